@@ -1,7 +1,7 @@
 /**
- * The API with something changed, to measure what that costs: `node altered-api.ts <change>…`.
- *   request-cache   pages are asked of Elasticsearch with its request cache on
- *   unmetered       counting and debiting are answered in this process, without Redis
+ * The API with one part changed, to measure its cost: `node altered-api.ts <change>…`.
+ *   request-cache   pages are requested from Elasticsearch with its request cache on
+ *   unmetered       counting and debiting happen in this process, without Redis
  */
 
 import { readConfig } from '../src/config.ts';

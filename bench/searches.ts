@@ -55,7 +55,7 @@ async function recordedShot({ directory }: Context, parameters: Parameters): Pro
   const filter = buildFilter(query, understand(query));
   const snapshot = await directory.snapshot();
   await fetchPage(elastic, directory.counts, snapshot, filter, query.sort, pageOf(query));
-  if (!recorded) throw new Error(`The API asks for no page of ${JSON.stringify(parameters)}.`);
+  if (!recorded) throw new Error(`The API requests no page for ${JSON.stringify(parameters)}.`);
   return recorded;
 }
 

@@ -115,7 +115,7 @@ async function measureIsolation(context: Context, receiver: Receiver): Promise<R
   }
   const healthy = await makeBrand(context, [`${receiver.url}/healthy`]);
   progress(
-    `A healthy webhook beside ${DEAD_BRANDS * HOOKS_OF_A_BRAND} that never answer, with ${scale.dead} events each`,
+    `A healthy webhook next to ${DEAD_BRANDS * HOOKS_OF_A_BRAND} that never answer, with ${scale.dead} events each`,
   );
   const committed = new Map<string, number>();
   for (const id of idsOf('healthy', scale.healthy)) {

@@ -11,7 +11,7 @@ const url = (protocols: string[]) =>
     })
     .optional();
 
-/** `local`: what would be there stays on this machine's disk, on purpose. */
+/** `local` deliberately keeps files or mails on this machine's disk. */
 const orLocal = (protocols: string[]) =>
   z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
 

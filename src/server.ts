@@ -35,7 +35,7 @@ async function main(): Promise<void> {
   const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
-  // Built while engines are fetched and started.
+  // The web app is built while engines are downloaded and started.
   const building = webAppOf(config.directory);
   const engines = await resolveEngines(config, ENGINES, {
     ...{ reuseRunning: false, elasticsearchHeapMb, report },

@@ -3,7 +3,9 @@ import { z } from 'zod';
 import type { Counts, Snapshot } from './counts.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
 
-/** More than any facet has. Each shard returns all of its values, so that the counts of several shards add up exactly. */
+/**
+ * More values than any facet has, so that each shard returns all of its values and the sums over several shards are exact.
+ */
 const MAX_VALUES = 10_000;
 
 const termsOf = (field: string, size: number) => ({ terms: { field, size, shard_size: MAX_VALUES } });

@@ -22,7 +22,7 @@ const pageOf = <T extends z.ZodType>(item: T, name: string) => listOf(item).meta
 const status = z
   .enum(['live', 'active', 'draft', 'paused', 'completed'])
   .describe('`live` or `active`: creators can apply.');
-const WORDS = '`active` reads `live` and `ugc` reads `organic_ugc`; both words are taken.';
+const WORDS = '`active` is `live` and `ugc` is `organic_ugc`; both words are accepted.';
 
 const campaigns: Record<string, Difference> = {
   list_campaigns: {
@@ -52,7 +52,7 @@ const LINKS =
 
 function links(now: () => Date): Record<string, Difference> {
   const item = legacyLink(now);
-  const code = { code: z.string().optional().describe('Another name of `value`.').meta({ example: 'ANA10' }) };
+  const code = { code: z.string().optional().describe('Alias of `value`.').meta({ example: 'ANA10' }) };
   return {
     list_affiliates: {
       response: z
@@ -67,7 +67,7 @@ function links(now: () => Date): Record<string, Difference> {
         .meta({ id: 'LegacyLinkCreate' }),
       response: oneOf(item),
       read: readLink,
-      says: `\`code\` is another name of \`value\`. ${LINKS}`,
+      says: `\`code\` is an alias of \`value\`. ${LINKS}`,
     },
     update_affiliate_link: {
       body: LinkPatch.extend({
@@ -78,14 +78,14 @@ function links(now: () => Date): Record<string, Difference> {
       }),
       response: oneOf(item),
       read: readLink,
-      says: `\`code\` is another name of \`value\`; \`status\` \`active\` or \`disabled\` is \`active\` true or false. ${LINKS}`,
+      says: `\`code\` is an alias of \`value\`; \`status\` \`active\` or \`disabled\` is \`active\` true or false. ${LINKS}`,
     },
   };
 }
 
 const window = {
-  from: timestampInput.optional().describe('Made at or after this time.'),
-  to: timestampInput.optional().describe('Made at or before this time; a date is its whole day.'),
+  from: timestampInput.optional().describe('Only those created at or after this time.'),
+  to: timestampInput.optional().describe('Only those created at or before this time; a date includes the whole day.'),
 };
 const COMMISSIONS =
   '`from` and `to` select by the time of creation, both included. Items have `order_amount`, `commission_amount`, ' +
@@ -97,7 +97,8 @@ const listed: Difference = {
   says: COMMISSIONS,
 };
 
-const SHIPMENTS = 'Items also have `address` (`city`, `state`, `country`), which is taken for `shipping_address`, too.';
+const SHIPMENTS =
+  'Items also have `address` (`city`, `state`, `country`), which is also accepted in place of `shipping_address`.';
 const address = z.object(Town.shape).partial().nullable().optional().describe('Taken for `shipping_address`.');
 
 const shipments: Record<string, Difference> = {

@@ -30,14 +30,14 @@ export function readCampaign(raw: RawInput): RawInput {
   }));
 }
 
-/** `code` is another name of `value`, and `status` of `active`. */
+/** `code` is an alias of `value`, and `status` of `active`. */
 export function readLink(raw: RawInput): RawInput {
   return inBody(raw, ({ code, status, ...body }) => {
     if (code !== undefined && body.value !== undefined && code !== body.value) {
-      refuse('code', 'ambiguous', 'is another name of `value`; give one of them.');
+      refuse('code', 'ambiguous', 'is an alias of `value`; send only one of them.');
     }
     if (status !== undefined && body.active !== undefined && (status === 'active') !== body.active) {
-      refuse('status', 'ambiguous', 'says the same as `active`; give one of them.');
+      refuse('status', 'ambiguous', 'means the same as `active`; send only one of them.');
     }
     if (status !== undefined && status !== 'active' && status !== 'disabled') {
       refuse('status', 'invalid_value', 'must be one of active, disabled.');
@@ -55,7 +55,7 @@ function readTime(field: string, text: string | string[] | undefined): Date | un
   const parsed = timestampInput.safeParse(text);
   return parsed.success
     ? parsed.data
-    : refuse(field, 'invalid', 'must be a date, or a time in ISO 8601 with an offset; give it once.');
+    : refuse(field, 'invalid', 'must be a date, or an ISO 8601 time with an offset; send it once.');
 }
 
 /** Reads `from` and `to`, which select by creation time, both inclusive. A date in `to` includes the whole day. */
@@ -81,7 +81,7 @@ export function readShipment(raw: RawInput): RawInput {
   return inBody(raw, ({ address, ...body }) => {
     if (address === undefined) return body;
     if (body.shipping_address !== undefined) {
-      refuse('address', 'ambiguous', 'is a part of `shipping_address`; give one of them.');
+      refuse('address', 'ambiguous', 'is part of `shipping_address`; send only one of them.');
     }
     return { ...body, shipping_address: address };
   });

@@ -1,7 +1,10 @@
 import type { z } from 'zod';
 import type { Template } from './template.ts';
 
-/** The params of every kind of mail. A noun adds its own, beside its templates: `interface Mails extends MailsOf<typeof briefMails> {}`. */
+/**
+ * The params of every kind of mail. A noun adds its own, next to its templates: `interface Mails extends MailsOf<typeof
+ * briefMails> {}`.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: nouns declare its members.
 export interface Mails {}
 export type MailsOf<Declared extends Record<string, Template>> = {

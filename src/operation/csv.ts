@@ -82,5 +82,7 @@ export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable
 
 export type Cells = readonly (string | number)[];
 
-/** A small CSV without a header. Cells stay unchanged: the service that reads the upload would not undo an escape. */
+/**
+ * A small CSV without a header. Cells are not escaped, because the service that reads the upload would not undo that.
+ */
 export const plainCsvOf = (rows: readonly Cells[]): Readable => Readable.from([stringifyAll([...rows])]);

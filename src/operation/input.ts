@@ -12,7 +12,7 @@ export interface RawInput {
   parts?: () => AsyncIterable<FormPart>;
   /** The requested response format. */
   answer: 'json' | 'csv';
-  /** Of `csv`: the requested layout, for an upload elsewhere. */
+  /** For `csv`: the requested layout, for upload to another service. */
   profile?: string;
 }
 

@@ -106,7 +106,10 @@ export interface Declaration<
   csv?: {
     item: z.ZodObject;
     rows: (context: Context, call: CallOf<P, Q, B>) => AsyncIterable<unknown> | Promise<AsyncIterable<unknown>>;
-    /** Other layouts by name, for `Accept: text/csv; profile=name`: cells without a header, as another service's upload takes them. */
+    /**
+     * Other layouts by name, for `Accept: text/csv; profile=name`: without a header, as another service's upload
+     * expects them.
+     */
     profiles?: Readonly<Record<string, (context: Context, call: CallOf<P, Q, B>) => Promise<readonly Cells[]>>>;
   };
 }
@@ -160,7 +163,7 @@ export interface Prepared {
 export interface Operation extends Required<Facts> {
   /** Whether it also returns text/csv. */
   hasCsv: boolean;
-  /** Names of other layouts of its CSV. */
+  /** The names of its other CSV layouts. */
   csvProfiles: readonly string[];
   /** Whether a data key pays for it. */
   isPriced: boolean;

@@ -54,7 +54,7 @@ export interface Work {
   audit(entry: AuditEntry): void;
   /** Appends to the brand's ledger at the end of the transaction. */
   post(entry: NewEntry): void;
-  /** The entries of a commission that this work has posted and that are not in the ledger yet. */
+  /** Entries of a commission that this work has posted and the ledger does not have yet. */
   postedOf(commissionId: string): readonly NewEntry[];
 }
 

@@ -17,7 +17,10 @@ export interface EventDeclaration {
   olderName?: string;
 }
 
-/** Every event by its name. A noun adds its own, beside its shapes: `interface Events extends EventsOf<typeof campaignEvents> {}`. */
+/**
+ * Every event by its name. A noun adds its own, next to its shapes: `interface Events extends EventsOf<typeof
+ * campaignEvents> {}`.
+ */
 // biome-ignore lint/suspicious/noEmptyInterface: nouns declare its members.
 export interface Events {}
 export type EventsOf<Declared extends Record<string, EventDeclaration>> = {

@@ -47,7 +47,7 @@ function macOf(key: Buffer, facts: string): string {
   return hash('sha512-256', textOf(key) + facts, 'base64url').slice(0, MAC_CHARACTERS);
 }
 
-/** The minute in which a window ends, in base 36; of five characters until 2084. A shop's script and plugin read it. */
+/** The minute in which a window ends, in base 36; five characters until 2084. A shop's script and plugin read it. */
 const endText = (atMs: number, days: number): string =>
   Math.ceil((atMs + days * DAY_MS) / MINUTE_MS)
     .toString(36)
@@ -56,7 +56,9 @@ const endText = (atMs: number, days: number): string =>
 export interface NewClick {
   linkId: string;
   atMs: number;
-  /** The link's attribution window in days. The token says when it ends, so that the shop keeps the click for so long. */
+  /**
+   * The link's attribution window in days. The token says when it ends, so that the shop keeps the click until then.
+   */
   days?: number;
 }
 

@@ -23,7 +23,7 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
-  /** Shards of the next import's index, and copies of each besides the first. */
+  /** Shards of the next import's index, and replicas of each. */
   directoryLayout: { shards: number; replicas: number };
   /** A worker that is silent for this long counts as dead, and another one continues its import. */
   workerLostAfterMs: number;
@@ -41,10 +41,10 @@ export interface Config {
   /** The provider of a post's metrics. */
   contentProviderUrl: string | undefined;
   contentProviderToken: string | undefined;
-  /** With a key, the metrics of YouTube's videos are read from YouTube's own API at this URL. */
+  /** If a key is set, metrics of YouTube videos are read from YouTube's API at this URL. */
   youtubeApiUrl: string;
   youtubeApiKey: string | undefined;
-  /** Where TikTok's short links are resolved, instead of at the host that they name. */
+  /** Where TikTok short links are resolved, instead of at their own host. */
   tiktokLinksUrl: string | undefined;
   /** The installation's secret, 32 bytes. `readSecret` has the fallback for when it is not set. */
   secret: Buffer | undefined;
@@ -85,7 +85,7 @@ export interface Config {
   rest: { url: string | undefined; brandKey: string | undefined };
   /** Private addresses or networks that calls to brands' hosts may reach. */
   outboundAllow: string[];
-  /** Variables of storage that nobody set beside a configured PostgreSQL: only this machine's disk would have what it stores. */
+  /** Storage variables that are unset although PostgreSQL is external: only this machine would have the stored data. */
   unsharedStorage: readonly string[];
   /** The S3-compatible storage for assets. Undefined: a local folder. */
   assetsUrl: string | undefined;

@@ -27,7 +27,7 @@ export interface Secrets {
   seal(value: string | Buffer, context: string): Buffer;
   /** Decrypts. Throws unless it was sealed with the current or the previous secret and for this context. */
   open(sealed: Buffer, context: string): string;
-  /** The same for bytes that may be no text. */
+  /** Like `open`, for bytes that may not be text. */
   openBytes(sealed: Buffer, context: string): Buffer;
   /** Which secret it was sealed with. */
   stateOf(sealed: Buffer, context: string): 'current' | 'previous' | 'lost';

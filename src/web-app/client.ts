@@ -27,7 +27,7 @@ function contentPolicy(linksUrl: string): string {
 
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** The build's files, and those of other releases that run beside this one or ran before it. */
+/** The files of this build, and those of other releases that run at the same time or ran before it. */
 async function assetRoutes(app: FastifyInstance, folder: string, store: FileStore): Promise<void> {
   app.setNotFoundHandler(async (request, reply) => {
     const kept = await readKept(store, path.basename(request.url.split('?', 1)[0] ?? ''));

@@ -12,12 +12,12 @@ const TYPES: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.woff2': 'font/woff2',
 };
-/** A name with the digest that the build gives it. */
+/** A file name with the digest that the build adds. */
 const NAME = /^[\w.-]{1,100}-[\w-]{8}\.\w{2,5}$/;
 
 const typeOf = (name: string): string | undefined => (NAME.test(name) ? TYPES[path.extname(name)] : undefined);
 
-/** Keeps the files of this release for processes of others, whose visitors may have a page of this one. */
+/** Stores this release's files for processes of other releases, whose visitors may have a page of this one. */
 export async function keepRelease(files: FileStore, folder: string): Promise<void> {
   const assets = path.join(folder, 'assets');
   for (const name of await readdir(assets)) {
@@ -26,7 +26,7 @@ export async function keepRelease(files: FileStore, folder: string): Promise<voi
   }
 }
 
-/** A file of another release; undefined if none is kept under this name. */
+/** A file of another release; undefined if none is stored under this name. */
 export async function readKept(files: FileStore, name: string): Promise<{ type: string; bytes: Readable } | undefined> {
   const type = typeOf(name);
   if (type === undefined) return undefined;

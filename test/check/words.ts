@@ -57,8 +57,15 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bwhich type it is\b/gi, 'the type'],
   [/\bon (?:its|their) way of\b/gi, 'pending'],
   [/\banew\b/gi, 'again'],
+  [/\bof late\b/gi, 'recently'],
+  [/\b(?:come|comes|came|coming) to (?:its|their|an) end\b/gi, 'ends, or is finished'],
+  [/, the (?:newest|oldest|latest|highest) first\b/gi, 'newest first, oldest first …'],
+  [/\bwork(?:s|ed)? no more\b/gi, 'no longer works'],
+  [/\bnot any more\b/gi, 'no longer'],
+  [/\bsave (?:that|where)\b/gi, 'except'],
+  [/\btelephone\b/gi, 'phone'],
 ];
-const GUARDED = /^(?:src|web\/src)\//;
+const GUARDED = /^(?:src|web\/src|indexer)\//;
 
 /** A line break inside a comment, with its star, reads as a space. */
 const unwrapped = (text: string): string =>

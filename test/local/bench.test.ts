@@ -27,7 +27,7 @@ await results.part('two', async (add) => add(ratio('two')));
 process.exit(results.report() ? 0 : 1);`;
 
 describe('a bench', () => {
-  it('says each ratio as soon as it has it, and a part that cannot be measured as a failed line among the others', () => {
+  it('prints each ratio as soon as it is known, and a part that cannot be measured as a failed line', () => {
     const { status, stderr, stdout, ratios } = run(['--input-type=module', '-e', BROKEN]);
     const said = stderr.split('\n').map((line) => line.replace(/^ *\d+ s {2}/, ''));
     expect(said.slice(0, 5)).toEqual([

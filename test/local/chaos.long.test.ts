@@ -3,7 +3,7 @@ import { runChaos } from '../chaos/run.ts';
 
 const seed = Date.now() % 1_000_000;
 
-it(`counts what was acknowledged exactly once and tells its webhooks, whatever is killed: 3 of ${'`npm run chaos`'}'s rounds, seed ${seed}`, async () => {
+it(`Acknowledged work is counted exactly once and reported to its webhooks, whatever is killed: 3 of ${'`npm run chaos`'}'s rounds, seed ${seed}`, async () => {
   const said: string[] = [];
   const report = (line: string) => void said.push(line);
   const outcome = await runChaos({ rounds: 3, seed, dataName: `test-${process.pid}-chaos`, report });

@@ -37,7 +37,7 @@ async function run(
 describe('the compose file', () => {
   const compose = () => readFile('docker-compose.yml', 'utf8');
 
-  it('refers to nothing that it does not have', async () => {
+  it('refers only to things that exist', async () => {
     expect(problemsOfCompose(await compose())).toEqual([]);
   });
 
@@ -63,7 +63,7 @@ describe('the compose file', () => {
       '      - type: volume\n        source: valkey\n        target: /data',
       'redis refers to the volume valkey',
     ],
-  ])('that refers to %s that is not there is found out', async (_what, was, is, said) => {
+  ])('that refers to a missing %s is reported', async (_what, was, is, said) => {
     const text = await compose();
     expect(text).toContain(was);
     const [problem] = problemsOfCompose(text.replace(was, is));
@@ -82,7 +82,7 @@ describe('the compose file', () => {
   });
   const services = async () => Services.parse(parse(await compose(), { merge: true })).services;
 
-  it('gives api and worker a configuration that is right when nothing but what it demands is set', async () => {
+  it('gives api and worker a valid configuration with only the required variables set', async () => {
     const { api, worker } = await services();
     const filled = (value: string) =>
       value
@@ -104,7 +104,7 @@ describe('the compose file', () => {
     }
   });
 
-  it('lets the worker reach the hosts of others, and the files that the API was given', async () => {
+  it('lets the worker reach other hosts, and the files that the API received', async () => {
     const { api, worker } = await services();
     expect(worker?.networks).toEqual(expect.arrayContaining(['inner', 'outer']));
     expect(worker?.volumes).toEqual(api?.volumes);
@@ -113,7 +113,7 @@ describe('the compose file', () => {
 });
 
 describe.each(['test/check/main.ts', 'test/fuzz/main.ts'])('%s', (tool) => {
-  it('shows with --help how it is used, and refuses what it does not know with exit code 2', async () => {
+  it('shows its usage with --help, and refuses unknown arguments with exit code 2', async () => {
     const [help, bogus] = await Promise.all([run('node', [tool, '--help']), run('node', [tool, '--bogus'])]);
     expect(help).toMatchObject({ code: 0, out: expect.stringContaining('npm run'), err: '' });
     expect(bogus).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/'--bogus'[\s\S]+npm run/) });
@@ -121,8 +121,8 @@ describe.each(['test/check/main.ts', 'test/fuzz/main.ts'])('%s', (tool) => {
   });
 });
 
-describe('a script of package.json that runs long', () => {
-  it('is npm’s own child: a signal to npm ends it', async () => {
+describe('a long-running script of package.json', () => {
+  it('is npm’s direct child, so a signal to npm ends it', async () => {
     const args = ['run', 'indexer', '--', 'generate', '--count', '999999999', '--out', '/dev/null'];
     const child = spawn('npm', args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
     const children = async () => (await run('pgrep', ['-P', String(child.pid), '-f', 'indexer/main'])).out.trim();
@@ -178,7 +178,7 @@ describe('.ci/run', () => {
     return await run(path.join(bin, 'bash'), [path.join(folder, '.ci', 'run')], { env });
   }
 
-  it('says on standard error why there is no Chromium and no PHP, and counts on', async () => {
+  it('explains on standard error why there is no Chromium and no PHP, and continues', async () => {
     for (const commands of [{ id: 'echo 1000', 'apt-get': 'true' }, { id: 'echo 0' }]) {
       const { code, out, err } = await runOn(commands, 'true');
       expect([code, out.trim().split('\n').at(-1)]).toEqual([0, '16 passed, 0 failed']);
@@ -187,7 +187,7 @@ describe('.ci/run', () => {
     }
   });
 
-  it('shows why an install failed, which is a failure where CI=true was set', async () => {
+  it('shows why an install failed, which is a failure if CI=true was set', async () => {
     const commands = { id: 'echo 0', 'apt-get': 'echo no route to the mirror >&2; exit 1' };
     const own = await runOn(commands);
     expect([own.code, own.out.trim().split('\n').at(-1)]).toEqual([0, '16 passed, 0 failed']);
@@ -196,7 +196,7 @@ describe('.ci/run', () => {
     expect([server.code, server.out.trim().split('\n').at(-1)]).toEqual([1, '16 passed, 2 failed']);
   });
 
-  it('installs nothing where a Chromium and PHP are', async () => {
+  it('installs nothing if Chromium and PHP are present', async () => {
     const { code, err } = await runOn({ chromium: 'true', php: 'true', id: 'echo 0', 'apt-get': 'exit 1' }, 'true');
     expect([code, err]).toEqual([0, '']);
   });

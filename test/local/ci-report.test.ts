@@ -19,7 +19,7 @@ function runOf(command: string, args: string[], options: { cwd?: string; env?: N
 }
 
 describe('a run of the tests', () => {
-  it('ends with what failed, each with its file, name and message, and with the counts', () => {
+  it('ends with the failures, each with its file, name and message, and with the counts', () => {
     const tests = path.join(folder, 'tests');
     mkdirSync(tests);
     const vitest = `import { describe, expect, it } from ${JSON.stringify(path.resolve('node_modules/vitest/dist/index.js'))};\n`;
@@ -67,7 +67,7 @@ describe('.ci/run', () => {
   }
   const FAILED = 'FAILED test/a.test.ts > a thing > holds\n         expected 1 to be 2';
 
-  it('ends with the counts of every part and with 0 where everything holds', () => {
+  it('ends with the counts of every part, and with 0 if everything passes', () => {
     const { status, lines, text } = runCi({});
     expect([status, lines.at(-1)]).toEqual([0, '7 passed, 0 failed']);
     expect(text).not.toContain('failed:');
@@ -112,7 +112,7 @@ describe('.ci/run', () => {
       'FAILED npm run test:long: it ended with 137, and counted no failure',
       '5 passed, 1 failed',
     ],
-  ])('where %s fails, says so at its end, with what was said of it, and ends with 1', (_what, steps, said, counts) => {
+  ])('ends with 1 when %s fails, and repeats the reason at its end', (_what, steps, said, counts) => {
     const { status, lines, text } = runCi(steps);
     expect([status, lines.at(-1)]).toEqual([1, counts]);
     expect(text.slice(text.indexOf('What failed:'))).toBe(`What failed:\n${said}\n`);

@@ -27,7 +27,7 @@ async function cli(...args: string[]) {
 const usage = (key: string) => call(`${app.url}/v1/usage`, key).then(({ status }) => status);
 
 describe('lists of the command line', () => {
-  it('name their columns on stderr, so that stdout has rows alone, and are arrays with --json', async () => {
+  it('print their columns on stderr, so that stdout only has rows, and are arrays with --json', async () => {
     await brand.key('data');
     for (const args of [
       ['brand', 'list'],
@@ -50,7 +50,7 @@ describe('lists of the command line', () => {
     }
   });
 
-  it('brand list and show tell the plans of a brand and how many keys work', async () => {
+  it('show brands with their plans and the number of working keys', async () => {
     const { json } = await cli('brand', 'list', '--json');
     const found = json().find(({ id }: { id: string }) => id === brand.id);
     expect(found).toMatchObject({ brand_plan: 'growth (active)', data_plan: 'growth (active)' });
@@ -61,7 +61,7 @@ describe('lists of the command line', () => {
     expect((await runCli(['brand', 'show', 'nobody-s-brand'])).said).toContain('No brand "nobody-s-brand"');
   });
 
-  it('credits show counts the last call', async () => {
+  it('count the last call in credits show', async () => {
     const own = await makeBrand(app.context, { credits: 100 });
     const key = await own.key('data');
     expect((await call(`${app.url}/v1/creators/search`, key)).status).toBe(200);
@@ -69,7 +69,7 @@ describe('lists of the command line', () => {
     expect(balance).toMatchObject({ granted: 100, charged: 10, refunded: 0, remaining: 90, plan: 'growth' });
   });
 
-  it('import history tells what was imported and written, when, and how long it took', async () => {
+  it('include past imports: what was imported and written, when, and how long it took', async () => {
     const { db } = app.context.postgres;
     const at = (second: number) => new Date(Date.UTC(2027, 0, 1, 0, 0, second));
     const base = { alias, files: ['a.ndjson', 'b.ndjson'], maxRejects: '1%', rejectsFile: 'r', enqueued: false };
@@ -110,7 +110,7 @@ describe('lists of the command line', () => {
 });
 
 describe('key rotate', () => {
-  it('makes a new key of the same name, and the old one works for the overlap alone', async () => {
+  it('creates a new key with the same name, and the old one works until the overlap ends', async () => {
     const old = (await cli('key', 'create', '--brand', brand.id, '--type', 'brand', '--name', 'job')).out.trim();
     expect(await usage(old)).toBe(200);
     const { out, said } = await runCli(['key', 'rotate', '-', '--overlap', '2h'], {}, old);
@@ -134,7 +134,7 @@ describe('key rotate', () => {
 });
 
 describe('the command line', () => {
-  it('every program tells its release', async () => {
+  it('prints the release of every program', async () => {
     const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
     for (const script of ['src/cli.ts', 'src/server.ts', 'src/worker.ts', 'indexer/main.ts']) {
       const { status, out } = await runCommand(script, ['--version'], { ROLLCALL_DIR: '/dev/null/none' });
@@ -142,7 +142,7 @@ describe('the command line', () => {
     }
   });
 
-  it('npm start, the commands and the indexer say under an older Node which one they need, in one line', () => {
+  it('says in one line which Node version it needs when an older one runs it', () => {
     const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
     const older = "data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
     for (const name of ['start', 'cli', 'indexer']) {
@@ -155,13 +155,13 @@ describe('the command line', () => {
     }
   });
 
-  it('help marks what a command cannot do without', async () => {
+  it('marks required arguments in its help', async () => {
     const { out } = await runCommand('src/cli.ts', ['key', 'create', '--help'], {});
     expect(out.replace(/\s+/g, ' ')).toMatch(/--brand <id or name> the brand \(required\)/);
     expect(out).not.toMatch(/--name[^\n]*required/);
   });
 
-  it('says in words what is wrong with a file', async () => {
+  it('explains in plain words what is wrong with a file', async () => {
     const connect = [
       'integration',
       'connect',

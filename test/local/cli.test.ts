@@ -40,8 +40,8 @@ const alone = (script: string, ...args: string[]) => runCommand(script, args, { 
 
 const usage = (url: string, key: string) => call(`${url}/v1/usage`, key).then(({ status }) => status);
 
-describe('brands and keys', () => {
-  it('brand create prints the id alone, and the name is taken from then on', async () => {
+describe('commands for brands and keys', () => {
+  it('print only the id of a new brand, and refuse its name from then on', async () => {
     const name = unique('acme');
     expect(await cli('brand', 'create', name, '--plan', 'growth')).toMatch(/^brd_\w+\n$/);
     const again = await runCli(['brand', 'create', name.toUpperCase()]);
@@ -49,7 +49,7 @@ describe('brands and keys', () => {
     expect(again.said).toContain('already exists');
   });
 
-  it('a key is made, listed without its middle, and answers 401 within a second of its revocation', async () => {
+  it('create a key, list it without its middle, and make it answer 401 within a second of its revocation', async () => {
     const name = unique('acme');
     const id = (await cli('brand', 'create', name)).trim();
     const made = await cli('key', 'create', '--brand', name, '--type', 'brand', '--name', 'search job');
@@ -76,7 +76,7 @@ describe('brands and keys', () => {
     expect(await cli('key', 'list', '--brand', name)).toMatch(/revoked 20.*\n.*revoked 20/);
   });
 
-  it('an unknown key is an error', async () => {
+  it('report an unknown key as an error', async () => {
     const { status, out, said } = await runCli(['key', 'revoke', 'key_none']);
     expect([status, out]).toEqual([1, '']);
     expect(said).toMatch(/no .*API key/i);
@@ -84,7 +84,7 @@ describe('brands and keys', () => {
 });
 
 describe('plan set', () => {
-  it('prints the subscriptions, and keeps agreed credits until they or the plan change', async () => {
+  it('prints the subscriptions, and keeps negotiated credits until they or the plan change', async () => {
     const { id } = await makeBrand(app.context);
     const { db } = app.context.postgres;
     const set = async (...args: string[]) => {
@@ -102,7 +102,7 @@ describe('plan set', () => {
 });
 
 describe('credits refund', () => {
-  it('gives back what a request paid, once, by the request’s or the charge’s id', async () => {
+  it('refunds what a request paid, once, by the request’s or the charge’s id', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('data');
     const search = () => call(`${app.url}/v1/creators/search`, key);
@@ -151,8 +151,8 @@ function everyCommand(): Command[] {
   return [...below(cli), ...below(indexer)];
 }
 
-describe('usage', () => {
-  it('a server that does not answer is named in words', async () => {
+describe('a command', () => {
+  it('names a server that does not answer', async () => {
     const nowhere = {
       ROLLCALL_URL: 'http://127.0.0.1:1',
       ROLLCALL_BRAND_KEY: 'unused',
@@ -166,7 +166,7 @@ describe('usage', () => {
     });
   });
 
-  it('no command wants several arguments: one with a space in its name would be that', () => {
+  it('never takes several arguments, so that a name with a space is an error', () => {
     const commands = everyCommand();
     expect(commands.length).toBeGreaterThan(15);
     for (const command of commands) {
@@ -175,7 +175,7 @@ describe('usage', () => {
   });
 
   it.concurrent.each(COMMANDS)(
-    '%s %s --help exits 0; an unknown flag, or none of what it needs, 2',
+    'shows help with %s %s --help and exits 0; an unknown flag or a missing one exits 2',
     async (script, command, needs) => {
       const help = await alone(script, ...words(command), '--help');
       expect([help.status, help.said]).toEqual([0, '']);
@@ -203,20 +203,20 @@ describe('usage', () => {
     ['indexer/main.ts', ['verify', '']],
     ['src/server.ts', ['--port', '65536']],
     ['src/server.ts', ['--creators', '0']],
-  ])('a blank or impossible value is an error that says so, and exits 2: %s %j', async (script, args) => {
+  ])('refuses a blank or impossible value with exit code 2: %s %j', async (script, args) => {
     const { status, out, said } = await alone(script, ...args);
     expect([status, out]).toEqual([2, '']);
     expect(said).toMatch(/must (be|have|not)/);
   });
 
-  it('a worker without an engine says which address is missing, without a stack', async () => {
+  it('that starts a worker without an engine names the missing variable, without a stack trace', async () => {
     const { status, out, said } = await alone('src/worker.ts');
     expect([status, out]).toEqual([1, '']);
     expect(said).toMatch(/^Set DATABASE_URL, REDIS_URL, ELASTICSEARCH_URL, CLICKHOUSE_URL; [^\n]+\n$/);
   });
 
   it.each(['src/worker.ts', 'src/server.ts'])(
-    '%s beside external engines asks where files and mails go, unless they may stay on its disk',
+    'such as %s beside external engines asks where files and mails go, unless they may stay on its disk',
     async (script) => {
       const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
       const engines = {

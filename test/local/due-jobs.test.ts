@@ -23,8 +23,8 @@ afterAll(() => app?.close());
 const ago = (ms: number) => new Date(Date.now() - ms);
 const engines = () => ({ db: app.context.postgres.db, redis: app.context.redis, clock: app.context.clock });
 
-describe('a job asks for what is due', () => {
-  it('for all at first, for what moved of late then, and for all again after a failure and in time', async () => {
+describe('a job queries what is due', () => {
+  it('for all brands at first, then for recent changes, and for all again after a failure and at intervals', async () => {
     let nowMs = Date.parse('2026-11-22T10:00:00Z');
     const due = openDue({ now: () => new Date(nowMs) });
     const requested: (string | undefined)[] = [];
@@ -46,7 +46,7 @@ describe('a job asks for what is due', () => {
     ]);
   });
 
-  it('finds a brand that just wrote events and ledger entries, and none that has been idle', async () => {
+  it('and finds a brand that just wrote events and ledger entries, but no idle one', async () => {
     const { db } = app.context.postgres;
     const [busy, idle] = [await makeBrand(app.context), await makeBrand(app.context)];
     for (const brand of [busy, idle]) await makeSale(app.context, brand);
@@ -62,7 +62,7 @@ describe('a job asks for what is due', () => {
     expect(await isAnythingToSync(db, ago(30_000))).toBe(true);
   });
 
-  it('a relay gives each event once, and tries a brand that failed again although it moved no more', async () => {
+  it('and its relay delivers each event once, and retries a failed brand without new events', async () => {
     const { db } = app.context.postgres;
     const brand = await makeBrand(app.context);
     await made(`${app.url}/v1/roster`, await brand.key('brand'), { creator_email: 'ana@mail.example' });
@@ -89,7 +89,7 @@ describe('a job asks for what is due', () => {
     expect(given).toEqual(['roster.creator_added']);
   });
 
-  it('a relay whose brand fails again and again says so once, with the brand, and once more when it works', async () => {
+  it('and logs a brand that keeps failing once, and once more when it works again', async () => {
     const { db } = app.context.postgres;
     const brand = await makeBrand(app.context);
     await made(`${app.url}/v1/roster`, await brand.key('brand'), { creator_email: 'ana@mail.example' });
@@ -110,7 +110,7 @@ describe('a job asks for what is due', () => {
     expect(said).toEqual([brand.id, `recovered: events to ${name} of a brand`]);
   });
 
-  it('charges are settled where a key was used of late', async () => {
+  it('and settles charges where a key was used recently', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('data');
     expect((await call(`${app.url}/v1/creators/search?q=x`, key)).status).toBe(200);
@@ -128,7 +128,7 @@ describe('a job asks for what is due', () => {
     expect((await ledgerOf(app.context, brand)).charged).toBe(10);
   });
 
-  it('a subscription that changed is due until Redis is known to have it, and idle ones are not asked for', async () => {
+  it('and treats a changed subscription as due until Redis is known to have it, but no idle one', async () => {
     const brand = await makeBrand(app.context);
     const { data } = brand.subscriptionIds;
     const isDue = async () => (await listSubscriptionVersions(engines().db, new Date())).some(({ id }) => id === data);
@@ -141,7 +141,7 @@ describe('a job asks for what is due', () => {
   });
 });
 
-it('Elasticsearch is asked nothing by a process that nobody searches in, and is followed once somebody did', async () => {
+it('a process without searches does not poll Elasticsearch, and does so after the first search', async () => {
   const watched = await watchStatements(engineUrls().elasticsearch);
   const quiet = await startApp({ alias, urls: { elasticsearch: watched.url } });
   try {
@@ -157,7 +157,7 @@ it('Elasticsearch is asked nothing by a process that nobody searches in, and is 
   }
 });
 
-it('what fails again and again is logged once, then once a minute with a count, and when it works again', () => {
+it('a repeated failure is logged once, then once a minute with a count, and when it works again', () => {
   let nowMs = 0;
   const said: unknown[] = [];
   const log = {

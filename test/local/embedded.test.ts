@@ -54,7 +54,7 @@ describe('the engines of a test run', () => {
     });
   });
 
-  it('give ClickHouse settings and parameters to one request only, also side by side', async () => {
+  it('apply ClickHouse settings and parameters to one request only, even concurrently', async () => {
     await withClients(inject('engines'), async ({ clickhouse }) => {
       const ask = async (threads: number) => {
         const answer = await clickhouse.client.query({
@@ -83,7 +83,7 @@ describe('a stack', () => {
     );
   });
 
-  it('says when an engine ends by itself, and restarts it on the same port and data', async () => {
+  it('reports when an engine ends by itself, and restarts it on the same port and data', async () => {
     const report = vi.fn();
     started = await startEmbedded(options(ownDataName('restart'), { only: ['postgres'], report }));
     const url = started.urls.postgres ?? '';
@@ -100,7 +100,7 @@ describe('a stack', () => {
     await postgres.close();
   });
 
-  it('lets into PostgreSQL who has the password of its folder and nobody else, also where everybody was let in', async () => {
+  it('only accepts PostgreSQL logins with its folder’s password, even if it once let everyone in', async () => {
     const dataName = ownDataName('password');
     const said: string[] = [];
     const report = (line: string) => void said.push(line);
@@ -163,7 +163,7 @@ describe('Java for Elasticsearch', () => {
     return home;
   }
 
-  it('when missing, is named with the good versions, where it was looked for and what to set', async () => {
+  it('is reported with suitable versions, the places searched and the variable to set if it is missing', async () => {
     const old = makeJdk('jdk-17', 'JAVA_VERSION="17.0.2"\nMODULES="java.base jdk.attach jdk.jdi jdk.jlink"\n');
     const jre = makeJdk('jre-25', 'JAVA_VERSION="25"\nMODULES="java.base jdk.attach"\n');
     const nothing = { homes: ['/nowhere/jdk'], searchPath: '' };
@@ -185,13 +185,13 @@ describe('Java for Elasticsearch', () => {
   });
 });
 
-describe('the file that tells commands of a running server', () => {
+describe('the file that lets commands find a running server', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-running-'));
   const file = path.join(folder, 'engines.json');
   const urls = { postgres: 'postgres://postgres@127.0.0.1:1/rollcall', redis: 'redis://127.0.0.1:2/0' };
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('is private, found while its server lives, and gone once withdrawn', async () => {
+  it('is private, found while its server is running, and gone once withdrawn', async () => {
     const withdraw = await announceRunning(folder, { urls });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(await findRunning(folder)).toEqual({ urls });
@@ -201,12 +201,12 @@ describe('the file that tells commands of a running server', () => {
     expect(await findRunning(folder)).toBeUndefined();
   });
 
-  it('is ignored when its process has ended, even if another one has its number now', async () => {
+  it('is ignored when its process has ended, even if another one now has its number', async () => {
     writeFileSync(file, JSON.stringify({ server: { pid: process.pid, startedAt: '1' }, urls }));
     expect(await findRunning(folder)).toBeUndefined();
   });
 
-  it('is ignored when it is not readable as one', async () => {
+  it('is ignored when it is invalid', async () => {
     writeFileSync(file, '{"urls"');
     expect(await findRunning(folder)).toBeUndefined();
   });
@@ -217,7 +217,7 @@ describe('the engines that a command needs', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-resolve-'));
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('are the configured one first, then a running server’s, and then nothing is started', async () => {
+  it('are the configured ones first, then a running server’s, and then nothing is started', async () => {
     const running = { postgres: 'postgres://running/x', redis: 'redis://running' };
     await announceRunning(folder, { urls: running, url: 'http://running' });
     const resolve = (urls: typeof config.urls) =>
@@ -229,7 +229,7 @@ describe('the engines that a command needs', () => {
     expect(await resolve(none)).toMatchObject({ urls: running, serverUrl: 'http://running' });
   });
 
-  it('are started when nobody runs them, only those needed, and stopped again', async () => {
+  it('are started if none is running, only those needed, and stopped again', async () => {
     const engines = await resolveEngines({ ...config, urls: none }, ['redis'], {
       dataName: ownDataName('resolve'),
       reuseRunning: false,

@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!isMountable)('an embedded Redis whose disk is full', () => {
-  it('is started again until there is room, and has everything that it acknowledged', async () => {
+  it('is restarted until there is room, and has everything that it acknowledged', async () => {
     disk = await mountSmallDisk(path.join(engineFolder(directory), dataName, 'redis'), 16);
     const said: string[] = [];
     engines = await startEmbedded({

@@ -114,6 +114,7 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     'export const x = <p>A page of its own</p>;',
     'says "of its own"',
   ],
+  ['a phrase in the indexer', 'indexer/status.ts', '// A write that came to its end.', 'says "came to its end"'],
   ['a lock by another name', QUERY, 'await holdOrder(db);', 'says holdOrder; say lock'],
   ['a long file', QUERY, 'export {};\n'.repeat(501), 'has 501 lines'],
 ];
@@ -151,7 +152,7 @@ describe('the house rule', () => {
     expect(judge(file, text)).toEqual([expect.stringContaining(said)]);
   });
 
-  test('finds two rooms of one floor that import each other', () => {
+  test('finds two folders of one floor that import each other', () => {
     const files = new Map([
       ['src/directory/get.ts', "import { x } from '../stores/money.ts';\nimport { y } from '../stores/click.ts';"],
       ['src/stores/money.ts', "import { z } from '../directory/plan.ts';"],
@@ -165,7 +166,7 @@ describe('the house rule', () => {
     expect(judge(file, text)).toEqual([]);
   });
 
-  test('reads every file of the repository to its end: no quote or slash is taken for something else', async () => {
+  test('reads every file of the repository completely, without mistaking a quote or slash', async () => {
     for (const [file, text] of await repositoryFiles()) {
       if (!file.endsWith('.ts')) continue;
       const code = codeOf(text);
@@ -175,7 +176,7 @@ describe('the house rule', () => {
   });
 });
 
-test('a function or value that is exported, and that no other file uses, is found', () => {
+test('an exported function or value that no other file uses is found', () => {
   const files = new Map([
     ['src/a.ts', 'export const used = 1;\nexport function unused() {}\nexport interface Shape {}\n'],
     ['src/b.ts', "import { used } from './a.ts';\nconst unused = used;\nexport const { get: getX, list } = kit;\n"],

@@ -24,7 +24,7 @@ afterAll(async () => {
 const inImage = (name: string) => existsSync(path.join(image.root, image.workdir, name));
 
 describe('the image', () => {
-  it('has the built web app, and neither its sources nor what builds and tests it', () => {
+  it('has the built web app, but neither its sources nor the tools that build and test it', () => {
     expect(inImage('dist/web-app/index.html')).toBe(true);
     for (const name of ['web', 'test', 'node_modules/vite', 'node_modules/react', 'node_modules/vitest']) {
       expect([name, inImage(name)]).toEqual([name, false]);
@@ -35,7 +35,7 @@ describe('the image', () => {
     expect(image.user).toMatch(/^[1-9]\d*$/);
   });
 
-  it('starts as it is, serves the API and the web app, and ends with 0 on SIGTERM', async () => {
+  it('starts without further files, serves the API and the web app, and exits with 0 on SIGTERM', async () => {
     const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
     const port = await freePort();
     const [node, ...args] = image.command;

@@ -37,7 +37,7 @@ const statusOf = async ({ context }: TestApp, name: string) =>
 const cli = (...args: string[]) => runCli(args, { REDIS_URL: failingUrl });
 
 describe('background work', () => {
-  it('is on schedules that one worker keeps, and every job runs', async () => {
+  it('has schedules that one worker maintains, and every job runs', async () => {
     await until(
       'every job to run',
       async () => {
@@ -80,7 +80,7 @@ describe('background work', () => {
 });
 
 describe('a schedule', () => {
-  it('does not begin a run while the one before it goes on, and goes on after a failure', async () => {
+  it('does not start a run during the previous one, and continues after a failure', async () => {
     const prefix = unique('schedules');
     const view = viewQueue(app.context.redis, SCHEDULES, { prefix });
     let running = 0;
@@ -111,7 +111,7 @@ describe('a schedule', () => {
     expect(most).toBe(1);
   });
 
-  it('that is declared no more is removed', async () => {
+  it('that is no longer declared is removed', async () => {
     const prefix = unique('schedules');
     const ran = new Set<string>();
     const open = (...names: string[]) =>

@@ -71,7 +71,7 @@ async function titlesOf(brandId: string): Promise<string[]> {
 }
 
 describe('the API process, killed with kill -9', () => {
-  it('under a load of idempotent calls: each retry ends in exactly one campaign, with the answer that was given', async () => {
+  it('under a load of idempotent calls creates exactly one campaign per retried call, with the original answer', async () => {
     const brand = await makeBrand(app.context);
     const keys = await keysOf(brand, 30);
     const answered = new Map<string, unknown>();
@@ -131,7 +131,7 @@ describe('the API process, killed with kill -9', () => {
     await session.query('commit');
   }
 
-  it('before its commit: nothing of the call is there, and the retry makes the campaign', async () => {
+  it('before its commit leaves nothing of the call, and the retry creates the campaign', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await killWhileLocked('early', key, () => session.query('lock table audit_log in exclusive mode'));
@@ -143,7 +143,7 @@ describe('the API process, killed with kill -9', () => {
     await server.stop();
   });
 
-  it('between its commit and its answer: the retry gets the answer of the campaign that was made', async () => {
+  it('between its commit and its answer lets the retry get the answer of the created campaign', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await session.query(`
@@ -175,8 +175,8 @@ async function positions(consumer: string): Promise<Map<string, { at: number; he
 const isAtHead = async (consumer: string) =>
   [...(await positions(consumer)).values()].every(({ at, head }) => at === head);
 
-describe('the worker process, killed with kill -9 while it relays', () => {
-  it('asks for every creator who was added, loses no position, and nothing is stuck', async () => {
+describe('the worker process, killed with kill -9 while it relays,', () => {
+  it('looks up every added creator, loses no position, and leaves nothing stuck', async () => {
     const provider = await startProvider();
     const requested: string[] = [];
     provider.answer = (request, response) => {
@@ -217,7 +217,7 @@ describe('the worker process, killed with kill -9 while it relays', () => {
     await provider.close();
   });
 
-  it('delivers every event at least once and in order per brand, from the position it had come to', async () => {
+  it('delivers every event at least once and in order per brand, continuing from its position', async () => {
     const received = new Map<string, number[]>();
     let total = 0;
     const witness = createServer((request, response) => {

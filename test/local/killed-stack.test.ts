@@ -73,7 +73,7 @@ describe('killing the process that owns a stack', () => {
     return StartedStack.parse(message);
   }
 
-  it('leaves no engine behind; the next start has what was acknowledged, and an API that lived on counts what it finds', async () => {
+  it('leaves no engine behind; the next start has what was acknowledged, and an API that kept running continues with it', async () => {
     const dataName = ownDataName('killed');
     const { urls, pids } = await startParent(dataName, ENGINE_NAMES);
     expect(Object.values(pids).filter(isPidAlive)).toHaveLength(4);

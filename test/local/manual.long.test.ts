@@ -43,11 +43,11 @@ async function runPage(page: string, after?: (commands: string) => Promise<void>
 }
 
 describe('the commands of the manual', () => {
-  it.each(pages.filter((page) => !LAST.includes(page)))('of %s work as they are written, one after the other', (page) =>
+  it.each(pages.filter((page) => !LAST.includes(page)))('in %s work as they are written, one after the other', (page) =>
     runPage(page),
   );
 
-  it('of docs/operating.md work, and a backup gives back what was acknowledged when all is lost', async () => {
+  it('in docs/operating.md work, and a backup restores what was acknowledged when all is lost', async () => {
     const before = await facts();
     expect(before.ledger).toMatch(/\tok\t\d+\t\w+\t\w+\n$/);
     expect(before.credits[0]?.charged).toBeGreaterThan(0);
@@ -70,7 +70,7 @@ describe('the commands of the manual', () => {
   }, 300_000);
 });
 
-it('commands of the manual stand in blocks that a test runs, or that say why not', () => {
+it('commands of the manual are in blocks that a test runs, or that say why not', () => {
   const others = all.flatMap((page) =>
     unnamedBlocksOf(page).filter((text) => /^\s*(?:npm|node|curl|docker|git|tar) /m.test(text)),
   );

@@ -23,7 +23,7 @@ describe('a stack', () => {
     }
   });
 
-  it('starts an engine again that ends by itself, each time after a longer pause, and says what its log ends with', async () => {
+  it('restarts an engine that ends by itself, each time after a longer pause, and shows the end of its log', async () => {
     const said: string[] = [];
     const report = (line: string) => void said.push(line);
     started = await startEmbedded(options('revive', { only: ['redis'], revives: true, report }));
@@ -44,7 +44,7 @@ describe('a stack', () => {
     expect(isPidAlive(stack.pids.redis ?? 0)).toBe(true);
   }, 60_000);
 
-  it('goes on starting an engine that nobody waits for, says why it does not start, and has it once it can', async () => {
+  it('keeps restarting an engine that the start does not wait for, says why it fails, and has it once it works', async () => {
     const said: string[] = [];
     const folder = path.join(engineFolder(directory), dataNameOf('blocked'));
     const obstacle = path.join(folder, 'redis', 'appendonlydir');
@@ -59,7 +59,7 @@ describe('a stack', () => {
     expect(isPidAlive(started.pids.redis ?? 0)).toBe(true);
   }, 60_000);
 
-  it('gives the URLs of engines that nobody waits for, and says when they are up', async () => {
+  it('gives the URLs of engines that the start does not wait for, and says when they are up', async () => {
     const requested = { only: ['redis', 'postgres'], later: ['postgres'] } as const;
     started = await startEmbedded(options('later', requested));
     const postgres = openPostgres(started.urls.postgres ?? '', { max: 1 });

@@ -27,7 +27,7 @@ const aheadOf = async (url: string) => {
 };
 
 describe('the clock of a sandbox', () => {
-  it('shows the real time until it is put ahead, which every process follows within a second or two', async () => {
+  it('shows the real time until it is advanced, which every process follows within a second or two', async () => {
     expect(Math.abs(await aheadOf(app.url))).toBeLessThan(2_000);
     const server = await startServer(unique('none'), { DATABASE_URL: database.url, ROLLCALL_SANDBOX: 'really' });
     const brand = await makeBrand(app.context);
@@ -59,7 +59,7 @@ describe('the clock of a sandbox', () => {
     await next.stop();
   });
 
-  it('goes ahead only, by a duration that is one, and at most ten years', async () => {
+  it('only moves forward, by a valid duration, and at most ten years', async () => {
     for (const text of ['-1d', '31', 'a day', '1.5h', '0d', '', '1h1d']) {
       const { status, said } = await clock('advance', '--', text);
       expect([text, status, said]).toEqual([text, 2, expect.stringContaining('such as 31d, 12h, 90m')]);
@@ -68,7 +68,7 @@ describe('the clock of a sandbox', () => {
     expect([status, said]).toEqual([1, expect.stringContaining('at most ten years')]);
   });
 
-  it('is not there outside of a sandbox: no header, no command, and the real time', async () => {
+  it('does not exist outside a sandbox: no header, no command, and the real time', async () => {
     const plain = await startApp({ urls: { postgres: database.url } });
     await clock('advance', '1d');
     expect((await call(`${plain.url}/v1/brand`)).headers.has('x-rollcall-clock')).toBe(false);
@@ -78,7 +78,7 @@ describe('the clock of a sandbox', () => {
     await plain.close();
   });
 
-  it('A server without a sandbox is named by the command, which then puts no clock ahead', async () => {
+  it('is refused by the command for a server that is not a sandbox, which it names', async () => {
     const plain = await startApp({ urls: { postgres: database.url } });
     const env = { DATABASE_URL: database.url, ROLLCALL_SANDBOX: 'really' };
     const shown = async () => Date.parse((await clock('show')).out.trim());
@@ -90,7 +90,7 @@ describe('the clock of a sandbox', () => {
     expect((await runCli(['clock', 'show'], { ...env, ROLLCALL_URL: app.url })).status).toBe(0);
   });
 
-  it('on engines of somebody else is refused, unless it is really meant', () => {
+  it('is refused on external engines unless explicitly confirmed', () => {
     const DATABASE_URL = 'postgres://127.0.0.1/rollcall';
     expect(() => readConfig({ DATABASE_URL, ROLLCALL_SANDBOX: '1' })).toThrow(/DATABASE_URL.*ROLLCALL_SANDBOX=really/s);
     expect(() => readConfig({ ROLLCALL_SANDBOX: 'yes' })).toThrow('ROLLCALL_SANDBOX');
@@ -101,7 +101,7 @@ describe('the clock of a sandbox', () => {
 });
 
 describe('a duration', () => {
-  it('is read as people write it, and written the same way', () => {
+  it('is parsed as people write it, and formatted the same way', () => {
     const cases: [string, number][] = [
       ['31d', 31 * DAY_MS],
       ['12h', DAY_MS / 2],

@@ -52,7 +52,7 @@ const rotate = (env: NodeJS.ProcessEnv) =>
   runCli(['secret', 'rotate', '--json'], { DATABASE_URL: database.url, ...env });
 
 describe('a new secret', () => {
-  it('opens what the old one sealed and signed as long as both are set, and alone what was sealed anew', async () => {
+  it('opens what the old one sealed and signed while both are set, and alone what was resealed', async () => {
     const { postgres, clock } = before.context;
     const actor = { brandId: shop.brand.id, keyId: null, operation: 'test', requestId: null };
     const mail = {
@@ -100,7 +100,7 @@ describe('a new secret', () => {
     expect(after.context.secrets.open(secret, made.body.data.id)).toBe(made.body.data.secret);
   });
 
-  it('is not made of one variable alone, and a value that neither opens is reported', async () => {
+  it('needs both variables, and reports a value that neither secret opens', async () => {
     const { status, said } = await rotate({ ROLLCALL_SECRET: NEW });
     expect([status, said]).toEqual([1, expect.stringContaining('ROLLCALL_PREVIOUS_SECRET to the old one')]);
     const strange = await rotate({ ROLLCALL_SECRET: 'ab'.repeat(32), ROLLCALL_PREVIOUS_SECRET: 'cd'.repeat(32) });
@@ -118,7 +118,7 @@ describe('a new secret', () => {
     });
   });
 
-  it('in the embedded folder is a file, beside which the old one stays until it is forgotten', () => {
+  it('is a file in the embedded folder, next to which the old one stays until it is deleted', () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'secret-'));
     const config = readConfig({ ROLLCALL_DIR: folder });
     makeSecretOnce(config, false);
@@ -139,7 +139,7 @@ describe('a new secret', () => {
   });
 });
 
-it('every column of bytes is known: sealed, and sealed anew with the secret, or no secret at all', async () => {
+it('every column of bytes is either sealed, and resealed with a new secret, or not secret at all', async () => {
   /** Digests, public keys and hashes. */
   const PLAIN = [
     'agent_grants.client_hash',

@@ -31,7 +31,7 @@ const run = (script: string, args: readonly string[], env: NodeJS.ProcessEnv = {
   runCommand(script, args, { ROLLCALL_DIR: directory, ...env });
 
 describe('a start that cannot succeed', () => {
-  it('on a port that is taken starts no engine', async () => {
+  it('because its port is taken starts no engine', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const address = holder.address();
@@ -49,7 +49,7 @@ describe('a start that cannot succeed', () => {
     holder.close();
   });
 
-  it('without the secret beside a database is refused with the ways out, and starts and makes nothing', async () => {
+  it('because the secret of a database is missing is refused with possible fixes, and starts and creates nothing', async () => {
     await mkdir(path.join(engineFolder(directory), 'data', 'postgres', 'cluster'), { recursive: true });
     const before = await readdir(directory);
     for (const script of ['src/server.ts', 'src/cli.ts']) {
@@ -64,7 +64,7 @@ describe('a start that cannot succeed', () => {
     expect(await readdir(directory)).toEqual(before);
   });
 
-  it('ends the engines that it had started, and takes their announcement back', async () => {
+  it('stops the engines that it had started, and withdraws their announcement', async () => {
     const { redis, elasticsearch, clickhouse } = engineUrls();
     // Where the demo's keys are written: the last step, with everything running.
     await mkdir(path.join(directory, 'demo.env'));
@@ -86,7 +86,7 @@ describe('a start that cannot succeed', () => {
 });
 
 describe('a start that is stopped by Ctrl-C', () => {
-  it('ends in order what it had started', async () => {
+  it('stops what it had started in order', async () => {
     // A ClickHouse that takes connections and says nothing: the start waits for it.
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
@@ -112,7 +112,7 @@ describe('a start that is stopped by Ctrl-C', () => {
 });
 
 describe('a running server', () => {
-  it('is where the address that a store’s webhooks go to leads, unless LINKS_URL says otherwise', async () => {
+  it('gives stores a webhook address that leads to it, unless LINKS_URL is set', async () => {
     // Its jobs would move other tests' clicks and charges: it has engines of its own but for the directory.
     const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
     const server = startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0']);
@@ -145,11 +145,11 @@ describe('a running server', () => {
   });
 });
 
-describe('what is kept of the directory for the next start', () => {
+describe('the recorded size of the directory', () => {
   const config = () => readConfig({ ROLLCALL_DIR: directory, DIRECTORY_ALIAS: unique('kept') });
 
   it.each(['', '{"crea', '[]', 'null', '{"creators":"many"}'])(
-    'is as if not there when it cannot be read: %j',
+    'counts as missing when it cannot be read: %j',
     async (content) => {
       await writeFile(path.join(directory, 'sample.json'), content);
       expect(await sampleSize({ directory })).toBeUndefined();
@@ -157,7 +157,7 @@ describe('what is kept of the directory for the next start', () => {
     },
   );
 
-  it('gives Elasticsearch 1 GB above 200,000 creators, whether asked for now or there already', async () => {
+  it('gives Elasticsearch 1 GB above 200,000 creators, whether requested now or already there', async () => {
     expect(await heapMbFor({ directory }, 200_000)).toBe(512);
     expect(await heapMbFor({ directory }, 200_001)).toBe(1_024);
     await writeFile(path.join(directory, 'sample.json'), '{"creators":20000}');
@@ -167,7 +167,7 @@ describe('what is kept of the directory for the next start', () => {
     expect(await sampleSize({ directory })).toBe(20_000);
   });
 
-  it('is the size of the live directory beside the sample’s, written in one step over what was there', async () => {
+  it('is the size of the live directory next to the sample’s, replaced atomically', async () => {
     const elastic = openElastic(engineUrls().elasticsearch);
     const own = config();
     await noteSize(own, elastic);
@@ -182,7 +182,7 @@ describe('what is kept of the directory for the next start', () => {
     await elastic.close();
   });
 
-  it('is noted by the indexer after an import into a running server’s Elasticsearch', async () => {
+  it('is recorded by the indexer after an import into a running server’s Elasticsearch', async () => {
     const withdraw = await announceRunning(directory, { urls: engineUrls() });
     const file = path.join(directory, 'creators.ndjson');
     await writeFile(file, `${JSON.stringify(creator(1))}\n${JSON.stringify(creator(2))}\n`);

@@ -27,7 +27,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it('a mail that went or was not wanted is forgotten after 30 days; what failed, waits or is younger stays', async () => {
+it('a sent or suppressed mail is deleted after 30 days; a failed, waiting or younger one stays', async () => {
   const { db } = app.context.postgres;
   const { id: brandId } = await makeBrand(app.context);
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };

@@ -103,7 +103,7 @@ describe('a mail', () => {
     expect(new Set(smtp.received.map(({ to }) => to[0]))).toHaveProperty('size', 25);
   });
 
-  it('keeps no link and no token in its row', async () => {
+  it('has no link and no token in its row', async () => {
     await queue('ann@mail.example');
     const { rows: kept } = await sql<{ line: string }>`select mails::text as line from mails`.execute(
       app.context.postgres.db,
@@ -201,8 +201,8 @@ async function closedApp(): Promise<TestApp> {
 }
 afterAll(() => unreachable?.close());
 
-describe('without a mail server', () => {
-  it('each mail is a file that only its owner can read', async () => {
+describe('an installation without a mail server', () => {
+  it('writes each mail to a file that only its owner can read', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'mail-'));
     const local = await startApp({ clock, urls: { postgres: database.url }, env: { ROLLCALL_DIR: folder } });
     await queue('zoe@mail.example');
@@ -217,13 +217,13 @@ describe('without a mail server', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('the environment must set MAIL_FROM if it names a server', async () => {
+  it('requires MAIL_FROM if the environment names a server', async () => {
     await expect(startApp({ env: { SMTP_URL: smtp.url } })).rejects.toThrow('MAIL_FROM');
   });
 });
 
-describe('no more mail', () => {
-  it('is offered by the page of a mail, takes effect with its button, and applies to this brand only', async () => {
+describe('unsubscribing', () => {
+  it('is offered by a mail’s page, takes effect with its button, and applies to this brand only', async () => {
     await queue('Zoe@mail.example');
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const url = app.links + pathOf(link);

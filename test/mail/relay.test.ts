@@ -89,7 +89,7 @@ async function answer({ brand }: Desk, email: string): Promise<void> {
 }
 
 describe('a stranger’s address', () => {
-  it('gets five mails of a brand in an hour, however many are written at once, and none of the rest later', async () => {
+  it('gets at most five mails from a brand in an hour, however many are written at once, and none of the rest later', async () => {
     const desk = await openDesk();
     const stranger = await desk.creator();
     await Promise.all(Array.from({ length: 15 }, (_, i) => desk.write(stranger, `Offer ${i}`)));
@@ -104,7 +104,7 @@ describe('a stranger’s address', () => {
     expect(thread.messages.filter((one: { email_sent: boolean }) => one.email_sent)).toHaveLength(5);
   });
 
-  it('reads in each mail who sends it and how to stop it, until it has answered', async () => {
+  it('learns from each mail who sends it and how to stop it, until it has answered', async () => {
     const desk = await openDesk(unique('Acme'));
     const creator = await desk.creator();
     await desk.write(creator, 'Shall we plan a reel?');
@@ -122,7 +122,7 @@ describe('a stranger’s address', () => {
     expect(plain(second?.raw ?? '')).not.toContain('entered your address');
   });
 
-  it('gets no link to a host that is not the brand’s; who has answered does', async () => {
+  it('gets no link to a host that is not the brand’s until it has answered', async () => {
     const desk = await openDesk();
     const own = { website: 'https://www.acme-shop.example' };
     expect((await send(`${app.url}/v1/brand`, desk.key(), 'PATCH', own)).status).toBe(200);
@@ -167,7 +167,7 @@ describe('a brand called "PayPal Security"', () => {
     expect(await desk.states()).toEqual({ sent: 4 });
   });
 
-  it('is what a link’s host must not look like either, whoever gets it', async () => {
+  it('also means that no link’s host may look like it, whoever gets the mail', async () => {
     const desk = await openDesk();
     const friend = await desk.creator();
     await desk.write(friend, 'Hello');
@@ -200,8 +200,8 @@ describe('invitations', () => {
   });
 });
 
-describe('limits of an hour', () => {
-  it('of a brand and of an address let mails wait for the next one, in turn, and count exactly under four senders', async () => {
+describe('hourly limits', () => {
+  it('of a brand and of an address delay mails to the next hour, in turn, and count exactly with four senders', async () => {
     const desk = await openDesk();
     for (let i = 0; i < 35; i += 1) await desk.write(await desk.creator(), 'Hello');
     await sendDue();
@@ -233,7 +233,7 @@ describe('limits of an hour', () => {
     expect(gotBy(shared)).toHaveLength(16);
   });
 
-  it('do not keep anybody from signing in', async () => {
+  it('never prevent a person from signing in', async () => {
     const name = unique('brand');
     const id = await createBrand(app.context.postgres.db, clock, { name, plan: 'growth', status: 'active' });
     const owner = await signIn(app, id);

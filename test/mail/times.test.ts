@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a mail', () => {
-  it('says times as people read them, with the date, the time and the zone', async () => {
+  it('shows times with the date, the time and the zone', async () => {
     const { postgres, clock } = app.context;
     const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
     const work = { link_version: 1, title: 'Spring' };

@@ -12,7 +12,7 @@ const call = (id: number) => ({
   params: { name: 'create_campaign', arguments: { name: `campaign ${id}` } },
 });
 
-test('A batch of messages is refused whole with a JSON-RPC error, counts as a call, and needs a key', async () => {
+test('A batch of messages is refused as a whole with a JSON-RPC error, counts as a call, and needs a key', async () => {
   const brand = await makeBrand(app.context);
   const key = await brand.key('brand');
   for (const batch of [[], [call(1)], Array.from({ length: 100 }, (_, i) => call(i))]) {

@@ -83,7 +83,7 @@ function pathsOf(schema: unknown, path = ''): string[] {
 }
 
 test.each(operations.map(({ id, response }) => [id, response] as const))(
-  'The answer of %s marks every field that is named as outsiders’ words are elsewhere',
+  'The answer of %s marks every field that is declared as untrusted elsewhere',
   (_id, response) => {
     const schema = toolSchemaOf(response, 'output');
     const marked = untrustedPaths(schema);

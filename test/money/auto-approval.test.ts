@@ -49,7 +49,7 @@ describe('auto approval', () => {
     expect(data[0]).toMatchObject({ operation: 'auto_approve_commissions', resource_id: id, key_id: null });
   });
 
-  it('leaves what is in its review period, unpaid, cancelled, refunded, suspected or reviewed', async () => {
+  it('skips commissions that are in their review period, unpaid, cancelled, refunded, suspected or reviewed', async () => {
     const owner = await makeOwner();
     const sale = (options: Parameters<typeof makeSale>[2] = {}) => makeSale(app.context, owner.brand, options);
     const held = await sale({ occurredAt: daysAgo(29) });
@@ -69,7 +69,7 @@ describe('auto approval', () => {
     expect(await approvals(owner)).toEqual([]);
   });
 
-  it('what is suspected can still be approved by hand', async () => {
+  it('leaves suspected commissions to be approved by hand', async () => {
     const owner = await makeOwner();
     const mail = { email: 'own@mail.example', customerEmail: 'own@mail.example' };
     const { id } = await makeSale(app.context, owner.brand, mail);
@@ -77,7 +77,7 @@ describe('auto approval', () => {
     expect((await send(url, owner.key, 'PATCH', { status: 'approved' })).status).toBe(200);
   });
 
-  it('never works for a brand that did not ask for it, and begins when it does', async () => {
+  it('never works for a brand that has not enabled it, and starts when it does', async () => {
     const owner = await makeOwner(false);
     const { id } = await makeSale(app.context, owner.brand);
     await approveDue(app.context);
@@ -87,7 +87,7 @@ describe('auto approval', () => {
     expect((await read(owner, id)).status).toBe('approved');
   });
 
-  it('is the worker’s work: nobody has to ask for it', async () => {
+  it('runs in the worker without a request', async () => {
     const owner = await makeOwner();
     const { id } = await makeSale(app.context, owner.brand);
     const worker = await startWorkerProcess(unique('none'));
@@ -95,7 +95,7 @@ describe('auto approval', () => {
     await worker.stop();
   });
 
-  it('several workers and a reviewer at once: each commission is approved once, with one event', async () => {
+  it('approves each commission once, with one event, when several workers and a reviewer are at work', async () => {
     const owner = await makeOwner();
     const assignment = await makeAssignment(app.context, owner.brand);
     const sales = await makeSales(app.context, owner.brand, 250, assignment);

@@ -120,7 +120,7 @@ describe('the file for PayPal', () => {
     expect([codeOf(both), problemsOf(both)]).toEqual([[422, 'VALIDATION_ERROR'], [['currency', 'ambiguous']]]);
   });
 
-  it('leaves out creators to whom nothing is to be sent, and is the only other layout', async () => {
+  it('leaves out creators who are owed nothing, and is the only other layout', async () => {
     const owner = await makePayer(app);
     await approved(owner, { amountMinor: 10_000 });
     await recorded(owner, { method: 'wallet', amount: 30 });

@@ -25,14 +25,14 @@ const bulk = (body: object, caller = key) => patch('bulk', body, caller);
 
 const approvals = (owner = brand) => approvalsOf(app, owner);
 
-describe('a review of many', () => {
+describe('a bulk review', () => {
   it('of more than 100 is 422', async () => {
     const event_ids = Array.from({ length: 101 }, (_, i) => `com_${i}`);
     expect(codeOf(await review({ event_ids, status: 'rejected' }))).toEqual([422, 'VALIDATION_ERROR']);
     expect(codeOf(await bulk({ event_ids, status: 'rejected' }))).toEqual([422, 'VALIDATION_ERROR']);
   });
 
-  it('moves all and counts what had the status already', async () => {
+  it('moves all, and counts those that already had the status', async () => {
     const ids = [(await sale()).id, (await sale()).id, (await sale()).id];
     await patch(ids[0] ?? '', { status: 'approved' });
     const { status, body } = await bulk({ event_ids: [...ids, ids[2]], status: 'approved' });
@@ -55,7 +55,7 @@ describe('a review of many', () => {
     expect((await bulk({ event_ids, status: 'approved' })).body.data).toMatchObject({ updated_count: 100 });
   });
 
-  it('one that cannot be moved refuses all, with a code per id, before any change', async () => {
+  it('refuses all if one cannot be moved, with a code per id, before any change', async () => {
     const fine = await sale();
     const refusedOnes = await makeUnapprovable(app.context, brand);
     const foreign = await makeSale(app.context, await makeBrand(app.context));
@@ -84,15 +84,15 @@ describe('a review of many', () => {
   });
 
   it.each([{ status: 'approved' }, { status: 'approved', event_ids: [] }, { event_ids: ['a'] }])(
-    '%j is 422',
+    'with %j is 422',
     async (body) => {
       expect(codeOf(await bulk(body))).toEqual([422, 'VALIDATION_ERROR']);
     },
   );
 });
 
-describe('at the same time', () => {
-  it('20 callers approve one: one updates it, all get 200, the event is sent once', async () => {
+describe('concurrent reviews', () => {
+  it('by 20 callers approve one commission once: all get 200, and the event is sent once', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const { id } = await sale({}, owner);
@@ -105,7 +105,7 @@ describe('at the same time', () => {
     expect(await balancesOf(app.context, owner)).toMatchObject({ commission_approved: -1_000 });
   });
 
-  it('selections that overlap in opposite orders all end, without a deadlock', async () => {
+  it('of selections that overlap in opposite orders all finish, without a deadlock', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const assignment = await makeAssignment(app.context, owner);
@@ -122,7 +122,7 @@ describe('at the same time', () => {
     expect([approved, pending]).toEqual([0 - 1_000 * data.length, 0]);
   });
 
-  it('refunds race reviews: whoever is last, the ledger says what is owed', async () => {
+  it('and refunds race, and the ledger shows what is owed', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const sales = await Promise.all(Array.from({ length: 8 }, () => sale({}, owner)));
@@ -140,7 +140,7 @@ describe('at the same time', () => {
     expect([commission_approved, commission_pending]).toEqual([-3_000, undefined]);
   });
 
-  it('a repeated Idempotency-Key gets the first answer', async () => {
+  it('under one Idempotency-Key get the first answer', async () => {
     const { id } = await sale();
     const headers = { 'idempotency-key': `review-${id}` };
     const answers = await Promise.all(

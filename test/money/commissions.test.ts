@@ -117,14 +117,14 @@ describe('the list of commissions', () => {
   });
 
   it.each(['status=done', 'approvable=maybe', 'creator_email=ann', 'created_after=soon'])(
-    '%s is 422',
+    'with %s is 422',
     async (query) => {
       expect(codeOf(await get(`/v1/commissions?${query}`))).toEqual([422, 'VALIDATION_ERROR']);
     },
   );
 });
 
-describe('A review of one commission', () => {
+describe('a review of one commission', () => {
   it('approves a paid order past its review period, emits one event, and moves it in the ledger', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
@@ -194,7 +194,7 @@ describe('A review of one commission', () => {
       { status: 'rejected', updated_count: 0, skipped_count: 1, total_requested: 1 },
     ],
   ])(
-    'by %s that rejects what a cancellation rejected keeps its note, and stays when the store takes that back',
+    'by %s that rejects what a cancellation had rejected keeps its note, and stays when the store reverts the cancellation',
     async (_door, reject, counts) => {
       const owner = await makeBrand(app.context);
       const caller = await owner.key('brand');
@@ -260,7 +260,7 @@ describe('A review of one commission', () => {
     [{ status: 'paid', event_id: 'a' }, 'status'],
     [{ status: 'approved', event_ids: [] }, 'event_ids'],
     [{ status: 'approved', event_ids: 'a' }, 'event_ids'],
-  ])('%j is 422', async (body, field) => {
+  ])('with %j is 422', async (body, field) => {
     const answer = await review(body);
     expect(codeOf(answer)).toEqual([422, 'VALIDATION_ERROR']);
     expect(problemsOf(answer)).toContainEqual([field, expect.any(String)]);

@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-it('a payout and a commission have at most ten billion dollars, so that sums of them can be read', async () => {
+it('a payout and a commission are at most ten billion dollars, so that their sums can be read', async () => {
   const key = await (await makeBrand(app.context)).key('brand');
   const to = email();
   await send(`${app.url}/v1/roster`, key, 'POST', { creator_email: to });

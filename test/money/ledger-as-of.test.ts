@@ -47,7 +47,7 @@ async function isWaitedFor(pid: number): Promise<boolean> {
 }
 
 describe('recorded_at', () => {
-  it('follows seq, also of entries whose time is before the last one’s', async () => {
+  it('follows seq, even for entries whose time is before the last one’s', async () => {
     const ledger = await open();
     const times = ['10:00:00', '09:00:00', '09:59:59.999', '10:00:00.001'].map(at);
     for (const time of times) {
@@ -64,7 +64,7 @@ describe('recorded_at', () => {
 });
 
 describe('the ledger as of a time', () => {
-  it('stays what it was when a change that had begun before is made after', async () => {
+  it('stays the same when a change that had begun earlier commits later', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const { id } = await makeSale(app.context, brand);
@@ -86,7 +86,7 @@ describe('the ledger as of a time', () => {
   });
 
   it.each([undefined, '2099-01-01'])(
-    'as_of=%s waits for what is being recorded, and says the time it is of',
+    'waits for entries that are being recorded, and returns its time: as_of=%s',
     async (asOf) => {
       const ledger = await open();
       await post(app, ledger.brandId, [sale(ledger.link, new Date(), 100, 10)]);
@@ -105,7 +105,7 @@ describe('the ledger as of a time', () => {
     },
   );
 
-  it('is the same whenever it is asked for again, while changes are made at once', async () => {
+  it('is the same whenever it is requested again, during concurrent changes', async () => {
     const ledger = await open();
     let isOver = false;
     const actor = { brandId: ledger.brandId, keyId: null, operation: 'test', requestId: null };

@@ -30,7 +30,7 @@ const CHANGES: [currency: string, change: (sold: SyncedEntry) => SyncedEntry][] 
   ['USD', (sold) => sold],
 ];
 
-it('a sale that ClickHouse has on another link, creator, day, millisecond, entry or line is found', async () => {
+it('a sale that ClickHouse has with another link, creator, day, millisecond, entry or line is found', async () => {
   const { clickhouse, postgres } = app.context;
   const brand = await makeBrand(app.context);
   for (const [currency] of CHANGES) {

@@ -30,7 +30,7 @@ const edits: [string, (db: Db, id: string) => Promise<unknown>, RegExp][] = [
   ],
 ];
 
-it.each(edits)('ledger verify finds %s behind its back', async (_what, edit, complaint) => {
+it.each(edits)('ledger verify finds %s changed behind its back', async (_what, edit, complaint) => {
   const owner = await makePayer(app);
   const { db } = app.context.postgres;
   const sale = await makeSale(app.context, owner.brand, { assignment: owner.ann });
@@ -39,7 +39,7 @@ it.each(edits)('ledger verify finds %s behind its back', async (_what, edit, com
   expect(await listWrongCommissions(db, owner.brand.id)).toEqual([expect.stringMatching(complaint)]);
 });
 
-it('ledger verify finds a commission of an unpaid order that was made larger', async () => {
+it('ledger verify finds an increased commission of an unpaid order', async () => {
   const owner = await makePayer(app);
   const { db } = app.context.postgres;
   const { id } = await makeSale(app.context, owner.brand, { assignment: owner.ann, paidAt: null });
@@ -48,7 +48,7 @@ it('ledger verify finds a commission of an unpaid order that was made larger', a
   expect(await listWrongCommissions(db, owner.brand.id)).toHaveLength(1);
 });
 
-it('ledger verify finds a payout whose amount was changed, what it left, and what it paid', async () => {
+it('ledger verify finds a payout with a changed amount, remainder or allocation', async () => {
   const owner = await makePayer(app);
   const { db } = app.context.postgres;
   const sale = await approved(owner, { amountMinor: 100_000 });

@@ -65,7 +65,7 @@ async function behindTheTrigger(statement: string): Promise<void> {
 const problemsOf = async (brandId: string) => (await verifyLedger(app.context, brandId)).problems;
 
 describe('ledger verify', () => {
-  it('finds nothing wrong with what was recorded, and names its last hash and seal', async () => {
+  it('finds nothing wrong with recorded entries, and prints the last hash and seal', async () => {
     const { brand } = await makeLedger();
     const verification = await verifyLedger(app.context, brand.id);
     expect(verification).toEqual({
@@ -74,7 +74,7 @@ describe('ledger verify', () => {
     });
   });
 
-  it('finds nothing wrong with entries that are not synced yet, nor with those that may be', async () => {
+  it('finds nothing wrong with entries that are not synced yet, or may not be', async () => {
     const { brand, link } = await makeLedger();
     await sql`update ledger_batches set sent_at = null
       where ranges @> ${JSON.stringify([{ brand_id: brand.id }])}::jsonb`.execute(app.context.postgres.db);
@@ -97,14 +97,14 @@ describe('ledger verify', () => {
     expect(problems[0]).toMatch(/^entry 1 /);
   });
 
-  it('finds nothing wrong with sums that are past what JavaScript holds exactly', async () => {
+  it('finds nothing wrong with sums beyond JavaScript’s safe integers', async () => {
     const { brand, link } = await makeLedger();
     const most = Number.MAX_SAFE_INTEGER;
     await postAndSync(app, brand.id, [sale(link, AT, most, 1), sale(link, AT, most, 1), sale(link, AT, 1, 1)]);
     expect(await problemsOf(brand.id)).toEqual([]);
   });
 
-  it('finds an entry removed, in the middle or at the end', async () => {
+  it('finds a removed entry, in the middle or at the end', async () => {
     const [middle, last] = [await makeLedger(), await makeLedger()];
     await behindTheTrigger(`delete from ledger_entries where (brand_id, seq) = ('${middle.brand.id}', 2)`);
     await behindTheTrigger(`delete from ledger_entries where (brand_id, seq) = ('${last.brand.id}', 4)`);
@@ -112,7 +112,7 @@ describe('ledger verify', () => {
     expect((await problemsOf(last.brand.id)).join('\n')).toContain('the head says 4 entries, the last one is 3');
   });
 
-  it('is kept from edits by the trigger', async () => {
+  it('relies on a trigger that refuses edits', async () => {
     const { brand } = await makeLedger();
     const { db } = app.context.postgres;
     for (const statement of [`update ledger_entries set kind = 'sale'`, 'delete from ledger_entries']) {
@@ -161,7 +161,7 @@ describe('ledger rebuild', () => {
     expect(body.data[0]).toMatchObject({ clicks: 3, conversions: 3, revenue_minor: 10_205 });
   });
 
-  it('waits for the batch of clicks on its way, and lets none begin', async () => {
+  it('waits for the current batch of clicks, and lets none start', async () => {
     const { brand } = await makeLedger();
     const { redis, clickhouse, postgres } = app.context;
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
@@ -277,7 +277,7 @@ describe('GET /v1/affiliates/ledger', () => {
     expect(csv.body.trim().split('\n')).toHaveLength(5);
   });
 
-  it('shows nothing of another brand, and refuses a bad shape', async () => {
+  it('shows nothing of another brand, and refuses invalid parameters', async () => {
     await makeLedger();
     const stranger = await (await makeBrand(app.context)).key('brand');
     const { body } = await call(`${app.url}${PATH}`, stranger);
@@ -288,7 +288,7 @@ describe('GET /v1/affiliates/ledger', () => {
     expect((await call(`${app.url}${PATH}`)).status).toBe(401);
   });
 
-  it('lags nothing: what was just posted is in it before it is synced', async () => {
+  it('is never behind: it has a new entry before it is synced', async () => {
     const { brand, key, link } = await makeLedger();
     await post(app, brand.id, [sale(link, AT, 1, 0)]);
     const { body } = await call(`${app.url}${PATH}`, key);

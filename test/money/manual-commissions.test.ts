@@ -21,7 +21,7 @@ const record = async (owner: Payer, input: Partial<ManualCommission>) =>
     createManualCommission(work, { creator_email: owner.ann.email, amount: 25, ...input }),
   );
 
-it('a commission that the brand records itself is in the ledger, sends one event, and is approved at once and paid as any other', async () => {
+it('a commission that the brand records itself is in the ledger, sends one event, and is approved at once and paid like any other', async () => {
   const owner = await makePayer(app);
   const { id } = await record(owner, { description: 'for the launch' });
   const read = async () => (await get(owner, `/v1/commissions/${id}`)).body.data;
@@ -48,7 +48,7 @@ it('a commission that the brand records itself is in the ledger, sends one event
   ]).toEqual([]);
 });
 
-it('made approved it is paid by what payouts left; a brand that approves by itself approves it', async () => {
+it('a manual commission approved from the start is paid by leftover payout money; a brand with auto-approval approves it', async () => {
   const owner = await makePayer(app);
   await recorded(owner, { method: 'wallet', amount: 30 });
   expect((await record(owner, { status: 'approved' })).status).toBe('paid');
@@ -58,7 +58,7 @@ it('made approved it is paid by what payouts left; a brand that approves by itse
   expect((await get(owner, `/v1/commissions/${later.id}`)).body.data.status).toBe('approved');
 });
 
-it('is refused for a stranger, for nothing, and for more decimals than the currency has', async () => {
+it('a manual commission is refused for a stranger, for zero, and with more decimals than the currency has', async () => {
   const owner = await makePayer(app);
   const codes = async (input: Partial<ManualCommission>) =>
     await record(owner, input).then(
@@ -73,7 +73,7 @@ it('is refused for a stranger, for nothing, and for more decimals than the curre
   expect(await codes({ amount: 1.005 })).toEqual(['amount invalid']);
 });
 
-it('counts as commission of its creator and of the brand, and as no conversion, revenue or link', async () => {
+it('a manual commission counts as commission of its creator and of the brand, but not as a conversion, revenue or link', async () => {
   const owner = await makePayer(app);
   await approved(owner);
   await record(owner, { status: 'approved' });

@@ -11,7 +11,7 @@ describe('a currency', () => {
     [2, 'AED AUD BRL CAD CHF CNY CZK DKK EUR GBP INR MXN NOK PLN SEK SLE TRY TWD USD VED VES XCD XCG ZAR ZWG'],
     [3, 'BHD IQD JOD KWD LYD OMR TND'],
     [4, 'CLF UYW'],
-  ])('has the decimals of its minor unit in ISO 4217: %i of %s', (decimals, codes) => {
+  ])('has the decimals of its minor unit in ISO 4217: %i for %s', (decimals, codes) => {
     const list = codes.split(' ');
     expect(list.filter((code) => !isCurrency(code))).toEqual([]);
     expect(list.filter((code) => decimalsOf(code) !== decimals)).toEqual([]);
@@ -22,7 +22,7 @@ describe('a currency', () => {
     ['is a fund or a unit of account', 'BOV CHE CHW COU MXV USN XAD XDR XSU XUA'],
     ['is a metal, a bond market, a test or nothing', 'XAG XAU XPD XPT XBA XBB XBC XBD XTS XXX'],
     ['is no code of ISO', 'usd BTC GGP ZZZ EURO U$D'],
-  ])('that %s is none to sell in: %s', (_what, codes) => {
+  ])('that %s cannot be used: %s', (_what, codes) => {
     expect(codes.split(' ').filter(isCurrency)).toEqual([]);
   });
 
@@ -32,7 +32,7 @@ describe('a currency', () => {
     expect(codes.filter(isCurrency)).toHaveLength(158);
   });
 
-  it('that ISO withdraws after something was sold in it can still be read', () => {
+  it('that ISO withdraws can still be read if something was sold in it', () => {
     expect([decimalsOf('BGN'), fromMinor(1_250, 'BGN'), formatMoney(1_250, 'HRK')]).toEqual([
       2,
       12.5,
@@ -63,7 +63,7 @@ describe('money', () => {
     [100_000, 'IDR', 'IDR\u00a01,000'],
     [1_234, 'IQD', 'IQD\u00a01.234'],
     [12_345, 'CLF', 'CLF\u00a01.2345'],
-  ])('%d of %s is shown with the decimals that it is counted in: %s', (minor, currency, text) => {
+  ])('of %d %s is shown with its currency’s decimals: %s', (minor, currency, text) => {
     expect(formatMoney(minor, currency)).toBe(text);
   });
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-describe('after a commission is paid', () => {
+describe('once a commission is paid,', () => {
   async function paidSale() {
     const { brand, key } = await makeSeller(app);
     const sale = await makeSale(app.context, brand, { occurredAt: orderedAt });
@@ -30,7 +30,7 @@ describe('after a commission is paid', () => {
       .orderBy('cause')
       .execute();
 
-  it('a refund takes its share back as an adjustment of its own, once, and the commission stays', async () => {
+  it('a refund takes its share back as a separate adjustment, once, and the commission stays', async () => {
     const { brand, key, sale } = await paidSale();
     const refunds = [{ refundId: 'r', amountMinor: 2_500, at: later(90) }];
     for (let i = 0; i < 3; i += 1) await reportRefunds(app.context, sale.source, sale.orderId, refunds);
@@ -72,7 +72,7 @@ describe('the ledger', () => {
     return [...found].filter(([, sum]) => sum !== 0).sort();
   }
 
-  it('ends the same whether deliveries come one by one or all at once, in any order', { timeout: 60_000 }, async () => {
+  it('is the same whether deliveries come one by one or all at once, in any order', { timeout: 60_000 }, async () => {
     const { brand, assignment } = await makeSeller(app);
     const minute = fc.integer({ min: 1, max: 5 });
     const snapshot = fc.record({ baseMinor: fc.nat(20_000), paid: fc.boolean(), cancelled: fc.nat(9), at: minute });

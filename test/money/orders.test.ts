@@ -120,7 +120,7 @@ describe('an order that a store sends', () => {
     expect(await balancesOf(app.context, brand)).toMatchObject({ sales: -8_000, commission_pending: -800 });
   });
 
-  it('has no entry in the ledger until it is paid; the hold runs from the payment', async () => {
+  it('has no entry in the ledger until it is paid; the hold counts from the payment', async () => {
     const { brand, assignment, key } = await makeSeller(app, { holdDays: 2 });
     const unpaid = order(assignment, { paidAt: null });
     await report(app.context, assignment, unpaid);
@@ -178,7 +178,7 @@ describe('an order that a store sends', () => {
   });
 });
 
-describe('The attribution of an order', () => {
+describe('the attribution of an order', () => {
   it('goes to the last click within its window, identified by the id that the redirect added', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     const [older, last] = [await makeLink(brand, assignment), await makeLink(brand, assignment)];

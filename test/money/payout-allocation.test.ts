@@ -23,8 +23,8 @@ afterAll(() => app?.close());
 
 const earnedBy = async (owner: Payer) => (await get(owner, `/v1/roster/${owner.ann.creatorId}`)).body.data.total_earned;
 
-describe('paying', () => {
-  it('pays approved commissions oldest first, each whole or not at all, never above the amount', async () => {
+describe('a payment', () => {
+  it('covers approved commissions oldest first, each whole or not at all, never above the amount', async () => {
     const owner = await makePayer(app);
     const newest = await approved(owner, { occurredAt: daysAgo(40), amountMinor: 20_000 });
     const oldest = await approved(owner, { occurredAt: daysAgo(60), amountMinor: 10_000 });
@@ -61,7 +61,7 @@ describe('paying', () => {
     expect(await earnedBy(owner)).toBe(30);
   });
 
-  it('pays what is listed, in the order of the list, or nothing at all for an empty list', async () => {
+  it('covers the listed commissions in the list’s order, or nothing for an empty list', async () => {
     const owner = await makePayer(app);
     const [first, second] = [await approved(owner), await approved(owner)];
     const fee = await recorded(owner, { amount: 10 });
@@ -76,7 +76,7 @@ describe('paying', () => {
     expect([await statusOf(owner, first), await statusOf(owner, second)]).toEqual(['approved', 'paid']);
   });
 
-  it('what is listed and cannot be paid refuses all, with a code per id', async () => {
+  it('is refused as a whole, with a code per id, if a listed commission cannot be paid', async () => {
     const owner = await makePayer(app);
     const other = await makePayer(app);
     const fine = await approved(owner);
@@ -107,7 +107,7 @@ describe('paying', () => {
     expect((await get(owner, `/v1/payouts/${id}`)).body.data.status).toBe('completed');
   });
 
-  it('a list above the amount refuses all and names what fits', async () => {
+  it('is refused for a list above the amount, and names what fits', async () => {
     const owner = await makePayer(app);
     const [one, two, three] = [await approved(owner), await approved(owner), await approved(owner)];
     const { id } = await recorded(owner, { amount: 25 });
@@ -119,7 +119,7 @@ describe('paying', () => {
     expect(again.body.data).toMatchObject({ allocated_amount: 20, unallocated_amount: 5 });
   });
 
-  it('keeps currencies apart; earned counts the brand’s own', async () => {
+  it('keeps currencies separate; earned counts the brand’s own', async () => {
     const owner = await makePayer(app);
     const euro = await approved(owner, { currency: 'EUR' });
     const dollar = await approved(owner);
@@ -132,7 +132,7 @@ describe('paying', () => {
     expect(body.data.map(({ total_earned }: { total_earned: number }) => total_earned)).toEqual([10]);
   });
 
-  it('with the id in the body does the same', async () => {
+  it('can be made with the id in the body', async () => {
     const owner = await makePayer(app);
     const { id } = await recorded(owner, { amount: 5 });
     const url = `${app.url}/v1/payouts`;
@@ -143,7 +143,7 @@ describe('paying', () => {
     expect(codeOf(missing)).toEqual([404, 'NOT_FOUND']);
   });
 
-  it('a wallet’s payout is 409, another brand’s 404, a payment of the day after tomorrow 422', async () => {
+  it('from a wallet is 409, of another brand 404, and dated the day after tomorrow 422', async () => {
     const owner = await makePayer(app);
     const wallet = await settle(owner, (await recorded(owner, { amount: 5, method: 'wallet' })).id);
     expect(codeOf(wallet)).toEqual([409, 'INVALID_STATE_TRANSITION']);
@@ -154,7 +154,7 @@ describe('paying', () => {
     expect(codeOf(await settle(owner, id, { status: 'completed' }))).toEqual([422, 'VALIDATION_ERROR']);
   });
 
-  it('said again changes nothing; said differently is 409', async () => {
+  it('that is repeated changes nothing, and with other values is 409', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner);
     const { id } = await recorded(owner, { amount: 50 });
@@ -189,7 +189,7 @@ describe('paying', () => {
     expect([...codeOf(many), problemsOf(many)]).toEqual([422, 'INVALID_SELECTION', [['event_ids.0', 'paid']]]);
   });
 
-  it('An approval that is said again after money paid on account paid it at once is a repeat, also among others', async () => {
+  it('that used leftover money at an approval makes a repeated approval succeed, also in a selection', async () => {
     const owner = await makePayer(app);
     await settle(owner, (await recorded(owner, { amount: 10 })).id);
     const covered = await approved(owner);
@@ -209,7 +209,7 @@ describe('paying', () => {
     expect(await approvalsOf(app, owner.brand)).toEqual([covered.id, open.id]);
   });
 
-  it('Nothing was paid before the brand’s first sale: such a `paid_at` is 422, of one payout and of a batch', async () => {
+  it('before the brand’s first sale is 422, for one payout and for a batch', async () => {
     const owner = await makePayer(app);
     const { id } = await recorded(owner, { amount: 10 });
     const first = await approved(owner, { occurredAt: daysAgo(60) });
@@ -227,7 +227,7 @@ describe('paying', () => {
     expect((await settle(owner, id, { paid_at: dayOf(60) })).body.data.commission_ids).toEqual([first.id]);
   });
 
-  it('pays a commission of nothing, too', async () => {
+  it('covers a commission of zero, too', async () => {
     const owner = await makePayer(app);
     const free = await approved(owner, { amountMinor: 0 });
     const { id } = await recorded(owner, { amount: 1 });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-it('an allocation never exceeds its budget, and passes over only what does not fit when its turn comes', () => {
+it('an allocation never exceeds its budget, and skips only what does not fit when its turn comes', () => {
   const commissions = fc.array(fc.record({ commissionMinor: fc.nat({ max: 10_000 }) }), { maxLength: 50 });
   fc.assert(
     fc.property(commissions, fc.nat({ max: 100_000 }), (all, budget) => {
@@ -60,7 +60,7 @@ describe('a refund after payment', () => {
     expect(third.body.data).toMatchObject({ allocated_amount: 0, netted_amount: 0, unallocated_amount: 99.99 });
   });
 
-  it('larger than what a payout pays leaves the rest for the one after', async () => {
+  it('that is larger than what a payout pays leaves the rest for the next one', async () => {
     const owner = await makePayer(app);
     const first = await approved(owner, { amountMinor: 100_000 });
     await settle(owner, (await recorded(owner, { amount: 100 })).id);
@@ -77,7 +77,7 @@ describe('a refund after payment', () => {
     ).toEqual([1, 0, 0]);
   });
 
-  it('never nets another creator’s or another currency’s', async () => {
+  it('is never netted from another creator’s or another currency’s payout', async () => {
     const owner = await makePayer(app);
     const bob = await makeAssignment(app.context, owner.brand);
     for (const options of [{ assignment: bob }, { currency: 'EUR' }]) {
@@ -92,8 +92,8 @@ describe('a refund after payment', () => {
   });
 });
 
-describe('a refund after payment that the store takes back', () => {
-  it('is given back of what later payouts leave, once; commissions come first, and a fee stays a fee', async () => {
+describe('a refund after payment that the store reverts', () => {
+  it('is given back from what later payouts leave over, once; commissions come first, and a fee stays a fee', async () => {
     const owner = await makePayer(app);
     const first = await approved(owner, { amountMinor: 100_000 });
     await settle(owner, (await recorded(owner, { amount: 100 })).id);
@@ -119,8 +119,8 @@ describe('a refund after payment that the store takes back', () => {
   });
 });
 
-describe('at the same time', () => {
-  it('payouts over the same commissions never pay one twice', async () => {
+describe('concurrent payments', () => {
+  it('of the same commissions never pay one twice', async () => {
     const owner = await makePayer(app);
     const sales = await makeSales(app.context, owner.brand, 20, owner.ann);
     const event_ids = sales.map(({ id }) => id);
@@ -133,7 +133,7 @@ describe('at the same time', () => {
     expect(await balancesOf(app.context, owner.brand)).toMatchObject({ commission_paid: -20_000 });
   });
 
-  it('one payout settled 10 times pays once; under one Idempotency-Key all get the same answer', async () => {
+  it('that settle one payout 10 times pay once; under one Idempotency-Key all get the same answer', async () => {
     const owner = await makePayer(app);
     await approved(owner);
     const { id } = await recorded(owner, { amount: 10 });
@@ -145,7 +145,7 @@ describe('at the same time', () => {
     expect(await balancesOf(app.context, owner.brand)).toMatchObject({ commission_paid: -1_000 });
   });
 
-  it('a refund, a rejection and a payout of the same commission leave books that balance', async () => {
+  it('and a refund and a rejection of the same commission leave balanced books', async () => {
     const owner = await makePayer(app);
     for (let round = 0; round < 5; round += 1) {
       const sale = await approved(owner);

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a wallet’s payout', () => {
-  it('allocates when it is made, by the same rules as a paid one, and cannot be paid a second time by hand', async () => {
+  it('is allocated when it is recorded, by the same rules as a paid one, and cannot be paid again by hand', async () => {
     const owner = await makePayer(app);
     const [one, two] = [await approved(owner), await approved(owner)];
     const made = await recorded(owner, { method: 'wallet', amount: 20 });
@@ -22,7 +22,7 @@ describe('a wallet’s payout', () => {
     expect(await balancesOf(app.context, owner.brand)).toMatchObject({ cash: -4_000, commission_paid: -2_000 });
   });
 
-  it('pays what it lists; another method’s list is given with PATCH', async () => {
+  it('pays what it lists; the list for another method is sent with PATCH', async () => {
     const owner = await makePayer(app);
     const [one, two] = [await approved(owner), await approved(owner)];
     await recorded(owner, { method: 'wallet', amount: 10, commission_ids: [two.id] });
@@ -39,8 +39,8 @@ describe('a wallet’s payout', () => {
   });
 });
 
-describe('what a payout leaves', () => {
-  it('is used up by later approvals, the oldest payout first, also by two payouts together', async () => {
+describe('the money that a payout leaves over', () => {
+  it('is used by later approvals, oldest payout first, also from two payouts together', async () => {
     const owner = await makePayer(app);
     const first = await recorded(owner, { method: 'wallet', amount: 8 });
     const second = await recorded(owner, { method: 'wallet', amount: 15 });
@@ -59,7 +59,7 @@ describe('what a payout leaves', () => {
     expect(await balancesOf(app.context, owner.brand)).toMatchObject({ cash: -3_000, commission_settled: 3_000 });
   });
 
-  it('of a fee is none: no later approval is paid by it', async () => {
+  it('of a fee pays no later approval', async () => {
     const owner = await makePayer(app);
     const fee = await recorded(owner, { method: 'wallet', amount: 50, commission_ids: [] });
     expect(fee).toMatchObject({ is_fee: true, unallocated: 0, unallocated_amount: 50 });
@@ -67,7 +67,7 @@ describe('what a payout leaves', () => {
     expect(await balancesOf(app.context, owner.brand)).toMatchObject({ fees: 5_000, cash: -5_000 });
   });
 
-  it('of 20 approvals at the same time pays what it has, and no more', async () => {
+  it('pays of 20 concurrent approvals what it covers, and no more', async () => {
     const owner = await makePayer(app);
     const sales = [];
     for (let i = 0; i < 20; i += 1) sales.push(await makeSale(app.context, owner.brand, { assignment: owner.ann }));
@@ -82,7 +82,7 @@ describe('what a payout leaves', () => {
     expect(body.data.commission_ids).toHaveLength(12);
   });
 
-  it('is not reported as earned, nor is what was netted', async () => {
+  it('does not count as earned, and neither does what was netted', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner, { amountMinor: 100_000 });
     await recorded(owner, { method: 'wallet', amount: 150 });
@@ -98,7 +98,7 @@ describe('what a payout leaves', () => {
 });
 
 describe('a rejected commission', () => {
-  it('reads alike however it was rejected: nothing is owed, and it says by whom', async () => {
+  it('looks the same however it was rejected: nothing is owed, and it says by whom', async () => {
     const owner = await makePayer(app);
     const url = `${app.url}/v1/affiliates/commissions`;
     const byReview = await makeSale(app.context, owner.brand, { assignment: owner.ann });
@@ -113,7 +113,7 @@ describe('a rejected commission', () => {
     expect(await read(cancelled)).toMatchObject({ commission: 0, rejected_by: 'order', order_paid: false });
   });
 
-  it('by a refund that is taken back returns to what it was, with the review’s note', async () => {
+  it('returns to its earlier status, with the review’s note, when the refund that rejected it is reverted', async () => {
     const owner = await makePayer(app);
     const sale = await makeSale(app.context, owner.brand, { assignment: owner.ann });
     const url = `${app.url}/v1/affiliates/commissions/${sale.id}`;

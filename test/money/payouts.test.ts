@@ -63,7 +63,7 @@ describe('a payout', () => {
     [{ creator_email: undefined }, 'creator_email', 'required'],
     [{ creator_email: 'stranger@mail.example' }, 'creator_email', 'not_on_roster'],
     [{ wallet_email: 'x' }, 'wallet_email', 'invalid_format'],
-  ])('%j is 422 at %s: %s', async (input, field, code) => {
+  ])('with %j is 422 at %s: %s', async (input, field, code) => {
     const owner = await makePayer(app);
     const valid = { creator_email: owner.ann.email, amount: 5, method: 'manual' };
     const answer = await post(owner, { ...valid, ...input });

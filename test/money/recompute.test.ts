@@ -161,8 +161,8 @@ function run(history: History, given: Parameters<typeof start>[0], check: (state
 
 const RUNS = { numRuns: 300 };
 
-describe('A commission and its ledger entries', () => {
-  it('are the same in whatever order facts arrive, and however often', () => {
+describe('a commission with its ledger entries', () => {
+  it('is the same in whatever order facts arrive, and however often', () => {
     fc.assert(
       fc.property(history, terms, fc.infiniteStream(fc.nat({ max: 1_000 })), (original, given, noise) => {
         const draw = () => noise.next().value ?? 0;
@@ -180,7 +180,7 @@ describe('A commission and its ledger entries', () => {
     );
   });
 
-  it('add up: each entry to zero, sales to the order’s amount, refunds to no more, and the accounts to what is owed', () => {
+  it('adds up: each entry to zero, sales to the order’s amount, refunds to no more, and the accounts to what is owed', () => {
     fc.assert(
       fc.property(history, terms, (original, given) => {
         run(original, given, ({ order, last, posted, standing }) => {
@@ -220,7 +220,7 @@ describe('A commission and its ledger entries', () => {
   const tenPercent = { ratePpm: 100_000, holdDays: 30 };
   const after = (...history: History) => endOf(run(history, tenPercent));
 
-  it('a refund before payment takes its share off, at the sale’s own time', () => {
+  it('is reduced by a refund before payment, at the sale’s own time', () => {
     expect(after({ facts: [snapshot(), refund('r', 2_505)], review: 'approve' })).toMatchObject({
       columns: { status: 'approved', commissionMinor: 750, refundedMinor: 2_505 },
       sums: {
@@ -230,7 +230,7 @@ describe('A commission and its ledger entries', () => {
     });
   });
 
-  it('a full refund rejects, also beyond the base; a newer, larger order gives back the status it had', () => {
+  it('is rejected by a full refund, even beyond the base, and gets its status back from a newer, larger order', () => {
     const refunded = { facts: [snapshot(), refund('r', 10_001)], review: 'pay' } as const;
     expect(after({ ...refunded, facts: [...refunded.facts] }).columns).toMatchObject({
       status: 'rejected',
@@ -243,7 +243,7 @@ describe('A commission and its ledger entries', () => {
     ).toMatchObject({ status: 'approved', statusNote: null, commissionMinor: 200 });
   });
 
-  it('a cancellation rejects an unpaid order, and refunds what is left of a paid one', () => {
+  it('is rejected by cancelling an unpaid order; cancelling a paid one refunds what is left', () => {
     const cancelled = { cancelledAt: minutes(4), updatedAt: minutes(4) };
     const unpaid = after({ facts: [snapshot({ ...cancelled, paidAt: null })], review: 'approve' });
     expect(unpaid).toMatchObject({
@@ -258,7 +258,7 @@ describe('A commission and its ledger entries', () => {
     });
   });
 
-  it('once paid the commission stays, and refunds take it back one by one at their own time', () => {
+  it('stays once paid, and refunds take it back one by one at their own time', () => {
     const paid: History = [
       { facts: [snapshot(), refund('before', 1_000, 9)], review: 'approve' },
       { facts: [], review: 'pay' },
@@ -274,7 +274,7 @@ describe('A commission and its ledger entries', () => {
     expect(end.sums[`refund_adjustment ${minutes(6).toISOString()}`]).toBe(50);
   });
 
-  it('what a refund grew by after the payment is taken back at the refund’s time, the rest of it stays prorated', () => {
+  it('is taken back, for what a refund grew by after the payment, at the refund’s time; the rest stays prorated', () => {
     const paid: History = [
       { facts: [snapshot(), refund('r', 1_000, 6)], review: 'approve' },
       { facts: [], review: 'pay' },
@@ -285,7 +285,7 @@ describe('A commission and its ledger entries', () => {
     });
   });
 
-  it('what a lowered order takes back of a paid commission counts where the sale does, and no later delivery moves it', () => {
+  it('is taken back, for a lowered order, at the sale’s time, and no later delivery moves that', () => {
     const paid: History = [
       { facts: [snapshot()], review: 'approve' },
       { facts: [], review: 'pay' },
@@ -297,7 +297,7 @@ describe('A commission and its ledger entries', () => {
     expect(after(...paid, { facts: edits, review: 'pay' })).toEqual(lowered);
   });
 
-  it('what a review rejected owes nothing whatever the facts say, and counts as a sale all the same', () => {
+  it('owes nothing once a review rejected it, whatever the facts say, and still counts as a sale', () => {
     const unpaid: History = [{ facts: [snapshot({ paidAt: null })], review: 'reject' }];
     const end = after(...unpaid, { facts: [snapshot()], review: 'reject' });
     expect(end).toMatchObject({ columns: { status: 'rejected', statusNote: 'no', rejectedFrom: null }, sales: 1 });

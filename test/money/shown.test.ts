@@ -12,7 +12,7 @@ afterAll(() => app?.close());
 
 const post = (owner: Payer, path: string, body: object) => send(`${app.url}${path}`, owner.key, 'POST', body);
 
-it('a link or bulk code made without a rate has the brand’s default rate, one that names 0 has 0', async () => {
+it('a link or bulk code without a rate has the brand’s default rate, and one with a rate of 0 has 0', async () => {
   const owner = await makePayer(app);
   await send(`${app.url}/v1/brand`, owner.key, 'PATCH', { settings: { default_commission_rate: 12.5 } });
   const link = { creator_email: owner.ann.email };
@@ -32,7 +32,7 @@ it('a link or bulk code made without a rate has the brand’s default rate, one 
   expect(rows.find((row: { id: string }) => row.id === id).commission_rate).toBe(12.5);
 });
 
-it('two stores of one provider are distinguished in `source`, and the ledger’s order_id is the store’s, as elsewhere', async () => {
+it('two stores of one provider are distinguished in `source`, and the ledger’s order_id is the store’s', async () => {
   const owner = await makePayer(app);
   const one = await makeSale(app.context, owner.brand, { assignment: owner.ann });
   const two = await makeSale(app.context, owner.brand, { assignment: await makeAssignment(app.context, owner.brand) });
@@ -45,7 +45,7 @@ it('two stores of one provider are distinguished in `source`, and the ledger’s
   expect(data[0].order_record_id).toMatch(/^ord_/);
 });
 
-it('conversion_rate counts orders that came by a click; a top creator without a name has that of their link', async () => {
+it('conversion_rate counts orders that came by a click; a top creator without a name has their link’s', async () => {
   const owner = await makePayer(app);
   const bea = await makeAssignment(app.context, owner.brand);
   const { db } = app.context.postgres;

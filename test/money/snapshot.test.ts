@@ -46,8 +46,8 @@ async function pagesOfOrder(brand: TestBrand, assignment: Assignment): Promise<n
   return ((await read()) - before) / MEASURED;
 }
 
-describe('while somebody holds a snapshot', () => {
-  it('an order of a brand with many others since then looks at no more than twice the pages', async () => {
+describe('while a snapshot is open', () => {
+  it('an order of a brand with many later ones reads at most twice as many pages', async () => {
     const brand = await makeBrand(app.context);
     const assignment = await makeAssignment(app.context, brand);
     await pagesOfOrder(brand, assignment);

@@ -30,7 +30,7 @@ async function refuse(owner: Payer, { id }: Sale): Promise<void> {
   await send(`${app.url}/v1/affiliates/commissions/${id}`, owner.key, 'PATCH', { status: 'rejected' });
 }
 
-describe('what a store’s taking back of a netted refund makes due again', () => {
+describe('the amount that becomes due again when a store reverts a netted refund', () => {
   /** A commission of 10 was paid, 4 of it were netted, and are due again. */
   async function dueAgain(): Promise<Payer> {
     const owner = await makePayer(app);
@@ -43,7 +43,7 @@ describe('what a store’s taking back of a netted refund makes due again', () =
     return owner;
   }
 
-  it('is in the preview, of everybody and of one creator, as the balance says it', async () => {
+  it('is in the preview for all creators and for one, as in the balance', async () => {
     const owner = await dueAgain();
     expect(await balanceOf(owner)).toMatchObject({ approved: 0, owed_back: -4, unallocated: 0, payable_now: 4 });
     const due = { commission_count: 0, commissions_amount: 0, netted_amount: -4, unallocated_used: 0, total: 4 };
@@ -53,7 +53,7 @@ describe('what a store’s taking back of a netted refund makes due again', () =
     ]);
   });
 
-  it('is paid by the batch, once, and is no fee', async () => {
+  it('is paid by the batch, once, and is not a fee', async () => {
     const owner = await dueAgain();
     const { body } = await batch(owner);
     expect(body.data).toMatchObject({
@@ -70,7 +70,7 @@ describe('what a store’s taking back of a netted refund makes due again', () =
     expect(await previewOf(owner)).toEqual([]);
   });
 
-  it('is paid by a batch to named creators, and takes no commission past the cutoff along', async () => {
+  it('is paid by a batch to named creators, without commissions past the cutoff', async () => {
     const owner = await dueAgain();
     const young = await approved(owner, { amountMinor: 3_000, occurredAt: daysAgo(40) });
     const body = { creator_emails: [owner.ann.email], cutoff: daysAgo(50).toISOString() };
@@ -81,7 +81,7 @@ describe('what a store’s taking back of a netted refund makes due again', () =
     expect(await balanceOf(owner)).toMatchObject({ approved: 3, owed_back: 0, payable_now: 3 });
   });
 
-  it('is given back of what earlier payouts left, the oldest first, before anything is due', async () => {
+  it('is given back first from what earlier payouts left over, oldest first', async () => {
     const owner = await makePayer(app);
     const first = await approved(owner);
     await settle(owner, (await recorded(owner, { amount: 10 })).id);
@@ -100,7 +100,7 @@ describe('what a store’s taking back of a netted refund makes due again', () =
   });
 });
 
-describe('what is paid on account', () => {
+describe('leftover payout money', () => {
   it('pays an approved commission as soon as a refund makes it fit, before any younger one', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner, { amountMinor: 20_000, occurredAt: daysAgo(60) });
@@ -126,7 +126,7 @@ describe('what is paid on account', () => {
     expect(await payoutOf(owner, id)).toMatchObject({ allocated_amount: 12, netted_amount: 2, unallocated: 0 });
   });
 
-  it('pays a commission that is approved again because its whole refund was taken back', async () => {
+  it('pays a commission that is approved again because its full refund was reverted', async () => {
     const owner = await makePayer(app);
     const sale = await approved(owner);
     await reportRefunded(sale, [10_000]);
@@ -137,7 +137,7 @@ describe('what is paid on account', () => {
     expect(await balanceOf(owner)).toMatchObject({ approved: 0, unallocated: 0, payable_now: 0 });
   });
 
-  it('pays at an approval whatever is approved, the oldest first, not only what was approved just now', async () => {
+  it('pays whatever is approved at an approval, oldest first, not only what was approved just now', async () => {
     const owner = await makePayer(app);
     const [older, listed] = [
       await approved(owner, { amountMinor: 5_000, occurredAt: daysAgo(60) }),
@@ -162,7 +162,7 @@ describe('what is paid on account', () => {
   });
 });
 
-describe('a refund at the moment of a batch', () => {
+describe('a refund during a batch', () => {
   const ROUNDS = 25;
 
   it(`is netted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, {

@@ -43,7 +43,7 @@ describe("a campaign's deadline", () => {
     expect(await total(campaign)).toBe(1);
   });
 
-  it('that is a time is exact; moved on, the page takes applications again', async () => {
+  it('that is a time is exact, and once postponed the page accepts applications again', async () => {
     now = new Date('2026-11-01T00:00:00Z');
     const campaign = await makeCampaign(app, key, { deadline: '2026-11-20T15:30:00+02:00' });
     expect(await pageOf(campaign)).toContain('November 20, 2026 at 1:30 PM UTC');

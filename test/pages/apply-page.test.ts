@@ -22,7 +22,7 @@ const open = async (path: string) => {
 const HOSTILE = `"><script>alert(1)</script>'&amp;`;
 const ESCAPED = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&#39;&amp;amp;';
 
-describe('the public page', () => {
+describe('the apply page', () => {
   it('shows the campaign and its form under a policy that runs and loads nothing', async () => {
     const campaign = await makeCampaign(app, key, {
       description: 'Be part of it.',
@@ -49,7 +49,7 @@ describe('the public page', () => {
     for (const { headers } of answers) expect(headers.has('x-ratelimit-limit')).toBe(false);
   });
 
-  it('a sent form is stored, emitted as an event and confirmed', async () => {
+  it('stores a submitted form, emits it as an event and confirms it', async () => {
     const owner = await makeBrand(app.context);
     const campaign = await makeCampaign(app, await owner.key('brand'));
     const { status, headers } = await apply(app, campaign, {
@@ -101,7 +101,7 @@ describe('the public page', () => {
     [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a complete URL'],
     [{ portfolio_urls: `https://a.example/${'x'.repeat(2_000)}` }, 'Links to your work: Link 1 is longer'],
     [{ portfolio_urls: 'https://a.example '.repeat(6) }, 'Links to your work: Give at most 5 links; there are 6.'],
-  ])('%o is 422, names the field, keeps what was typed and stores nothing', async (wrong, said) => {
+  ])('answers 422 to %o, names the field, keeps what was typed and stores nothing', async (wrong, said) => {
     const campaign = await makeCampaign(app, key);
     const sent = { email: 'ann@mail.example', name: 'Ann', message: 'Hello', ...wrong };
     const { status, page } = await apply(app, campaign, sent);
@@ -133,7 +133,7 @@ describe('the public page', () => {
     expect(thanks.page).not.toContain('<script');
   });
 
-  it('a second applicant with the same address, in any case, changes nothing and learns nothing', async () => {
+  it('gives a second applicant with the same address, in any case, no effect and no information', async () => {
     const campaign = await makeCampaign(app, key);
     const first = await apply(app, campaign, { email: 'ann@mail.example', name: 'Ann', message: 'first' });
     const before = await applications(campaign);
@@ -143,7 +143,7 @@ describe('the public page', () => {
     expect((await open(second.headers.get('location') ?? '')).page).toContain('has been received');
   });
 
-  it('once the brand has decided, applying again changes nothing and tells no more than that it was received', async () => {
+  it('reports only that an application was received once the brand has decided, and changes nothing', async () => {
     const pages: string[] = [];
     for (const status of ['accepted', 'rejected', 'shortlisted']) {
       const campaign = await makeCampaign(app, key);
@@ -158,7 +158,7 @@ describe('the public page', () => {
     expect(pages[0]).toContain('has been received');
   });
 
-  it('20 forms of one address at the same time make one application and one event', async () => {
+  it('makes one application and one event of 20 concurrent forms from one address', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const campaign = await makeCampaign(app, caller);
@@ -172,7 +172,7 @@ describe('the public page', () => {
     expect(body.pagination.total).toBe(emails.length);
   });
 
-  it.each(['paused', 'completed'])('a %s campaign announces that it is closed and accepts nothing', async (status) => {
+  it.each(['paused', 'completed'])('announces that a %s campaign is closed, and accepts nothing', async (status) => {
     const campaign = await makeCampaign(app, key, { status });
     const read = await open(`/apply/${campaign}`);
     expect([read.status, read.page.includes('is not accepting applications')]).toEqual([200, true]);
@@ -181,7 +181,7 @@ describe('the public page', () => {
     expect(await applications(campaign)).toEqual([]);
   });
 
-  it('a draft is 404, with the page of a campaign that does not exist', async () => {
+  it('is 404 for a draft, like the page of a campaign that does not exist', async () => {
     const draft = await makeCampaign(app, key, { status: 'draft' });
     const missing = await open('/apply/cmp_missing');
     for (const path of [draft, `${draft}/thanks`, 'cmp_%00', 'a%20b', '%3Cscript%3E']) {
@@ -192,7 +192,7 @@ describe('the public page', () => {
     expect(await applications(draft)).toEqual([]);
   });
 
-  it('one address may send ten forms a minute; another is not affected', async () => {
+  it('accepts ten forms a minute from one address, without affecting another', async () => {
     const campaign = await makeCampaign(app, key);
     const address = someAddress();
     for (let i = 0; i < 10; i += 1) expect((await apply(app, campaign, {}, address)).status).toBe(422);
@@ -204,7 +204,7 @@ describe('the public page', () => {
     expect(await applications(campaign)).toEqual([]);
   });
 
-  it('the limit holds while Redis does not answer', async () => {
+  it('applies its limit while Redis does not answer', async () => {
     const campaign = await makeCampaign(app, key);
     const alone = await startApp({ env: BEHIND_PROXY, urls: { redis: 'redis://127.0.0.1:1' } });
     const address = someAddress();
@@ -214,7 +214,7 @@ describe('the public page', () => {
     await alone.close();
   });
 
-  it('it answers with a page that asks to come back while Postgres is down', async () => {
+  it('asks visitors to come back while Postgres is down', async () => {
     const alone = await startApp({ env: BEHIND_PROXY, urls: { postgres: 'postgres://127.0.0.1:1/x' } });
     const { status, headers, page } = await apply(alone, 'cmp_any', { email: 'ann@mail.example' });
     expect([status, headers.get('content-type')]).toEqual([503, 'text/html; charset=utf-8']);
@@ -223,14 +223,14 @@ describe('the public page', () => {
     await alone.close();
   });
 
-  it('a program that fills in the hidden field is thanked, and its form is discarded', async () => {
+  it('thanks a program that fills in the hidden field, and discards its form', async () => {
     const campaign = await makeCampaign(app, key);
     const { status } = await apply(app, campaign, { email: 'ann@mail.example', leave_empty: 'https://spam.example' });
     expect(status).toBe(303);
     expect(await applications(campaign)).toEqual([]);
   });
 
-  it('a body of another type is 415, one over 64 kB 413, both as a page', async () => {
+  it('answers 415 to a body of another type and 413 to one over 64 kB, both as a page', async () => {
     const url = `${app.url}/apply/${await makeCampaign(app, key)}`;
     const post = (body: string, type: string) =>
       fetch(url, { method: 'POST', body, headers: { 'content-type': type, 'x-forwarded-for': someAddress() } });

@@ -59,7 +59,7 @@ async function race({ keys, campaigns }: Brand, applications: string[]): Promise
 }
 
 it.each(['free', 'growth'] as const)(
-  'on the plan %s, applying, adding, accepting, pausing and removing at the same time: no deadlock, no 5xx, one row per person',
+  'on the plan %s, concurrent applying, adding, accepting, pausing and removing causes no deadlock, no 5xx, and one row per person',
   async (plan) => {
     const brand = await makeRacing(plan);
     const [key = ''] = brand.keys;
@@ -99,7 +99,7 @@ it.each(['free', 'growth'] as const)(
   },
 );
 
-it('a statement that runs into its time limit, as one behind a held lock does, is 503 and never 500', async () => {
+it('a statement that exceeds its time limit, as behind a held lock, is 503 and never 500', async () => {
   const late = app.context.postgres.db.transaction().execute(async (trx) => {
     await sql`set local statement_timeout = 20`.execute(trx);
     await sql`select pg_sleep(5)`.execute(trx);

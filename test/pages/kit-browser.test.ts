@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser('The kit of pages'))('pages of the kit in a real Chr
   const overflow = () =>
     page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
-  it('fit on 360 pixels and can be read aloud, whatever stands in them, by day and by night', async () => {
+  it('fit on 360 pixels and can be read aloud, whatever they contain, in light and dark mode', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await page.setContent(everyControl());
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser('The kit of pages'))('pages of the kit in a real Chr
     }
   });
 
-  it('are used by keyboard alone, under their policy, without a complaint of the browser', async () => {
+  it('are used with the keyboard alone, under their policy, without an error in the browser', async () => {
     const brand = await makeBrand(app.context);
     const { postgres, clock } = app.context;
     const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };

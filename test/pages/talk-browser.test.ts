@@ -9,50 +9,53 @@ import { BROWSER } from '../harness/work.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 
-describe.skipIf(!hasBrowser('The page of a conversation in a browser'))('in a real Chromium of 360 pixels', () => {
-  let app: TestApp;
-  let browser: Browser;
-  let page: Page;
-  const complaints: string[] = [];
+describe.skipIf(!hasBrowser('The page of a conversation in a browser'))(
+  'the page of a conversation in a real Chromium of 360 pixels',
+  () => {
+    let app: TestApp;
+    let browser: Browser;
+    let page: Page;
+    const complaints: string[] = [];
 
-  beforeAll(async () => {
-    app = await startApp({ env: BEHIND_PROXY });
-    browser = await openBrowser();
-    page = await openPhone(browser, complaints, { userAgent: BROWSER });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await app?.close();
-  });
+    beforeAll(async () => {
+      app = await startApp({ env: BEHIND_PROXY });
+      browser = await openBrowser();
+      page = await openPhone(browser, complaints, { userAgent: BROWSER });
+    });
+    afterAll(async () => {
+      await browser?.close();
+      await app?.close();
+    });
 
-  async function expectGood(): Promise<void> {
-    expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBe(360);
-    expect(await violationsOf(browser, page.url(), await page.content())).toEqual([]);
-    expect(complaints).toEqual([]);
-  }
+    async function expectGood(): Promise<void> {
+      expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBe(360);
+      expect(await violationsOf(browser, page.url(), await page.content())).toEqual([]);
+      expect(complaints).toEqual([]);
+    }
 
-  it('a creator reads, is asked to leave out a telephone number, and replies with the keyboard alone', async () => {
-    const desk = await openTalkDesk(app);
-    await desk.write({ subject: `Spring ${LONG_WORD}`, body: `We love it.\n${LONG_WORD}`, send_email: true });
-    await page.goto(await desk.page());
-    await page.getByText('We love it.').waitFor();
-    await expectGood();
-    const field = page.getByLabel('Your reply');
-    await field.focus();
-    await page.keyboard.type('Call 0151 23456789');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('alert').waitFor();
-    await expectGood();
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    expect(await field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
-    await field.fill('With pleasure!');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('status').waitFor();
-    await expectGood();
-    const { data } = await desk.list('unread=true');
-    expect(data).toMatchObject([{ message_count: 2, last_message: { sender: 'creator', body: 'With pleasure!' } }]);
-  });
-});
+    it('is read, asks to leave out a phone number, and takes a reply with the keyboard alone', async () => {
+      const desk = await openTalkDesk(app);
+      await desk.write({ subject: `Spring ${LONG_WORD}`, body: `We love it.\n${LONG_WORD}`, send_email: true });
+      await page.goto(await desk.page());
+      await page.getByText('We love it.').waitFor();
+      await expectGood();
+      const field = page.getByLabel('Your reply');
+      await field.focus();
+      await page.keyboard.type('Call 0151 23456789');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('alert').waitFor();
+      await expectGood();
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      expect(await field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+      await field.fill('With pleasure!');
+      await page.keyboard.press('Tab');
+      await page.keyboard.press('Enter');
+      await page.getByRole('status').waitFor();
+      await expectGood();
+      const { data } = await desk.list('unread=true');
+      expect(data).toMatchObject([{ message_count: 2, last_message: { sender: 'creator', body: 'With pleasure!' } }]);
+    });
+  },
+);

@@ -9,7 +9,7 @@ import { BROWSER, openWorkDesk, type WorkDesk } from '../harness/work.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 
-describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Chromium of 360 pixels', () => {
+describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Chromium of 360 pixels,', () => {
   let app: TestApp;
   let browser: Browser;
   let page: Page;

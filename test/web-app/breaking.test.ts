@@ -10,7 +10,7 @@ import { axe, builtClient, type OpenPage, openWebApp, PAGES } from '../harness/w
 const CHANGES =
   /^(Add|Make|Write|Draft|Record|Upload|Import|Invite|Connect|Remove|Revoke|Rotate|Settle|Pay|Save$|Delete)/;
 
-describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Chromium, when things go wrong', () => {
+describe.skipIf(!hasBrowser('The web app in trouble'))('in a real Chromium, when things go wrong,', () => {
   let app: TestApp;
   let brand: TestBrand;
   let key: string;
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     expect(open.complaints.splice(0)).toEqual([]);
   });
 
-  it('a payout whose answer was lost is said to be so, and pressing again does not pay twice', async () => {
+  it('a payout whose answer was lost is reported as such, and pressing again does not pay twice', async () => {
     const { page } = open;
     const form = await fillPayout(open, '12');
     const before = (await payouts()).length;
@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
-  it('without a connection a page says so instead of waiting, and is there again with it', async () => {
+  it('a page without a connection says so instead of waiting, and works again once connected', async () => {
     const { page, go } = open;
     await go('/campaigns');
     await page.context().setOffline(true);
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
-  it('An answer that is not the API’s own, such as a page of the network’s, is said to be so and never shown', async () => {
+  it('a response that is not the API’s, such as a page of the network’s, is reported and never shown', async () => {
     const { page, go } = open;
     const strange = ['<html>Sign in to the Wi-Fi</html>', '{}', '{"data":{},"pagination":{}}', 'null'];
     for (const body of strange) {
@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
-  it('A plan that would now do something different is refused with an explanation and changes nothing', async () => {
+  it('a plan that would now do something different is refused with an explanation and changes nothing', async () => {
     const { page, go } = open;
     const pay = { creator_email: ann.email, amount: 10, method: 'manual' };
     expect((await send(`${app.url}/v1/payouts?mode=plan`, key, 'POST', pay)).status).toBe(202);
@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
-  it('filters stand in the address: the page is the same after a reload and in another tab, and back undoes a page', async () => {
+  it('filters are in the URL: the page is the same after a reload and in another tab, and back returns to the previous page', async () => {
     const { page, go, complaints } = open;
     await go('/campaigns?status=draft');
     await page.getByRole('button', { name: 'Autumn' }).waitFor();
@@ -132,7 +132,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('what one tab settles, the other is refused in words, and then shows', async () => {
+  it('what one tab settles, the other is refused in plain words, and then shows', async () => {
     const { page, go } = open;
     await go('/payouts');
     const rows = page.getByRole('button', { name: 'Settle' });
@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     open.complaints.splice(0);
   });
 
-  it('a viewer is shown no button of what only others may do, on any page', async () => {
+  it('a viewer sees no button that only others may use, on any page', async () => {
     const owner = await signIn(app, brand.id);
     const email = 'viewer@brand.example';
     expect((await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Vi' })).status).toBe(201);
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('the web app in a real Ch
     await context.close();
   });
 
-  it('a session that ends leads to sign in, and from there back to the page', async () => {
+  it('a session that ends leads to the sign-in page, and from there back to the page', async () => {
     const mine = await openWebApp(browser, app, brand.id);
     const { page, go, context } = mine;
     await go('/campaigns?status=draft');

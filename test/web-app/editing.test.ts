@@ -6,7 +6,7 @@ import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 
-describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited in the web app', () => {
+describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app', () => {
   let app: TestApp;
   let desk: WorkDesk;
   let browser: Browser;
@@ -85,7 +85,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     return (await open.page.locator(`[id="${id}"]`).textContent()) ?? '';
   }
 
-  it('a brief: a draft changes in what differs alone, a sent one in all but whom it is for', async () => {
+  it('sends only the changed fields of a draft brief, and everything but the recipients of a sent one', async () => {
     const id = await post('/v1/briefs', { title: 'One reel', creator_email: desk.creator, talking_points: ['Light'] });
     const dialog = await edit('/briefs', 'One reel', 'Edit the brief');
     await lookAt(dialog, 'brief');
@@ -112,7 +112,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     expect(sent.at(-1)).toEqual({ due_date: '2027-03-01' });
   });
 
-  it('a contract: a draft changes with its deliverables and rights, a sent one says why it does not', async () => {
+  it('changes a draft contract with its deliverables and rights, and explains why a sent one cannot change', async () => {
     const id = await post('/v1/contracts', {
       ...{
         creator_email: desk.creator,
@@ -162,7 +162,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('what was made is edited 
     expect(await button('Edit').count()).toBe(0);
   });
 
-  it('a campaign: its requirements, compensation and type change, and nothing else is sent', async () => {
+  it('changes a campaign’s requirements, compensation and type, and sends nothing else', async () => {
     await post('/v1/campaigns', { name: 'Runners', requirements: { platforms: ['photo_app'], min_followers: 100 } });
     const dialog = await edit('/campaigns', 'Runners', 'Edit the campaign');
     await lookAt(dialog, 'campaign');

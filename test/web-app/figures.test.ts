@@ -6,7 +6,7 @@ import { postAndSync, putAssignment, putClicks, sale } from '../harness/figures.
 import { daysAgo } from '../harness/sales.ts';
 import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
-describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () => {
+describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () => {
   let app: TestApp;
   let brand: TestBrand;
   let browser: Browser;
@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the figures page', () =>
     ['desktop-dark', { viewport: { width: 1280, height: 1400 }, colorScheme: 'dark' as const }],
     ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
   ] as const)(
-    'shows a period beside the one before, by day, creator, campaign and link, on a %s',
+    'shows a period next to the previous one, by day, creator, campaign and link, on a %s',
     async (kind, options) => {
       const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
       await go('/analytics');

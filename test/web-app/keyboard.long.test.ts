@@ -38,7 +38,7 @@ interface Focus {
   html?: string;
 }
 
-describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard alone', () => {
+describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard alone,', () => {
   const alias = unique('keyboard');
   let app: TestApp;
   let store: TestStore;
@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
 
   const focusOf = (page: Page): Promise<Focus> => page.evaluate(FOCUS);
 
-  it.each(PAGES)('all that can be used on %s is reached, and shows that it has the focus', async (path) => {
+  it.each(PAGES)('every control on %s can be reached, and shows that it has the focus', async (path) => {
     const { page, go, complaints } = desktop;
     await go(path);
     const stops: string[] = await page.evaluate(MARK);
@@ -117,31 +117,28 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     await page.setViewportSize(WIDE);
   }
 
-  it.each(PAGES)(
-    'each dialog of %s has no fault that axe finds, fits a phone, keeps the focus, and Escape gives it back',
-    async (path) => {
-      const { page, go } = desktop;
-      await go(path);
-      // The first of each name, for rows of a list have the same.
-      const names: string[] = await page
-        .locator('main button:not([disabled]):visible')
-        .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
-      for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show creators)$/.test(one)).slice(0, 12)) {
-        const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
-        if ((await button.count()) === 0 || !(await opens(page, button))) continue;
-        const dialog = page.getByRole('dialog');
-        await until(`the dialog of ${name} to take the focus`, () => isInside(page), 2_000);
-        for (let i = 0; i < 4; i += 1) {
-          await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
-          // At its end a guard takes the focus, and hands it back to the dialog's beginning.
-          await until(`the focus in the dialog of ${name}`, () => isInside(page), 2_000);
-        }
-        await lookAt(page, `${path}-${name}`.replaceAll(/\W+/g, '-'));
-        await page.keyboard.press('Escape');
-        await dialog.waitFor({ state: 'hidden' });
-        const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
-        expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+  it.each(PAGES)('each dialog of %s passes axe, fits a phone, keeps the focus, and Escape returns it', async (path) => {
+    const { page, go } = desktop;
+    await go(path);
+    // The first of each name, for rows of a list have the same.
+    const names: string[] = await page
+      .locator('main button:not([disabled]):visible')
+      .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
+    for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show creators)$/.test(one)).slice(0, 12)) {
+      const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
+      if ((await button.count()) === 0 || !(await opens(page, button))) continue;
+      const dialog = page.getByRole('dialog');
+      await until(`the dialog of ${name} to take the focus`, () => isInside(page), 2_000);
+      for (let i = 0; i < 4; i += 1) {
+        await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
+        // At its end a guard takes the focus, and hands it back to the dialog's beginning.
+        await until(`the focus in the dialog of ${name}`, () => isInside(page), 2_000);
       }
-    },
-  );
+      await lookAt(page, `${path}-${name}`.replaceAll(/\W+/g, '-'));
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
+      expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+    }
+  });
 });

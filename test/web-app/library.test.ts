@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('link', { name: new RegExp(`^${name}`) }).waitFor();
   }
 
-  it('are made within each other, and files are chosen and moved into one', async () => {
+  it('are created within each other, and selected files are moved into one', async () => {
     const { page } = phone;
     await phone.go('/assets');
     await makeFolder('Summer');
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await clean('folders-inside');
   });
 
-  it('are renamed, moved, and deleted when they are empty; the refusal of one that is not is read', async () => {
+  it('are renamed, moved and, once empty, deleted; a folder that is not empty explains its refusal', async () => {
     const { page } = phone;
     await phone.go(`/assets?folder=${(await folder('Shoots')).id}`);
     await page.getByRole('button', { name: 'Rename or move' }).click();
@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     expect((await folders()).map(({ name }: { name: string }) => name)).toEqual(['Studio']);
   });
 
-  it('take what is uploaded where somebody stands, and a file says which it is in', async () => {
+  it('receive files that are uploaded in them, and a file shows its folder', async () => {
     const { page } = phone;
     await phone.go('/assets');
     await page.getByRole('link', { name: /^Studio/ }).click();

@@ -107,23 +107,26 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
       .toBe(true);
   }
 
-  it.each(LISTS)('%s opens at once, draws a screenful, and goes to its end and back by a key', async (path, opens) => {
-    const { page, complaints } = open;
-    const began = performance.now();
-    await page.goto(`${app.url}/app${path}`);
-    const rows = page.locator('tbody tr[aria-rowindex]');
-    await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
-    expect(performance.now() - began).toBeLessThan(OPENS_MS);
-    const total = await countOf(page, /^[\d,]+ entries$/);
-    expect(total).toBeGreaterThanOrEqual(MANY);
-    expect(await rows.count()).toBeLessThan(MOST_DRAWN);
-    const last = page.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
-    await pressUntilInSight(page, 'End', last);
-    expect(await rows.count()).toBeLessThan(MOST_DRAWN);
-    if (opens) await openAndClose(page, last.getByRole('button').first());
-    await pressUntilInSight(page, 'Home', page.locator('tbody tr[aria-rowindex="2"]'));
-    expect(complaints.splice(0)).toEqual([]);
-  });
+  it.each(LISTS)(
+    'in %s opens at once, renders one screen, and a key jumps to its end and back',
+    async (path, opens) => {
+      const { page, complaints } = open;
+      const began = performance.now();
+      await page.goto(`${app.url}/app${path}`);
+      const rows = page.locator('tbody tr[aria-rowindex]');
+      await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
+      expect(performance.now() - began).toBeLessThan(OPENS_MS);
+      const total = await countOf(page, /^[\d,]+ entries$/);
+      expect(total).toBeGreaterThanOrEqual(MANY);
+      expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+      const last = page.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
+      await pressUntilInSight(page, 'End', last);
+      expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+      if (opens) await openAndClose(page, last.getByRole('button').first());
+      await pressUntilInSight(page, 'Home', page.locator('tbody tr[aria-rowindex="2"]'));
+      expect(complaints.splice(0)).toEqual([]);
+    },
+  );
 
   /** Whoever reads one of a list is where they were when it is closed. */
   async function openAndClose(page: Page, button: Locator): Promise<void> {
@@ -138,7 +141,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(Math.abs((await scrolled(page)) - was)).toBeLessThan(100);
   }
 
-  it('a page at a time, no row is passed over, and what is not read yet is soon there', async () => {
+  it('paged through skips no row, and unread rows soon appear', async () => {
     const { page, go, complaints } = open;
     await go('/audit');
     const seen = new Set<number>();
@@ -156,7 +159,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('deliveries of a webhook are drawn a screenful at a time in their dialog', async () => {
+  it('of a webhook’s deliveries is rendered one screen at a time in its dialog', async () => {
     const { page, go, complaints } = open;
     await go('/webhooks');
     await page
@@ -177,7 +180,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   it.each([
     ['/payouts', 'Payout breakdown'],
     ['/statements', 'Lines of the statement'],
-  ])('the lines of one of %s are drawn a screenful at a time in its dialog', async (path, caption) => {
+  ])('of the lines of one of %s is rendered one screen at a time in its dialog', async (path, caption) => {
     const { page, go, complaints } = open;
     await go(`${path}?creator_email=${payee}`);
     const began = performance.now();
@@ -208,7 +211,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     return { creator_email, dialog: open.page.getByRole('dialog') };
   }
 
-  it('a conversation opens at its newest message, goes to its first by a key, and draws a screenful', async () => {
+  it('of messages opens at the newest, jumps to the first with a key, and is rendered one screen at a time', async () => {
     const { page, complaints } = open;
     const { dialog } = await openLongest();
     const messages = dialog.getByRole('list', { name: 'Messages' }).getByRole('listitem');
@@ -232,7 +235,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('nothing that somebody reads in a conversation moves while what is above it is read, or a message comes', async () => {
+  it('of messages does not move what is being read while earlier ones load or a message arrives', async () => {
     const { page, complaints } = open;
     const { dialog, creator_email } = await openLongest();
     const read = dialog.locator('li[aria-posinset]:not([aria-busy])');
@@ -260,7 +263,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('a search of the directory shows a page of what it found', async () => {
+  it('of search results shows one page', async () => {
     const { page, go, complaints } = open;
     await go('/directory');
     await page.getByText('10,000', { exact: true }).first().waitFor();

@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await page.getByText('6 entries').waitFor();
   });
 
-  it('reads why an order did not pay yet', async () => {
+  it('explains why an order has not paid yet', async () => {
     const { page } = open;
     await page.getByRole('button', { name: 'fresh-1' }).click();
     const dialog = page.getByRole('dialog', { name: 'Order fresh-1' });
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await page.keyboard.press('Escape');
   });
 
-  it('makes a key, which is shown once and works, and the log names the person', async () => {
+  it('creates a key, which is shown once and works, and the log names the person', async () => {
     const { page } = open;
     await open.go('/keys');
     await page.getByRole('button', { name: 'Create a key' }).click();
@@ -137,7 +137,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await clean();
   });
 
-  it('sees a delivery fail, and sends it again', async () => {
+  it('shows a failed delivery, and sends it again', async () => {
     const { page } = open;
     const key = await brand.key('brand');
     receiver.answer = (_received, response) => void response.writeHead(410).end('gone away');

@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
       requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => done(sum), 50)));
     })`);
 
-  it.each(PAGES)('%s says that it loads, and nothing jumps when its answers come', async (path) => {
+  it.each(PAGES)('shows that %s is loading, and nothing jumps when its data arrives', async (path) => {
     const { page, complaints } = desktop;
     const letGo = await delayAnswers(page);
     await page.goto(`${app.url}/app${path}`);
@@ -84,35 +84,38 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it.each(PAGES)('%s says what is wrong when nothing answers, and shows all once it is asked again', async (path) => {
-    const { page, complaints } = desktop;
-    let isBroken = true;
-    await page.route(isOfPage, async (route) => {
-      const body = JSON.stringify({ error: 'PostgreSQL is unavailable; try again shortly.', code: 'REFUSED' });
-      if (isBroken) await route.fulfill({ status: 500, contentType: 'application/json', body });
-      else await route.continue();
-    });
-    await page.goto(`${app.url}/app${path}`);
-    const again = page.getByRole('button', { name: 'Try again' });
-    await again.first().waitFor();
-    await page.waitForLoadState('networkidle');
-    await shoot(page, `failed${path.replaceAll('/', '-')}`);
-    await expectToFit(page);
-    expect(await axe(page)).toEqual([]);
-    isBroken = false;
-    // Each part of a page is asked again by itself.
-    await until('no part of the page to say that it failed', async () => {
-      if ((await again.count()) > 0) await again.first().click();
+  it.each(PAGES)(
+    'explains on %s what is wrong when nothing answers, and shows everything after a retry',
+    async (path) => {
+      const { page, complaints } = desktop;
+      let isBroken = true;
+      await page.route(isOfPage, async (route) => {
+        const body = JSON.stringify({ error: 'PostgreSQL is unavailable; try again shortly.', code: 'REFUSED' });
+        if (isBroken) await route.fulfill({ status: 500, contentType: 'application/json', body });
+        else await route.continue();
+      });
+      await page.goto(`${app.url}/app${path}`);
+      const again = page.getByRole('button', { name: 'Try again' });
+      await again.first().waitFor();
       await page.waitForLoadState('networkidle');
-      return (await page.getByText('PostgreSQL is unavailable').count()) === 0;
-    });
-    await page.unrouteAll({ behavior: 'wait' });
-    // The browser itself reports what was answered with 500.
-    const own = complaints.splice(0).filter((text) => !text.includes('status of 500'));
-    expect(own).toEqual([]);
-  });
+      await shoot(page, `failed${path.replaceAll('/', '-')}`);
+      await expectToFit(page);
+      expect(await axe(page)).toEqual([]);
+      isBroken = false;
+      // Each part of a page is asked again by itself.
+      await until('no part of the page to say that it failed', async () => {
+        if ((await again.count()) > 0) await again.first().click();
+        await page.waitForLoadState('networkidle');
+        return (await page.getByText('PostgreSQL is unavailable').count()) === 0;
+      });
+      await page.unrouteAll({ behavior: 'wait' });
+      // The browser itself reports what was answered with 500.
+      const own = complaints.splice(0).filter((text) => !text.includes('status of 500'));
+      expect(own).toEqual([]);
+    },
+  );
 
-  it.each(PAGES)('%s of a brand that has nothing yet is no blank page, and fits a phone', async (path) => {
+  it.each(PAGES)('is not blank on %s for a brand without data, and fits a phone', async (path) => {
     const { page, go, complaints } = empty;
     await go(path);
     await shoot(page, `empty${path.replaceAll('/', '-')}`);

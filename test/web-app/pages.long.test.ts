@@ -54,46 +54,43 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
     expect(complaints.splice(0)).toEqual([]);
   }
 
-  it.each(PAGES)('%s has no fault that axe finds, light or dark, and the browser complains of nothing', (path) =>
+  it.each(PAGES)('passes axe on %s, in light and dark mode, without errors in the browser', (path) =>
     lookAt(path, 'desktop', desktop),
   );
 
-  it.each(PAGES)('%s fits a phone of 390 pixels, light or dark', (path) => lookAt(path, 'phone', phone));
+  it.each(PAGES)('fits a phone of 390 pixels on %s, in light and dark mode', (path) => lookAt(path, 'phone', phone));
 
-  it.each(['desktop', 'phone'] as const)(
-    'the menu of a %s leads to each page there is, by its heading',
-    async (kind) => {
-      const { page, go, complaints } = kind === 'desktop' ? desktop : phone;
-      await go('/');
-      const menu = page.getByRole('navigation', { name: 'Main' });
-      const open = async () => {
-        if (kind === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
-        await menu.waitFor();
-      };
-      await open();
-      const entries = await menu
-        .getByRole('link')
-        .evaluateAll((links) =>
-          links.map((link) => [link.getAttribute('href')?.replace(/^\/app\/?/, '/') ?? '', link.textContent ?? '']),
-        );
-      expect(entries.map(([path]) => path).toSorted()).toEqual(PAGES.toSorted());
-      for (const [path = '', label = ''] of entries) {
-        if (path !== entries[0]?.[0]) await open();
-        await menu.getByRole('link', { name: label, exact: true }).click();
-        await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor();
-        await page.waitForLoadState('networkidle');
-        expect(await page.getByRole('alert').count(), path).toBe(0);
-        expect(complaints.splice(0), path).toEqual([]);
-        if (kind === 'desktop') {
-          expect(await menu.locator('[aria-current="page"]').allTextContents()).toEqual([label]);
-          continue;
-        }
-        await menu.waitFor({ state: 'hidden' });
+  it.each(['desktop', 'phone'] as const)('is reachable for a %s from the menu, by its heading', async (kind) => {
+    const { page, go, complaints } = kind === 'desktop' ? desktop : phone;
+    await go('/');
+    const menu = page.getByRole('navigation', { name: 'Main' });
+    const open = async () => {
+      if (kind === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+      await menu.waitFor();
+    };
+    await open();
+    const entries = await menu
+      .getByRole('link')
+      .evaluateAll((links) =>
+        links.map((link) => [link.getAttribute('href')?.replace(/^\/app\/?/, '/') ?? '', link.textContent ?? '']),
+      );
+    expect(entries.map(([path]) => path).toSorted()).toEqual(PAGES.toSorted());
+    for (const [path = '', label = ''] of entries) {
+      if (path !== entries[0]?.[0]) await open();
+      await menu.getByRole('link', { name: label, exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await page.getByRole('alert').count(), path).toBe(0);
+      expect(complaints.splice(0), path).toEqual([]);
+      if (kind === 'desktop') {
+        expect(await menu.locator('[aria-current="page"]').allTextContents()).toEqual([label]);
+        continue;
       }
-    },
-  );
+      await menu.waitFor({ state: 'hidden' });
+    }
+  });
 
-  it('a campaign’s page for creators is on the links host, where it can be reached', async () => {
+  it('has a link to a campaign’s page for creators on the links host, where it can be reached', async () => {
     const { page, go } = desktop;
     await go('/campaigns');
     await page.getByRole('button', { name: 'Spring launch' }).click();

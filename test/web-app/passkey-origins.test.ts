@@ -45,7 +45,7 @@ async function signInFrom(app: TestApp, passkey: ReturnType<typeof newPasskey>, 
 
 describe('a passkey', () => {
   it.each(['http://localhost:9000', 'http://localhost', 'https://localhost:8080', 'http://app.localhost:8080'])(
-    'signs in on the origin that it was made on, and not on %s',
+    'signs in on the origin where it was created, and not on %s',
     async (other) => {
       const passkey = await make(await signIn(open, brand.id), 'localhost', 'http://localhost:8080');
       expect(await signInFrom(open, passkey, other)).toEqual([401, 'INVALID_PASSKEY', false]);
@@ -53,13 +53,13 @@ describe('a passkey', () => {
     },
   );
 
-  it('signs in on the origin of API_URL alone where that is set', async () => {
+  it('signs in only on the origin of API_URL if that is set', async () => {
     const passkey = await make(await signIn(named, brand.id), 'rollcall.example', OWN);
     expect(await signInFrom(named, passkey, `${OWN}:8443`)).toEqual([401, 'INVALID_PASSKEY', false]);
     expect(await signInFrom(named, passkey, OWN)).toEqual([201, '', true]);
   });
 
-  it('is not made on another origin than that of API_URL', async () => {
+  it('cannot be created on an origin other than that of API_URL', async () => {
     const session = await signIn(named, (await makeBrand(named.context)).id);
     for (const origin of [`${OWN}:8443`, 'http://rollcall.example', 'https://evil.example']) {
       const { status, body } = await session.send('POST', '/v1/passkeys/challenge', { origin });

@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser('Passkeys'))('a passkey in a real Chromium', () => {
     await app?.close();
   });
 
-  it('is added, signs in without a link, and signs in no more once it is removed', async () => {
+  it('is added, signs in without a link, and no longer signs in once it is removed', async () => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
     const debug = await context.newCDPSession(page);
     await debug.send('WebAuthn.enable');

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     expect(complaints.splice(0)).toEqual([]);
   }
 
-  it('settles a payout with the commissions that a person chose', async () => {
+  it('settles a payout with the commissions that a person selected', async () => {
     const { page } = open;
     const made = await post('/v1/payouts', { creator_email: ann.email, amount: 8, method: 'manual' });
     await open.go('/payouts');
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await payout.waitFor({ state: 'hidden' });
   });
 
-  it('shows what is due before anything is paid, by the limits that then hold, and pays it', async () => {
+  it('shows what is due before anything is paid, by the limits that then apply, and pays it', async () => {
     for (const [name, where] of [
       ['desktop', open],
       ['phone', phone],
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser('Paying in the web app'))('paying creators in the we
     await page.keyboard.press('Escape');
   });
 
-  it('makes a statement for a creator, whose address is shown once, and reads its lines', async () => {
+  it('creates a statement for a creator, whose URL is shown once, and displays its lines', async () => {
     const { page } = open;
     await open.go('/statements');
     await page.getByRole('button', { name: 'Create a statement' }).click();

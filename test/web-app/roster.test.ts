@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web
     expect(await record(id)).toMatchObject({ note: 'Prefers mornings', status: 'hired' });
   });
 
-  it('gives a creator without an e-mail address one, and refuses one that another creator has', async () => {
+  it('adds an e-mail address to a creator without one, and refuses one that another creator has', async () => {
     const taken = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: taken });
     const { id, ig_handle } = await made(`${app.url}/v1/roster/add`, key, { ig_handle: handle() });
@@ -71,7 +71,7 @@ describe.skipIf(!hasBrowser('The roster in the web app'))('the roster in the web
     await open.page.setViewportSize({ width: 1280, height: 900 });
   });
 
-  it('takes a creator from the directory with their name, handle and e-mail address, and names the true price', async () => {
+  it('adds a creator from the directory with their name, handle and e-mail address, and shows the true price', async () => {
     await open.go('/directory?q=dana');
     await open.page.getByText('each page costs 10 credits', { exact: false }).waitFor();
     await shoot(open.page, 'directory-price-desktop');

@@ -32,7 +32,7 @@ async function invite(role: string): Promise<SignedIn> {
 const namesOf = async (who: SignedIn) => (await who.get(PATH)).body.data.map(({ name }: { name: string }) => name);
 
 describe('a saved search', () => {
-  it('is kept with its person, a viewer too: the others of the brand and other brands neither see nor delete it', async () => {
+  it('belongs to its person, even a viewer: other people of the brand and other brands neither see nor delete it', async () => {
     const viewer = await invite('viewer');
     const filters = { q: 'coffee', follower_min: '1000' };
     const { status, body } = await viewer.send('POST', PATH, { name: 'Coffee', filters });
@@ -48,7 +48,7 @@ describe('a saved search', () => {
     expect(await namesOf(viewer)).toEqual([]);
   });
 
-  it('takes the place of one of its name, in any case, also when ten are saved at once', async () => {
+  it('replaces one with the same name, in any case, even when ten are saved at once', async () => {
     const manager = await invite('manager');
     const save = (name: string, q: string) => manager.send('POST', PATH, { name, filters: { q } });
     const answers = await Promise.all(
@@ -63,7 +63,7 @@ describe('a saved search', () => {
     expect(lines[0]).toMatchObject({ operation: 'save_search', new: { name: 'runners', filters: { q: 'last' } } });
   });
 
-  it('is refused without a name, and with what is no text or too much', async () => {
+  it('is refused without a name, and with values that are not text or too long', async () => {
     const many = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`f${i}`, 'x']));
     for (const [sent, field] of [
       [{ filters: {} }, 'name'],
@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
   });
   afterAll(() => browser?.close());
 
-  it('saves what is searched for, and runs it again in another browser, until it is forgotten', async () => {
+  it('saves the current search, and runs it again in another browser, until it is deleted', async () => {
     const first = await openWebApp(browser, app, brand.id, { viewport: { width: 390, height: 844 } });
     await first.go('/directory?follower_min=100&country=US');
     await first.page.getByRole('button', { name: 'Save this search' }).click();

@@ -27,7 +27,7 @@ async function invite(role: string): Promise<SignedIn> {
 }
 
 describe('a sign-in link', () => {
-  it('signs in once, by POST from our own page; of ten at once one is signed in', async () => {
+  it('signs in once, by POST from the app’s own page; of ten concurrent attempts one succeeds', async () => {
     const token = await linkOf();
     const ask = (site: string) =>
       call(`${app.url}/app/session`, undefined, {
@@ -52,7 +52,7 @@ const requestLink = (email: string) =>
   });
 
 describe('a link by mail', () => {
-  it('comes with an invitation, and when an address asks; it is used once, and says nothing of who is known', async () => {
+  it('comes with an invitation, and on request; it works once, and does not reveal which addresses are known', async () => {
     const email = `${unique('mailed')}@brand.example`;
     await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Mia' });
     const mail = (await mailsOf(app.context, brand.id)).find(({ to }) => to === email);
@@ -67,7 +67,7 @@ describe('a link by mail', () => {
     expect([known.status, known.body]).toEqual([unknown.status, unknown.body]);
   });
 
-  it('is written after the answer, whose time therefore says nothing of who is known', async () => {
+  it('is written after the answer, so that its timing does not reveal which addresses are known', async () => {
     const email = `${unique('timed')}@brand.example`;
     const { db } = app.context.postgres;
     const person = { id: newId('per', Date.now()), brandId: brand.id, email, name: null, createdAt: new Date() };
@@ -84,13 +84,13 @@ describe('a link by mail', () => {
 });
 
 describe('a session', () => {
-  it('calls what a brand key may, and says who is signed in', async () => {
+  it('may call what a brand key may, and shows who is signed in', async () => {
     expect((await owner.get('/v1/brand')).body.data.id).toBe(brand.id);
     const { body } = await owner.get('/v1/session');
     expect(body.data).toMatchObject({ person: { role: 'owner' }, brand: { id: brand.id } });
   });
 
-  it('changes nothing for a page of another site, and a session is no API key', async () => {
+  it('accepts no changes from another site’s page, and is not an API key', async () => {
     const foreign = await owner.send('PATCH', '/v1/brand', {}, { 'sec-fetch-site': 'cross-site' });
     expect([foreign.status, foreign.body.code]).toEqual([403, 'CROSS_SITE']);
     const bearer = await call(`${app.url}/v1/brand`, owner.secret);
@@ -112,9 +112,9 @@ describe('a session', () => {
   });
 });
 
-describe('what only people may do', () => {
+describe('operations for people only', () => {
   it.each(sessionOperations.map(({ method, path }) => [method, path]))(
-    '%s %s refuses API keys',
+    'refuse API keys: %s %s',
     async (method, path) => {
       const key = await brand.key('brand');
       const { status, body } = await send(
@@ -127,7 +127,7 @@ describe('what only people may do', () => {
     },
   );
 
-  it('is in no published list of operations', () => {
+  it('are in no published list of operations', () => {
     const published = new Set(operations.map(({ id }) => id));
     for (const { id } of sessionOperations) expect(published.has(id), id).toBe(false);
   });
@@ -141,7 +141,7 @@ describe('roles', () => {
     expect([status, body.code, body.allowed]).toEqual([403, 'ROLE_REQUIRED', ['owner', 'manager']]);
   });
 
-  it('let a manager work but not choose people, and a new role holds within a second', async () => {
+  it('let a manager work but not manage people, and a new role takes effect within a second', async () => {
     const manager = await invite('manager');
     expect((await manager.send('POST', '/v1/campaigns', { name: 'x' })).status).toBe(201);
     const email = 'friend@brand.example';

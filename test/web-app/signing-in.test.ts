@@ -19,7 +19,7 @@ afterAll(() => app?.close());
 const ENDED = 'Your session has ended.';
 
 describe('signing out everywhere', () => {
-  it('ends every session of the person, and none of another person and no API key', async () => {
+  it('ends every session of the person, but no session of another person and no API key', async () => {
     const key = await brand.key('brand');
     const owner = await signIn(app, brand.id);
     const elsewhere = await signIn(app, brand.id);
@@ -50,7 +50,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
   const home = (page: Page) => page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
   const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in', exact: true });
 
-  it('a link signs in where the sign-in page is already open, and so does the next link after a used one', async () => {
+  it('works with a link where the sign-in page is already open, and so does the next link after a used one', async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${app.url}/app/sign-in`);
     await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
     await home(page);
   });
 
-  it('says that a session has ended to whoever had one, and to nobody else', async () => {
+  it('says that a session has ended only to a person who had one', async () => {
     const page = await (await browser.newContext()).newPage();
     await page.goto(`${app.url}/app/roster`);
     await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     ]);
   });
 
-  it('says of an empty brand that there is nothing yet, on each page that lists', async () => {
+  it('tells an empty brand on each list page that there is nothing yet', async () => {
     const brand = await makeBrand(app.context);
     const { page, go, context } = await openWebApp(browser, app, brand.id);
     await page.getByText('Nothing to decide').waitFor();
@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
-  it('shows a brand of ten thousand links, and the figures of the fifty that sold most', async () => {
+  it('shows a brand of ten thousand links, and the analytics of the fifty with the highest sales', async () => {
     const brand = await makeBrand(app.context);
     await putManyLinks(app, brand.id, [await putCreator(app, brand.id)], MANY);
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
-  it('says what is wrong when an engine is away, and tries again when asked', async () => {
+  it('explains what is wrong when an engine is down, and retries on request', async () => {
     const broken = await startApp({ webApp: client, urls: { clickhouse: 'http://127.0.0.1:9' } });
     const brand = await makeBrand(broken.context);
     const { page, go, context } = await openWebApp(browser, broken, brand.id);
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await broken.close();
   });
 
-  it('is used with the keyboard alone: skip, open, be kept inside, leave to where one was', async () => {
+  it('works with the keyboard alone: skip link, opening, focus kept inside, and returned on closing', async () => {
     const brand = await makeBrand(app.context);
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
     await go('/keys');
@@ -150,7 +150,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
-  it('keeps the colours that somebody chose, whatever the system has', async () => {
+  it('keeps the theme that a person chose, whatever the system uses', async () => {
     const brand = await makeBrand(app.context);
     const { page, context } = await openWebApp(browser, app, brand.id, { colorScheme: 'light' });
     const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');

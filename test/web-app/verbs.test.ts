@@ -8,7 +8,7 @@ import { builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 
-describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each page of the web app', () => {
+describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web app, a brand', () => {
   let app: TestApp;
   let desk: WorkDesk;
   let store: TestStore;
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).first().fill(value);
   }
 
-  it('applications: shortlists one and accepts another, who is on the roster then', async () => {
+  it('shortlists one application and accepts another, which puts its creator on the roster', async () => {
     await open.go('/applications');
     await press('Cy Young');
     await inDialog('Shortlist');
@@ -54,7 +54,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('button', { name: 'Dee Dee' }).waitFor();
   });
 
-  it('campaigns: makes one for a fixed sum, changes its state and deadline, and leads to its applications', async () => {
+  it('creates a campaign with a fixed sum, changes its status and deadline, and opens its applications', async () => {
     await open.go('/campaigns');
     await press('Create a campaign');
     await fill({ Name: 'Winter', Amount: '250', Currency: 'eur', Deadline: '2027-01-31' });
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByText('Only applications to Open to all').waitFor({ state: 'hidden' });
   });
 
-  it('roster: adds a creator, keeps tags and a note, removes, and says who is there already', async () => {
+  it('adds a creator to the roster, keeps tags and a note, removes one, and sees who is already there', async () => {
     await open.go('/roster');
     const email = `${unique('new')}@mail.example`;
     await press('Add a creator');
@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: new RegExp(`${email}.*Removed`) }).waitFor();
   });
 
-  it('briefs, contracts and deliverables: writes, sends, voids, asks and cancels', async () => {
+  it('writes, sends, voids, requests and cancels briefs, contracts and deliverables', async () => {
     await open.go('/briefs');
     await press('Write a brief');
     await fill({ Title: 'Two stories', 'Creator’s e-mail': desk.creator, 'Talking points': 'One\nTwo' });
@@ -139,7 +139,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: /Photo set.*Cancelled/ }).waitFor();
   });
 
-  it('shipments and content: sends a parcel, notes its number, mails; follows a post and stops', async () => {
+  it('sends a parcel, adds its number and mails the creator; tracks a post and stops', async () => {
     await open.go('/shipments');
     await press('Add a shipment');
     await fill({ 'Creator’s e-mail': desk.creator, Contents: 'A hat' });
@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('button', { name: /Cxyz789/ }).waitFor({ state: 'hidden' });
   });
 
-  it('conversations and disputes: writes to a creator, is refused an address, answers a dispute', async () => {
+  it('writes to a creator, is refused contact details, and answers a dispute', async () => {
     await open.go('/conversations');
     await press(desk.creator);
     await fill({ 'Your message': 'Write to me@brand.example' });
@@ -183,7 +183,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('cell', { name: 'Answered' }).waitFor();
   });
 
-  it('links: makes a code, turns it off and on again', async () => {
+  it('creates a code, and turns it off and on again', async () => {
     await open.go('/links');
     await press('Create a link or code');
     const code = unique('HAT').toUpperCase();
@@ -204,7 +204,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await row.getByText('Active', { exact: true }).waitFor();
   });
 
-  it('webhooks: adds one whose secret is shown once, tests it, makes a new secret, removes it', async () => {
+  it('adds a webhook whose secret is shown once, tests it, creates a new secret, and removes it', async () => {
     await open.go('/webhooks');
     await press('Add a webhook');
     await fill({ Address: 'https://hooks.invalid/second' });
@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await row.waitFor({ state: 'hidden' });
   });
 
-  it('keys: rotates one with a day to change it, and revokes one', async () => {
+  it('rotates a key with a day of overlap, and revokes one', async () => {
     await open.go('/keys');
     await press('Create a key');
     await fill({ Name: 'warehouse' });
@@ -247,7 +247,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: /warehouse.*Revoked/ }).waitFor();
   });
 
-  it('agents: keeps what they may do, and applies what one planned', async () => {
+  it('saves what agents may do, and applies a plan', async () => {
     await open.go('/agents');
     await open.page.getByLabel('Daily payout limit').fill('500');
     await open.page.getByRole('button', { name: 'Save' }).click();
@@ -262,7 +262,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('row', { name: /Summer.*Paused/ }).waitFor();
   });
 
-  it('people: invites one, changes the role, and removes; the log names who did it', async () => {
+  it('invites a person, changes the role, and removes them; the log names who did it', async () => {
     await open.go('/people');
     await press('Invite someone');
     await fill({ 'E-mail': 'mo@brand.example', Name: 'Mo' });
@@ -284,7 +284,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('what a brand does on each
     await open.page.getByRole('cell', { name: 'Owner' }).waitFor();
   });
 
-  it('settings: keeps what is changed, and says what is wrong beside its field', async () => {
+  it('saves changed settings, and sees errors next to their fields', async () => {
     await open.go('/settings');
     await open.page.getByLabel('Website').fill('https://shoes.example');
     await open.page.getByLabel('Currency').fill('euros');

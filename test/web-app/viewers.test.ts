@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     ['/webhooks', 'Webhooks'],
     ['/keys', 'API keys'],
     ['/people', 'People'],
-  ])('%s has no column of actions, which a manager or an owner has there', async (path, name) => {
+  ])('sees no column of actions on %s, which a manager or an owner sees there', async (path, name) => {
     const heads = async ({ page, go }: OpenPage) => {
       await go(path);
       await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await mine.context.close();
   });
 
-  it('reads the brand’s settings and what agents may do as text, with no field to fill in', async () => {
+  it('sees the brand’s settings and what agents may do as text, without fields to fill in', async () => {
     const { page, go, context, complaints } = await enter('viewer');
     await go('/settings');
     const settings = page.locator('section.card', { has: page.getByRole('heading', { name: 'Brand', exact: true }) });
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await context.close();
   });
 
-  it('who was made one meanwhile is refused in plain words, and then finds no such button', async () => {
+  it('whose role changed meanwhile is refused in plain words, and then sees no such button', async () => {
     const { page, go, context, complaints, makeViewer } = await enter('manager');
     await go('/payouts');
     await page.getByRole('button', { name: 'Settle' }).click();
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await context.close();
   });
 
-  it('who fills in settings meanwhile is told so, and reads them as they are', async () => {
+  it('whose role changed while filling in settings is told so, and sees them as text', async () => {
     const { page, go, context, complaints, makeViewer } = await enter('manager');
     await go('/settings');
     await page.getByLabel('Contact', { exact: false }).first().fill('Somebody');

@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
   }
 
   describe.each(PAGES)('%s', (path, row, says, makes) => {
-    it.each(['desktop', 'phone'] as const)('shows what is there, and each dialog, on a %s', async (kind) => {
+    it.each(['desktop', 'phone'] as const)('shows the items, and each dialog, on a %s', async (kind) => {
       const where = kind === 'desktop' ? desktop : phone;
       const { page } = where;
       const name = `work${path.replaceAll('/', '-')}`;
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     });
   });
 
-  it('shows a submission beside its brief and contract; asks for another version, and approves that', async () => {
+  it('shows a submission next to its brief and contract; requests another version, and approves that', async () => {
     const { page, go } = desktop;
     const dialog = page.getByRole('dialog', { name: /^Reel by/ });
     const open = async () => {

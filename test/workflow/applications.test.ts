@@ -68,7 +68,7 @@ describe('an application', () => {
     });
   });
 
-  it('lists filter by status, campaign, e-mail in any case and time; pages neither overlap nor skip', async () => {
+  it('appears in lists filtered by status, campaign, e-mail in any case and time; pages neither overlap nor skip', async () => {
     const owner = await makeOwner();
     const other = await makeCampaign(app, owner.key, { name: 'Second' });
     const ids: string[] = [];
@@ -98,7 +98,7 @@ describe('an application', () => {
     });
   });
 
-  it('a patch sets, omits and clears: status and note are each left alone when not named', async () => {
+  it('is patched: status and note are each set, kept when omitted, or cleared', async () => {
     const owner = await makeOwner();
     const id = await made(owner);
     const first = await patch(owner, id, { status: 'shortlisted', note: 'promising' });
@@ -118,7 +118,7 @@ describe('an application', () => {
     [{ status: null }, 'status'],
     [{ note: 7 }, 'note'],
     [{ note: 'x'.repeat(5_001) }, 'note'],
-  ])('a patch of %o is 422 and changes nothing', async (input, field) => {
+  ])('is not changed by a patch of %o, which is 422', async (input, field) => {
     const owner = await makeOwner();
     const id = await made(owner);
     const { status, body } = await patch(owner, id, input);
@@ -127,14 +127,14 @@ describe('an application', () => {
   });
 
   it.each(['status=hired', 'creator_email=ann', 'created_after=soon', 'page=0'])(
-    'a list with %s is 422',
+    'is not listed with %s, which is 422',
     async (query) => {
       const owner = await makeOwner();
       expect((await call(`${app.url}/v1/applications?${query}`, owner.key)).status).toBe(422);
     },
   );
 
-  it('accepting emits application.approved with the item, and puts the creator on the roster', async () => {
+  it('that is accepted emits application.approved with the item, and puts the creator on the roster', async () => {
     const owner = await makeOwner();
     const id = await made(owner, { email: 'ann@mail.example', name: 'Ann' });
     expect((await patch(owner, id, { status: 'accepted' })).status).toBe(200);
@@ -156,7 +156,7 @@ describe('an application', () => {
     expect((await read(owner, `/v1/campaigns/${owner.campaign}`)).data.hired_count).toBe(1);
   });
 
-  it('20 accepts at the same time emit one event; leaving and entering again emits none', async () => {
+  it('accepted 20 times concurrently emits one event; leaving and re-entering the status emits none', async () => {
     const owner = await makeOwner();
     const id = await made(owner);
     const answers = await Promise.all(Array.from({ length: 20 }, () => patch(owner, id, { status: 'accepted' })));
@@ -167,7 +167,7 @@ describe('an application', () => {
     expect(await eventsNamed(owner, 'application.approved')).toHaveLength(1);
   });
 
-  it('patches at the same time follow one another: the audit log has each note replaced once', async () => {
+  it('with concurrent patches has each note replaced once in the audit log', async () => {
     const owner = await makeOwner();
     const id = await made(owner);
     await Promise.all(Array.from({ length: 20 }, (_, i) => patch(owner, id, { note: `note ${i}` })));
@@ -177,7 +177,7 @@ describe('an application', () => {
     expect(new Set(replaced).size).toBe(20);
   });
 
-  it('at the roster limit accepting is 403 and changes nothing at all', async () => {
+  it('cannot be accepted at the roster limit: 403, and nothing changes', async () => {
     const owner = await makeOwner({ plan: 'free' });
     const accepted: string[] = [];
     for (let i = 0; i < 26; i += 1) accepted.push(await made(owner));
@@ -193,7 +193,7 @@ describe('an application', () => {
     expect((await read(owner, `/v1/audit-log?resource_id=${data[0].id}`)).data).toHaveLength(1);
   });
 
-  it('accepting while others apply again never locks up', async () => {
+  it('can be accepted while others apply again, without a deadlock', async () => {
     const owner = await makeOwner();
     const id = await made(owner, { email: 'ann@mail.example' });
     const answers = await Promise.all(
@@ -211,7 +211,7 @@ describe("another brand's application", () => {
   it.each([
     ['GET', '/v1/applications/'],
     ['PATCH', '/v1/applications/'],
-  ])('%s %s{id} is 404, as one that does not exist', async (method, path) => {
+  ])('in %s %s{id} is 404, like one that does not exist', async (method, path) => {
     const owner = await makeOwner();
     const stranger = await makeOwner();
     const id = await made(owner);
@@ -243,7 +243,7 @@ describe("another brand's application", () => {
     ['GET', '/v1/applications/app_x'],
     ['PATCH', '/v1/applications/app_x'],
     ['GET', '/v1/campaigns/cmp_x/applications'],
-  ])('%s %s is 401 without a key and 403 with a data key', async (method, path) => {
+  ])('is protected: %s %s is 401 without a key and 403 with a data key', async (method, path) => {
     const { brand } = await makeOwner();
     expect((await call(`${app.url}${path}`, undefined, { method })).body.code).toBe('AUTH_REQUIRED');
     expect((await call(`${app.url}${path}`, await brand.key('data'), { method })).body.code).toBe('BRAND_KEY_REQUIRED');

@@ -59,7 +59,7 @@ const filesOnDisk = () =>
     : [];
 
 describe('a thumbnail', () => {
-  it('is 480 pixels wide, upright, and tells nothing of the camera or the place; a worker makes it', async () => {
+  it('is 480 pixels wide, upright, and without the camera’s metadata; a worker makes it', async () => {
     const { id } = await made(file(photo, 'photo.jpg', 'image/jpeg'));
     const thumbnails = startThumbnails(app.context, engineUrls().redis, { prefix: unique('queue') });
     await until('the thumbnail', async () => {
@@ -174,7 +174,7 @@ describe('S3-compatible storage', () => {
     await s3?.close();
   });
 
-  it('is given small files whole and large ones in parts, and serves them by a presigned address', async () => {
+  it('gets small files whole and large ones in parts, and serves them by a presigned URL', async () => {
     const large = new Uint8Array(randomBytes(20 * 1024 * 1024));
     for (const [bytes, name] of [
       [photo, 'photo.jpg'],
@@ -203,7 +203,7 @@ describe('S3-compatible storage', () => {
     );
   });
 
-  it('has the thumbnail too, and nothing of an asset that is deleted', async () => {
+  it('stores the thumbnail too, and nothing of a deleted asset', async () => {
     const { id } = (await upload(stored, caller, file(photo, 'photo.jpg'))).body.data;
     const count = s3.objects.size;
     await makeThumbnail(stored.context, id);

@@ -61,7 +61,7 @@ describe('an upload', () => {
     ['run.sh', 'text/x-sh', '#!/bin/sh\necho hello\n'],
     ['notes.txt', 'text/plain', '<html><body onload="alert(1)">'],
     ['setup.exe', 'application/octet-stream', `MZ${'\0'.repeat(200)}`],
-  ])('%s is kept as `other`, and only ever saved, never shown', async (name, type, text) => {
+  ])('of %s is stored as `other`, and only downloaded, never displayed', async (name, type, text) => {
     const data = await made(file(text, name, type));
     expect(data.type).toBe('other');
     const answer = await fetch(here(app, data.url));
@@ -77,12 +77,12 @@ describe('an upload', () => {
     ['photo.jpg', '', 'just words'],
     ['clip.mp4', 'video/mp4', '<!doctype html>'],
     ['paper.pdf', 'application/pdf', 'just words'],
-  ])('%s that is not what it is called is 422, and leaves nothing', async (name, type, text) => {
+  ])('of %s whose content contradicts its name is 422, and leaves nothing', async (name, type, text) => {
     const { status, body } = await upload(app, key, file(text, name, type));
     expect([status, body.details[0]]).toMatchObject([422, { field: 'file', code: 'type_mismatch' }]);
   });
 
-  it('a text is a document, an empty file and a form without one are 422', async () => {
+  it('of a text is a document; an empty file and a form without a file are 422', async () => {
     expect(await made(file('a,b\n1,2\n', 'rows.csv'))).toMatchObject({ type: 'document', mime_type: 'text/csv' });
     expect((await upload(app, key, file('', 'x.txt'))).body.details[0]).toMatchObject({ field: 'file' });
     const { status, body } = await upload(app, key, undefined, { name: 'x' });
@@ -104,7 +104,7 @@ describe('an upload', () => {
     }
   });
 
-  it('larger than MAX_ASSET_MB is 413, by its length beforehand or on the way, and nothing is left of it', async () => {
+  it('larger than MAX_ASSET_MB is 413, by its declared length or on the way, and nothing of it is kept', async () => {
     const large = new Uint8Array(randomBytes(2 * 1024 * 1024 + 1));
     expect((await upload(app, key, file(large, 'large.bin'))).body.code).toBe('PAYLOAD_TOO_LARGE');
     const { rows } = await app.context.postgres.db
@@ -118,14 +118,14 @@ describe('an upload', () => {
     expect((await made(file(fits, 'fits.bin'))).size_bytes).toBe(fits.length);
   });
 
-  it('is 415 when it is not a form, 401 without a key and 403 with a data key, before any byte is kept', async () => {
+  it('is 415 if it is not a form, 401 without a key and 403 with a data key, before any byte is stored', async () => {
     const { status, body } = await send(`${app.url}/v1/assets`, key, 'POST', { name: 'x' });
     expect([status, body.code]).toEqual([415, 'UNSUPPORTED_MEDIA_TYPE']);
     expect((await upload(app, 'nonsense', file(png, 'a.png'))).status).toBe(401);
     expect((await upload(app, await brand.key('data'), file(png, 'a.png'))).body.code).toBe('BRAND_KEY_REQUIRED');
   });
 
-  it('with two files, one that breaks off, or no usable boundary is refused in words', async () => {
+  it('with two files, an incomplete body or no usable boundary is refused with an explanation', async () => {
     const two = new FormData();
     for (const name of ['a.txt', 'b.txt']) two.append('file', new Blob(['x']), name);
     const boundary = (length: number) => ({ 'content-type': `multipart/form-data; boundary=${'b'.repeat(length)}` });
@@ -153,7 +153,7 @@ describe('an upload', () => {
     expect(stranger.body.details[0]).toMatchObject({ field: 'creator_email', code: 'not_on_roster' });
   });
 
-  it('under an Idempotency-Key makes one asset of the same bytes, and 409 of others', async () => {
+  it('under an Idempotency-Key creates one asset of the same bytes, and is 409 with others', async () => {
     const headers = { 'idempotency-key': 'upload-1' };
     const twins = await Promise.all(Array.from({ length: 5 }, () => upload(app, key, file(png, 'a.png'), {}, headers)));
     expect(new Set(twins.map(({ status }) => status))).toEqual(new Set([201]));
@@ -165,7 +165,7 @@ describe('an upload', () => {
   });
 });
 
-describe('a signed address', () => {
+describe('a signed URL', () => {
   it('serves byte ranges of the file, as players request them', async () => {
     const { url } = await made(file('0123456789', 'digits.bin'));
     const part = async (range: string) => {

@@ -16,7 +16,7 @@ const read = async () => (await call(`${app.url}/v1/brand`, key)).body.data;
 const patch = (body: unknown, caller = key) => send(`${app.url}/v1/brand`, caller, 'PATCH', body);
 
 describe('the brand', () => {
-  it('is answered with the plan of its own subscription and its settings', async () => {
+  it('is returned with the plan of its own subscription and its settings', async () => {
     expect(await read()).toEqual({
       id: brand.id,
       name: expect.stringMatching(/^brand-/),
@@ -34,7 +34,7 @@ describe('the brand', () => {
     });
   });
 
-  it('a patch sets, omits and clears, also inside the settings', async () => {
+  it('is patched: a patch sets, omits and clears, also inside the settings', async () => {
     const first = await patch({
       description: 'Shoes',
       industry: 'fashion',
@@ -54,7 +54,7 @@ describe('the brand', () => {
     expect(await read()).toEqual(second.body.data);
   });
 
-  it('patches of different fields at the same time lose nothing', async () => {
+  it('loses nothing in concurrent patches of different fields', async () => {
     const answers = await Promise.all([
       patch({ logo: 'https://shoes.example/logo.png' }),
       patch({ contact_name: 'Ann' }),
@@ -85,7 +85,7 @@ describe('the brand', () => {
     [{ settings: { default_commission_rate: 1.00001 } }, 'settings.default_commission_rate'],
     [{ settings: { currency: 'usd' } }, 'settings.currency'],
     [{ settings: { auto_approve_commissions: 'yes' } }, 'settings.auto_approve_commissions'],
-  ])('%j is 422 naming %s and changes nothing', async (input, field) => {
+  ])('refuses %j with 422 naming %s, and changes nothing', async (input, field) => {
     const before = await read();
     const { status, body } = await patch(input);
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -93,7 +93,7 @@ describe('the brand', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('a name that another brand has, in any case, is 409 and changes nothing', async () => {
+  it('cannot take another brand’s name, in any case: 409, and nothing changes', async () => {
     const name = unique('Taken');
     const other = await (await makeBrand(app.context)).key('brand');
     expect((await patch({ name }, other)).status).toBe(200);
@@ -103,13 +103,13 @@ describe('the brand', () => {
     expect(await read()).toEqual(before);
   });
 
-  it('plan and subscription cannot be set: they are named as ignored', async () => {
+  it('ignores plan and subscription in a patch, and names them as ignored', async () => {
     const { status, headers, body } = await patch({ plan: 'enterprise', subscription_status: 'active' });
     expect([status, body.data.plan, body.data.subscription_status]).toEqual([200, 'scale', 'trialing']);
     expect(headers.get('x-ignored-params')).toBe('body.plan, body.subscription_status');
   });
 
-  it('no key is 401, a data key 403', async () => {
+  it('is 401 without a key, and 403 for a data key', async () => {
     const dataKey = await brand.key('data');
     for (const method of ['GET', 'PATCH']) {
       expect((await call(`${app.url}/v1/brand`, undefined, { method })).body.code).toBe('AUTH_REQUIRED');

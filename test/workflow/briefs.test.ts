@@ -88,7 +88,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${id}`)).recipients).toMatchObject([{ email: ana }, { email: ben }]);
   });
 
-  it('reports who cannot get it: strangers and too many recipients are 422, suppressed addresses are failed', async () => {
+  it('reports who cannot receive it: strangers and too many recipients are 422, suppressed addresses are failed', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
     expect(problemsOf(await send(desk, id, [desk.creator, 'nobody@example.com']))).toEqual([
@@ -108,7 +108,7 @@ describe('a brief', () => {
     expect((await desk.read(`/v1/briefs/${other.id}`)).status).toBe('sent');
   });
 
-  it.each(PREVIEWS)('is not begun by %s that opens the link', async (_who, headers) => {
+  it.each(PREVIEWS)('is not started by %s that opens the link', async (_who, headers) => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator, send_notification: true });
     const link = await desk.linkTo('brief');

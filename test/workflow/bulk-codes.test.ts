@@ -60,8 +60,8 @@ const ask = async (desk: Desk, input: object) => {
 const totalOf = async (desk: Desk) => (await desk.get(LINKS)).body.pagination.total;
 const emailsOf = (list: { creator_email: string }[]) => list.map((one) => one.creator_email);
 
-describe('all who miss one', () => {
-  it('on a roster of 2,300 have theirs after five requests, each once', async () => {
+describe('codes for all creators without one', () => {
+  it('are complete on a roster of 2,300 after five requests, each created once', async () => {
     const people = Array.from({ length: 2_300 }, (_, i) => ({ name: i % 3 ? 'Ana Ruiz' : `Person ${i}` }));
     const { desk } = await enrolled(...people);
     const remaining: number[] = [];
@@ -80,14 +80,14 @@ describe('all who miss one', () => {
     expect(await totalOf(desk)).toBe(2_300);
   });
 
-  it('asked for by ten at once is given once', async () => {
+  it('requested by ten callers at once are created once', async () => {
     const { desk } = await enrolled(...Array.from({ length: 120 }, () => ({ name: 'Ana' })));
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask(desk, { all_missing: true })));
     expect(answers.map(({ count }) => count).sort()).toEqual([...Array(9).fill(0), 120]);
     expect(await totalOf(desk)).toBe(120);
   });
 
-  it('are those on the roster with an e-mail address; who has none is named, and does not remain', async () => {
+  it('go to creators on the roster with an e-mail address; those without one are named, and do not remain', async () => {
     const { desk, rows } = await enrolled(
       {},
       { status: 'paused' },
@@ -101,7 +101,7 @@ describe('all who miss one', () => {
     expect([data.remaining, data.summary]).toEqual([0, { created: 3, skipped: 1, failed: 0 }]);
   });
 
-  it('of a campaign are those it accepted, each with one of the campaign beside what they have', async () => {
+  it('of a campaign go to the creators it accepted, one of the campaign in addition to what they have', async () => {
     const { desk, rows } = await enrolled({}, {}, {});
     const campaign = (await desk.send('POST', '/v1/campaigns', { name: 'Summer' })).body.data.id;
     const { db } = app.context.postgres;
@@ -126,8 +126,8 @@ describe('all who miss one', () => {
   });
 });
 
-describe('those who are named', () => {
-  it('by e-mail address, in any case, get one; who has one keeps it, also while it is inactive', async () => {
+describe('codes for named creators', () => {
+  it('go to e-mail addresses in any case; a creator who has one keeps it, even while it is inactive', async () => {
     const { desk, rows } = await enrolled({ name: 'Zoë Ångström' }, {}, { name: 'Bo' });
     const [first, second, third] = rows.map(({ email }) => email ?? '');
     const held = await desk.made({ creator_email: second, value: unique('OWN') });
@@ -161,7 +161,7 @@ describe('those who are named', () => {
     ]);
   });
 
-  it('by roster record get links, whose short URLs lead to them', async () => {
+  it('by roster record are links, whose short URLs lead to them', async () => {
     const { desk, rows } = await enrolled({ name: 'Ana' }, { email: null });
     const roster_ids = rows.map(({ id }) => id);
     const data = await ask(desk, { roster_ids, type: 'referral_link', destination_url: SHOP });
@@ -174,7 +174,7 @@ describe('those who are named', () => {
     expect((await ask(desk, { roster_ids: roster_ids.slice(0, 1) })).count).toBe(1);
   });
 
-  it('wrongly are refused, each with its reason, before anything is written', async () => {
+  it('are refused for wrong names, each with its reason, before anything is written', async () => {
     const { desk, rows } = await enrolled({}, { status: 'removed' });
     const stranger = await enrolled({});
     const [own, removed, foreign] = [rows[0], rows[1], stranger.rows[0]];
@@ -209,7 +209,7 @@ describe('those who are named', () => {
     [{ all_missing: true, type: 'coupon' }, 'type invalid_value'],
     [{ all_missing: true, commission_rate: 101 }, 'commission_rate too_big'],
     [{ all_missing: true, campaign_id: 'cmp_x' }, 'campaign_id not_found'],
-  ])('%j is 422: %s', async (input, problem) => {
+  ])('with %j are 422: %s', async (input, problem) => {
     const { desk } = await enrolled({});
     const answer = await desk.send('POST', BULK, input);
     expect([answer.status, answer.body.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -236,7 +236,7 @@ describe('a generated code', () => {
     );
   });
 
-  it('begins with the first name that can be read, accents folded', () => {
+  it('starts with the first name that can be read, accents folded', () => {
     expect(stemOf(['Zoë Ångström'])).toBe('ZOE');
     expect(stemOf(['Łukasz'])).toBe('LUKASZ');
     expect(stemOf(['J. Straße'])).toBe('STRASSE');

@@ -53,7 +53,7 @@ describe('a campaign', () => {
     [{ type: 'commission', amount: 12.5 }, '12.5% commission'],
     [{ type: 'product' }, 'Product only'],
     [null, null],
-  ])('compensation %j is labelled %j', async (compensation, label) => {
+  ])('with the compensation %j is labelled %j', async (compensation, label) => {
     expect((await made({ name: 'x', compensation })).compensation_label).toBe(label);
   });
 
@@ -66,13 +66,13 @@ describe('a campaign', () => {
     [{ name: 'x', compensation: { type: 'fixed', amount: 1.5, currency: 'JPY' } }, 'compensation.amount'],
     [{ name: 'x', compensation: { type: 'fixed', amount: 1, currency: 'usd' } }, 'compensation.currency'],
     [{ name: 'x', compensation: { type: 'commission', amount: 101 } }, 'compensation.amount'],
-  ])('%j is 422 naming %s', async (input, field) => {
+  ])('with %j is 422 naming %s', async (input, field) => {
     const { status, body } = await send('POST', '/v1/campaigns', input);
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details.map((detail: { field: string }) => detail.field)).toContain(field);
   });
 
-  it('a patch sets, omits and clears, also inside compensation and requirements', async () => {
+  it('is patched: a patch sets, omits and clears, also inside compensation and requirements', async () => {
     const { id } = await made({
       name: 'x',
       description: 'old',
@@ -104,7 +104,7 @@ describe('a campaign', () => {
     });
   });
 
-  it('patches of different fields at the same time lose nothing', async () => {
+  it('loses nothing in concurrent patches of different fields', async () => {
     const { id } = await made({ name: 'x' });
     const patches = [
       { name: 'new' },
@@ -126,7 +126,7 @@ describe('a campaign', () => {
     });
   });
 
-  it('lists filter by status and time, newest first, and pages neither overlap nor skip', async () => {
+  it('is listed by status and time, newest first, and pages neither overlap nor skip', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const ids: string[] = [];
@@ -151,7 +151,7 @@ describe('a campaign', () => {
 });
 
 describe('Idempotency-Key', () => {
-  it('20 concurrent identical calls make one campaign and all get its answer', async () => {
+  it('makes 20 concurrent identical calls create one campaign, and all get its answer', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
         send('POST', '/v1/campaigns', { name: 'twin' }, { 'idempotency-key': 'twin-1' }),
@@ -162,21 +162,21 @@ describe('Idempotency-Key', () => {
     expect(answers.filter(({ headers }) => headers.get('idempotency-replayed') === 'true')).toHaveLength(19);
   });
 
-  it('the same key with another body is 409 and changes nothing', async () => {
+  it('reused with another body is 409 and changes nothing', async () => {
     const headers = { 'idempotency-key': 'reused-1' };
     await send('POST', '/v1/campaigns', { name: 'first' }, headers);
     const { status, body } = await send('POST', '/v1/campaigns', { name: 'second' }, headers);
     expect([status, body.code]).toEqual([409, 'IDEMPOTENCY_KEY_REUSED']);
   });
 
-  it('forgets a failed call: the same key works once the input is right', async () => {
+  it('is forgotten after a failed call: the same key works once the input is right', async () => {
     const headers = { 'idempotency-key': 'retry-1' };
     const id = 'cmp_unknown';
     expect((await send('PATCH', `/v1/campaigns/${id}`, { name: 'x' }, headers)).status).toBe(404);
     expect((await send('POST', '/v1/campaigns', { name: 'x' }, headers)).status).toBe(201);
   });
 
-  it('is the brand’s own: another brand’s same key is another call', async () => {
+  it('is scoped to the brand: another brand’s same key is another call', async () => {
     const other = await (await makeBrand(app.context)).key('brand');
     const headers = { 'idempotency-key': 'shared-1' };
     const first = await send('POST', '/v1/campaigns', { name: 'a' }, headers);
@@ -184,7 +184,7 @@ describe('Idempotency-Key', () => {
     expect(second.body.data.id).not.toBe(first.body.data.id);
   });
 
-  it.each(['/v1/campaigns', '/v1/campaigns?mode=plan'])('one that is not visible ASCII is 422 at %s', async (path) => {
+  it.each(['/v1/campaigns', '/v1/campaigns?mode=plan'])('that is not visible ASCII is 422 at %s', async (path) => {
     const { status, body } = await send('POST', path, { name: 'x' }, { 'idempotency-key': 'a b' });
     expect([status, body.details[0].field]).toEqual([422, 'Idempotency-Key']);
   });
@@ -210,12 +210,12 @@ describe('Accept: text/csv', () => {
     expect(Number(after.headers.get('x-ratelimit-remaining'))).toBe(before - 1);
   });
 
-  it('is 406 where there is no CSV', async () => {
+  it('is 406 for an operation without CSV', async () => {
     const { status, body } = await call(`${app.url}/v1/brand`, key, { headers: { accept: 'text/csv' } });
     expect([status, body.code]).toEqual([406, 'NOT_ACCEPTABLE']);
   });
 
-  it('a break in mid-stream closes the connection without the last chunk', async () => {
+  it('ends with a closed connection and no last chunk if the stream fails', async () => {
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const now = new Date();

@@ -42,7 +42,7 @@ it('an applicant with the address of a creator on the roster changes nothing of 
   expect(await owner.read(`roster/${id}`)).toEqual(before);
 });
 
-it('who only applied keeps no address or handle from whom the brand gives it to', async () => {
+it('an applicant keeps no address or handle that the brand gives to another creator', async () => {
   const owner = await makeOwner();
   await owner.applied({ email: 'eve@mail.example', photo_app: 'ann.photos' });
   const { id } = await owner.add({ tt_handle: 'ann' });
@@ -50,7 +50,7 @@ it('who only applied keeps no address or handle from whom the brand gives it to'
   expect(taken.status).toBe(200);
 });
 
-it('an accepted application makes a person of what it claims', async () => {
+it('an accepted application creates a creator from its claims', async () => {
   const owner = await makeOwner();
   const id = await owner.applied({
     email: 'ann@mail.example',
@@ -65,7 +65,7 @@ it('an accepted application makes a person of what it claims', async () => {
   });
 });
 
-it('accepting fills in what the person behind the address lacks, and overwrites nothing', async () => {
+it('accepting fills in what the creator with the address lacks, and overwrites nothing', async () => {
   const owner = await makeOwner();
   const { id } = await owner.add({ creator_email: 'ann@mail.example' });
   await owner.to(`roster/${id}`, 'PATCH', { name: 'Ann Lee' });
@@ -73,7 +73,7 @@ it('accepting fills in what the person behind the address lacks, and overwrites 
   expect(await owner.read(`roster/${id}`)).toMatchObject({ creator_name: 'Ann Lee', ig_handle: 'ann.photos' });
 });
 
-it('accepting gives a person known by a handle alone the address that claims it', async () => {
+it('accepting gives a creator who is known only by a handle the address that claims it', async () => {
   const owner = await makeOwner();
   const { id } = await owner.add({ ig_handle: 'ann.photos' });
   await owner.accept(await owner.applied({ email: 'ann@mail.example', name: 'Ann', photo_app: 'ANN.photos' }));
@@ -91,7 +91,7 @@ it('a claimed handle stays with the creator who has it under another address', a
   expect(await owner.read(`roster/${star.id}`)).toMatchObject({ creator_email: 'star@mail.example' });
 });
 
-it('claims of two people are a 409 that names both and changes nothing, until the two are merged', async () => {
+it('claims of two creators are a 409 that names both and changes nothing, until the two are merged', async () => {
   const owner = await makeOwner();
   const byEmail = await owner.add({ creator_email: 'ann@mail.example' });
   const byHandle = await owner.add({ ig_handle: 'ann.photos' });

@@ -29,7 +29,7 @@ function bestTimeOf(text: string): number {
 }
 
 describe('the contact guard', () => {
-  it('has many sentences to be measured by, of every kind', () => {
+  it('is measured with many sentences of every kind', () => {
     expect(sentences.length).toBeGreaterThan(200);
   });
 
@@ -37,13 +37,13 @@ describe('the contact guard', () => {
     expect(contactsIn(text)).toEqual(expected);
   });
 
-  it('finds what stands in the middle of a long message', () => {
+  it('finds contacts in the middle of a long message', () => {
     const long = 'We love your work and would like to see more of it. '.repeat(190);
     expect(contactsIn(`${long} anna(at)example.com`)).toEqual(['email']);
     expect(contactsIn(`${long} 0151 23456789 ${long.slice(0, 50)}`)).toEqual(['phone']);
   });
 
-  it('takes at most milliseconds for any 10,000 characters, however they are put together', () => {
+  it('takes only milliseconds for any 10,000 characters, however they are combined', () => {
     const parts = [
       ...[
         '+',

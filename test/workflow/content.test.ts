@@ -72,7 +72,7 @@ describe('a post’s address', () => {
     ['https://www.youtube.com/watch?list=1&v=dQw4w9WgXcQ', 'stream_app', 'video', 'youtube.com:dQw4w9WgXcQ'],
     ['https://www.youtube.com/shorts/dQw4w9WgXcQ/', 'stream_app', 'reel', 'youtube.com:dQw4w9WgXcQ'],
     ['https://photo.app/p/abc', 'photo_app', 'post', 'photo.app:abc'],
-  ])('%s is read as %s, %s', (address, platform, type, key) => {
+  ])('such as %s is read as %s, %s', (address, platform, type, key) => {
     expect(readPostAddress(address)).toMatchObject({ platform, type, key });
   });
 
@@ -84,7 +84,7 @@ describe('a post’s address', () => {
     [`https://u:${'p'}@www.instagram.com/p/abc`, 'not_an_address'],
     ['javascript://instagram.com/p/abc', 'not_an_address'],
     ['not an address', 'not_an_address'],
-  ])('%s is %s', (address, problem) => {
+  ])('such as %s is %s', (address, problem) => {
     expect(readPostAddress(address)).toBe(problem);
   });
 });

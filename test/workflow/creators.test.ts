@@ -60,7 +60,7 @@ describe('GET /v1/creators', () => {
     ]);
   });
 
-  it('finds by part of a name or e-mail address in any case, and takes wildcards as they are', async () => {
+  it('finds by part of a name or e-mail address in any case, and matches wildcards as characters', async () => {
     const { key } = await brandWithKey();
     await post('/v1/roster/add', key, { ig_handle: handle(), name: 'Ana 100%' });
     await post('/v1/roster/add', key, { ig_handle: handle(), name: 'Bob' });
@@ -110,7 +110,7 @@ describe('GET /v1/creators', () => {
   });
 });
 
-describe('a person of the brand', () => {
+describe('a creator of the brand', () => {
   const ensure = (brand: TestBrand, person: Partial<Parameters<typeof ensureCreator>[1]>) => {
     const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
     const whole = { email: email(), name: null, igHandle: null, ttHandle: null, ...person };
@@ -139,7 +139,7 @@ describe('a person of the brand', () => {
     expect(await stored(id)).toMatchObject({ igHandle: null, ttHandle: tt });
   });
 
-  it('is one row, however many ask for the same at once', async () => {
+  it('is one row, however many callers request the same at once', async () => {
     const { brand } = await brandWithKey();
     const person = { email: email(), igHandle: handle(), ttHandle: handle() };
     const ids = await Promise.all(Array.from({ length: 20 }, () => ensure(brand, person)));

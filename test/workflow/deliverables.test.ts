@@ -129,7 +129,7 @@ describe('a deliverable', () => {
     [{ content_url: 'https://me@video.app/v' }, 'name or password'],
     [{ content_url: `https://video.app/${'x'.repeat(2_000)}` }, 'longer than 2000'],
     [{ content_url: URL, note: 'n'.repeat(5_001) }, 'Shorten your note'],
-  ])('does not take %j, and says why', async (fields, words) => {
+  ])('does not accept %j, and says why', async (fields, words) => {
     const desk = await openWorkDesk(app);
     const work = await requested(desk);
     const { status, text } = await work.submit(fields);

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a change', () => {
-  it('sets what it names and is audited with what was there', async () => {
+  it('sets what it names, and is audited with the old values', async () => {
     const { id, value } = await desk.made({
       type: 'link',
       value: unique('ana'),
@@ -38,7 +38,7 @@ describe('a change', () => {
     expect(audit).toMatchObject({ resource_id: id, operation: 'update_affiliate_link' });
   });
 
-  it('of the campaign is the brand’s or none', async () => {
+  it('of the campaign accepts one of the brand’s or none', async () => {
     const campaign = (await desk.send('POST', '/v1/campaigns', { name: 'Fall' })).body.data.id;
     const { id } = await desk.made({ value: codeValue() });
     expect((await desk.send('PATCH', `${LINKS}/${id}`, { campaign_id: campaign })).body.data.campaign_id).toBe(
@@ -66,13 +66,13 @@ describe('a change', () => {
   });
 });
 
-describe('switching off', () => {
+describe('turning a link off', () => {
   async function wasActive(id: string, at: Date) {
     const named = { codes: [], linkIds: [id], first: at, last: at };
     return (await listNamed(app.context.postgres.db, desk.brand.id, [named])).map((link) => link.wasActive)[0];
   }
 
-  it('keeps the link, says the same again, and is remembered by the moment', async () => {
+  it('keeps it, changes nothing when repeated, and is remembered with its time', async () => {
     const { id, created_at } = await desk.made({ value: codeValue() });
     const gone = await desk.send('DELETE', `${LINKS}/${id}`);
     expect([gone.status, gone.body]).toEqual([200, { data: { id, active: false, deactivated: true } }]);
@@ -90,7 +90,7 @@ describe('switching off', () => {
     ).toEqual([]);
   });
 
-  it('and on by many at once ends as the row says', async () => {
+  it('and on concurrently ends as the row says', async () => {
     const { id } = await desk.made({ value: codeValue() });
     await Promise.all(
       Array.from({ length: 10 }, (_, i) => desk.send('PATCH', `${LINKS}/${id}`, { active: i % 2 === 0 })),
@@ -100,7 +100,7 @@ describe('switching off', () => {
   });
 });
 
-describe('a connected offer', () => {
+describe('a code of a connected store', () => {
   let store: TestStore;
   let integration_id: string;
 
@@ -113,14 +113,14 @@ describe('a connected offer', () => {
   const coupon = (value: string, active = true) =>
     void store.coupons.set(value.toLowerCase(), { kind: 'percentage', amount: 10, active });
 
-  it('is made of a coupon the store has, in the store’s currency', async () => {
+  it('is created from a coupon that the store has, in the store’s currency', async () => {
     const value = codeValue();
     coupon(value);
     const data = await desk.made({ value, integration_id, currency: 'JPY' });
     expect(data).toMatchObject({ value, currency: 'EUR', last_sync_at: data.created_at });
   });
 
-  it('of a coupon that the store has not, or not active, is 422 and not made', async () => {
+  it('is 422 and not created for a coupon that the store lacks or that is inactive', async () => {
     const creator_email = await desk.onRoster();
     const value = codeValue();
     const make = () => desk.send('POST', LINKS, { creator_email, value, integration_id });
@@ -132,7 +132,7 @@ describe('a connected offer', () => {
     expect((await make()).status).toBe(201);
   });
 
-  it('made under an Idempotency-Key is answered again without its store', async () => {
+  it('created under an Idempotency-Key is returned again without contacting the store', async () => {
     const input = { creator_email: await desk.onRoster(), value: codeValue(), integration_id };
     coupon(input.value);
     const key = await desk.brand.key('brand');
@@ -145,7 +145,7 @@ describe('a connected offer', () => {
     expect(store.requests).toHaveLength(length);
   });
 
-  it('leads to the store, and is not changed to lead elsewhere', async () => {
+  it('leads to the store, and cannot be changed to lead elsewhere', async () => {
     const creator_email = await desk.onRoster();
     const shop = `https://${store.host}/summer`;
     const link = { creator_email, type: 'link', value: unique('ana'), integration_id };
@@ -163,7 +163,7 @@ describe('a connected offer', () => {
     expect(moved.body.data.destination_url).toBe(`${shop}/2`);
   });
 
-  it('takes another code only when the store has it', async () => {
+  it('changes to another code only if the store has it', async () => {
     const [value, next] = [codeValue(), codeValue()];
     coupon(value);
     const { id } = await desk.made({ value, integration_id });

@@ -62,7 +62,7 @@ describe.each(['/v1/affiliates', LINKS])('%s', (path) => {
     expect('active' in body.data[0]).toBe(path === LINKS);
   });
 
-  it('finds those of a creator, in any case, and is cut to pages and times', async () => {
+  it('finds those of a creator, in any case, and can be paged and limited by time', async () => {
     const of = (await desk.get(`${path}?creator_email=${creator_email.toUpperCase()}&sort=oldest`)).body;
     expect(of.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2));
     expect((await desk.get(`${path}?creator_email=nobody@example.com`)).body.pagination.total).toBe(0);
@@ -74,7 +74,7 @@ describe.each(['/v1/affiliates', LINKS])('%s', (path) => {
     expect((await desk.get(`${path}?creator_email=ana`)).status).toBe(422);
   });
 
-  it('is CSV when asked: the fields of an item, every row with its figures', async () => {
+  it('is CSV on request: the fields of an item, every row with its figures', async () => {
     const item = (await desk.get(path)).body.data[2];
     const { status, body } = await desk.get(`${path}?sort=oldest&limit=1`, 'text/csv');
     const lines = body.trim().split('\n');
@@ -96,7 +96,7 @@ describe('the summary', () => {
   const usd = { total_revenue: 100, total_commissions: 10.05 };
   const summaryOf = async (query: string) => (await desk.get(`/v1/affiliates?${query}`)).body.summary;
 
-  it("is over all rows, not the page; money in the brand's currency, others beside", async () => {
+  it("covers all rows, not the page; money is in the brand's currency, others separately", async () => {
     const expected = { ...usd, total_clicks: 10, total_conversions: 4, by_currency: [jpy, kwd] };
     expect(await summaryOf('limit=1')).toEqual(expected);
     expect(await summaryOf('limit=1&created_after=2020-01-01&sort=oldest')).toEqual({
@@ -105,7 +105,7 @@ describe('the summary', () => {
     });
   });
 
-  it('is over the rows that the filter finds', async () => {
+  it('covers the rows that match the filter', async () => {
     const other = (await desk.get(`${LINKS}?limit=1`)).body.data[0].creator_email;
     const nothing = { total_revenue: 0, total_commissions: 0, total_clicks: 0, total_conversions: 0, by_currency: [] };
     expect(await summaryOf(`creator_email=${other}`)).toEqual(nothing);
@@ -117,7 +117,7 @@ describe('the summary', () => {
     expect(await summaryOf('search=YEN')).toMatchObject({ total_revenue: 0, total_clicks: 3, by_currency: [jpy] });
   });
 
-  it('has no row for a currency in which nothing came, whichever filter finds its links', async () => {
+  it('has no row for a currency without money, whichever filter finds its links', async () => {
     const idle = await openDesk(app);
     const email = await idle.onRoster();
     await idle.made({ creator_email: email, value: 'euro', currency: 'EUR' });

@@ -27,8 +27,8 @@ const create = async (input: object) => {
 const nobody = { creator_email: 'nobody@mail.example', campaign_id: 'cmp_none' };
 const UNKNOWN = ['creator_email not_on_roster', 'campaign_id not_found'];
 
-describe('everything that a body refers to and is not there is named at once', () => {
-  it('of a code and of a link, with and without a store', async () => {
+describe('every missing reference of a body is named at once', () => {
+  it('for a code and for a link, with and without a store', async () => {
     const requested = store.requests.length;
     for (const what of [{ value: codeValue() }, { value: 'a-link', type: 'link', destination_url: SHOP }]) {
       expect(await create({ ...what, ...nobody })).toEqual(UNKNOWN);
@@ -39,12 +39,12 @@ describe('everything that a body refers to and is not there is named at once', (
     expect(store.requests.length, 'the store is not asked').toBe(requested);
   });
 
-  it('a destination that is no place of the connected store beside them', async () => {
+  it('with a destination outside the connected store', async () => {
     const link = { value: 'x', type: 'link', destination_url: 'https://elsewhere.example/' };
     expect(await create({ ...link, ...nobody, integration_id })).toEqual([...UNKNOWN, 'destination_url wrong_host']);
   });
 
-  it('of a change: the store is not asked for a code of a campaign that is not there', async () => {
+  it('for a change, whose store is not contacted for a code of a missing campaign', async () => {
     store.coupons.set('first', { kind: 'percentage', amount: 10, active: true });
     const { id } = await desk.made({ value: 'FIRST', integration_id });
     const requested = store.requests.length;
@@ -53,7 +53,7 @@ describe('everything that a body refers to and is not there is named at once', (
     expect(store.requests.length).toBe(requested);
   });
 
-  it('of a bulk request: the campaign and who cannot be selected, and nobody for the campaign’s sake', async () => {
+  it('for a bulk request: the campaign and creators that cannot be selected, but none because of the campaign', async () => {
     const email = await desk.onRoster();
     const creators = [{ email }, { email: 'nobody@mail.example' }];
     const both = await desk.send('POST', `${LINKS}/bulk`, { creators, campaign_id: 'cmp_none' });
@@ -69,7 +69,7 @@ describe('everything that a body refers to and is not there is named at once', (
 describe('a value', () => {
   const address = (length: number) => `https://shop.example/${'a'.repeat(length)}`.slice(0, length);
 
-  it('that is an https address may be as long as a destination, of a link', async () => {
+  it('that is an https URL may be as long as a destination, for a link', async () => {
     const long = address(2_000);
     const data = await desk.made({ type: 'link', value: long });
     expect([data.destination_url, data.value.length < 50]).toEqual([long, true]);
@@ -77,7 +77,7 @@ describe('a value', () => {
     expect(await create({ creator_email, type: 'link', value: address(2_001) })).toEqual(['value too_big']);
   });
 
-  it('that is none has at most 255 characters, said beside every other problem', async () => {
+  it('that is not a URL has at most 255 characters, reported with every other problem', async () => {
     const bad = { creator_email: await desk.onRoster(), commission_rate: 101 };
     for (const value of ['a'.repeat(256), 'a'.repeat(3_000)]) {
       const answer = await desk.send('POST', LINKS, { ...bad, value });

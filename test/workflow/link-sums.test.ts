@@ -60,7 +60,7 @@ describe('the summary of many links', () => {
     expect(found.requested).toBeLessThanOrEqual(requested);
   });
 
-  it('is exact for links of a creator that stand between those of others, thousands in a statement', async () => {
+  it('is exact for a creator’s links between those of others, with thousands per statement', async () => {
     const { requested } = await read('');
     for (const { id, email } of creators) {
       const own = links.filter(({ creatorId }) => creatorId === id);
@@ -70,14 +70,14 @@ describe('the summary of many links', () => {
     }
   });
 
-  it('is exact for a window of times that the ids do not tell', async () => {
+  it('is exact for a window of times that cannot be told from the ids', async () => {
     const late = links[10]?.linkId ?? '';
     await sql`update links set created_at = ${madeAt(LINKS)} where id = ${late}`.execute(app.context.postgres.db);
     const { requested: _, ...sums } = await read(`created_before=${timeOf(LINKS - 1)}`);
     expect(sums).toEqual(sumsOf(links.filter(({ linkId }) => linkId !== late)));
   });
 
-  it('is zero where the filter finds none', async () => {
+  it('is zero if the filter matches none', async () => {
     expect(await read('created_before=2025-01-01')).toMatchObject(sumsOf([]));
   });
 });

@@ -23,7 +23,7 @@ async function codeNamed(codes: string[]) {
 }
 
 describe('an assignment', () => {
-  it('of a code is made with the defaults and read back', async () => {
+  it('of a code is created with the defaults and read back', async () => {
     const value = codeValue();
     const data = await desk.made({ creator_email, value });
     expect(data).toEqual({
@@ -88,7 +88,7 @@ describe('an assignment', () => {
     expect([found?.id, found?.brandId]).toEqual([data.id, desk.brand.id]);
   });
 
-  it('whose value is an https address leads there, and its value is made up; twice, for two links', async () => {
+  it('whose value is an https URL leads there, and its value is generated; repeated, it creates two links', async () => {
     const [first, second] = [
       await desk.made({ type: 'link', value: SHOP, creator_name: 'Zoë Ångström' }),
       await desk.made({ type: 'link', value: SHOP, creator_name: 'Zoë Ångström' }),
@@ -100,13 +100,13 @@ describe('an assignment', () => {
     expect(first.value).not.toBe(second.value);
   });
 
-  it('whose value cannot stand in a URL gets a slug with a suffix', async () => {
+  it('whose value cannot be in a URL gets a slug with a suffix', async () => {
     const data = await desk.made({ type: 'link', value: 'Été 50% ☀', destination_url: SHOP });
     expect(data.value).toBe('Été 50% ☀');
     expect(data.url).toMatch(/^https:\/\/go\.example\/r\/ete-50-[a-z0-9]{3,}$/);
   });
 
-  it('leads to no short URL also where short URLs have a path of their own, and to what stands beside them', async () => {
+  it('leads to no short URL under a prefix, and to no path next to it', async () => {
     const other = await startApp({ env: { LINKS_URL: 'https://example.com/go/' } });
     const { send } = await openDesk(other);
     const problems = async (destination_url: string) =>
@@ -146,7 +146,7 @@ describe('an assignment', () => {
     [{ value: 'A', commission_rate: 1.00001 }, ['commission_rate invalid']],
     [{ value: 'A', currency: 'usd' }, ['currency invalid_format']],
     [{ value: 'A', type: 'coupon' }, ['type invalid_value']],
-  ])('of %j is 422 naming %j', async (input, expected) => {
+  ])('with %j is 422 naming %j', async (input, expected) => {
     const base = Object.keys(input).length === 0 ? {} : { creator_email, ...input };
     const answer = await desk.send('POST', LINKS, base);
     expect([answer.status, answer.body.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -169,7 +169,7 @@ describe('an assignment', () => {
 });
 
 describe('a value', () => {
-  it('is one of its brand and type, in any case, also while inactive', async () => {
+  it('is unique per brand and type, in any case, even while inactive', async () => {
     const { id, value } = await desk.made({ value: unique('Anna') });
     await desk.send('DELETE', `${LINKS}/${id}`);
     const again = await desk.send('POST', LINKS, { creator_email, value: value.toUpperCase() });
@@ -207,7 +207,7 @@ describe('a value', () => {
 });
 
 describe('a slug', () => {
-  it('is one over all brands: of brands that want it at once one has it, the others a suffix', async () => {
+  it('is unique over all brands: of brands that want it at once one gets it, the others a suffix', async () => {
     const desks = await Promise.all(Array.from({ length: 5 }, () => openDesk(app)));
     const value = unique('summer');
     const links = await Promise.all(desks.map((one) => one.made({ type: 'link', value, destination_url: SHOP })));
@@ -220,7 +220,7 @@ describe('a slug', () => {
     }
   });
 
-  it('of a value that changes is another, while the old one leads on; changed back it is the first again', async () => {
+  it('changes with its value, while the old one still redirects; changed back, it is the first again', async () => {
     const [first, second] = [unique('one'), unique('two')];
     const { id } = await desk.made({ type: 'link', value: first, destination_url: SHOP });
     const renamed = await desk.send('PATCH', `${LINKS}/${id}`, { value: second });

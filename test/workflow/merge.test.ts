@@ -59,7 +59,7 @@ describe('merging two entries of one person', () => {
         await make('payouts', { creator_email: email, amount: 5, method: 'manual' });
       },
     ],
-  ])('who has %s cannot go: a 409 says what stands in the way; the other way round it works', async (_what, give) => {
+  ])('is refused for an entry with %s: a 409 says why, and the other direction works', async (_what, give) => {
     const owner = await makeOwner();
     const email = `${unique('rich')}@mail.example`;
     const poor = await owner.make('roster/add', { ig_handle: unique('poor') });
@@ -74,7 +74,7 @@ describe('merging two entries of one person', () => {
     expect(await owner.read('roster')).toHaveLength(1);
   });
 
-  it('one who was removed comes back when the entry that goes was on the roster', async () => {
+  it('puts a removed creator back if the merged entry was on the roster', async () => {
     const owner = await makeOwner();
     const kept = await owner.make('roster', { creator_email: 'ann@mail.example' });
     await owner.to(`roster/${kept.id}`, 'DELETE');
@@ -82,7 +82,7 @@ describe('merging two entries of one person', () => {
     expect((await owner.to(`roster/${gone.id}/merge`, 'POST', { into: kept.id })).body.data.status).toBe('hired');
   });
 
-  it('an unknown or foreign `into` is 422, the same creator too, and an unknown entry 404', async () => {
+  it('answers 422 to an unknown or foreign `into` and to the same creator, and 404 to an unknown entry', async () => {
     const owner = await makeOwner();
     const stranger = await makeOwner();
     const entry = await owner.make('roster', { creator_email: 'ann@mail.example' });
@@ -98,7 +98,7 @@ describe('merging two entries of one person', () => {
     expect((await owner.to(`roster/${foreign.id}/merge`, 'POST', { into: entry.id })).status).toBe(404);
   });
 
-  it('so often that their ids fill no address leaves the figures of everybody readable', async () => {
+  it('so often that their ids exceed a URL keeps everyone’s figures readable', async () => {
     const owner = await makeOwner();
     const { creatorId, email } = await makeSale(app.context, owner.brand);
     await sql`
@@ -111,7 +111,7 @@ describe('merging two entries of one person', () => {
     }
   });
 
-  it('both ways at the same time, one of them wins', async () => {
+  it('in both directions at the same time lets one of them win', async () => {
     const owner = await makeOwner();
     const one = await owner.make('roster', { creator_email: 'ann@mail.example' });
     const two = await owner.make('roster/add', { tt_handle: 'ann' });

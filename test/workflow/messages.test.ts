@@ -49,7 +49,7 @@ describe('a message', () => {
     expect((await desk.list()).data).toEqual([]);
   });
 
-  it('with contacts in its subject or body is 403, is kept nowhere, and may be sent again without them', async () => {
+  it('with contacts in its subject or body is 403, is not stored, and may be sent again without them', async () => {
     const desk = await openTalkDesk(app);
     const headers = { 'idempotency-key': 'guarded' };
     const blocked = await desk.write({ body: 'write to ann (at) studio (dot) com or 0151 23456789' }, headers);

@@ -62,7 +62,7 @@ describe('the outbox', () => {
     expect(seen).toEqual(Array.from({ length: 54 }, (_, i) => i + 1));
   });
 
-  it('an earlier transaction that commits later is not skipped', async () => {
+  it('does not skip an earlier transaction that commits later', async () => {
     const brand = await makeBrand(app.context);
     const seen: unknown[] = [];
     const consumer = consumerOf(brand, async (events) => void seen.push(...events.map(({ data }) => data)));
@@ -92,7 +92,7 @@ describe('the outbox', () => {
 });
 
 describe('the relay', () => {
-  it('gives the same events again after a failure, and delays no other consumer', async () => {
+  it('delivers the same events again after a failure, and delays no other consumer', async () => {
     const brand = await makeBrand(app.context);
     for (let n = 0; n < 5; n += 1) await emit(brand, n);
     let isDown = true;
@@ -117,7 +117,7 @@ describe('the relay', () => {
     expect(got).toHaveLength(2);
   });
 
-  it('several relays of one consumer deliver each event once, in order', async () => {
+  it('delivers each event once, in order, with several relays of one consumer', async () => {
     const brand = await makeBrand(app.context);
     const seen: number[] = [];
     const consumer = consumerOf(brand, async (events) => void seen.push(...events.map(({ seq }) => seq)));
@@ -135,7 +135,7 @@ describe('the names of events', () => {
   });
 });
 
-describe('a brand with much to give', () => {
+describe('a brand with a large backlog', () => {
   it('waits for its next batch until the others have had one', async () => {
     const [busy, calm] = [await makeBrand(app.context), await makeBrand(app.context)];
     await inWork(db(), systemClock, actorOf(busy), async (work) => {
@@ -153,15 +153,15 @@ describe('a brand with much to give', () => {
   });
 });
 
-describe('what the outbox keeps', () => {
-  it('is the text that was emitted, its keys in their order', async () => {
+describe('the stored text of an event', () => {
+  it('is the emitted text, with its keys in order', async () => {
     const brand = await makeBrand(app.context);
     await emit(brand, 7);
     const [event] = await listEventsAfter(db(), brand.id, 0, 1);
     expect(JSON.stringify(event?.data)).toBe(JSON.stringify(numbered(7)));
   });
 
-  it('is forgotten when it is old and every consumer has passed it, never before', async () => {
+  it('is deleted when it is old and every consumer has passed it, never before', async () => {
     // What is forgotten is any brand's: on a database of its own.
     const alone = await startAlone(systemClock);
     const { db: own } = alone.context.postgres;

@@ -60,14 +60,14 @@ describe.each([
     expect(ann).toMatchObject({ [handle]: 'Ann.Photos', tags: ['Travel'], note: 'kind' });
   });
 
-  it('a filter that no value can have is 422', async () => {
+  it('answers 422 to a filter that no value can match', async () => {
     for (const query of ['creator_email=ann', 'handle=a%20b', `tag=${'x'.repeat(51)}`]) {
       expect((await call(`${app.url}/v1/${path}?${query}`, key)).status).toBe(422);
     }
   });
 });
 
-it('creators say whether they are on the roster', async () => {
+it('creators show whether they are on the roster', async () => {
   const data = await list('creators');
   const onRoster = data.map(({ email, on_roster }: { email: string; on_roster: boolean }) => [email, on_roster]);
   expect(onRoster).toContainEqual(['bea@mail.example', false]);
@@ -76,7 +76,7 @@ it('creators say whether they are on the roster', async () => {
   expect((await call(`${app.url}/v1/roster/${ann.roster_id}`, key)).body.data.creator_id).toBe(ann.id);
 });
 
-it('links filter by campaign, type, whether they are active and part of their value', async () => {
+it('links can be filtered by campaign, type, whether they are active and part of their value', async () => {
   const own = await (await makeBrand(app.context)).key('brand');
   const campaign = await makeCampaign(app, own);
   await made(`${app.url}/v1/roster`, own, { creator_email: 'ann@mail.example' });
@@ -98,7 +98,7 @@ it('links filter by campaign, type, whether they are active and part of their va
   expect((await call(`${app.url}/v1/affiliates/links?active=yes`, own)).status).toBe(422);
 });
 
-it('commissions filter by campaign, link and type', async () => {
+it('commissions can be filtered by campaign, link and type', async () => {
   const brand = await makeBrand(app.context);
   const own = await brand.key('brand');
   const campaign = await makeCampaign(app, own);

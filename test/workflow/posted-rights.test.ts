@@ -51,7 +51,7 @@ async function approve(desk: WorkDesk, id: string, url: string): Promise<string>
   return (await desk.read(path)).asset_ids[0];
 }
 
-it('rights that count from the first post end by it once its date is known, for all work of the contract; an end set by hand stays', async () => {
+it('rights that count from the first post end once its date is known, for all work of the contract; an end set by hand stays', async () => {
   const desk = await openWorkDesk(app);
   const [one = '', two = '', three = ''] = await signedFor(desk);
   const [early, late] = [`https://photo.app/p/${unique('e')}`, `https://photo.app/p/${unique('l')}`];

@@ -27,7 +27,7 @@ const get = (path: string, by = key) => call(`${app.url}${path}`, by);
 const made = (path: string, input: object, by = key) => madeAt(`${app.url}${path}`, by, input);
 
 describe('PATCH /v1/roster/{id}', () => {
-  it('sets what is named, keeps what is omitted, clears what is null', async () => {
+  it('sets named fields, keeps omitted ones, and clears null ones', async () => {
     const { id } = await made('/v1/roster/add', { ig_handle: handle(), name: 'Ana', tags: ['a'] });
     const creator_email = email();
     const set = await send('PATCH', `/v1/roster/${id}`, { creator_email, note: 'n', tags: ['b', 'c'] });
@@ -53,7 +53,7 @@ describe('PATCH /v1/roster/{id}', () => {
     expect((await send('PATCH', `/v1/roster/${id}`, { status: 'hired' })).status).toBe(422);
   });
 
-  it('patches of different fields at the same time lose nothing', async () => {
+  it('loses nothing in concurrent patches of different fields', async () => {
     const { id } = await made('/v1/roster/add', { ig_handle: handle() });
     const creator_email = email();
     const patches = [{ name: 'Ana' }, { tags: ['a'] }, { note: 'n' }, { status: 'paused' }, { creator_email }];
@@ -67,7 +67,7 @@ describe('PATCH /v1/roster/{id}', () => {
     });
   });
 
-  it('an e-mail address that another creator of the brand has is a conflict and changes nothing', async () => {
+  it('refuses an e-mail address that another creator of the brand has, and changes nothing', async () => {
     const creator_email = email();
     const other = await made('/v1/roster', { creator_email });
     const { id } = await made('/v1/roster/add', { ig_handle: handle() });
@@ -78,7 +78,7 @@ describe('PATCH /v1/roster/{id}', () => {
     expect((await send('PATCH', `/v1/roster/${other.id}`, { creator_email })).status).toBe(200);
   });
 
-  it('of one address given to 10 creators at once, one gets it', async () => {
+  it('gives one address to one of 10 creators when all request it at once', async () => {
     const entries = await Promise.all(
       Array.from({ length: 10 }, () => made('/v1/roster/add', { ig_handle: handle() })),
     );
@@ -142,7 +142,7 @@ describe('the roster', () => {
     expect((await get(`/v1/roster/${id}`)).body.data.campaigns_completed).toBe(2);
   });
 
-  it('reports each add once, and of each change what was and what is', async () => {
+  it('audits each add once, and each change with old and new values', async () => {
     const owner = await makeBrand(app.context);
     const mine = await owner.key('brand');
     const { id } = await made('/v1/roster/add', { ig_handle: handle() }, mine);
@@ -184,7 +184,7 @@ describe('the roster', () => {
     expect(named).toMatchObject([{ oldValues: { name: null }, newValues: { name: 'Ana' } }]);
   });
 
-  it("another brand's entry is not found, in the words of one that does not exist", async () => {
+  it("shows another brand's entry as one that does not exist", async () => {
     const stranger = await (await makeBrand(app.context)).key('brand');
     const { id } = await made('/v1/roster', { creator_email: email() });
     for (const [method, body] of [['GET'], ['PATCH', { note: 'x' }], ['DELETE']] as const) {
@@ -196,7 +196,7 @@ describe('the roster', () => {
     expect((await get(`/v1/roster/${id}`)).body.data.status).toBe('active');
   });
 
-  it('is not for data keys', async () => {
+  it('refuses data keys', async () => {
     const data = await brand.key('data');
     for (const path of ['/v1/roster', '/v1/roster/rst_x', '/v1/creators']) {
       expect((await get(path, data)).body.code).toBe('BRAND_KEY_REQUIRED');

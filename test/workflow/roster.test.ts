@@ -17,7 +17,7 @@ const send = (method: string, path: string, body?: unknown, by = key) => sendTo(
 const get = (path: string, by = key) => call(`${app.url}${path}`, by);
 const made = (path: string, input: object, by = key) => madeAt(`${app.url}${path}`, by, input);
 
-describe('by e-mail address', () => {
+describe('when added by e-mail address,', () => {
   it('a creator is put on the roster and read back', async () => {
     const creator_email = email();
     const data = await made('/v1/roster', { creator_email, note: 'met in Berlin' });
@@ -74,14 +74,14 @@ describe('by e-mail address', () => {
     ['/v1/roster/add', { tt_handle: '@..' }, 'tt_handle'],
     ['/v1/roster/add', { tt_handle: 'a/../b' }, 'tt_handle'],
     ['/v1/roster/add', { tt_handle: 'ana', tags: 'vip' }, 'tags'],
-  ])('POST %s %j is 422 naming %s', async (path, input, field) => {
+  ])('an invalid body of POST %s %j is 422 naming %s', async (path, input, field) => {
     const { status, body } = await send('POST', path, input);
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details.map((detail: { field: string }) => detail.field)).toContain(field);
   });
 });
 
-describe('by handle', () => {
+describe('when added by handle,', () => {
   it('an unknown handle is kept as given, without the @', async () => {
     const name = handle();
     const data = await made('/v1/roster/add', {
@@ -103,7 +103,7 @@ describe('by handle', () => {
     });
   });
 
-  it('the directory fills in what is public; a name that was given stays', async () => {
+  it('a creator gets public facts from the directory; a given name stays', async () => {
     const [known, other] = [handle(), handle()];
     await putDirectory(app.context.elastic, app.context.config.directoryAlias, [
       creator(1, {
@@ -131,7 +131,7 @@ describe('by handle', () => {
     expect(await made('/v1/roster/add', { tt_handle: known })).toMatchObject({ name: null, tt_followers: null });
   });
 
-  it('the same handle, with or without @ and in any case, is one creator of a platform and another of the other', async () => {
+  it('the same handle, with or without @ and in any case, is one creator per platform', async () => {
     const name = handle();
     const { id } = await made('/v1/roster/add', { ig_handle: name });
     const again = await send('POST', '/v1/roster/add', { ig_handle: `@${name.toUpperCase()}`, tt_handle: handle() });
@@ -154,7 +154,7 @@ describe('by handle', () => {
     });
   });
 
-  it('handles of two creators of the brand are a conflict that names one', async () => {
+  it('a conflict between two creators of the brand names one of them', async () => {
     const [ig_handle, tt_handle] = [handle(), handle()];
     const first = await made('/v1/roster/add', { ig_handle });
     await made('/v1/roster/add', { tt_handle });
@@ -162,14 +162,14 @@ describe('by handle', () => {
     expect([both.status, both.body.code, both.body.existing_id]).toEqual([409, 'CONFLICT', first.id]);
   });
 
-  it('a known handle beside a strange one of a platform where the creator has another is a conflict', async () => {
+  it('a known handle with a new one on a platform where the creator has another is a conflict', async () => {
     const ig_handle = handle();
     const { id } = await made('/v1/roster/add', { ig_handle, tt_handle: handle() });
     const { status, body } = await send('POST', '/v1/roster/add', { ig_handle, tt_handle: handle() });
     expect([status, body.code, body.existing_id]).toEqual([409, 'CONFLICT', id]);
   });
 
-  it('an e-mail address beside the handle is kept, and joins the creator who has that address', async () => {
+  it('a creator keeps the e-mail address beside the handle, and joins the creator with that address', async () => {
     const [ig_handle, creator_email] = [handle(), email()];
     const first = await made('/v1/roster/add', { ig_handle, creator_email, name: 'Ana' });
     expect((await get(`/v1/roster/${first.id}`)).body.data).toMatchObject({ ig_handle, creator_email });
@@ -195,7 +195,7 @@ describe('by handle', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
 
-  it('20 concurrent adds of one handle make one creator', async () => {
+  it('a handle added by 20 concurrent calls is one creator', async () => {
     const owner = await makeBrand(app.context);
     const mine = await owner.key('brand');
     const name = handle();
@@ -213,7 +213,7 @@ describe('by handle', () => {
 describe("the plan's limit", () => {
   const { rosterLimit } = PLANS.free;
 
-  it('is where 20 concurrent adds stop exactly, of both kinds and of the removed', async () => {
+  it('stops 20 concurrent adds exactly, of both kinds and of removed creators', async () => {
     const mine = await (await makeBrand(app.context, { plan: 'free' })).key('brand');
     const entries: { id: string }[] = await Promise.all(
       Array.from({ length: rosterLimit }, () => made('/v1/roster', { creator_email: email() }, mine)),
@@ -245,7 +245,7 @@ describe("the plan's limit", () => {
     expect(creators.body.pagination.total).toBe(all.body.pagination.total);
   });
 
-  it('is not reached by one who is on the roster already, and frees a place with each removal', async () => {
+  it('does not apply to a creator who is already on the roster, and each removal frees a place', async () => {
     const mine = await (await makeBrand(app.context, { plan: 'free' })).key('brand');
     const emails = Array.from({ length: rosterLimit }, email);
     await Promise.all(emails.map((creator_email) => made('/v1/roster', { creator_email }, mine)));

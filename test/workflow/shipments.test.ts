@@ -63,7 +63,7 @@ describe('POST /v1/shipments', () => {
     expect(shipment.products[1]).toEqual({ name: 'Brush', sku: null, quantity: 1 });
   });
 
-  it('refuses strangers, campaigns of others and odd dates, all at once, and keeps nothing', async () => {
+  it('refuses strangers, other brands’ campaigns and invalid dates, all at once, and stores nothing', async () => {
     const { key } = await desk();
     const body = { creator_email: 'nobody@example.com', campaign_id: 'cmp_no' };
     const refused = await send(`${app.url}/v1/shipments`, key, 'POST', body);
@@ -200,7 +200,7 @@ describe('the carrier', () => {
     expect(Math.min(...spans)).toBeGreaterThan(950);
   });
 
-  it('is polled anew after the number changes: the new parcel starts without a tracking status', async () => {
+  it('is polled again after the number changes: the new parcel starts without a tracking status', async () => {
     const { ship, patch, read } = await desk();
     follow('1ZTWO', () => 'Exception');
     const { id } = await ship({ tracking_number: '1ZTWO' });

@@ -27,7 +27,7 @@ describe('a contract', () => {
     ['a braille blank', '\u2800\u2800'],
     ['soft hyphens', '\u00ad\u00ad'],
     ['dots', '...'],
-  ])('is not signed by %s', async (_what, name) => {
+  ])('cannot be signed by %s', async (_what, name) => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk);
     const refused = await sign(desk, signature_url, name);
@@ -40,7 +40,7 @@ describe('a contract', () => {
     ['王伟', '王伟'],
     ['Nguyễn\u00a0 Thị\u200b Hoa\u202e', 'Nguyễn Thị Hoa'],
     ['علی\u200cرضا', 'علی\u200cرضا'],
-  ])('is signed by %j, as people see it', async (name, kept) => {
+  ])('can be signed by %j, as displayed', async (name, kept) => {
     const desk = await openWorkDesk(app);
     const { id, signature_url } = await sent(desk);
     expect((await sign(desk, signature_url, name)).status).toBe(303);

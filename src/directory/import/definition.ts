@@ -3,7 +3,7 @@ import type { IndexDefinition } from '../../engines/elastic/indices.ts';
 
 const FILE = new URL('../../../mappings/creators.json', import.meta.url);
 
-/** How a new index is divided and copied over the nodes of a cluster. */
+/** How a new index is distributed over the nodes of a cluster. */
 export interface Layout {
   shards: number;
   replicas: number;

@@ -46,7 +46,7 @@ export async function listUnfinished(db: Db, alias: string): Promise<DirectoryIm
     .execute();
 }
 
-/** Imports that were live and no longer are, the latest first. */
+/** Imports that were live and no longer are, latest first. */
 export async function listRetired(db: Db, alias: string): Promise<DirectoryImport[]> {
   return await db
     .selectFrom('directoryImports')

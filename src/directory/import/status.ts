@@ -14,7 +14,7 @@ import type { DirectoryEngines } from './writer.ts';
 export interface DirectoryStatus {
   alias: string;
   live: (IndexFacts & { swappedAt: Date | null }) | undefined;
-  /** Indices that were live and are kept, the latest first. */
+  /** Indices that were live and are kept, latest first. */
   previous: Array<IndexFacts & { retiredAt: Date | null }>;
   /** Imports that are waiting or running, or that stopped and can be resumed. */
   imports: Array<DirectoryImport & { isRunning: boolean }>;

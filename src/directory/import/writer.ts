@@ -15,7 +15,7 @@ export interface DirectoryEngines {
   clock: Clock;
   /** The alias that searches use; the names of its indices begin with it. */
   alias: string;
-  /** Of indices that are built; one shard without replicas if omitted. */
+  /** For new indices; one shard without replicas by default. */
   layout?: Layout;
 }
 

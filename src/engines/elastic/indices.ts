@@ -54,17 +54,17 @@ export async function endQuiet({ client }: Elastic, index: string, { settings }:
   await reach(client.indices.putSettings({ index, settings: { ...mergingAt(null), refresh_interval } }));
 }
 
-/** Throws when the cluster has too few nodes to hold that many replicas of a shard. */
+/** Throws if the cluster has too few nodes to hold this many replicas of a shard. */
 export async function assertNodes({ client }: Elastic, replicas: number): Promise<void> {
   if (replicas === 0) return;
   const { number_of_data_nodes: nodes } = await reach(client.cluster.health());
   if (nodes > replicas) return;
   throw new Error(
-    `DIRECTORY_REPLICAS=${replicas} needs ${replicas + 1} data nodes, and Elasticsearch has ${nodes}: set it to ${nodes - 1} or add nodes.`,
+    `DIRECTORY_REPLICAS=${replicas} needs ${replicas + 1} data nodes, but Elasticsearch has ${nodes}: set it to ${nodes - 1} or add nodes.`,
   );
 }
 
-/** Copies each shard to as many other nodes, and waits until all copies are there. */
+/** Copies each shard to this many other nodes, and waits until all replicas exist. */
 export async function addReplicas(
   { client }: Elastic,
   index: string,

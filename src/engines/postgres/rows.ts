@@ -6,8 +6,8 @@ function jsonOf(value: unknown): unknown {
 }
 
 /**
- * Inserts rows that have the same columns, in one parameter: the statement's text is the same for any number of rows, so
- * that it is prepared once. JSON columns are given as values.
+ * Inserts rows with the same columns through a single parameter. The statement's text is the same for any number of
+ * rows, so it is prepared once. JSON columns are passed as values.
  */
 export function insertOf(table: string, rows: readonly object[]) {
   const columns = Object.keys(rows[0] ?? {}).map((name) => sql.ref(snakeCase(name)));

@@ -43,7 +43,7 @@ export interface ShipmentsTable {
   shippingAddress: Json<ShippingAddress | string> | null;
   notes: string | null;
   status: ShipmentStatus;
-  /** Why the tracking provider does not follow the parcel. */
+  /** Why the tracking provider does not track the parcel. */
   trackingError: string | null;
   trackingStatus: string | null;
   trackingEvents: ColumnType<TrackingEvent[], string | undefined, string>;

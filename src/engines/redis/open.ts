@@ -26,7 +26,7 @@ export interface Redis {
   close(): Promise<void>;
 }
 
-/** A primary that became a replica keeps its connections: only a new one leads to the new primary. */
+/** A primary that became a replica keeps its connections; only a new connection leads to the new primary. */
 export const isReplica = (error: Error): boolean => error.message.startsWith('READONLY');
 
 export function openRedis(url: string, options: RedisOptions = {}): Redis {

@@ -39,7 +39,7 @@ export function openSchedules(url: string, schedules: readonly Schedule[], optio
   queue.on('error', () => undefined);
   const running = new Set<string>();
 
-  // If a run takes longer than its interval, the next one does not start beside it.
+  // If a run takes longer than its interval, the next one does not start in parallel.
   async function runOnce(name: string): Promise<void> {
     if (running.has(name)) return;
     running.add(name);

@@ -173,7 +173,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   pad.ended = (name, running) => {
     reviver?.ended(name, running).catch(ignoreFailure('the stack is being stopped'));
   };
-  /** Each starts as soon as it is there: while a large one is still fetched, the others are up. */
+  /** Each engine starts as soon as it is downloaded, without waiting for larger ones. */
   const fetchAndStart = async (name: EngineName, seat: Seat) => {
     const engine = ENGINES[name];
     await installEngine(engine, base, java, report);

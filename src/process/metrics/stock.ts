@@ -8,7 +8,7 @@ import { clientOf } from '../../stores/clients.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
-/** Counting goes over all payouts or stores, and few change in a minute. */
+/** Counting goes over all payouts or stores, and few change within a minute. */
 const COUNTS_KEPT_MS = 60_000;
 
 /** Metrics of imports, and of the directory's size and age. */
@@ -60,7 +60,6 @@ export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
   );
 }
 
-/** What was read from stores themselves, beside their webhooks. */
 /** Connected stores, by the version of the API that answers and by whether their webhooks are on. */
 export function meterStores(metrics: Metrics, { postgres }: Context): void {
   const stores = openScraped(metrics, () => readStoreFigures(postgres.db), COUNTS_KEPT_MS);
@@ -77,19 +76,20 @@ export function meterStores(metrics: Metrics, { postgres }: Context): void {
   });
 }
 
+/** Metrics of what was read from stores directly, in addition to their webhooks. */
 export function meterSweeps(metrics: Metrics, { postgres, clock }: Context): void {
   const sweeps = openScraped(metrics, () => readSweepFigures(postgres.db, clock.now()), COUNTS_KEPT_MS);
   sweeps('rollcall_store_sweeps_total', 'Sweeps of stores by outcome.', ['outcome'], (one, known) => {
     one.set({ outcome: 'done' }, known.done);
     one.set({ outcome: 'failed' }, known.failed);
   });
-  const help = 'Orders that sweeps read; `missed`: that no webhook reported; `unread`: that could not be read.';
+  const help = 'Orders that sweeps read; `missed`: no webhook reported them; `unread`: they could not be read.';
   sweeps('rollcall_store_sweep_orders_total', help, ['kind'], (one, known) => {
     one.set({ kind: 'read' }, known.read);
     one.set({ kind: 'missed' }, known.missed);
     one.set({ kind: 'unread' }, known.unread);
   });
-  sweeps('rollcall_store_sweep_lag_seconds', 'How long the sweep that waits longest is due.', [], (one, known) => {
+  sweeps('rollcall_store_sweep_lag_seconds', 'How long the most overdue sweep has been due.', [], (one, known) => {
     one.set(known.oldestDueAt ? (clock.now().getTime() - known.oldestDueAt.getTime()) / 1_000 : 0);
   });
 }

@@ -36,7 +36,7 @@ export const SEALED: readonly SealedColumn[] = [
   },
 ];
 
-/** A delivery of a store has up to 4 MB. */
+/** A store's delivery has up to 4 MB. */
 const BATCH = 50;
 
 export type Resealed = {

@@ -95,7 +95,7 @@ export const Analytics = z
               commissions: money.describe('Commission in this currency, in its major units.').meta({ example: 31.02 }),
             }),
           )
-          .describe("Revenue and commission in currencies other than the brand's, one row a currency."),
+          .describe("Revenue and commission in currencies other than the brand's, one row per currency."),
       })
       .describe('Totals of the period.'),
     top_creators: z

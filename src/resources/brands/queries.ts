@@ -140,7 +140,7 @@ export async function updateBrand(
     });
 }
 
-/** Where mails about the brand itself go. */
+/** The address for mails about the brand itself. */
 export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
   const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
   return row?.contactEmail ?? null;

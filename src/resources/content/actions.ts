@@ -24,7 +24,7 @@ const ADDRESS_PROBLEMS = {
   not_an_address: 'must be the address of a post, such as https://www.instagram.com/reel/C1a2b3c4d5e/.',
   unsupported_platform: `must be a post on one of ${SUPPORTED_HOSTS.join(', ')}.`,
   not_a_post: 'is on a supported platform but is not a post: open the post and copy its address.',
-  unresolved_link: 'is a short link that leads to no post: open it in a browser and copy the address that it leads to.',
+  unresolved_link: 'is a short link that does not lead to a post: open it in a browser and copy the resulting URL.',
 } as const;
 
 export type FoundPost = Awaited<ReturnType<typeof resolvePost>>;

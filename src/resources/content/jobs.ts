@@ -42,7 +42,7 @@ async function read({ config, failures }: Context, post: { platform: string; url
   }
 }
 
-/** Readings of the video, and of others that are being refreshed: YouTube's day has a number of calls. */
+/** Reads the video together with others that are being refreshed, because YouTube limits the calls per day. */
 async function readWithOthers({ config, postgres, failures }: Context, post: Refreshing) {
   const videos = [post, ...(await listRefreshingAt(postgres.db, YOUTUBE, post.id, VIDEOS_AT_ONCE - 1))];
   const ids = videos.map(({ canonicalKey }) => videoIdOf(canonicalKey));
@@ -60,7 +60,7 @@ async function readingsOf(context: Context, post: Refreshing) {
   return isVideo ? await readWithOthers(context, post) : [{ post, reading: await read(context, post) }];
 }
 
-/** Reads a post that is being refreshed. A second run finds it refreshed, and does nothing. */
+/** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
 async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
   const found = await findPost(postgres.db, id);

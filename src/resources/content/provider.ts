@@ -61,10 +61,10 @@ export async function readPost(config: Config, base: string, post: { platform: s
 
 const YOUTUBE = 'YouTube';
 const PARTS = 'snippet,statistics,paidProductPlacementDetails';
-/** The most videos that one call reads. It costs one unit of the day's 10,000, however many it reads. */
+/** The maximum number of videos per call. A call costs one of the day's 10,000 units, however many it reads. */
 export const VIDEOS_AT_ONCE = 50;
 
-/** YouTube writes counts as text, and leaves out those that the channel hides. */
+/** YouTube writes counts as text, and omits those that the channel hides. */
 const written = z
   .string()
   .regex(/^\d{1,15}$/)
@@ -93,7 +93,7 @@ const readingOf = ({ snippet, statistics, paidProductPlacementDetails: placement
   paid_partnership: placement?.hasPaidProductPlacement ?? null,
 });
 
-/** What YouTube's videos show now, by id, in one call of `videos.list`. Those that are gone or private are not in it. */
+/** The current state of YouTube videos by id, from one call of `videos.list`. Deleted and private ones are missing. */
 export async function readVideos(config: Config, ids: readonly string[]): Promise<Map<string, ProvidedReading>> {
   const url = new URL(`${config.youtubeApiUrl.replace(/\/$/, '')}/videos`);
   url.searchParams.set('part', PARTS);
@@ -109,10 +109,10 @@ export async function readVideos(config: Config, ids: readonly string[]): Promis
 }
 
 const LINK = { timeoutMs: 5_000, maxBytes: 16 * 1024 } as const;
-/** A short link may lead to the phone's page first. */
+/** A short link may lead to the mobile page first. */
 const MAX_HOPS = 3;
 
-/** Where a platform's short link leads: its answer's `location`. */
+/** Where a platform's short link leads: the `location` of its response. */
 async function locationOf({ tiktokLinksUrl, outboundAllow }: Config, shortUrl: string): Promise<string | undefined> {
   const at = new URL(shortUrl);
   const url = tiktokLinksUrl === undefined ? at : new URL(`${tiktokLinksUrl.replace(/\/$/, '')}${at.pathname}`);
@@ -127,8 +127,8 @@ async function locationOf({ tiktokLinksUrl, outboundAllow }: Config, shortUrl: s
 }
 
 /**
- * Reads a post's address, and asks the platform where its short link leads. Only hosts of known platforms are called. To be
- * called before a transaction opens.
+ * Parses a post's URL and resolves a short link at its platform. Calls only hosts of known platforms. Call it before a
+ * transaction opens.
  */
 export async function resolvePost(config: Config, text: string): Promise<Post | AddressProblem | 'unresolved_link'> {
   let post = readPostAddress(text);

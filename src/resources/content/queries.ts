@@ -182,7 +182,7 @@ export async function findPost(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-/** Other posts of a host that are being refreshed, so that one call reads them together. */
+/** Other posts on a host that are being refreshed, so that one call reads them together. */
 export async function listRefreshingAt(db: Db, host: string, except: string, limit: number) {
   return await db
     .selectFrom('content')
@@ -209,7 +209,7 @@ export async function listPostDates(db: Db, brandId: string, canonicalKeys: read
   return rows.flatMap(({ postedAt }) => postedAt ?? []);
 }
 
-/** Remembers where a short link leads. */
+/** Stores where a short link leads. */
 export async function insertShortLink(db: Db, link: ContentShortLinksTable): Promise<void> {
   await db
     .insertInto('contentShortLinks')

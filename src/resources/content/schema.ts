@@ -56,7 +56,7 @@ export const Content = z
     creator_email: creatorEmail,
     campaign_id: campaignId,
     metrics: Metrics.describe(
-      'Metrics of the last reading; null where nothing was read, except for zero in the answer that begins the tracking. Never estimated.',
+      'Metrics of the last reading. Null where nothing was read, but zero in the answer that starts the tracking. Never estimated.',
     ),
     tracked_at: timestamp.describe('When tracking began.').meta({ example: '2026-03-10T18:00:00.000Z' }),
     last_refreshed: lastRefreshed,
@@ -151,7 +151,7 @@ export const ContentDeleted = z
   .object({ deleted: z.literal(true).describe('Always true: the post is no longer tracked.'), id })
   .meta({ id: 'ContentDeleted' });
 
-const contentEvents = events({
+export const contentEvents = events({
   'content.tracked': {
     data: Content,
     when: 'The brand began to track a post.',
@@ -179,7 +179,7 @@ export function contentOf(row: ContentRow, now: Date): z.infer<typeof Content> {
   return Content.parse({ ...toWire({ ...row, nextRefreshAvailable }), metrics: metricsOf(row) });
 }
 
-/** A post as it is answered when its tracking begins: its metrics start at zero, and are unknown until the first reading. */
+/** A post as returned when tracking begins: its metrics are zero, and unknown until the first reading. */
 export function startingWith(row: ContentRow, now: Date): z.infer<typeof Content> {
   const metrics = { views: 0, likes: 0, comments: 0, shares: 0, saves: 0, engagement_rate: null };
   return { ...contentOf(row, now), metrics };

@@ -23,7 +23,7 @@ const workRequested = template({
   audience: 'creator',
   params: LinkedWork.extend({ due_date: z.string().nullable() }),
   write: (work, facts) => ({
-    subject: `${facts.brandName} asks you for a ${work.name}`,
+    subject: `${facts.brandName} requests a ${work.name} from you`,
     paragraphs: ['The page explains what is wanted, and you hand in your work there.'],
     facts: dueFacts(work.due_date),
     ...workAction('See what is wanted', work, facts),
@@ -34,7 +34,7 @@ const revisionRequested = template({
   audience: 'creator',
   params: LinkedWork.extend({ feedback: z.string().nullable(), due_date: z.string().nullable() }),
   write: (work, facts) => ({
-    subject: `${facts.brandName} asks for a revision: ${work.name}`,
+    subject: `${facts.brandName} requests a revision: ${work.name}`,
     paragraphs: [work.feedback === null ? 'They did not add a comment.' : 'They wrote:'],
     ...(work.feedback === null ? {} : { quote: work.feedback }),
     facts: dueFacts(work.due_date),

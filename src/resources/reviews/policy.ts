@@ -18,7 +18,7 @@ const SINGLE: Record<Exclude<Refusal['code'], 'not_found'>, ErrorCode> = {
 
 const NOT_FOUND: Refusal = { code: 'not_found', message: 'No such commission.' };
 
-/** What a review is decided on: the locked row, and what ended its order. */
+/** What a review is decided on: the locked row, and what ended its order, if anything. */
 export interface Candidate {
   row: CommissionRow | undefined;
   end: OrderEnd;

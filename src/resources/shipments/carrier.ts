@@ -63,7 +63,7 @@ function reportOf({ id, tag, checkpoints }: z.output<typeof Tracking>): Report {
   return { ref: id, status: WORDS[tag ?? ''] ?? null, events: events.reverse().slice(0, MAX_EVENTS) };
 }
 
-/** The provider's limit for an account. Only one worker at a time tracks parcels. */
+/** The provider's rate limit per account. Only one worker at a time tracks parcels. */
 const ASKS_PER_SECOND = 5;
 
 async function askNow(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {
@@ -91,7 +91,7 @@ const refusedFor = (message: string | null | undefined): Refused => ({
     (message ?? '')
       .replace(/[\p{Cc}\s]+/gu, ' ')
       .trim()
-      .slice(0, 300) || 'The carrier service knows no such parcel.',
+      .slice(0, 300) || 'The carrier service does not know this parcel.',
 });
 
 /** A parcel's state, through AfterShip's protocol: its number is registered once, then looked up by the provider's id. */

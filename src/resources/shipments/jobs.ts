@@ -19,7 +19,10 @@ const AGAIN_AFTER_MS = 10 * 60_000;
 /** Statuses after which a carrier reports nothing more. */
 const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
 
-/** What the provider's answer changes. It is not asked again about a parcel that has ended or that it refuses. */
+/**
+ * The columns that the provider's answer changes. A parcel that has ended or that the provider refuses is not queried
+ * again.
+ */
 function columnsOf(answer: Report | Refused, now: Date) {
   if ('refused' in answer) return { trackingError: answer.refused, trackAt: null };
   return {

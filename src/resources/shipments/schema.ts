@@ -96,7 +96,7 @@ export const Shipment = z
         .string()
         .nullable()
         .describe(
-          'Why the carrier service does not follow the parcel; null when it does. It is asked again once the carrier or the number changes.',
+          'Why the carrier service does not track the parcel; null if it does. It is queried again once the carrier or the number changes.',
         )
         .meta({ example: null }),
     ),

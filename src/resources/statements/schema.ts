@@ -115,7 +115,7 @@ export const StatementDetail = Statement.extend({
           .meta({ example: 12.55 }),
       }),
     )
-    .describe('Balance of the period, one row a currency.'),
+    .describe('Balance of the period, one row per currency.'),
 }).meta({ id: 'StatementDetail' });
 
 export const StatementMade = Statement.extend({

@@ -67,22 +67,22 @@ function totalsOf(rows: Previews) {
   });
 }
 
-/** What PayPal takes in one file. */
+/** The limits of a PayPal file. */
 const PAYPAL_ROWS = 5_000;
 
 const refused = (code: string, message: string) => validationError([{ field: 'currency', code, message }]);
 
-/** Rows of PayPal's mass payment file: recipient, amount, currency, id of the recipient, note, wallet. */
+/** Rows of PayPal's mass payment file: recipient, amount, currency, the recipient's id, note, wallet. */
 function paypalRows(rows: Previews): Cells[] {
   const due = rows.filter(({ total }) => total > 0);
   const currencies = [...new Set(due.map(({ currency }) => currency))];
   if (currencies.length > 1)
     throw refused(
       'ambiguous',
-      `is required: something is due in ${currencies.join(', ')}, and PayPal takes one a file.`,
+      `is required: something is due in ${currencies.join(', ')}, and PayPal accepts one currency per file.`,
     );
   if (due.length > PAYPAL_ROWS) {
-    const message = `has ${due.length} creators to pay, and PayPal takes ${PAYPAL_ROWS} a file: set \`minimum\` or \`cutoff\`, pay these, and ask again.`;
+    const message = `has ${due.length} creators to pay, but PayPal accepts ${PAYPAL_ROWS} per file: set \`minimum\` or \`cutoff\`, pay these, and try again.`;
     throw refused('too_many', message);
   }
   return due.map(({ creator_id, creator_email, total, currency }) => {
@@ -103,7 +103,7 @@ const previewPayouts = read({
   description:
     'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
     'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
-    '`Accept: text/csv; profile=paypal` returns the file that PayPal takes for a mass payment, in one currency.',
+    "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency.",
   forAgents: {
     description:
       'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',

@@ -145,7 +145,7 @@ export const PreviewList = listOf(PayoutPreview).extend({
               .meta({ example: 12 }),
           }),
         )
-        .describe('What to transfer, one row a currency.'),
+        .describe('What to transfer, one row per currency.'),
     })
     .describe('Sums over all matching creators, not just this page.'),
 });
@@ -217,7 +217,7 @@ export const PayoutBatchMade = z
           payouts: z.number().int().describe('Number of payouts in this currency.').meta({ example: 12 }),
         }),
       )
-      .describe('Sums of `payouts`, one row a currency.'),
+      .describe('Sums of `payouts`, one row per currency.'),
   })
   .meta({ id: 'PayoutBatchMade' });
 
