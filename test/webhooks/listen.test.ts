@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { contentEvents } from '../../src/resources/content/schema.ts';
+import { Content } from '../../src/resources/content/schema.ts';
 import { sampleData } from '../../src/resources/webhooks/schema.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { type Run, run as runChild } from '../harness/child.ts';
@@ -143,7 +143,8 @@ describe('cli listen', () => {
       /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
     );
     const sample = JSON.parse(sampleData('current', 'content.refreshed') ?? '{}');
-    await emit(app, brand, 'content.refreshed', contentEvents['content.refreshed'].data.parse(sample));
+    const item = Content.parse(sample);
+    await emit(app, brand, 'content.refreshed', { ...item, previous_metrics: item.metrics });
     await until('a line', () => listening.out().includes('\n'));
     expect(JSON.parse(listening.out().split('\n')[0] ?? '').event).toBe('content.metrics_updated');
   });
