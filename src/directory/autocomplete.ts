@@ -26,6 +26,7 @@ export const autocompleteCreators = read({
   tag: 'Directory',
   summary: 'Creators whose username starts with a text',
   description: 'Free. Most followed first; a leading @ is ignored.',
+  forAgents: { example: { q: 'an' } },
   directory: true,
   query: z.object({
     q: z

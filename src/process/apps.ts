@@ -6,6 +6,7 @@ import { openDoor } from '../http/gate.ts';
 import { openapiRoutes } from '../http/openapi/routes.ts';
 import { packageRoutes } from '../http/packages.ts';
 import { clickRoutes } from '../ingest/clicks.ts';
+import { storeKeysRoutes } from '../ingest/keys.ts';
 import { ingestRoutes } from '../ingest/routes.ts';
 import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
@@ -56,6 +57,7 @@ export async function buildApps(
     shareRoutes(app, context);
     clickRoutes(app, context, metrics);
     ingestRoutes(app, context, metrics);
+    storeKeysRoutes(app, context, metrics);
   }
 
   const { current, older } = interfaces(() => clock.now());

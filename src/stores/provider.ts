@@ -91,6 +91,8 @@ export interface StoreWebhooks {
   /** Throws `WebhookRefused` when the store does not let this caller make it. */
   make(store: Store, webhook: { topic: string; url: string; secret: string }): Promise<void>;
   remove(store: Store, id: string): Promise<void>;
+  /** Has the store sign a webhook with another secret than it was made with. */
+  sign?(store: Store, id: string, secret: string): Promise<void>;
 }
 
 export class WebhookRefused extends Error {}

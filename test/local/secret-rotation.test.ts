@@ -142,6 +142,10 @@ describe('a new secret', () => {
 it('every column of bytes is known: sealed, and sealed anew with the secret, or no secret at all', async () => {
   /** Digests, public keys and hashes. */
   const PLAIN = [
+    'agent_grants.client_hash',
+    'agent_grants.code_hash',
+    'agent_grants.refresh_hash',
+    'agent_grants.spent_refresh_hash',
     'api_keys.hash',
     'contracts.content_hash',
     'idempotency_keys.request_hash',
@@ -154,6 +158,7 @@ it('every column of bytes is known: sealed, and sealed anew with the secret, or 
     'seals.ledger_hash',
     'statements.ledger_hash',
     'sign_in_links.hash',
+    'store_authorizations.token_hash',
     'assets.sha256',
   ];
   const { rows } = await sql<{ name: string }>`select table_name || '.' || column_name as name

@@ -15,7 +15,7 @@ export const EventFilter = z.object({
       'Id of the last event you have, usually `next_after` of the previous response: only later events are returned. ' +
         '`latest` returns only events from now on. Without it the feed starts at the oldest event kept.',
     ),
-  types: z.string().max(1_000).optional().describe('Comma-separated event names, from `GET /v1/webhooks/events`.'),
+  types: z.string().max(1_000).optional().describe('Comma-separated event names, such as `commission.created`.'),
   limit: integerParameter({ min: 1 })
     .pipe(
       z
