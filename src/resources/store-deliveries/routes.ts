@@ -33,6 +33,7 @@ const retryStoreDelivery = act({
     'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays as it is.',
   item: StoreDelivery,
   errors: ['NOT_FOUND'],
+  forAgents: false,
   hints: { idempotent: true },
   apply: async (work, { params }) => storeDeliveryOf(await retryDelivery(work, params.id, params.delivery)),
 });

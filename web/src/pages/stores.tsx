@@ -5,6 +5,7 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp } from './store-connect.tsx';
+import { StoreDeliveries } from './store-deliveries.tsx';
 import { trackingOf } from './store-set-up.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
@@ -17,7 +18,7 @@ function healthOf(store: Store): string {
   if (status === 'reauth_required') return 'The store rejects our access token. Connect it again with a new one.';
   if (status === 'error') return 'The store returns errors. Connect it again to see why.';
   if (health.status === 'failing')
-    return `The last webhook was rejected, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. The store’s webhook log shows our responses.`;
+    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. “What could not be read” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
     return `The store has orders that none of its webhooks told us of. They are read from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost; check its webhooks under “Set up”.`;
   if (health.last_received_at === null) return 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
@@ -79,6 +80,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
         <Button onPress={onSetUp} label={`Set up ${name}: webhooks, and the snippet for the theme`}>
           Set up
         </Button>
+        <StoreDeliveries store={store} />
         {status !== 'disconnected' && (
           <Confirm
             needs="disconnect_affiliate_store"
