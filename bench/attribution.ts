@@ -18,7 +18,7 @@ import { openResults, progress, type Results } from './report.ts';
 const EVENTS = 10_000_000;
 const QUICK_EVENTS = 1_000_000;
 const MOST_EVENTS = 1_000_000_000;
-/** Nobody searches here. */
+/** The figures' benches make no searches. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 function eventCount(value: string): number {
@@ -29,11 +29,11 @@ function eventCount(value: string): number {
 
 const options = benchCommand(
   'bench attribution',
-  'Measures clicks, orders and figures beside a bare redirect that is durable, a bare INSERT, the raw events and PostgreSQL, on engines ' +
-    'and data of its own that are removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a ' +
+  'Measures clicks, orders and figures against a bare durable redirect, a bare INSERT, the raw events and PostgreSQL, on engines ' +
+    'and data that are removed at the end. Prints a table and, as the last line, JSON. Exits with 1 if a ' +
     'floor is missed.',
 )
-  .option('--events <number>', `events in ClickHouse (default ${EVENTS}); at 50000000 higher floors`, eventCount)
+  .option('--events <number>', `events in ClickHouse (default ${EVENTS}); 50000000 has higher floors`, eventCount)
   .option('--quick', `${QUICK_EVENTS} events; only the floors of redirects, drain and exactness`)
   .parse()
   .opts<{ events?: number; quick?: true }>();
@@ -44,7 +44,7 @@ const scale: FiguresScale = {
 };
 const effort = options.quick ? { rounds: 3, clickMs: 3_000 } : { rounds: 8, clickMs: 3_000 };
 
-/** Engines with data of their own within the run's folder. */
+/** Engines with separate data, in the run's folder. */
 async function withEngines(
   { directory, java }: Config,
   dataName: string,
@@ -76,7 +76,10 @@ async function measureStreams(results: Results, config: Config, urls: EngineUrls
   }
 }
 
-/** What streams in is measured first and its engines stopped: figures then have the machine, and an empty ClickHouse. */
+/**
+ * The stream of clicks is measured first and its engines are stopped, so that figures have the whole machine and an
+ * empty ClickHouse.
+ */
 async function measureAll(results: Results, config: Config, dataName: string): Promise<void> {
   await results.part('streams', () =>
     withEngines(
@@ -105,6 +108,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${inspect(error)}\n`);
-  // Connections of the failed measurement would keep the process.
+  // Connections of a failed measurement would keep the process alive.
   process.exit(1);
 });

@@ -1,7 +1,7 @@
 /**
- * The least that a durable redirect takes: `node bare-redirect.ts <links> <port>` sends `/r/<slug>` on, from memory, when
- * Redis has appended the click as it came: one append in flight, what comes meanwhile is the next. Nothing is signed, hashed,
- * recognized or told apart.
+ * The minimum work of a durable redirect: `node bare-redirect.ts <links> <port>` redirects `/r/<slug>` from memory once
+ * Redis has appended the raw click. One append is in flight at a time; clicks that arrive meanwhile form the next.
+ * Nothing is signed, hashed or recognized.
  */
 import Fastify, { type FastifyRequest } from 'fastify';
 import { readConfig } from '../src/config.ts';
@@ -12,7 +12,7 @@ import { destinationOf, slugOf } from './click-links.ts';
 const [links, port] = process.argv.slice(2).map(Number);
 if (!links || !port) throw new Error('Usage: node bare-redirect.ts <links> <port>');
 
-/** Nobody reads it: trimmed, so that Redis is not slowed by what it holds. */
+/** Trimmed because nothing reads it, so that its size does not slow Redis down. */
 const STREAM = 'bench:clicks';
 const KEPT_GROUPS = 1_000;
 

@@ -12,7 +12,7 @@ export interface BatchSize {
   inFlight: number;
 }
 
-/** Bodies for `_bulk`, made beforehand: the loop itself only sends. */
+/** Bodies for `_bulk`, prepared in advance, so that the loop only sends. */
 function prepareBodies(creators: number, documentsEach: number): Buffer[] {
   const bodies: Buffer[] = [];
   let lines: string[] = [];
@@ -35,13 +35,14 @@ async function sendAll(elastic: Elastic, bodies: readonly Buffer[], inFlight: nu
       const answer = await elastic.post(`/${INDEX}/_bulk?filter_path=errors`, body, {
         contentType: 'application/x-ndjson',
       });
-      if (answer.toString() !== '{"errors":false}') throw new Error('The bulk loop was refused a document.');
+      if (answer.toString() !== '{"errors":false}')
+        throw new Error('Elasticsearch refused a document of the bulk loop.');
     }
   };
   await Promise.all(Array.from({ length: inFlight }, work));
 }
 
-/** Documents a second of the least there is: prepared bodies into an index of the same mapping and sort. */
+/** Documents per second of the minimal loop: prepared bodies into an index with the same mapping and sort. */
 export async function bulkLoop(url: string, creators: number, size: BatchSize): Promise<number> {
   const elastic = openElastic(url, { timeoutMs: SLOWEST_BODY_MS });
   try {

@@ -8,11 +8,11 @@ import type { EngineUrls } from '../src/process/open-context.ts';
 import type { Config } from '../src/values/config.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
-/** Of every process of a bench: what one mints another must read. */
+/** Shared by every process of a bench, because one reads what another mints. */
 export const SECRET = 'be'.repeat(32);
 const READY_WITHIN_MS = 30_000;
 
-/** The environment of a process of ours on the bench's own engines. */
+/** The environment of a project process that runs on the bench's engines. */
 export function environmentOf(config: Config, urls: EngineUrls): Record<string, string> {
   return {
     PATH: config.java.searchPath,
@@ -28,7 +28,7 @@ export function environmentOf(config: Config, urls: EngineUrls): Record<string, 
   };
 }
 
-/** A script of this project as a process of its own, which ends with this one. What it prints must be read. */
+/** Starts a script of this project as a separate process, which ends with this one. The caller must read its output. */
 export function startNode(args: readonly string[], env: Record<string, string>): ChildProcess {
   const wrapped = dyingWithParent(process.execPath, [...args], 'TERM');
   return spawn(wrapped.command, wrapped.args, { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -46,7 +46,7 @@ export async function stopNode(child: ChildProcess): Promise<void> {
 
 const KEPT_CHARACTERS = 2_000;
 
-/** Reads all that a process prints and keeps the end of it, for an error message. */
+/** Reads everything that a process prints and keeps the end of it, for an error message. */
 export function lastWords(child: ChildProcess): () => string {
   let words = '';
   const keep = (chunk: Buffer) => {
@@ -59,14 +59,14 @@ export function lastWords(child: ChildProcess): () => string {
 
 export interface Server {
   url: string;
-  /** Where its links host listens, if it has one. */
+  /** The URL of its links host, if it has one. */
   links: string;
   pid: number;
   readyAfterMs: number;
   stop(): Promise<void>;
 }
 
-/** Starts a process that listens on PORT, or on the port among its arguments, and waits until it answers /readyz. */
+/** Starts a process that listens on PORT or on the port among its arguments, and waits until it answers /readyz. */
 export async function startServer(argsOn: (port: number) => string[], env: Record<string, string>): Promise<Server> {
   const [port, linksPort] = [await findFreePort(), await findFreePort()];
   const [url, links] = [`http://127.0.0.1:${port}`, `http://127.0.0.1:${linksPort}`];
@@ -81,7 +81,7 @@ export async function startServer(argsOn: (port: number) => string[], env: Recor
     if (isReady) break;
     if (child.exitCode !== null) throw new Error(`${argsOn(port).join(' ')} ended with ${child.exitCode}:\n${said()}`);
     if (performance.now() - from > READY_WITHIN_MS)
-      throw new Error(`${argsOn(port).join(' ')} is not ready in time:\n${said()}`);
+      throw new Error(`${argsOn(port).join(' ')} did not become ready in time:\n${said()}`);
     await pause(25);
   }
   return { url, links, pid: child.pid ?? 0, readyAfterMs: performance.now() - from, stop: () => stopNode(child) };

@@ -1,9 +1,9 @@
-/** The links and the visitors of the bench, the same on every side. */
+/** The links and visitors of the bench, the same for every side. */
 export const LINK_DIGITS = 4;
 export const slugOf = (i: number): string => `bench-link-${String(i).padStart(LINK_DIGITS, '0')}`;
 export const destinationOf = (i: number): string => `https://shop.example/products/${i}?utm_source=creator`;
 
-/** What visitors' browsers say of themselves: half of them phones. */
+/** The user agents of visitors: half of them phones. */
 export const AGENTS = Array.from({ length: 40 }, (_, i) => {
   const version = 120 + (i % 20);
   return i < 20

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-/** A command of this folder; what it does not know ends it with 2, so that 1 is left for a floor that is missed. */
+/** A command of this folder. Invalid arguments end it with 2, so that 1 only means a missed floor. */
 export function benchCommand(name: string, description: string): Command {
   return new Command(name)
     .description(description)

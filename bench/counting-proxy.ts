@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Messages of PostgreSQL's protocol that ask for a statement to be run: a simple query, and an execution. */
+/** Messages of PostgreSQL's protocol that run a statement: a simple query, and an execute. */
 const ASKS = new Set(['Q', 'E']);
 const HEAD_BYTES = 5;
 
-/** Counts the statements in a client's stream, however its bytes are cut. */
+/** Counts the statements in a client's stream, however its bytes are split. */
 function openCounter(count: () => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   let isStarted = false;
   return (chunk) => {
     rest = Buffer.concat([rest, chunk]);
     for (;;) {
-      // The first message alone has no type before its length.
+      // Only the first message has no type before its length.
       const lengthAt = isStarted ? 1 : 0;
       if (rest.length < HEAD_BYTES) return;
       const bytes = lengthAt + rest.readUInt32BE(lengthAt);
@@ -30,7 +30,7 @@ export interface CountingProxy {
   close(): void;
 }
 
-/** Stands before PostgreSQL and counts what is asked of it. */
+/** A proxy in front of PostgreSQL that counts statements. */
 export async function countStatements(target: string): Promise<CountingProxy> {
   const to = new URL(target);
   const sockets = new Set<Socket>();

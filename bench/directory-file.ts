@@ -7,10 +7,10 @@ import { generateCreators } from '../src/directory/import/sample.ts';
 const SEED = 20_260_101;
 const ROWS_AT_ONCE = 1_000;
 
-/** The creators of the bench: always the same for the same count. */
+/** The creators of the bench: always the same for a given count. */
 export const creatorsOf = (count: number): Generator<CreatorRow> => generateCreators(count, SEED);
 
-/** Writes one line a creator, without holding more than a few of them. */
+/** Writes one line per creator, with only a few of them in memory. */
 export async function writeCreators(file: string, count: number, lineOf: (row: CreatorRow) => string): Promise<void> {
   function* chunks(): Generator<string> {
     let lines: string[] = [];
@@ -25,7 +25,7 @@ export async function writeCreators(file: string, count: number, lineOf: (row: C
   await pipeline(Readable.from(chunks()), createWriteStream(file));
 }
 
-/** Every so many creators: what queries are made from. */
+/** Every n-th creator, as the basis for queries. */
 export function sampleCreators(count: number, size: number): CreatorRow[] {
   const step = Math.max(1, Math.floor(count / size));
   const rows: CreatorRow[] = [];

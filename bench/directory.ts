@@ -22,7 +22,7 @@ import { measureUpdates } from './updates.ts';
 
 const SEED = 7;
 const SAMPLE_ROWS = 4_000;
-/** One in so many queries is compared with Elasticsearch's own answer before anything is timed. */
+/** One in this many queries is compared with Elasticsearch's own answer before anything is timed. */
 const CHECK_EVERY = 10;
 
 const FULL: Scale = {
@@ -50,8 +50,8 @@ const QUICK: Scale = {
 
 const options = benchCommand(
   'bench directory',
-  'Measures the directory beside Elasticsearch, PostgreSQL and a bare proxy, on engines and data of its own that are ' +
-    'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 when a floor is missed.',
+  'Measures the directory against Elasticsearch, PostgreSQL and a bare proxy, on engines and data that are ' +
+    'removed at the end. Prints a table and, as the last line, JSON. Exits with 1 if a floor is missed.',
 )
   .option('--quick', '100,000 creators instead of 1,000,000; only the floors that do not grow with the data')
   .parse()
@@ -65,7 +65,7 @@ async function openSession(config: Config, scale: Scale, started: Started) {
   const nextKey = takeTurns(await makeDataKeys(context));
   const kinds = makeKinds(sampleCreators(scale.creators, SAMPLE_ROWS), scale.creators, scale.lastPage, SEED);
   const { index } = await context.directory.snapshot();
-  // Only the raw side needs it: deep pages by `from` and `size` are refused otherwise.
+  // Only for the raw side, whose deep pages by `from` and `size` would otherwise be refused.
   await context.elastic.client.indices.putSettings({ index, settings: { max_result_window: scale.creators + 1_000 } });
   progress('Preparing queries');
   const searches = shuffled(await prepareSearches(context, kinds), SEED);

@@ -29,7 +29,7 @@ async function clickAndDrain(session: ClickSession): Promise<Drained> {
   return { clicked: perSecond, drained: rows / seconds, rows };
 }
 
-/** How fast a drain is beside how fast one process can be clicked: it must catch up with several of them. */
+/** Compares the drain's speed with the click rate of one process: it must keep up with several of them. */
 export async function measureDrain(session: ClickSession, add: Add): Promise<void> {
   progress('Clicking and draining');
   await drainClicks(session.context);

@@ -10,11 +10,14 @@ const FIRST_DAY = '2025-01-01';
 const SECONDS = 365 * 86_400;
 const CHUNK = 1_000_000;
 
-/** In both engines' SQL: event `n` by integer arithmetic alone, so that both have the same rows. `div` is their division. */
+/**
+ * Event `n` in both engines' SQL, by integer arithmetic alone, so that both have the same rows. `div` is integer
+ * division.
+ */
 interface Dialect {
   div(a: string, b: number): string;
   choose(condition: string, yes: string, no: string): string;
-  /** Seconds after the first day, as a time. */
+  /** A time, in seconds after the first day. */
   time(seconds: string): string;
 }
 
@@ -31,7 +34,7 @@ const postgresSql: Dialect = {
 
 const hash = (factor: number, more: number) => `((n * ${factor} + ${more}) % 4294967296)`;
 
-/** One event in sixteen is the largest brand's; one in twenty is a sale. */
+/** One event in sixteen belongs to the largest brand; one in twenty is a sale. */
 function facts({ div, choose, time }: Dialect) {
   const brand = hash(2_654_435_761, 0);
   const link = hash(2_246_822_519, 374_761_393);
@@ -58,7 +61,7 @@ function eventsOf(dialect: Dialect, numbers: string): string {
 
 const POSTINGS = ['customers', 'sales', 'commission_expense', 'commission_pending'] as const;
 
-/** A sale's posting by its line, in both engines: amounts and a tenth of them. */
+/** A sale's posting by its line, in both engines: the amount or a tenth of it. */
 const amountOf = ({ div, choose }: Dialect) =>
   choose(
     'line = 0',
@@ -72,7 +75,7 @@ const accountOf = ({ choose }: Dialect) =>
     choose('line = 1', `'${POSTINGS[1]}'`, choose('line = 2', `'${POSTINGS[2]}'`, `'${POSTINGS[3]}'`)),
   );
 
-/** Events from..to into ClickHouse's tables and, by its views, into the rollups. */
+/** Inserts events from..to into ClickHouse's tables and, through its views, into the rollups. */
 export async function loadClickHouse(clickhouse: ClickHouse, from: number, to: number): Promise<void> {
   for (let start = from; start < to; start += CHUNK) {
     const numbers = `(SELECT toInt64(number) AS n FROM numbers(${start}, ${Math.min(CHUNK, to - start)}))`;
@@ -94,7 +97,7 @@ export async function loadClickHouse(clickhouse: ClickHouse, from: number, to: n
   }
 }
 
-/** The same rows in PostgreSQL, with an index on brand and time, as someone would have them there. */
+/** The same rows in PostgreSQL, with a typical index on brand and time. */
 export async function loadPostgres({ pool }: PostgresServer, events: number): Promise<void> {
   await pool.query(`
     create unlogged table clicks (click_id text, brand_id text, link_id text, creator_id text, currency text,

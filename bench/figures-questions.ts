@@ -12,20 +12,20 @@ export const QUARTER = { from: new Date('2025-10-03Z'), until: new Date('2026-01
 export const linksOf = (count: number) =>
   Array.from({ length: count }, (_, i) => ({ id: `lnk_0_${(i * 7) % LARGEST_LINKS}`, currency: 'USD' }));
 
-/** What is asked, as the API asks its rollups and as one would ask the events themselves. */
+/** A query, as the API runs it on its rollups and as one would run it on the raw events. */
 interface Question {
   name: string;
   rollup: (clickhouse: ClickHouse) => Promise<unknown>;
   raw: (clickhouse: ClickHouse) => Promise<unknown>;
   /** raw ÷ rollup, at 10 and at 50 million events. */
   floors: [number, number] | null;
-  /** Whether the same latency is promised at ten times the data. */
+  /** Whether the latency must stay the same with ten times the data. */
   isFlat: boolean;
 }
 
 const Anything = z.record(z.string(), z.unknown());
 
-/** The same fold of events, which a brand's prefix of the key finds without reading others'. */
+/** The same fold of raw events; a brand's key prefix finds them without reading other brands' events. */
 function rawly(group: string, more: string, key: string): (clickhouse: ClickHouse) => Promise<unknown> {
   const events = rawRows(`brand_id = '${LARGEST}' ${more}`);
   const sql = `SELECT ${key} AS key, currency, ${SUMS} FROM ${events} GROUP BY ${group}, currency`;

@@ -14,18 +14,18 @@ import { type Add, progress, type Results, round } from './report.ts';
 
 export interface FiguresScale {
   events: number;
-  /** Only exactness has a floor. */
+  /** Only checks the floor on exactness. */
   isQuick: boolean;
 }
 
 const ROUNDS = 15;
 const WARM_UPS = 3;
-/** The smaller size of what must not grow with the data. */
+/** The smaller data size for measurements that must not grow with the data. */
 const SMALL_EVENTS = 1_000_000;
 const SETTLE_MS = 60_000;
 const FIFTY_MILLION = 50_000_000;
 
-/** Median milliseconds of each side, asked in turn. */
+/** Median milliseconds of each side, measured in turn. */
 async function timed(...sides: readonly (() => Promise<unknown>)[]): Promise<number[]> {
   const times: number[][] = sides.map(() => []);
   for (let i = -WARM_UPS; i < ROUNDS; i += 1) {
@@ -44,7 +44,7 @@ async function countOf(clickhouse: ClickHouse, sql: string): Promise<number> {
   return (await query(clickhouse, Count, sql))[0]?.count ?? 0;
 }
 
-/** Waits for the merges that follow a load, as after any quiet minute. */
+/** Waits for the merges that follow a load. */
 async function settle(clickhouse: ClickHouse): Promise<void> {
   const end = performance.now() + SETTLE_MS;
   let quiet = 0;
@@ -58,7 +58,7 @@ async function load(clickhouse: ClickHouse, events: number): Promise<void> {
   const begun = performance.now();
   await loadClickHouse(clickhouse, 0, events);
   const seconds = (performance.now() - begun) / 1000;
-  progress(`ClickHouse has ${events} events (${Math.round(events / seconds)} a second)`);
+  progress(`ClickHouse has ${events} events (${Math.round(events / seconds)} per second)`);
   await settle(clickhouse);
 }
 
@@ -84,7 +84,7 @@ async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresSc
   }
 }
 
-/** Both sizes in turn, so that whatever else the machine does meets both. */
+/** Measures both sizes in turn, so that other load on the machine affects both. */
 async function measureGrowth(small: ClickHouse, large: ClickHouse, events: number, add: Add): Promise<void> {
   for (const { name, rollup, isFlat } of QUESTIONS) {
     const [before = 1, after = 0] = await timed(
@@ -102,7 +102,7 @@ async function measureGrowth(small: ClickHouse, large: ClickHouse, events: numbe
   }
 }
 
-/** The smaller size in a database of its own beside the larger. */
+/** Creates the smaller size in a separate database next to the larger one. */
 async function growthOf(large: ClickHouse, url: string, { events }: FiguresScale, add: Add): Promise<void> {
   if (events <= SMALL_EVENTS) return;
   await command(large, 'CREATE DATABASE bench_small');
@@ -118,7 +118,7 @@ async function growthOf(large: ClickHouse, url: string, { events }: FiguresScale
 
 const RETRIED = 20_000;
 
-/** One batch of clicks sent three times: its table and every rollup have each of them once. */
+/** Sends one batch of clicks three times: its table and every rollup must have each click once. */
 async function measureRetry(clickhouse: ClickHouse, add: Add): Promise<void> {
   const columns = ['click_id', 'brand_id', 'link_id', 'creator_id', 'currency', 'at', 'kind', 'visitor'];
   const row = (i: number) => `c${i}\tretried\tl${i % 100}\tk\tUSD\t2025-0${1 + (i % 9)}-01 00:00:00.000\tcounted\t1\n`;
@@ -151,13 +151,13 @@ const LIFETIME = `select link_id, sum(clicks) as clicks, sum(sales) as sales fro
   union all select link_id, 0, case when account = 'sales' then -amount_minor else 0 end from ledger where brand_id = $1
   ) events where $2::text[] is null or link_id = any($2) group by 1`;
 
-/** Both must have been given the same rows. */
+/** Both engines must have the same rows. */
 async function assertSame(clickhouse: ClickHouse, { pool }: PostgresServer): Promise<void> {
   const days = await listDays(clickhouse, LARGEST, YEAR);
   const { rows } = await pool.query(SQL_SUMS, ['YYYY-MM-DD', LARGEST, YEAR.from, YEAR.until]);
   const ours = days.map(({ day, clicks, sales }) => `${day} ${clicks} ${sales}`);
   const theirs = rows.map(({ key, clicks, sales }) => `${key} ${clicks} ${sales}`);
-  if (ours.join() !== theirs.join()) throw new Error(`PostgreSQL has other rows: ${theirs[0]} for ${ours[0]}.`);
+  if (ours.join() !== theirs.join()) throw new Error(`PostgreSQL has different rows: ${theirs[0]} for ${ours[0]}.`);
 }
 
 async function comparePostgres(
@@ -172,7 +172,7 @@ async function comparePostgres(
     const from = performance.now();
     await loadPostgres(server, scale.events);
     progress(`PostgreSQL has ${scale.events} events (${Math.round((performance.now() - from) / 1000)} s)`);
-    // One question at a time: it may take the cores it would take by default.
+    // One query at a time may use the cores that it would use by default.
     await server.pool.query('set max_parallel_workers_per_gather = 2');
     await assertSame(clickhouse, server);
     const sides: Record<string, () => Promise<unknown>> = {
@@ -203,7 +203,7 @@ async function comparePostgres(
   }
 }
 
-/** Figures from rollups beside the events themselves and beside PostgreSQL, on an empty ClickHouse at `url`. */
+/** Measures rollups against the raw events and against PostgreSQL, on an empty ClickHouse at `url`. */
 export async function measureFigures(
   results: Results,
   config: Config,

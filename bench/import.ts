@@ -16,7 +16,7 @@ const Imported = z.object({
   phasesMs: z.object({ bulk: z.number(), merge: z.number(), verify: z.number(), swap: z.number() }),
 });
 interface Imported extends z.infer<typeof Imported> {
-  /** The most memory the process had at any time. */
+  /** The process's peak memory. */
   peakMb: number;
 }
 
@@ -26,7 +26,7 @@ const SIZES: readonly BatchSize[] = [1_000, 2_500, 5_000, 10_000].flatMap((docum
   { documents, inFlight: 4 },
   { documents, inFlight: 8 },
 ]);
-/** So many creators are enough to tell one size from another. */
+/** Enough creators to compare batch sizes. */
 const TRIAL_CREATORS = 100_000;
 
 function peakMbOf(pid: number): number {
@@ -66,7 +66,7 @@ async function bestSize(url: string, isFull: boolean): Promise<BatchSize> {
   return best.size;
 }
 
-/** The indexer beside a bare loop over prepared bodies. Leaves the directory imported and live. */
+/** Measures the indexer against a bare loop over prepared bodies. Leaves the directory imported and live. */
 export async function measureImport(
   scale: Scale,
   folder: string,
@@ -118,7 +118,7 @@ export async function measureImport(
       value: Math.max(...imports.map(({ peakMb }) => peakMb)),
       floor: floor(MAX_MEMORY_MB),
       bound: 'at most',
-      measured: `most resident memory of the import, file of ${round(statSync(file).size / 2 ** 20)} MB`,
+      measured: `peak resident memory of the import, file of ${round(statSync(file).size / 2 ** 20)} MB`,
       warm: '-',
     },
   );

@@ -9,8 +9,8 @@ const KEYS_PER_BRAND = 150;
 const MONTHLY_CREDITS = 1_000_000_000;
 
 /**
- * Calls of a key before others take over. A key at its limit of 100 a minute is read again from Postgres twice a minute,
- * so every fiftieth call should be one of a key that was not used for a while.
+ * Calls of a key before the next one takes over. A key at its limit of 100 a minute is read again from Postgres twice a
+ * minute, so one call in fifty should use a key that was idle for a while.
  */
 const CALLS_PER_TURN = RATE_LIMIT / 2;
 
@@ -29,15 +29,18 @@ async function makeBrandKeys(context: Context, name: string): Promise<string[]> 
   });
 }
 
-/** Data keys of many brands, each with credits for a billion searches' worth. */
+/** Data keys of many brands, each with credits for a billion searches. */
 export async function makeDataKeys(context: Context): Promise<string[]> {
   const byBrand: string[][] = [];
   for (let i = 0; i < BRANDS; i += 1) byBrand.push(await makeBrandKeys(context, `bench ${i}`));
-  // Neighbours in the list belong to different brands, as calls that arrive together do.
+  // Adjacent keys belong to different brands, as keys of concurrent calls do.
   return Array.from({ length: KEYS_PER_BRAND }, (_, i) => byBrand.flatMap((keys) => keys[i] ?? [])).flat();
 }
 
-/** A key for each call: one of every brand in turn, fifty times, then the next of every brand. None passes its limit. */
+/**
+ * Returns a key for each call: one of every brand in turn, fifty times, then the next of every brand. No key exceeds
+ * its limit.
+ */
 export function takeTurns(keys: readonly string[]): () => string {
   const startedAt: number[] = [];
   const callsPerGroup = BRANDS * CALLS_PER_TURN;

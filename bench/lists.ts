@@ -19,16 +19,16 @@ import { openResults, progress, type Ratio, type Results, round } from './report
 const ROWS = 100_000;
 const LAST_PAGE = 1_000;
 const ROUNDS = 40;
-/** The same order of time: no page is ten times another. */
+/** The same order of magnitude: no page may take ten times as long as another. */
 const ORDER_OF_TIME = 10;
 const NOWHERE = 'http://127.0.0.1:9';
 
 benchCommand(
   'bench lists',
-  `Measures page ${LAST_PAGE} beside page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
+  `Measures page ${LAST_PAGE} against page 1 of the brand's lists with ${ROWS.toLocaleString('en')} rows each.`,
 ).parse();
 
-/** A brand with as many creators, roster entries, campaigns and applications as fill every list. */
+/** A brand with enough creators, roster entries, campaigns and applications to fill every list. */
 async function fill({ postgres: { db } }: Context, brandId: string): Promise<void> {
   const at = sql`timestamptz '2026-01-01' + n * interval '1 second'`;
   const rows = sql`generate_series(1, ${sql.lit(ROWS)}) n`;
@@ -110,6 +110,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${inspect(error)}\n`);
-  // Connections of the failed measurement would keep the process.
+  // Connections of a failed measurement would keep the process alive.
   process.exit(1);
 });

@@ -1,7 +1,8 @@
 /**
- * Clicks on links as fast as they are answered: `node load-generator.ts <port> <connections> <ms> <links> <number>`. One request
- * in flight on each connection, which is kept; each comes from an address of its own, with one of many user agents, and
- * every second visitor has a cookie, so that next to no click is a repeat. Prints what was answered as JSON.
+ * Clicks on links as fast as they are answered: `node load-generator.ts <port> <connections> <ms> <links> <number>`.
+ * Each kept-alive connection has one request in flight; each request has its own client address and one of many user
+ * agents, and every second visitor has a cookie, so that almost no click is a repeat. Prints the answers' statistics as
+ * JSON.
  */
 import { randomInt } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +12,7 @@ const [port = 0, connections = 0, forMs = 0, links = 0, number = 0] = process.ar
 
 const COOKIE_CHARACTERS = 22;
 
-/** One kind of request; what makes it unique is written into its bytes as it is sent. */
+/** One kind of request, into whose bytes the unique parts are written. */
 interface Template {
   bytes: Buffer;
   linkAt: number;
@@ -42,11 +43,11 @@ const templates = AGENTS.flatMap((agent) => [templateOf(agent, true), templateOf
 const first = randomInt(1_000_000);
 let cookies = 0;
 
-/** The request of a connection's nth click: every link with every agent before any comes again. */
+/** The request of a connection's nth click: every link with every agent before any combination repeats. */
 function requestOf(n: number): Buffer {
   const template = templates[Math.floor(n / links) % templates.length] ?? templateOf('', false);
   const { linkAt, cookieAt } = template;
-  // A socket may still hold the bytes of the click before.
+  // A socket may still hold the previous click's bytes.
   const bytes = Buffer.from(template.bytes);
   bytes.write(String(n % links).padStart(LINK_DIGITS, '0'), linkAt, 'latin1');
   if (cookieAt !== undefined) {
@@ -74,7 +75,7 @@ function click(socket: Socket): void {
     socket.write(request);
   };
   socket.on('data', (chunk) => {
-    // A redirect has no body: the end of its head is its end, and comes with it.
+    // A redirect has no body, so it ends with its head, in the same chunk.
     if (!chunk.subarray(-END.length).equals(END)) return;
     if (chunk.toString('latin1', 9, 12) !== FOUND) refused += 1;
     answered += 1;

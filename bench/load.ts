@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { Pool } from 'undici';
 
-/** Searches in flight on every side: from here on neither answers more a second (raw from 16 on, the API from 32). */
+/** Searches in flight on every side: with more, neither side is faster (raw from 16 on, the API from 32). */
 export const CONNECTIONS = 32;
 
-/** Linux counts a process's CPU in ticks of a hundredth of a second. */
+/** Linux counts a process's CPU time in ticks of a hundredth of a second. */
 const TICKS_PER_SECOND = 100;
 
 export interface Shot {
@@ -13,18 +13,18 @@ export interface Shot {
   body?: string;
 }
 
-/** One side of a comparison: where requests go, and what every request carries. */
+/** One side of a comparison: the target of requests, and the headers of each. */
 export interface Target {
   pool: Pool;
   headers: () => Record<string, string>;
 }
 
 export interface Volley {
-  /** Successful requests a second. */
+  /** Successful requests per second. */
   perSecond: number;
   sent: number;
   errors: number;
-  /** How often each status other than 200 was answered; 0 stands for no answer. */
+  /** The number of responses with each status other than 200; 0 means no response. */
   refusals: Record<number, number>;
   latenciesMs: number[];
 }
@@ -52,8 +52,8 @@ function send(target: Target, shot: Shot, done: (status: number) => void): void 
 }
 
 /**
- * Closed loop: always CONNECTIONS requests in flight. Every shot once, or, with `forMs`, over and over for that long.
- * Answers are read whole and thrown away: the same small cost on every side.
+ * Closed loop: always CONNECTIONS requests in flight. Sends every shot once or, with `forMs`, repeatedly for that long.
+ * Responses are read completely and discarded, at the same small cost on every side.
  */
 export function volley(target: Target, shots: readonly Shot[], forMs?: number): Promise<Volley> {
   return new Promise((resolve) => {
@@ -85,7 +85,7 @@ export function volley(target: Target, shots: readonly Shot[], forMs?: number): 
   });
 }
 
-/** One request at a time; how long a search takes on a machine that does nothing else. */
+/** Measures one request at a time: how long a search takes on an otherwise idle machine. */
 export async function latencyMs(target: Target, shot: Shot): Promise<number> {
   const from = performance.now();
   const status = await new Promise<number>((resolve) => send(target, shot, resolve));
@@ -102,7 +102,7 @@ export async function readJson(target: Target, shot: Shot): Promise<unknown> {
   return JSON.parse(text);
 }
 
-/** User and system time a process has used so far, all its threads. */
+/** User and system time that a process has used so far, in all threads. */
 export function cpuSecondsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -110,8 +110,8 @@ export function cpuSecondsOf(pid: number): number {
 }
 
 /**
- * Runs the sides one after the other, `rounds` times, each round in another order: what slows the machine down for a
- * while, or is slower the first time, meets every side alike. The result is in the order of the sides given.
+ * Runs the sides in turn, `rounds` times, each round in a different order, so that a slow machine or a slow first run
+ * affects every side alike. Results are in the order of the given sides.
  */
 export async function alternate<Result>(
   rounds: number,
@@ -138,7 +138,7 @@ export function percentile(values: readonly number[], percent: number): number {
 
 export const median = (values: readonly number[]): number => percentile(values, 50);
 
-/** The median of the rounds' own ratios. */
+/** The median of the ratios of each round. */
 export function medianRatio(numerators: readonly number[], denominators: readonly number[]): number {
   return median(numerators.map((value, round) => value / (denominators[round] ?? Number.NaN)));
 }

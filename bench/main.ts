@@ -1,4 +1,4 @@
-/** Each is a program of its own, which reads what follows its name. */
+/** Each bench is a separate program, which reads the arguments after its name. */
 const BENCHES: Readonly<Record<string, () => Promise<unknown>>> = {
   directory: () => import('./directory.ts'),
   attribution: () => import('./attribution.ts'),

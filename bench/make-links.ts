@@ -3,7 +3,7 @@ import { createBrand } from '../src/resources/brands/actions.ts';
 import { newId } from '../src/values/ids.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
-/** One brand and creator with so many links, as their API would make them. Returns the brand's id. */
+/** Creates one brand and creator with this many links, as the API would. Returns the brand's id. */
 export async function makeLinks(context: Context, links: number): Promise<string> {
   const { postgres, clock } = context;
   const { db } = postgres;

@@ -10,7 +10,7 @@ import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
 
 const WEBHOOK_SECRET = 'whsec of the bench';
 const ASSIGNMENTS = 50;
-/** Before its order, and well after the codes were made. */
+/** Before the order, and well after the codes were created. */
 const CLICKED_BEFORE_MS = 60_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
@@ -67,7 +67,7 @@ export interface Delivery {
   body: string;
 }
 
-/** A paid order that the store has not reported before, with a click and, every second one, a code. */
+/** A paid order that the store has not reported before, with a click and, in every second one, a code. */
 export function deliveryOf({ secrets, clock }: Context, { integrationId, codes, linkIds }: Shop, i: number): Delivery {
   const at = clock.now();
   const linkId = linkIds[i % linkIds.length] ?? '';

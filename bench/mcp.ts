@@ -17,12 +17,12 @@ import { openResults, progress, type Ratio, type Results, round } from './report
 
 const CAMPAIGNS = 100;
 const ROUNDS = 300;
-/** Calls of one key before the next; it may make a hundred a minute. */
+/** Calls of one key before the next one takes over; a key may make a hundred a minute. */
 const PER_KEY = 40;
 const AT_MOST = 1.3;
 const NOWHERE = 'http://127.0.0.1:9';
 
-benchCommand('bench:mcp', 'Measures tools/call beside the same REST call, one after the other.').parse();
+benchCommand('bench:mcp', 'Measures tools/call against the same REST call, in turn.').parse();
 
 const toolCall = (name: string, args: object): Shot => ({
   method: 'POST',
@@ -82,7 +82,7 @@ async function measure(results: Results, context: Context): Promise<void> {
   await apps.close();
 }
 
-/** On the engines of the environment, or on embedded ones of its own. */
+/** Runs on the engines in the environment, or on embedded ones. */
 async function run(config: Config, dataName: string): Promise<boolean> {
   const { directory, java, urls } = config;
   const only = ['postgres', 'redis', 'clickhouse'] as const;
@@ -110,6 +110,6 @@ async function main(): Promise<void> {
 
 main().catch((error: unknown) => {
   process.stderr.write(`${inspect(error)}\n`);
-  // Connections of the failed measurement would keep the process.
+  // Connections of a failed measurement would keep the process alive.
   process.exit(1);
 });

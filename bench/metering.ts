@@ -8,10 +8,10 @@ import { answerInProcess } from './unmetered.ts';
 
 const CALLS = 6_000;
 const WARM_UPS = 3;
-/** Calls that wait for Redis at a time, as of an API that is searched by many. */
+/** Calls that wait for Redis at a time, as in a busy API. */
 const AT_ONCE = 8;
 
-/** So many calls of the keys whose turn it is. */
+/** Makes this many calls with keys in turn. */
 async function callsInTurn({ context, nextKey }: Session): Promise<MeterCall[]> {
   const callers = new Map<string, Caller | undefined>();
   const calls: MeterCall[] = [];
@@ -39,15 +39,15 @@ async function microsPerCall(session: Session, redis: Redis): Promise<number> {
 }
 
 export interface MeteringCost {
-  /** Without the round trip to Redis: what metering computes. */
+  /** Without the round trip to Redis: only what metering computes. */
   inProcess: number;
-  /** With it, in a process that does nothing else. */
+  /** With the round trip, in an otherwise idle process. */
   alone: number;
 }
 
 /**
- * Microseconds of CPU that metering takes for one call. Alone it is cheaper than what the API saves without it: there
- * each answer of Redis also wakes the process once more.
+ * Microseconds of CPU that metering takes per call. Measured alone it costs less than what the API saves without it,
+ * because there each answer of Redis also wakes the process once more.
  */
 export async function measureMeter(session: Session): Promise<MeteringCost> {
   const { redis } = session.context;

@@ -15,7 +15,7 @@ import {
   targetProxy,
 } from './session.ts';
 
-/** Longer than a running API takes to learn that the index was refreshed. */
+/** Longer than a running API takes to notice that the index was refreshed. */
 const REFRESH_SEEN_MS = 1_500;
 
 const rates = (volleys: readonly Measured[]) => volleys.map(({ perSecond }) => perSecond);
@@ -40,7 +40,7 @@ async function withServers<T>(
 const altered = (session: Session, ...changes: string[]) =>
   startServer(() => ['bench/altered-api.ts', ...changes], session.env);
 
-/** The API beside raw Elasticsearch, a bare proxy, and itself without metering, all in one session. */
+/** The API against raw Elasticsearch, a bare proxy, and itself without metering, all in one session. */
 export async function measureMix(session: Session, add: Add): Promise<void> {
   const { scale, api, urls } = session;
   const mix = shallowMix(session);
@@ -86,7 +86,7 @@ export async function measureMix(session: Session, add: Add): Promise<void> {
   await measureCold(session, add);
 }
 
-/** What metering takes of a search's CPU, given what one costs with it and without. */
+/** Metering's share of a search's CPU, given the cost of a search with and without it. */
 async function addMetering(
   session: Session,
   metered: readonly number[],
@@ -117,7 +117,7 @@ async function addMetering(
   );
 }
 
-/** The same comparison with no count known, neither to the API nor to Elasticsearch's request cache. */
+/** The same comparison with no cached count, in the API or in Elasticsearch's request cache. */
 async function measureCold(session: Session, add: Add): Promise<void> {
   const { scale, context, index, api } = session;
   const mix = shallowMix(session);
@@ -153,7 +153,9 @@ async function measureCold(session: Session, add: Add): Promise<void> {
   });
 }
 
-/** Byte for byte what the API sends, with Elasticsearch's request cache on and warm: what the API itself costs. */
+/**
+ * Sends byte for byte what the API sends, with Elasticsearch's request cache on and warm, to show the API's own cost.
+ */
 export async function measureCached(session: Session, add: Add): Promise<void> {
   const { scale, urls } = session;
   const mix = shallowMix(session);
@@ -203,14 +205,14 @@ export async function measureCached(session: Session, add: Add): Promise<void> {
         value: medianRatio(rates(proxyRuns), rates(rawRuns)),
         floor: null,
         bound: 'at least',
-        measured: `${perSecond(rates(proxyRuns))}: what a Node process that only passes bytes on leaves of it`,
+        measured: `${perSecond(rates(proxyRuns))}: a Node process that only forwards bytes`,
         warm,
       },
     );
   });
 }
 
-/** All kinds, deep pages included, beside what a caller without the API would do: from, size and an exact total. */
+/** All kinds, including deep pages, against what a caller without the API would send: from, size and an exact total. */
 export async function measureNaive(session: Session, add: Add): Promise<void> {
   const { scale, api } = session;
   const some = someOfEach(session.searches, scale.slowStep);

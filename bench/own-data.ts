@@ -6,7 +6,7 @@ import type { Config } from '../src/values/config.ts';
 
 const FOLDER = 'bench-';
 
-/** The folders of runs that were killed. */
+/** Removes the folders of killed runs. */
 async function removeLeftovers(base: string): Promise<void> {
   for (const name of await readdir(base)) {
     const pid = name.startsWith(FOLDER) ? Number(name.slice(FOLDER.length)) : Number.NaN;
@@ -14,7 +14,7 @@ async function removeLeftovers(base: string): Promise<void> {
   }
 }
 
-/** Runs with a folder of this process for engines' data, which is removed afterwards, as are those of killed runs. */
+/** Runs with a temporary folder for engines' data, which is removed afterwards, like those of killed runs. */
 export async function withOwnData<T>(
   { directory }: Pick<Config, 'directory'>,
   run: (dataName: string) => Promise<T>,

@@ -5,7 +5,7 @@ import { type Add, progress, round } from './report.ts';
 import { type Session, targetApi } from './session.ts';
 
 const LIMIT = 100;
-/** So many different last pages: none is asked often enough to be an answer that some cache holds. */
+/** This many different last pages, so that no cache holds their answers. */
 const LAST_PAGES = 60;
 const SAMPLES = 240;
 const FLOORS: Record<Sort, number> = { followers: 2, engagement: 5 };
@@ -15,7 +15,7 @@ const shot = (sort: Sort, page: number): Shot => ({
   path: `/v1/creators/search?sort=${sort}&limit=${LIMIT}&page=${page}`,
 });
 
-/** The last page of the whole directory beside its first, one request at a time, in turn. */
+/** The last page of the whole directory against its first, one request at a time, in turn. */
 export async function measurePages(session: Session, add: Add): Promise<void> {
   const { scale, api } = session;
   const target = targetApi(session, api);

@@ -6,7 +6,7 @@ import { type Understanding, understand } from '../src/directory/understand.ts';
 import { pageOf } from '../src/values/page.ts';
 import type { Parameters } from './queries.ts';
 
-/** What is answered, then what is only searched: folded, as the mapping's normalizer does. */
+/** The returned columns, then the search columns: folded like the mapping's normalizer. */
 export const TABLE = `
   CREATE TABLE creators (
     pk bigint PRIMARY KEY, username text, full_name text, follower_count bigint, engagement_rate double precision,
@@ -48,7 +48,7 @@ function escaped(value: Cell): string {
 
 const folded = (text: string | null | undefined): string | null => (text ? fold(text).trim() : null);
 
-/** The words of the five searched fields as a tsvector that needs no parser: the analyzer's own words. */
+/** The words of the five searched fields as a tsvector that needs no parser: the analyzer's words. */
 function vector(texts: readonly (string | null)[]): string {
   const words = fold(texts.join(' ')).match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? [];
   return [...new Set(words)].map((word) => `'${word.replaceAll("'", "''")}'`).join(' ');
@@ -59,7 +59,7 @@ function stateCode(state: string | null, code: string | undefined): string | nul
   return code ?? (reading?.kind === 'state' ? reading.state.code : folded(state));
 }
 
-/** A creator as one line of COPY's text format. */
+/** A creator as one line in COPY's text format. */
 export function lineOf({ card, x }: CreatorDocument): string {
   const { username, full_name, biography, niches, category } = card;
   const cells: Cell[] = [

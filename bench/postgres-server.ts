@@ -7,14 +7,14 @@ import { lastLines, launch, stopProcess, waitUntilReady } from '../src/local/eng
 import type { Config } from '../src/values/config.ts';
 import { ignoreFailure } from '../src/values/errors.ts';
 
-/** As someone would set a PostgreSQL that has a gigabyte or two for searches. */
+/** Typical settings for a PostgreSQL with a gigabyte or two for searches. */
 const SETTINGS = [
   'shared_buffers=1536MB',
   'effective_cache_size=4GB',
   'work_mem=64MB',
   'maintenance_work_mem=512MB',
   'max_wal_size=4GB',
-  // Every core has a search of its own; helpers would only take them from each other.
+  // Every core runs a search already; parallel workers would only compete with them.
   'max_parallel_workers_per_gather=0',
 ];
 
@@ -25,7 +25,7 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-/** A PostgreSQL of its own, so that nothing of it is in memory while the others are measured. */
+/** Starts a separate PostgreSQL, so that it takes no memory while the others are measured. */
 export async function startPostgres(config: Config, dataName: string, connections: number): Promise<PostgresServer> {
   const base = engineFolder(config.directory);
   const folder = makeEngineFolder(path.join(base, dataName, 'compared-postgres'), 0o700);

@@ -26,7 +26,7 @@ async function fill(pool: Pool, folder: string, creators: number): Promise<void>
   progress(`PostgreSQL filled and indexed (${((performance.now() - from) / 1000).toFixed(1)} s)`);
 }
 
-/** Page and total one after the other on one connection, as many connections as the other side has. */
+/** Runs page and total in sequence on one connection, with as many connections as the other side. */
 async function searchesPerSecond(pool: Pool, statements: readonly SqlSearch[]): Promise<number> {
   const left = statements.values();
   const from = performance.now();
@@ -42,7 +42,7 @@ async function searchesPerSecond(pool: Pool, statements: readonly SqlSearch[]): 
   return (statements.length * 1000) / (performance.now() - from);
 }
 
-/** PostgreSQL must have understood the queries as the API does. */
+/** PostgreSQL must interpret the queries like the API. */
 async function assertSameTotals(session: Session, pool: Pool, searches: readonly Search[]): Promise<void> {
   const api = targetApi(session, session.api);
   for (const { api: shot, parameters } of searches) {
@@ -55,7 +55,7 @@ async function assertSameTotals(session: Session, pool: Pool, searches: readonly
   }
 }
 
-/** The first ten kinds on PostgreSQL with the indexes that help it, exact totals on both sides. */
+/** The first ten kinds on PostgreSQL with suitable indexes, with exact totals on both sides. */
 export async function measurePostgres(session: Session, dataName: string, add: Add): Promise<void> {
   const { scale, api, config } = session;
   const server = await startPostgres(config, dataName, CONNECTIONS);

@@ -1,4 +1,6 @@
-/** The least a Node process can do between a caller and Elasticsearch: `node proxy.ts <Elasticsearch URL> <port>`. */
+/**
+ * The minimum that a Node process between a caller and Elasticsearch does: `node proxy.ts <Elasticsearch URL> <port>`.
+ */
 import Fastify from 'fastify';
 import { Pool } from 'undici';
 

@@ -6,7 +6,7 @@ export type Parameters = Record<string, string>;
 
 export interface Kind {
   name: string;
-  /** One of the last three: a page far down. */
+  /** One of the last three kinds: a deep page. */
   isDeep: boolean;
   variants: Parameters[];
 }
@@ -14,7 +14,7 @@ export interface Kind {
 const VARIANTS = 60;
 const PAGE_LIMIT = 100;
 
-/** Mulberry32: small, fast, and the same numbers for the same seed everywhere. */
+/** Mulberry32: small, fast, and the same numbers everywhere for the same seed. */
 function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -31,7 +31,7 @@ function pick<T>(random: Random, values: readonly T[]): T | undefined {
   return values[Math.floor(random() * values.length)];
 }
 
-/** Different variants until there are enough; `make` gives undefined for a row that has not what it takes. */
+/** Collects distinct variants until there are enough; `make` returns undefined for a row that lacks what it needs. */
 function variantsOf(name: string, make: () => Parameters | undefined): Parameters[] {
   const found = new Map<string, Parameters>();
   for (let attempt = 0; found.size < VARIANTS; attempt += 1) {
@@ -42,7 +42,7 @@ function variantsOf(name: string, make: () => Parameters | undefined): Parameter
   return [...found.values()];
 }
 
-/** A word that is searched as text, such as someone would take from a profile. */
+/** A word from a profile that is searched as text. */
 function wordOf(random: Random, { card }: CreatorDocument): string | undefined {
   const text = pick(random, [card.biography, card.full_name, card.niches]) ?? '';
   const word = pick(random, text.match(/\p{L}{4,}/gu) ?? []);
@@ -102,7 +102,7 @@ function stateByEngagementOf({ card, x }: CreatorDocument): Parameters | undefin
 const withText = (q: string | undefined, filters: Parameters | undefined = {}): Parameters | undefined =>
   q === undefined ? undefined : { q, ...filters };
 
-/** Filters that so many creators match that their result reaches `creators` down; the empty one always does. */
+/** Filters that match at least `creators` creators; the empty filter always does. */
 function broadFilters(sample: readonly CreatorDocument[], share: number): Parameters[] {
   const counts = new Map<string, number>();
   for (const { card, x } of sample) {
@@ -127,7 +127,9 @@ function deepKind(sample: readonly CreatorDocument[], creators: number, page: nu
   return { name, isDeep: true, variants };
 }
 
-/** The kinds of query of the mix, 60 different ones of each, made from rows of the data itself. Ends with `lastPage`. */
+/**
+ * The kinds of query in the mix, 60 distinct ones of each, built from rows of the data. The deepest page is `lastPage`.
+ */
 export function makeKinds(rows: readonly CreatorRow[], creators: number, lastPage: number, seed: number): Kind[] {
   const random = randomOf(seed);
   const sample = rows.map(documentOf);
@@ -153,7 +155,7 @@ export function makeKinds(rows: readonly CreatorRow[], creators: number, lastPag
   ];
 }
 
-/** The variants of all kinds in one seeded order, each kind as often as any other. */
+/** The variants of all kinds in one seeded order, with each kind equally often. */
 export function shuffled<T>(values: readonly T[], seed: number): T[] {
   const random = randomOf(seed);
   return values

@@ -5,20 +5,20 @@ import { alternate, median, medianRatio, percentile } from './load.ts';
 import { makeLinks } from './make-links.ts';
 import { type Add, progress, type Ratio, round } from './report.ts';
 
-/** What the measurements of clicks need: engines, and the API as one process on them. No worker beside it. */
+/** What the measurements of clicks need: engines, and the API as one process on them, without a worker. */
 export interface ClickSession {
   env: Record<string, string>;
   context: Context;
   api: Server;
   rounds: number;
-  /** How long one side is clicked in a round. */
+  /** How long one side receives clicks in a round. */
   clickMs: number;
 }
 
 const LINKS = 200;
-/** The links host's clicks become faster for about as long; a bare redirect is compiled sooner. */
+/** The links host keeps getting faster for about this long; a bare redirect is optimized sooner. */
 const WARM_UP_MS = 5_000;
-/** Of processes that click: one would be the limit itself. */
+/** The number of load generators: a single one would be the bottleneck. */
 const GENERATORS = 2;
 const FLOORS = [
   { connections: 256, floor: 0.7 },
@@ -37,7 +37,7 @@ interface Said {
   latenciesMs: number[];
 }
 
-/** What one process that clicks has seen. */
+/** What one load generator measured. */
 async function generator(env: Record<string, string>, args: readonly number[]): Promise<Said> {
   const child = startNode(['bench/load-generator.ts', ...args.map(String)], env);
   let said = '';
@@ -50,7 +50,7 @@ async function generator(env: Record<string, string>, args: readonly number[]): 
   return JSON.parse(said);
 }
 
-/** Clicks on the links at this address from so many connections. Every answer must be a redirect. */
+/** Clicks on the links at this address over this many connections. Every response must be a redirect. */
 export async function clickOn(
   { env }: Pick<ClickSession, 'env'>,
   url: string,
@@ -75,7 +75,7 @@ async function lostClicks(server: Server): Promise<number> {
   return Number(/^rollcall_clicks_lost_total (\d+)$/m.exec(text)?.[1]);
 }
 
-/** Links that can be clicked on the API; once per session. */
+/** Creates the links for the API; once per session. */
 export async function prepareClicks({ context }: ClickSession): Promise<void> {
   await makeLinks(context, LINKS);
 }
@@ -100,7 +100,10 @@ function ratioOf(connections: number, floor: number, ours: Clicked[], bare: Clic
   };
 }
 
-/** Redirects/s of the links host beside those of a Fastify that only redirects; each click is durable before its answer. */
+/**
+ * Redirects per second of the links host against a Fastify that only redirects; each click is durable before its
+ * response.
+ */
 export async function measureRedirects(session: ClickSession, add: Add): Promise<void> {
   const { env, context, api, rounds, clickMs } = session;
   const bare = await startServer((port) => ['bench/bare-redirect.ts', String(LINKS), String(port)], env);
@@ -108,7 +111,7 @@ export async function measureRedirects(session: ClickSession, add: Add): Promise
     for (const { connections, floor } of FLOORS) {
       progress(`Clicking over ${connections} connections`);
       const side = (url: string, forMs: number) => async () => {
-        // Redis is not to be slowed by what it holds for nobody: a worker would have drained it.
+        // Undrained clicks would slow Redis down; normally a worker drains them.
         await drainClicks(context);
         return await clickOn(session, url, connections, forMs);
       };

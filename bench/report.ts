@@ -2,13 +2,13 @@
 export interface Ratio {
   name: string;
   value: number;
-  /** What must be reached; null: measured, without a floor. */
+  /** The value to reach; null if it is only measured. */
   floor: number | null;
-  /** Which side of the floor is good. */
+  /** Whether the floor is a minimum or a maximum. */
   bound: 'at least' | 'at most';
-  /** The absolute figures behind it. */
+  /** The absolute figures behind the ratio. */
   measured: string;
-  /** Which caches are warm. */
+  /** The caches that are warm. */
   warm: string;
   /** Could not be measured; `measured` says why. */
   isFailed?: true;
@@ -22,7 +22,7 @@ function passes({ value, floor, bound, isFailed }: Ratio): boolean {
 
 export const round = (value: number): number => Number(value.toPrecision(value >= 100 ? 4 : 3));
 
-/** Says on stderr what is done next, and how many seconds after the start. */
+/** Prints on stderr what is done next and the seconds since the start. */
 export function progress(line: string): void {
   process.stderr.write(`${(performance.now() / 1000).toFixed(0).padStart(4)} s  ${line}\n`);
 }
@@ -45,13 +45,13 @@ function table(rows: readonly string[][]): string {
     .join('\n');
 }
 
-/** Takes ratios as they become known. */
+/** Receives ratios as they become known. */
 export type Add = (...ratios: readonly Ratio[]) => void;
 
 export interface Results {
   /**
-   * Does one part, and says each of its ratios as soon as it is added. A part that cannot be measured is a failed line and
-   * answers undefined: what took minutes before it is not lost, in other parts or in its own.
+   * Runs one part and prints each of its ratios as soon as it is added. A part that cannot be measured is reported as
+   * failed and returns undefined, so that earlier results are not lost.
    */
   part<T>(name: string, work: (add: Add) => Promise<T>): Promise<T | undefined>;
   /** Prints the table and, as the last line of stdout, the JSON. Returns whether every floor was reached. */

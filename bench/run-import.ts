@@ -1,4 +1,4 @@
-/** Imports one file as `indexer import` does and prints the report as JSON: `node run-import.ts <file>`. */
+/** Imports one file like `indexer import` and prints the report as JSON: `node run-import.ts <file>`. */
 import { withDirectory } from '../indexer/engines.ts';
 import { importDirectory } from '../src/directory/import/import.ts';
 import { openFiles } from '../src/directory/import/source.ts';

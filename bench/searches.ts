@@ -9,13 +9,13 @@ import { pageOf } from '../src/values/page.ts';
 import { readJson, type Shot, type Target } from './load.ts';
 import type { Kind, Parameters } from './queries.ts';
 
-/** One query as each side of a comparison asks it. */
+/** One query, as each side of a comparison sends it. */
 export interface Search {
   kind: string;
   isDeep: boolean;
   parameters: Parameters;
   api: Shot;
-  /** What a caller of Elasticsearch would send: `from` and `size`, exact total, no request cache. */
+  /** What a caller of Elasticsearch would send: `from` and `size`, an exact total, no request cache. */
   raw: Shot;
   /** What the API itself sends for the page, byte for byte. */
   same: Shot;
@@ -41,7 +41,7 @@ function rawShot(index: string, parameters: Parameters): Shot {
   return { method: 'POST', path, body: JSON.stringify(body) };
 }
 
-/** Runs the API's own search code and keeps the request it makes for the page. */
+/** Runs the API's own search code and records the request that it makes for the page. */
 async function recordedShot({ directory }: Context, parameters: Parameters): Promise<Shot> {
   const query = CreatorSearchQuery.parse(parameters);
   let recorded: Shot | undefined;
@@ -88,7 +88,7 @@ const RawAnswer = z.object({
   }),
 });
 
-/** Throws unless the API answers the same creators in the same order, and the same total, as Elasticsearch itself. */
+/** Throws unless the API returns the same creators in the same order, and the same total, as Elasticsearch itself. */
 export async function assertSameAnswers(api: Target, elastic: Target, searches: readonly Search[]): Promise<void> {
   for (const search of searches) {
     const answer = ApiAnswer.parse(await readJson(api, search.api));

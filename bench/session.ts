@@ -5,40 +5,40 @@ import type { Server } from './children.ts';
 import { cpuSecondsOf, openTarget, type Shot, type Target, type Volley, volley } from './load.ts';
 import type { Search } from './searches.ts';
 
-/** How much is measured: `--quick` or the whole. */
+/** How much is measured: the `--quick` scale or the full one. */
 export interface Scale {
   creators: number;
   /** The last page at 100 creators a page. */
   lastPage: number;
   rounds: number;
-  /** Rounds of what takes long. */
+  /** Rounds of slow measurements. */
   slowRounds: number;
-  /** How often a new process is asked the whole mix before it counts: it is compiled while it runs. */
+  /** How often a new process runs the whole mix before it counts, so that it is optimized. */
   warmUps: number;
-  /** How often the mix is repeated within one round of a fast side. */
+  /** How often a fast side repeats the mix within one round. */
   repeats: number;
-  /** Every so many variants are asked of a side that takes long for each. */
+  /** A slow side gets one in this many variants. */
   slowStep: number;
-  /** How long one side searches while, or while not, the directory is updated. */
+  /** How long one side searches, with and without updates of the directory. */
   updateMs: number;
-  /** Floors that grow with the data hold at a million creators only. */
+  /** Floors that grow with the data only apply at a million creators. */
   isFull: boolean;
 }
 
-/** What every measurement of searches needs: a full directory, the API beside it, and the mix. */
+/** What every measurement of searches needs: a full directory, the API, and the mix. */
 export interface Session {
   scale: Scale;
   config: Config;
   urls: EngineUrls;
-  /** Environment for processes of ours on these engines. */
+  /** The environment of project processes on these engines. */
   env: Record<string, string>;
   context: Context;
   index: string;
   searches: readonly Search[];
   api: Server;
-  /** A data key for one call, each in turn. */
+  /** A data key for one call, in turn. */
   nextKey: () => string;
-  /** Headers of a caller with a data key, another key each time. */
+  /** Headers of a caller with a data key, a different key each time. */
   asCaller: () => Record<string, string>;
 }
 
@@ -52,7 +52,7 @@ export interface Measured extends Volley {
   cpuMicrosPerRequest: number;
 }
 
-/** A volley without a single error, and what it cost the process that answered. */
+/** A volley without any error, and its CPU cost for the responding process. */
 export async function flawless(
   what: string,
   target: Target,
@@ -73,11 +73,11 @@ export async function flawless(
 export const repeated = <T>(values: readonly T[], times: number): T[] =>
   Array.from({ length: times }, () => values).flat();
 
-/** The first ten kinds: what from/size can answer too. */
+/** The first ten kinds, which from/size can answer too. */
 export const shallowMix = (session: Session): Search[] =>
   session.searches.filter(({ kind, isDeep }) => !isDeep || kind === 'page 100');
 
-/** One in `step` queries, of every kind alike. */
+/** One in `step` queries, evenly over the kinds. */
 export function someOfEach(searches: readonly Search[], step: number): Search[] {
   const seen = new Map<string, number>();
   return searches.filter(({ kind }) => {

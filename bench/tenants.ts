@@ -18,26 +18,28 @@ const FEW = 100;
 const MANY = 100_000;
 const MOST_CORE_SHARE = 0.03;
 const MOST_STATEMENTS = 20;
-/** Nobody searches here. */
+/** The tenants' bench makes no searches. */
 const NOWHERE = 'http://127.0.0.1:9';
 
 const options = benchCommand(
   'bench tenants',
-  'Measures what a worker costs while nobody does anything: beside 100 idle brands, then beside 100,000. On the engines of ' +
-    'DATABASE_URL, REDIS_URL and CLICKHOUSE_URL, in a database of its own, or on engines of its own. Exits with 1 when a ' +
+  'Measures the cost of an idle worker with 100 idle brands, then with 100,000. Uses the engines in ' +
+    'DATABASE_URL, REDIS_URL and CLICKHOUSE_URL with a temporary database, or embedded engines. Exits with 1 if a ' +
     'floor is missed.',
 )
-  .option('--quick', 'measures for 10 s each instead of 60')
+  .option('--quick', 'measure for 10 s each instead of 60')
   .parse()
   .opts<{ quick?: true }>();
 
-/** A worker is calm when it used less than a tenth of a core for so long: its first pass, over everything, is over. */
+/** A worker is calm once it has used less than a tenth of a core for this long: its first full pass is over. */
 const CALM_MS = 5_000;
 const CALM_SHARE = 0.1;
 const CALM_WITHIN_MS = 180_000;
 const MEASURED_MS = options.quick ? 10_000 : 60_000;
 
-/** Brands that once did something: each has its subscriptions, a data key, and an event that everybody was given. */
+/**
+ * Brands that were once active: each has its subscriptions, a data key, and an event that every consumer has received.
+ */
 async function addIdleBrands(db: Db, from: number, until: number): Promise<void> {
   const longAgo = new Date('2026-01-01T00:00:00Z');
   const id = sql`lpad(n::text, 20, '0')`;
@@ -66,7 +68,7 @@ interface Idle {
   statementsPerSecond: number;
 }
 
-/** The CPU seconds that a worker takes to come to rest. */
+/** The CPU seconds until a worker is calm. */
 async function untilCalm(pid: number): Promise<number> {
   const end = performance.now() + CALM_WITHIN_MS;
   for (let before = 0; performance.now() < end; ) {
@@ -75,7 +77,7 @@ async function untilCalm(pid: number): Promise<number> {
     if (used - before < (CALM_MS / 1_000) * CALM_SHARE) return used;
     before = used;
   }
-  throw new Error(`The worker did not come to rest within ${CALM_WITHIN_MS / 1_000} s.`);
+  throw new Error(`The worker did not become calm within ${CALM_WITHIN_MS / 1_000} s.`);
 }
 
 async function measureWorker(config: Config, urls: EngineUrls): Promise<Idle> {
@@ -103,7 +105,7 @@ function ratiosOf(brands: number, { startSeconds, coreShare, statementsPerSecond
   const shared = {
     bound: 'at most',
     warm: '-',
-    measured: `beside ${brands.toLocaleString('en')} idle brands`,
+    measured: `with ${brands.toLocaleString('en')} idle brands`,
   } as const;
   return [
     { ...shared, name: `worker_start_cpu_seconds_${brands}`, value: startSeconds, floor: null },

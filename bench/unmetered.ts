@@ -1,10 +1,10 @@
 import type { Redis } from '../src/engines/redis/open.ts';
 
-/** Where meter.lua finds the price and the period's start among its arguments. */
+/** The positions of the price and the period's start among meter.lua's arguments. */
 const PRICE = 4;
 const PERIOD_START = 6;
 
-/** A Redis that answers at once, in this process, as meter.lua does for a key with plenty of everything. */
+/** A Redis that answers at once, in this process, like meter.lua for a key with ample credits and calls. */
 export function answerInProcess(redis: Redis): Redis {
   return {
     ...redis,

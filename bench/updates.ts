@@ -9,7 +9,7 @@ const UPDATES_PER_SECOND = 1_000;
 const UPDATES_AT_ONCE = 100;
 const DIFFERENT_CREATORS = 20_000;
 
-/** Bulk bodies that write creators from all over the directory again. */
+/** Bulk bodies that rewrite creators from all over the directory. */
 function prepareUpdates(creators: number): string[] {
   const lines = sampleCreators(creators, DIFFERENT_CREATORS).map(
     (row) => `{"index":{"_id":"${row.pk}"}}\n${JSON.stringify(documentOf(row))}\n`,
@@ -19,7 +19,7 @@ function prepareUpdates(creators: number): string[] {
   return bodies;
 }
 
-/** Sends updates at a steady rate until `isOver`; fails when Elasticsearch cannot keep up. */
+/** Sends updates at a steady rate until `isOver`; fails if Elasticsearch cannot keep up. */
 async function keepUpdating(session: Session, bodies: readonly string[], isOver: () => boolean): Promise<void> {
   const { elastic } = session.context;
   const everyMs = (UPDATES_AT_ONCE * 1000) / UPDATES_PER_SECOND;
@@ -36,7 +36,7 @@ async function keepUpdating(session: Session, bodies: readonly string[], isOver:
   if (perSecond < UPDATES_PER_SECOND * 0.95) throw new Error(`Only ${round(perSecond)} updates a second went through.`);
 }
 
-/** Searches while the live index is written to, beside searches while it is not. */
+/** Searches while the live index is being updated, against searches while it is not. */
 export async function measureUpdates(session: Session, add: Add): Promise<void> {
   const { scale, api, context, index } = session;
   const shots = shallowMix(session).map((search) => search.api);
@@ -44,7 +44,7 @@ export async function measureUpdates(session: Session, add: Add): Promise<void> 
   const bodies = prepareUpdates(scale.creators);
   const search = async () => (await flawless('API', target, shots, { pid: api.pid, forMs: scale.updateMs })).perSecond;
 
-  /** Every side starts from a refreshed index and warm counts. */
+  /** Every side starts with a refreshed index and warm counts. */
   async function settle(): Promise<void> {
     await context.elastic.client.indices.refresh({ index });
     await pause(1_500);

@@ -1,7 +1,10 @@
 import { createServer } from 'node:https';
 import { makeCertificate } from '../test/harness/certificate.ts';
 
-/** A receiver as a process of its own. `/dead` accepts and never answers; of the others it prints what came, and when. */
+/**
+ * A receiver in a separate process. `/dead` accepts and never answers; for other paths it prints what arrived, and
+ * when.
+ */
 const certificate = makeCertificate(['127.0.0.1']);
 const server = createServer(certificate, (request, response) => {
   const chunks: Buffer[] = [];

@@ -28,8 +28,8 @@ const HOOKS_OF_A_BRAND = 10;
 
 const { quick } = benchCommand(
   'bench webhooks',
-  'Measures what webhooks cost and how fast they are: a healthy one beside 50 that never answer, deliveries a second ' +
-    'beside a bare https client, and an event for its transaction. On a PostgreSQL and a Redis of its own, or those of ' +
+  'Measures the cost and speed of webhooks: a healthy one next to 50 that never answer, deliveries a second ' +
+    'against a bare https client, and what an event costs its transaction. Uses embedded PostgreSQL and Redis, or those in ' +
     'DATABASE_URL and REDIS_URL.',
 )
   .option('--quick', '50 events for each dead one, not 1,000, and fewer of the others')
@@ -131,7 +131,7 @@ async function measureIsolation(context: Context, receiver: Receiver): Promise<R
   };
 }
 
-/** The same requests without us: eight at a time on kept connections. */
+/** The same requests without Rollcall: eight at a time on kept connections. */
 async function bareRate(receiver: Receiver, count: number): Promise<number> {
   const agent = new https.Agent({ keepAlive: true, maxSockets: 8 });
   let left = count;
@@ -168,7 +168,7 @@ async function measureRate(context: Context, receiver: Receiver): Promise<Ratio>
   };
 }
 
-/** An event's part of its transaction: the same transaction with and without one, in turn. */
+/** An event's share of its transaction: the same transaction with and without one, in turn. */
 async function measureEvent(context: Context): Promise<Ratio> {
   progress('What an event costs its transaction');
   const brand = await makeBrand(context, []);

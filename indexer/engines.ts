@@ -8,14 +8,14 @@ import { noteSize } from '../src/local/sample.ts';
 import { report } from '../src/local/terminal.ts';
 import { systemClock } from '../src/values/clock.ts';
 
-/** A bulk may take long while Elasticsearch merges. */
+/** A bulk request may take long while Elasticsearch merges. */
 const TIMEOUT_MS = 60_000;
-/** Enough for a directory of a million, should Elasticsearch be started for this command. */
+/** Enough for a directory of a million, if Elasticsearch is started for this command. */
 const HEAP_MB = 1_024;
 
 export type IndexerEngines = DirectoryEngines & { redisUrl: string | undefined };
 
-/** Runs a command on the configured engines, a running server's, or ones started for it and stopped after it. */
+/** Runs a command on the configured engines, a running server's, or ones started and stopped for it. */
 export async function withDirectory<T>(
   command: (engines: IndexerEngines) => Promise<T>,
   options: { needsRedis?: boolean } = {},

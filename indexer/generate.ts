@@ -26,7 +26,7 @@ async function generate({ count, seed, out }: { count: number; seed: number; out
   try {
     await pipeline(Readable.from(ndjson(count, seed)), target);
   } catch (error) {
-    // Whoever read the pipe had enough, as `head` does.
+    // The reader closed the pipe, as `head` does.
     if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return;
     throw error;
   }

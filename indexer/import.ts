@@ -18,8 +18,8 @@ interface Options {
 
 const EXAMPLES = `
 Rows carry the API's own field names; a missing field is unknown (null). Files are NDJSON or CSV with a header row, as
-their names say (.ndjson, .jsonl, .json, .csv) or else their first character; plain, gzip or zstd. Searches see the directory as it was until the new one is verified, then the new one at once.
-Stopped or killed, the same command goes on where it was; --max-rejects and --rejects may then be others. A rejected
+their names say (.ndjson, .jsonl, .json, .csv) or else their first character; plain, gzip or zstd. Searches see the old directory until the new one is verified, then the new one at once.
+If it is stopped or killed, the same command resumes; --max-rejects and --rejects may then differ. A rejected
 row of a CSV counts as many as it has lines, for a stray quote takes the rows after it for its text.
 
 Examples:
@@ -52,7 +52,7 @@ function sayReport(report: ImportReport): void {
 
 async function runImport(files: string[], options: Options): Promise<void> {
   const signal = onStop();
-  // What is wrong with a file is said before any engine is started.
+  // Problems with a file are reported before any engine is started.
   const source = await openFiles(files);
   await withDirectory(async (engines) => {
     const view = openProgress();
@@ -97,16 +97,16 @@ export function importCommand(program: Command): void {
     ])
     .option(
       '--max-rejects <limit>',
-      `rows, or percent of them, that may be rejected (default ${DEFAULT_MAX_REJECTS})`,
+      `rows that may be rejected, as a number or a percentage (default ${DEFAULT_MAX_REJECTS})`,
       rejectLimit,
     )
     .option(
       '--rejects <file>',
-      'where rejected rows go, with line, field and reason (default rejects-<id>.ndjson)',
+      'the file for rejected rows, with line, field and reason (default rejects-<id>.ndjson)',
       filled,
     )
-    .option('--restart', 'start anew although an import of these files could go on')
-    .option('--enqueue', 'let a worker run it; prints the id of the import')
+    .option('--restart', 'start over even if an import of these files could resume')
+    .option('--enqueue', "let a worker run it; prints the import's id")
     .addHelpText('after', EXAMPLES)
     .action((files: string[], options: Options) =>
       options.enqueue ? enqueue(files, options) : runImport(files, options),

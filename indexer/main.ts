@@ -14,7 +14,7 @@ const FAILED = 1;
 const program = openProgram(
   'indexer',
   'The creator directory: import, upsert, delete, verify, roll back. Results go to stdout, progress to stderr.',
-).addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 wrong usage, 130 or 143 stopped by a signal.');
+).addHelpText('after', '\nExit codes: 0 success, 1 failure, 2 invalid arguments, 130 or 143 stopped by a signal.');
 
 for (const add of [
   importCommand,
@@ -31,6 +31,6 @@ for (const add of [
 program.parseAsync().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   const stop = stopSignal();
-  if (error instanceof Interrupted) process.stderr.write('Run the same command again to go on from there.\n');
+  if (error instanceof Interrupted) process.stderr.write('Run the same command again to resume.\n');
   process.exitCode = stop ? stop.exitCode : FAILED;
 });

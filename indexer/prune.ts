@@ -10,8 +10,8 @@ export function pruneCommand(program: Command): void {
     .command('prune')
     .description('remove old and unfinished indices; prints their names')
     .option('--keep <number>', 'previous indices to keep', wholeNumber(0, 9_999), 1)
-    .option('--no-wait', 'fail instead of waiting for whoever writes')
-    .addHelpText('after', '\nNever removes the live index, nor one that was live within the hour.')
+    .option('--no-wait', 'fail instead of waiting for another writer')
+    .addHelpText('after', '\nNever removes the live index, or one that was live within the last hour.')
     .action((options: { keep: number; wait: boolean }) =>
       withDirectory(async (engines) => {
         const waiting = { onWait: options.wait ? say : undefined, signal: onStop() };

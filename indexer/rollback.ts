@@ -7,9 +7,9 @@ import { grouped, print, say } from './terminal.ts';
 export function rollbackCommand(program: Command): void {
   program
     .command('rollback')
-    .description('make the index live that was live before')
-    .option('--no-wait', 'fail instead of waiting for whoever writes')
-    .addHelpText('after', '\nAsks nothing. Names the upserts and deletes that the older index does not have.')
+    .description('make the previously live index live again')
+    .option('--no-wait', 'fail instead of waiting for another writer')
+    .addHelpText('after', '\nDoes not ask for confirmation. Lists the upserts and deletes that the older index lacks.')
     .action((options: { wait: boolean }) =>
       withDirectory(async (engines) => {
         const { from, to, forgotten } = await rollback(engines, {
@@ -17,7 +17,7 @@ export function rollbackCommand(program: Command): void {
           signal: onStop(),
         });
         for (const { kind, file, rows, startedAt } of forgotten) {
-          say(`Forgotten: ${kind} of ${grouped(rows)} rows from ${file}, ${startedAt.toISOString()}`);
+          say(`Lost: ${kind} of ${grouped(rows)} rows from ${file}, ${startedAt.toISOString()}`);
         }
         say(`${from} is no longer live; live now:`);
         print(to);

@@ -2,19 +2,19 @@ const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 let received: { exitCode: number } | undefined;
 
-/** What told this process to stop, if anything did. */
+/** How this process was told to stop, if it was. */
 export function stopSignal(): { exitCode: number } | undefined {
   return received;
 }
 
-/** Aborted by Ctrl-C or SIGTERM, so that the work ends in good order; a second one ends it at once. */
+/** Aborted by Ctrl-C or SIGTERM, so that the work ends cleanly; a second signal ends it at once. */
 export function onStop(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       if (received) process.exit(received.exitCode);
       received = { exitCode: EXIT_CODES[name] };
-      process.stderr.write('\nStopping after what is in flight; once more to stop at once.\n');
+      process.stderr.write('\nStopping after the requests in flight; press again to stop at once.\n');
       controller.abort();
     });
   }

@@ -5,7 +5,7 @@ import { grouped, inMegabytes, paint, print } from './terminal.ts';
 
 const at = (time: Date | null) => time?.toISOString() ?? 'unknown';
 
-/** One that nobody runs goes on when its command is given again, or by itself when it was enqueued. */
+/** An import that no process runs resumes when its command is given again, or by itself if it was enqueued. */
 function importLine({
   id,
   state,
@@ -37,7 +37,7 @@ function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus
 export function statusCommand(program: Command): void {
   program
     .command('status')
-    .description('the live index, previous ones, imports and who writes')
+    .description('the live index, previous ones, imports and the current writer')
     .option('--json', 'as JSON')
     .addHelpText('after', '\nExamples:\n  npm run --silent indexer -- status --json')
     .action((options: { json?: boolean }) =>

@@ -18,13 +18,13 @@ export function inMegabytes(bytes: number): string {
 export interface Progress {
   phase: string;
   rows: number;
-  /** 0 to 1; null when the end is not known. */
+  /** 0 to 1; null if the total is unknown. */
   progress: number | null;
 }
 
 export interface ProgressView {
   show(progress: Progress): void;
-  /** A line beside the progress. */
+  /** Prints a line next to the progress. */
   note(line: string): void;
   end(): void;
 }
@@ -80,12 +80,12 @@ function bar(): ProgressView {
   };
 }
 
-/** A bar with rate and remaining time on a terminal, a plain line every two seconds elsewhere. */
+/** A bar with rate and remaining time on a terminal; elsewhere a plain line every two seconds. */
 export function openProgress(): ProgressView {
   return out.isTTY ? bar() : plainLines();
 }
 
-/** Names the fields of the file that are not the API's. */
+/** Lists the unknown fields of the file. */
 export function sayUnknownFields(unknownFields: Record<string, number>): void {
   const names = Object.entries(unknownFields).map(([name, rows]) => `${name} (${grouped(rows)} rows)`);
   if (names.length > 0) say(`Ignored fields that are not the API's: ${names.join(', ')}.`);

@@ -10,7 +10,7 @@ export function verifyCommand(program: Command): void {
     .command('verify')
     .description('check an index: its number of documents, a sample of them, its mapping, the alias')
     .argument('[index]', 'default: the live one', filled)
-    .addHelpText('after', '\nPrints what is wrong, a line each, and exits 1; prints nothing when all is well.')
+    .addHelpText('after', '\nPrints each problem on a line and exits with 1; prints nothing if there are none.')
     .action((name: string | undefined) =>
       withDirectory(async (engines) => {
         const index = name ?? (await indexBehind(engines.elastic, engines.alias));

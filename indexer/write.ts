@@ -16,7 +16,7 @@ type Write = (engines: DirectoryEngines, request: WriteRequest) => Promise<Write
 
 async function run(write: Write, file: string, kind: RowKind, options: Options): Promise<void> {
   const signal = onStop();
-  // What is wrong with a file is said before any engine is started.
+  // Problems with a file are reported before any engine is started.
   const source = await openFiles([file], kind);
   await withDirectory(async (engines) => {
     const view = openProgress();
@@ -42,19 +42,19 @@ export function writeCommands(program: Command): void {
     .command('upsert')
     .description('add or replace creators in the live directory')
     .argument('<file>', 'NDJSON or CSV, plain, gzip or zstd, or - for standard input', filled)
-    .option('--rejects <file>', 'where rejected rows go (default rejects-upsert.ndjson)', filled)
-    .option('--no-wait', 'fail instead of waiting for an import that runs')
+    .option('--rejects <file>', 'the file for rejected rows (default rejects-upsert.ndjson)', filled)
+    .option('--no-wait', 'fail instead of waiting for a running import')
     .addHelpText(
       'after',
-      '\nExamples:\n  npm run indexer -- upsert changes.ndjson\n\nExits 1 when a row was rejected; the others are written.',
+      '\nExamples:\n  npm run indexer -- upsert changes.ndjson\n\nExits with 1 if a row was rejected; the others are written.',
     )
     .action((file: string, options: Options) => run(upsertCreators, file, 'creators', options));
   program
     .command('delete')
     .description('remove creators from the live directory')
-    .argument('<file>', 'rows with a pk as NDJSON or CSV, or one pk a line; - for standard input', filled)
-    .option('--rejects <file>', 'where rejected rows go (default rejects-delete.ndjson)', filled)
-    .option('--no-wait', 'fail instead of waiting for an import that runs')
+    .argument('<file>', 'rows with a pk as NDJSON or CSV, or one pk per line; - for standard input', filled)
+    .option('--rejects <file>', 'the file for rejected rows (default rejects-delete.ndjson)', filled)
+    .option('--no-wait', 'fail instead of waiting for a running import')
     .addHelpText(
       'after',
       '\nExamples:\n  npm run indexer -- delete gone.csv\n  echo 173560420 | npm run indexer -- delete -',

@@ -113,7 +113,7 @@ function assertSandbox(env: z.infer<typeof Environment>): void {
   const given = engines.filter((name) => env[name] !== undefined);
   if (given.length === 0) return;
   throw new Error(
-    `ROLLCALL_SANDBOX=1 is for embedded engines, but ${given.join(', ')} is set. A sandbox advances the time of that data` +
+    `ROLLCALL_SANDBOX=1 is for embedded engines, but ${given.join(', ')} is set. A sandbox advances the time of that data ` +
       'permanently: set ROLLCALL_SANDBOX=really if that is what you want.',
   );
 }

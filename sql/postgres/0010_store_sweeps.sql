@@ -1,13 +1,13 @@
--- Orders are also read from their stores, which heals what no webhook told.
+-- Orders are also read from their stores, which records what no webhook reported.
 
 ALTER TABLE integrations
   -- When the store's orders are read next. While a worker reads them: when its claim runs out. Null: never.
   ADD COLUMN sweep_at timestamptz,
   -- When all changes of its orders were last read.
   ADD COLUMN swept_at timestamptz,
-  -- Since when orders are found that no webhook told of.
+  -- Since when orders are found that no webhook reported.
   ADD COLUMN silent_since timestamptz,
-  -- Since when the brand knows by mail that webhooks do not arrive. Null: they do.
+  -- When it was last noticed that webhooks do not arrive, in an episode that the brand was mailed about. Null: they do.
   ADD COLUMN webhook_trouble_at timestamptz;
 
 UPDATE integrations SET sweep_at = now() WHERE status = 'connected' AND octet_length(secrets) > 0;
@@ -25,7 +25,7 @@ CREATE TABLE store_sweeps (
   cursor text,
   -- The latest change that this sweep has read.
   reached_at timestamptz,
-  -- Orders that this sweep found and no webhook told of.
+  -- Orders that this sweep found and no webhook reported.
   missed integer NOT NULL DEFAULT 0,
   -- A change that this sweep left to its webhook is looked at again then.
   again_at timestamptz,

@@ -46,7 +46,7 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
   const addresses = openAddressLimit(context.redis, clock, metrics, { name: 'pixel', limit: REPORTS_PER_MINUTE });
   const url = '/ingest/shopify/:integration/clicks';
 
-  // A pixel's sandbox has no origin of its own.
+  // A pixel runs in a sandbox without an origin.
   async function allowAll(_request: FastifyRequest, reply: FastifyReply): Promise<void> {
     reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
   }

@@ -6,10 +6,10 @@ import type { Context } from '../operation/context.ts';
 import type { FormPart } from '../operation/form-part.ts';
 import type { Work } from '../operation/work.ts';
 
-/** What every row that a link opens has. */
+/** The fields of every row that a link opens. */
 export interface LinkedRow {
   brandId: string;
-  /** Raising it revokes every earlier link. */
+  /** Incrementing it revokes every earlier link. */
   linkVersion: number;
 }
 
@@ -19,45 +19,45 @@ export interface Visit<Row> {
   row: Row;
   brand: BrandFace;
   link: PageLink;
-  /** The page's own path, for its forms and to be sent back to. */
+  /** The page's own path, for its forms and redirects. */
   action: string;
   query: Readonly<Record<string, string>>;
-  /** Not a mail's scanner, a preview or a prefetch: only such a visit is a first view. */
+  /** False for a mail scanner, a preview or a prefetch: they do not count as a first view. */
   isPerson: boolean;
   address: string;
   userAgent: string;
   requestId: string;
   now: Date;
-  /** What was filled in; throws where it did not come as the page's form. */
+  /** The submitted form; throws if the body is not the page's form. */
   form(): Form;
-  /** The parts of a multipart form; only for a page that takes an `upload`. */
+  /** The parts of a multipart form; only for a page with `upload`. */
   parts(): AsyncIterable<FormPart>;
-  /** A change in one transaction, audited as the page's: `page_brief`, without a key. */
+  /** Makes a change in one transaction, audited under the page's name, such as `page_brief`, without a key. */
   inWork<T>(change: (work: Work) => Promise<T>): Promise<T>;
 }
 
-/** A page, or the path of this host that a browser goes on to. */
+/** A page, or the path on this host that the browser is redirected to. */
 export type PageAnswer = { status?: number; title: string; content: Html } | { seeOther: string };
 
 export interface PageDeclaration<Row extends LinkedRow> {
-  /** Of its links, and of its path: `/brief/{token}`. */
+  /** The kind of its links, and its path: `/brief/{token}`. */
   kind: PageKind;
-  /** The row that the link opens, scoped by nothing else; undefined: there is no such page any more. */
+  /** The row that the link opens, found by the link alone; undefined if the page no longer exists. */
   find(context: Context, link: PageLink): Promise<Row | undefined>;
-  /** Answers a GET. It uses nothing up. */
+  /** Answers a GET. It must not use anything up. */
   show(visit: Visit<Row>): Promise<PageAnswer> | PageAnswer;
-  /** Answers a POST of the page's own form, once it is known to be from the page. */
+  /** Answers a POST of the page's own form, after checking that it came from the page. */
   submit?(visit: Visit<Row>): Promise<PageAnswer>;
-  /** For forms with files, each as large as an asset may be. Without it a form has up to 64 kB. */
+  /** For forms with files, each at most as large as an asset. Without it a form may have up to 64 kB. */
   upload?: { maxFiles: number };
 }
 
-/** A declared page whose row's type is known only to itself. */
+/** A declared page, without its row's type. */
 export interface CreatorPage {
   kind: PageKind;
   hasSubmit: boolean;
   upload: PageDeclaration<LinkedRow>['upload'];
-  /** Undefined when the link opens nothing. */
+  /** Undefined if the link opens nothing. */
   open(context: Context, link: PageLink): Promise<OpenPage | undefined>;
 }
 
@@ -67,7 +67,7 @@ export interface OpenPage {
   submit(visit: Omit<Visit<unknown>, 'row'>): Promise<PageAnswer>;
 }
 
-/** Declares a page that opens by a link alone. */
+/** Declares a page that opens with a link alone. */
 export function creatorPage<Row extends LinkedRow>(declared: PageDeclaration<Row>): CreatorPage {
   const { kind, upload } = declared;
   return {

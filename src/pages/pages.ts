@@ -8,7 +8,7 @@ import { talkPage } from './talk/page.ts';
 import { unsubscribePage } from './unsubscribe/page.ts';
 import { workPage } from './work/page.ts';
 
-/** Every page that opens by a link alone, a line each. */
+/** Every page that opens with a link alone, one per line. */
 export const creatorPages: readonly CreatorPage[] = [
   briefPage,
   confirmPage,

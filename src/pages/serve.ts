@@ -23,11 +23,11 @@ const FORM_LIMIT_BYTES = 64 * 1024;
 const Params = z.object({ token: z.string() });
 const Query = z.record(z.string(), z.string().catch('')).catch({});
 
-/** The same answer for unknown, revoked and expired links, so that nobody learns which it is. */
+/** The same answer for unknown, revoked and expired links, so that callers cannot tell them apart. */
 const MISSING = page(
   'Not found',
   html`<h1>Not found</h1>
-<p>There is nothing at this address, or not any more. Please check the link that you were given, or ask for a new one.</p>`,
+<p>There is nothing at this address, or no longer. Please check the link that you were given, or ask for a new one.</p>`,
 );
 
 async function send(reply: FastifyReply, status: number, text: string, brand?: BrandFace): Promise<FastifyReply> {
@@ -37,7 +37,7 @@ async function send(reply: FastifyReply, status: number, text: string, brand?: B
 function explain({ status, headers }: Pick<ApiError, 'status' | 'headers'>): string {
   switch (status) {
     case 400:
-      return 'What was sent did not arrive whole. Please try again.';
+      return 'What you sent arrived incomplete. Please try again.';
     case 403:
       return 'This was not sent from the page itself. Please open the link that you were given and try again.';
     case 408:
@@ -45,13 +45,13 @@ function explain({ status, headers }: Pick<ApiError, 'status' | 'headers'>): str
     case 409:
       return 'Something has changed in the meantime. Please open the link that you were given again.';
     case 413:
-      return 'This is more than we can take.';
+      return 'This is larger than we can accept.';
     case 415:
       return 'Please use the form on the page.';
     case 429:
       return `Too much was sent from your network. Please try again in ${headers['retry-after']} seconds.`;
     case 503:
-      return 'We cannot take this right now. Please try again in a minute.';
+      return 'We cannot accept this right now. Please try again in a minute.';
     default:
       return 'Something went wrong on our side. Please try again later.';
   }
@@ -65,7 +65,9 @@ const failure = (answer: Pick<ApiError, 'status' | 'headers'>): string =>
 <p>Go back with your browser to find what you typed.</p>`,
   );
 
-/** Browsers say where a post comes from. Other clients do not, and they have no user's cookies to misuse. */
+/**
+ * Browsers report where a post comes from. Other clients do not, but they have no user's cookies that could be misused.
+ */
 function isFromPage({ headers }: FastifyRequest): boolean {
   const site = headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin';
@@ -98,7 +100,7 @@ interface Opened {
   visit: Omit<Visit<unknown>, 'row'>;
 }
 
-/** The row behind a link and what is known of the visit; undefined for a link that opens nothing. */
+/** The row behind a link and the facts of the visit; undefined if the link opens nothing. */
 async function openVisit(context: Context, kind: CreatorPage, request: FastifyRequest): Promise<Opened | undefined> {
   const { postgres, clock, pageLinks } = context;
   const { token } = Params.parse(request.params);
@@ -166,7 +168,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
   });
 }
 
-/** The pages that open by a link alone. No part of the API: no key, HTML, a limit of their own. */
+/** The pages that open with a link alone. They are not part of the API: HTML, no key, and a separate rate limit. */
 export async function pageRoutes(app: FastifyInstance, context: Context, metrics: Metrics): Promise<void> {
   const allowance = { name: 'pages', limit: POSTS_PER_MINUTE };
   const serving = { context, metrics, addresses: openAddressLimit(context.redis, context.clock, metrics, allowance) };

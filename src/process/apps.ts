@@ -71,7 +71,8 @@ export async function buildApps(
 
   const links = buildLinksHost(context, shared);
   await serveLinks(links);
-  // Links of mails are on this host, and the web app is on the API's: without `API_URL`, on its port under the same name.
+  // Links in mails are on this host, and the web app is on the API's: at `API_URL`, or at the same host name with the
+  // API's port.
   entranceRoute(links, ({ hostname }) => config.apiUrl ?? `http://${hostname}:${config.port}`);
   return { api, links, close: async () => void (await Promise.all([api.close(), links.close()])) };
 }

@@ -16,7 +16,6 @@ import { content } from './content/noun.ts';
 import { contracts } from './contracts/noun.ts';
 import { creators } from './creators/noun.ts';
 import { deliverables } from './deliverables/noun.ts';
-import { disputes } from './disputes/noun.ts';
 import { events } from './events/noun.ts';
 import { integrations } from './integrations/noun.ts';
 import { keys } from './keys/noun.ts';
@@ -29,7 +28,6 @@ import { orders } from './orders/noun.ts';
 import { passkeys } from './passkeys/noun.ts';
 import { payouts } from './payouts/noun.ts';
 import { people } from './people/noun.ts';
-import { performance } from './performance/noun.ts';
 import { plans } from './plans/noun.ts';
 import { reviews } from './reviews/noun.ts';
 import { roster } from './roster/noun.ts';
@@ -65,14 +63,12 @@ const declared = [
   reviews,
   payouts,
   statements,
-  disputes,
   integrations,
   storeDeliveries,
   storeWebhooks,
   orders,
   orderClicks,
   storeSweeps,
-  performance,
   ledger,
   analytics,
   events,
@@ -94,7 +90,7 @@ const all: readonly Operation[] = nouns.flatMap(({ operations: its }) => its);
 /** Every operation of the API. Nothing else answers under /v1. */
 export const operations: readonly Operation[] = all.filter((operation) => !isForSessions(operation));
 
-/** What people do in the web app and no API key may: not in the OpenAPI document, and no tool of an agent. */
+/** What people can do in the web app but API keys cannot: absent from the OpenAPI document and from agents' tools. */
 export const sessionOperations: readonly Operation[] = all.filter(isForSessions);
 
 /** The sections of the reference. */
@@ -111,5 +107,7 @@ export const consumersOf = (context: Context): readonly Consumer[] =>
 type Declared = (typeof declared)[number]['operations'][number];
 export type OperationId = Declared['id'];
 
-/** What a call of an operation sends and is answered: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`. */
+/**
+ * What a call of an operation sends and receives: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`.
+ */
 export type CallOf<Id extends OperationId> = NonNullable<Extract<Declared, { id: Id }>['types']>;

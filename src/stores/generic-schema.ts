@@ -134,5 +134,22 @@ const GenericStoreDelivery = z
     description: 'What a generic store sends to `POST /ingest/generic/{integration}`, signed.',
   });
 
+const GenericStoreOrders = z
+  .object({
+    orders: z
+      .array(Order)
+      .describe('Orders that changed since `updated_since`, oldest change first. Each has `updated_at`.'),
+    next_cursor: z.string().nullish().describe('Sent back as `cursor` for the next page; null or absent on the last.'),
+  })
+  .meta({
+    id: 'GenericStoreOrders',
+    description: 'The answer of a generic store to `GET /orders`; 404 when it does not list its orders.',
+  });
+
 /** The shapes that no operation of the API has, for the OpenAPI document. */
-export const GENERIC_STORE_SHAPES = [GenericStoreInfo, GenericStoreCoupon, GenericStoreDelivery] as const;
+export const GENERIC_STORE_SHAPES = [
+  GenericStoreInfo,
+  GenericStoreCoupon,
+  GenericStoreOrders,
+  GenericStoreDelivery,
+] as const;

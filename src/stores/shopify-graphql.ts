@@ -33,9 +33,9 @@ const Answer = z.object({
   extensions: z.object({ cost: Cost.optional() }).optional(),
 });
 
-/** Why a query is refused whenever it is asked: it could cost more than any query may. */
+/** A query that is always refused, because it could cost more than any query may. */
 class TooCostly extends Error {
-  /** The share of it that may be asked. */
+  /** How much of it would be accepted, from 0 to 1. */
   readonly share: number;
 
   constructor(message: string, share: number) {
@@ -48,7 +48,7 @@ class TooCostly extends Error {
 export const affordableShareOf = (error: unknown): number | undefined =>
   error instanceof Error && error.cause instanceof TooCostly ? error.cause.share : undefined;
 
-/** How long until the same query can be asked again. */
+/** How long until the same query can be sent again. */
 function waitOf(cost: Cost | undefined): number {
   if (!cost) return 0;
   const { requestedQueryCost, throttleStatus } = cost;
@@ -63,13 +63,13 @@ function errorOf({ message, extensions }: z.output<typeof GraphqlError>, cost: C
   if (extensions?.code === 'ACCESS_DENIED') return unauthorized(said);
   if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(waitOf(cost), LEAST_BUSY_MS));
   if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(said);
-  const { cost: asked = 2, maxCost = 1 } = extensions;
-  return storeUnavailable(new TooCostly(message, maxCost / asked));
+  const { cost: estimate = 2, maxCost = 1 } = extensions;
+  return storeUnavailable(new TooCostly(message, maxCost / estimate));
 }
 
 export interface ShopifyAnswer<T> {
   data: T;
-  /** How long to wait before the same is asked again. */
+  /** How long to wait before sending the same query again. */
   waitMs: number;
 }
 

@@ -3,7 +3,7 @@ import { Currency } from '../values/money.ts';
 import type { OrderPage, Since, Store } from './provider.ts';
 import { affordableShareOf, callShopify, type ShopifyAnswer } from './shopify-graphql.ts';
 
-/** What a page begins with; one that costs more than a query may is asked smaller. */
+/** The first page size. A page that costs more than a query may is requested again with fewer orders. */
 const MOST_AT_ONCE = 50;
 /** Of an estimate that is met exactly, something else may be counted with it. */
 const MARGIN = 0.9;
@@ -174,14 +174,14 @@ const refundedLineOf = ({ quantity, lineItem, subtotalSet, totalTaxSet }: Refund
 async function refundOf(store: Store, refund: z.output<typeof Refund>, order: Order) {
   const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
   const lines = await allOf(refundLineItems, async (after) => {
-    const asked = { query: MORE_REFUNDED_LINES, variables: { id, after }, data: MoreRefundedLines };
-    return (await callShopify(store, asked)).data.refund?.refundLineItems;
+    const request = { query: MORE_REFUNDED_LINES, variables: { id, after }, data: MoreRefundedLines };
+    return (await callShopify(store, request)).data.refund?.refundLineItems;
   });
   return {
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
     refund_line_items: lines.map(refundedLineOf),
-    // Refunded shipping is no adjustment here.
+    // Unlike webhooks, GraphQL does not list refunded shipping among them.
     order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
       kind: 'refund_discrepancy',
       reason: reasonOf(reason ?? ''),
@@ -194,8 +194,8 @@ async function refundOf(store: Store, refund: z.output<typeof Refund>, order: Or
 async function bodyOf(store: Store, order: Order): Promise<object> {
   const id = `gid://shopify/Order/${order.legacyResourceId}`;
   const lines = await allOf(order.lineItems, async (after) => {
-    const asked = { query: MORE_LINES, variables: { id, after }, data: MoreLines };
-    return (await callShopify(store, asked)).data.order?.lineItems;
+    const request = { query: MORE_LINES, variables: { id, after }, data: MoreLines };
+    return (await callShopify(store, request)).data.order?.lineItems;
   });
   const refunds: object[] = [];
   for (const refund of order.refunds) refunds.push(await refundOf(store, refund, order));
@@ -225,28 +225,34 @@ function readCursor(cursor: string | null): { first: number; after: string | nul
   return { first: Number(first), after: after || null };
 }
 
-interface Asked {
+interface PageRequest {
   first: number;
   after: string | null;
   query: string;
 }
 
 /** Asks for fewer until a page costs what a query may; the size is kept for the next page. */
-async function askFor(store: Store, asked: Asked): Promise<ShopifyAnswer<z.output<typeof Orders>> & { first: number }> {
+async function requestPage(
+  store: Store,
+  request: PageRequest,
+): Promise<ShopifyAnswer<z.output<typeof Orders>> & { first: number }> {
   try {
-    const { first } = asked;
-    return { first, ...(await callShopify(store, { query: ORDERS, variables: asked, data: Orders, isPartial: true })) };
+    const { first } = request;
+    return {
+      first,
+      ...(await callShopify(store, { query: ORDERS, variables: request, data: Orders, isPartial: true })),
+    };
   } catch (error) {
     const share = affordableShareOf(error);
-    if (share === undefined || asked.first === 1) throw error;
-    const first = Math.max(1, Math.min(asked.first - 1, Math.floor(asked.first * share * MARGIN)));
-    return await askFor(store, { ...asked, first });
+    if (share === undefined || request.first === 1) throw error;
+    const first = Math.max(1, Math.min(request.first - 1, Math.floor(request.first * share * MARGIN)));
+    return await requestPage(store, { ...request, first });
   }
 }
 
 export async function listShopifyOrders(store: Store, { since, cursor }: Since): Promise<OrderPage> {
-  const asked = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'` };
-  const { data, waitMs, first } = await askFor(store, asked);
+  const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'` };
+  const { data, waitMs, first } = await requestPage(store, request);
   const { nodes, pageInfo } = data.orders;
   const orders: OrderPage['orders'] = [];
   for (const order of nodes) {

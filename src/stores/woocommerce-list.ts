@@ -4,7 +4,7 @@ import { WooTime } from './woocommerce-orders.ts';
 
 /** The most that WooCommerce gives at once. */
 const PER_PAGE = 100;
-/** It tells whole seconds, and `modified_after` leaves its own second out. */
+/** Its times are whole seconds, and `modified_after` leaves its own second out. */
 const SECOND_MS = 1_000;
 /** "Any" leaves the trash out. */
 const STATUSES = ['any', 'trash'] as const;
@@ -41,13 +41,13 @@ export async function listWooOrders(
   { since, cursor }: Since,
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
-  const asked = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
-  const [status, after, page] = asked;
+  const requested = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
+  const [status, after, page] = requested;
   const answer = await ask(
     `/orders?status=${status}&modified_after=${gmt(after)}&dates_are_gmt=true` +
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
-  const next = nextOf(asked, answer.body, pagesOf(answer, page));
+  const next = nextOf(requested, answer.body, pagesOf(answer, page));
   const trash: Cursor | undefined = status === 'any' ? ['trash', new Date(since.getTime() - SECOND_MS), 1] : undefined;
   const following = next ?? trash;
   return {

@@ -74,6 +74,11 @@ const textOf = (attributes: Attributes, key: string): string | undefined => {
 const LANDING_PAGE = '_wc_order_attribution_session_entry';
 /** WooCommerce Subscriptions keeps the subscription that an order renews. */
 const RENEWED = '_subscription_renewal';
+/** WooCommerce has no test orders; WooPayments and PayPal Payments note which of their modes an order was paid in. */
+const TESTED: ReadonlyMap<string, unknown> = new Map([
+  ['_wcpay_mode', 'test'],
+  ['_ppcp_paypal_payment_mode', 'sandbox'],
+]);
 
 const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumOf(lines.map(({ total }) => total));
 
@@ -117,7 +122,7 @@ function factsOf(order: Order, refunds: readonly WooRefund[], { one, list }: Len
     clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(textOf(attributes, LANDING_PAGE))]),
     refunds: refunds.map((refund) => refundOf(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
     hasAllRefunds: true,
-    isTest: false,
+    isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
     isRenewal: attributes.some(({ name }) => name === RENEWED),
     dispute: null,
   };
@@ -138,7 +143,7 @@ async function readDeletion(orderId: string, requested: Requested): Promise<Read
 }
 
 /** What WordPress's API answers when it refuses. */
-const ErrorBody = z.object({ code: z.string(), message: z.string(), id: z.undefined() });
+const ErrorBody = z.object({ code: z.string(), message: z.string(), id: z.undefined().optional() });
 
 /** A webhook whose user lost its rights sends the refusal that the user would get, and signs it. */
 function assertNoError(body: unknown): void {

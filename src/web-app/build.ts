@@ -7,7 +7,10 @@ import path from 'node:path';
 import { ignoreFailure } from '../values/errors.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
-/** All that the client is made of: its own sources, the declarations it is checked against and calls by, the packages. */
+/**
+ * Everything that the client is built from: its sources, the declarations that it is type-checked against, and the
+ * packages.
+ */
 const SOURCES = ['web', 'src/resources/nouns.ts', 'package-lock.json'];
 const ROUTES = 'src/resources';
 /** The prebuilt client in the image, which has neither the sources nor Vite. */
@@ -33,7 +36,7 @@ async function buildInto(folder: string): Promise<void> {
   const script = path.join(import.meta.dirname, 'build-client.ts');
   const child = spawn(process.execPath, ['--max-old-space-size=768', script, folder], {
     cwd: ROOT,
-    // Nothing else of this process's environment: the client is always built for production.
+    // None of this process's environment, because the client is always built for production.
     env: { NODE_ENV: 'production' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -10,7 +10,7 @@ describe('API keys', () => {
     expect(new Set(keys).size).toBe(1_000);
   });
 
-  it('with one changed character are refused without a look-up', () => {
+  it('with one changed character are refused without a lookup', () => {
     const key = newApiKey();
     expect(isWellFormedKey(key)).toBe(true);
     for (let i = 0; i < key.length; i += 1) {

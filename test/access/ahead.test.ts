@@ -17,7 +17,7 @@ afterAll(() => Promise.all([one?.close(), other?.close()]));
 const search = (app: TestApp, key: string) => call(`${app.url}/v1/creators/search`, key);
 const richBrand = (credits = 1_000_000) => makeBrand(one.context, { plan: 'enterprise', credits });
 
-describe('a search that begins beside its debit', () => {
+describe('a search that starts in parallel with its debit', () => {
   it('is charged once and shows the remaining credits', async () => {
     const brand = await richBrand();
     const key = await brand.key('data');
@@ -30,7 +30,7 @@ describe('a search that begins beside its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 50 });
   });
 
-  it('is refused when other calls used up the credits meanwhile, and shows no results', async () => {
+  it('is refused when other calls use up the credits meanwhile, and shows no results', async () => {
     const brand = await richBrand();
     const key = await brand.key('data');
     expect((await search(one, key)).status).toBe(200);

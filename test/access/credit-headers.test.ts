@@ -22,8 +22,8 @@ function creditsOf({ status, headers }: Answer) {
   return [status, ...['limit', 'remaining', 'charged'].map((name) => headers.get(`x-credits-${name}`))];
 }
 
-describe('the credits of a data key are on every response', () => {
-  it('402, 403, 404, 422 and 429, which charge nothing', async () => {
+describe('the headers with a data key’s credits', () => {
+  it('are on 402, 403, 404, 422 and 429 responses, which charge nothing', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 15 });
     const key = await brand.key('data');
     expect(creditsOf(await search(key))).toEqual([200, '15', '5', '10']);
@@ -36,7 +36,7 @@ describe('the credits of a data key are on every response', () => {
     expect(creditsOf(await search(key))).toEqual([429, '15', '5', '0']);
   });
 
-  it('a call over the rate limit is not charged, however many credits are left', async () => {
+  it('show no charge for a call over the rate limit, however many credits are left', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 100; i += 1) await call(`${app.url}/v1/creators/1`, key);
@@ -44,7 +44,7 @@ describe('the credits of a data key are on every response', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 0, refunded: 0, remaining: 1_000 });
   });
 
-  it('without Redis: nothing is charged, and the remaining credits are 0 while the balance is unknown', async () => {
+  it('show 0 remaining credits and no charge without Redis, while the balance is unknown', async () => {
     const proxy = await startProxy(engineUrls().redis);
     const cut = await startApp({ alias, urls: { redis: proxy.url } });
     const key = await (await makeBrand(app.context, { plan: 'starter' })).key('data');
@@ -61,7 +61,7 @@ describe('the credits of a data key are on every response', () => {
 });
 
 describe('CREATOR_LOOKUP_CREDITS', () => {
-  it('is the price of one creator; one that does not exist is free', async () => {
+  it('is the price of one creator; a creator that does not exist is free', async () => {
     const priced = await startApp({ alias, env: { CREATOR_LOOKUP_CREDITS: '3' } });
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 5 });
     const key = await brand.key('data');

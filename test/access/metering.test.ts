@@ -136,8 +136,8 @@ describe('three processes', () => {
   });
 });
 
-describe('credits', () => {
-  it('a search costs 10, whatever its limit and also when nothing is found; look-ups and previews are free', async () => {
+describe('credit metering', () => {
+  it('charges 10 per search, whatever its limit and even without results; lookups and previews are free', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     const charged = async (path: string) => {
@@ -153,7 +153,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 20, refunded: 0, remaining: 980 });
   });
 
-  it('a search with fewer than 10 credits left is 402 without partial results', async () => {
+  it('answers 402 without partial results to a search with fewer than 10 credits left', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter', credits: 19 });
     const key = await brand.key('data');
     expect((await call(searchUrl(app.url), key)).status).toBe(200);
@@ -161,14 +161,14 @@ describe('credits', () => {
     expect([status, body.credits_remaining]).toEqual([402, 9]);
   });
 
-  it('a brand key is not metered', async () => {
+  it('does not apply to a brand key', async () => {
     const brand = await makeBrand(app.context);
     const { status, headers } = await call(searchUrl(app.url), await brand.key('brand'));
     expect([status, headers.get('x-credits-charged')]).toEqual([200, null]);
     expect((await ledgerOf(app.context, brand)).charged).toBe(0);
   });
 
-  it('the balance is rebuilt from the ledger and the unsettled charges when Redis has lost it', async () => {
+  it('rebuilds the balance from the ledger and the unsettled charges when Redis has lost it', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 3; i += 1) await call(searchUrl(app.url), key);
@@ -179,7 +179,7 @@ describe('credits', () => {
     expect(headers.get('x-credits-remaining')).toBe('940');
   });
 
-  it('a charge that is settled several times is written to the ledger once', async () => {
+  it('writes a charge to the ledger once, even if it is settled several times', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     for (let i = 0; i < 20; i += 1) await call(searchUrl(app.url), key);
@@ -188,7 +188,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 200, refunded: 0, remaining: 800 });
   });
 
-  it('a downgrade during the period never turns the balance negative', async () => {
+  it('never lets a downgrade during the period turn the balance negative', async () => {
     const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100 });
     const key = await brand.key('data');
     for (let i = 0; i < 5; i += 1) await call(searchUrl(app.url), key);
@@ -197,7 +197,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 50, charged: 50, refunded: 0, remaining: 0 });
   });
 
-  it('the charge of a request is refunded by its id, once', async () => {
+  it('refunds the charge of a request by its id, once', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const key = await brand.key('data');
     const { headers } = await call(searchUrl(app.url), key);
@@ -209,7 +209,7 @@ describe('credits', () => {
     expect(await ledgerOf(app.context, brand)).toEqual({ granted: 1_000, charged: 10, refunded: 10, remaining: 1_000 });
   });
 
-  it('usage shows calls and credits per key and day, only to the brand', async () => {
+  it('reports usage per key and day to the brand only', async () => {
     const brand = await makeBrand(app.context, { plan: 'starter' });
     const stranger = await makeBrand(app.context, { plan: 'starter' });
     const [first, second] = [await brand.key('data'), await brand.key('data')];
@@ -232,7 +232,7 @@ describe('credits', () => {
     expect((await call(`${app.url}/v1/usage`, await stranger.key('brand'))).body.data).toEqual([]);
   });
 
-  it('a key shows when it was used last', async () => {
+  it('records when a key was last used', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     await call(`${app.url}/v1/usage`, key);

@@ -31,7 +31,7 @@ const link: fc.Arbitrary<PageLink> = fc.record({
 });
 const before = ({ expiresAt }: PageLink) => new Date(expiresAt.getTime() - 1);
 
-describe('the token of a page', () => {
+describe('a page’s token', () => {
   it('can be read by its installation, and contains only base62 characters', () => {
     fc.assert(
       fc.property(link, (one) => {

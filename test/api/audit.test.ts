@@ -42,7 +42,7 @@ describe('the audit log', () => {
     expect(data[1].new).toMatchObject({ id: campaign, title: 'Launch', status: 'active' });
   });
 
-  it('a change that fails leaves no entry', async () => {
+  it('has no entry for a change that fails', async () => {
     const { pagination } = await log();
     expect((await patch('/v1/campaigns/cmp_missing', { name: 'x' })).status).toBe(404);
     expect((await patch('/v1/brand', { name: null })).status).toBe(422);
@@ -78,14 +78,14 @@ describe('the audit log', () => {
     });
   });
 
-  it("another brand's entries are never shown, whatever the filter", async () => {
+  it("never shows another brand's entries, whatever the filter", async () => {
     const stranger = await (await makeBrand(app.context)).key('brand');
     for (const query of ['', `resource_id=${campaign}`, 'operation=update_campaign']) {
       expect((await log(query, stranger)).pagination.total).toBe(0);
     }
   });
 
-  it('no key is 401, a data key 403, an unreadable time 422', async () => {
+  it('answers 401 without a key, 403 to a data key and 422 to an unreadable time', async () => {
     const url = `${app.url}/v1/audit-log`;
     expect((await call(url)).body.code).toBe('AUTH_REQUIRED');
     expect((await call(url, await brand.key('data'))).body.code).toBe('BRAND_KEY_REQUIRED');

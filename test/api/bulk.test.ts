@@ -42,13 +42,13 @@ async function write(refusals: readonly Refusal[], patienceMs?: number) {
   }
 }
 
-describe('a bulk that a busy Elasticsearch refuses', () => {
+describe('a bulk body that a busy Elasticsearch rejects', () => {
   it.each<[string, Refusal[]]>([
     ['429', [429, 429, 429, 429, 429, 429]],
     ['503', [503, 503, 503]],
     ['200 with every document rejected', ['documents', 'documents']],
     ['now this, now that', [429, 'documents', 503, 'documents', 429]],
-  ])('is sent again until it is taken, none lost: %s', async (_, refusals) => {
+  ])('is sent again until all of it is accepted: %s', async (_, refusals) => {
     const before = busy.refused();
     const { documents, acknowledged } = await write(refusals);
     expect(busy.refused() - before).toBe(refusals.length);

@@ -35,7 +35,7 @@ const timed = async <T>(work: () => Promise<T>) => {
 const wrongKey = (address: string) => call(`${app.url}/v1/campaigns`, newApiKey(), from(address));
 
 describe('while PostgreSQL hangs', () => {
-  it('an unknown key is 503 after two seconds, also for callers that join the same read', async () => {
+  it('an unknown key gets 503 after two seconds, and so do callers that join the same read', async () => {
     await call(`${app.url}/readyz`);
     proxy.freeze();
     const key = newApiKey();
@@ -86,7 +86,7 @@ const isBack = async () =>
     return answers.every(({ status }) => status === 401);
   });
 
-it('right deliveries of a known store are taken from an address that is over its limit', async () => {
+it('valid deliveries of a known store are accepted from an address that is over its limit', async () => {
   await isBack();
   const shop = await openShop(app, 'generic');
   const address = from(someAddress()).headers;
@@ -102,7 +102,7 @@ it('right deliveries of a known store are taken from an address that is over its
   await shop.store.close();
 });
 
-it('a key over its limit costs no reading of what it sends', async () => {
+it('a request with a key over its limit is not read', async () => {
   const key = await (await makeBrand(app.context)).key('brand');
   const body = JSON.stringify(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`unknown${i}`, 1])));
   const headers = { 'content-type': 'application/json' };
@@ -120,9 +120,9 @@ it('a key over its limit costs no reading of what it sends', async () => {
   expect(Math.min(...times)).toBeLessThan(60);
 });
 
-describe('what is open to everybody', () => {
+describe('a public endpoint', () => {
   it.each(['/metrics', '/openapi.json', '/docs', '/llms.txt', '/readyz'])(
-    'is limited per address, loopback aside: %s',
+    'is rate-limited per address, except for loopback: %s',
     async (open) => {
       const address = someAddress();
       const answers = new Set<number>();
@@ -139,7 +139,7 @@ describe('what is open to everybody', () => {
   );
 });
 
-describe('bodies that nobody has checked', () => {
+describe('bodies of unauthenticated requests', () => {
   const MB = 1024 * 1024;
 
   /** Sends the head and a part of a delivery, and never the rest. */
@@ -155,7 +155,7 @@ describe('bodies that nobody has checked', () => {
     return socket;
   }
 
-  it('never exceed their limit, whatever their senders, and are refused beyond it', async () => {
+  it('never exceed their limit, whoever sends them, and are refused beyond it', async () => {
     const before = process.memoryUsage().rss;
     const sockets: Socket[] = [];
     let refused = 0;
@@ -186,7 +186,7 @@ describe('an address', () => {
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ])('%s counts as %s', (address, subscriber) => expect(subscriberOf(address)).toBe(subscriber));
 
-  it('of IPv6 shares its limit with its whole /64', async () => {
+  it('in IPv6 shares its limit with its whole /64', async () => {
     const prefix = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:1`;
     for (let i = 0; i < 100; i += 1) await wrongKey(`${prefix}::${i.toString(16)}`);
     expect((await wrongKey(`${prefix}:ffff::1`)).status).toBe(429);

@@ -52,7 +52,7 @@ describe('one connection', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(100 * 1024 * 1024);
   });
 
-  it('that reads nothing never exceeds its limit', async () => {
+  it('that does not read responses never exceeds its limit', async () => {
     const sockets: Socket[] = [];
     const before = process.memoryUsage().rss;
     for (let i = 0; i < 10; i += 1) {
@@ -88,7 +88,7 @@ describe('one connection', () => {
     ['NUL in a path of the docs', get('/docs/static/%00', 'connection: close\r\n'), 404, 'NOT_FOUND'],
     ['a long path in the docs', get(`/docs/static/${'a'.repeat(5_000)}`, 'connection: close\r\n'), 404, 'NOT_FOUND'],
     ['a way up out of the docs', get('/docs/static/..%2f..%2fpackage.json', 'connection: close\r\n'), 404, 'NOT_FOUND'],
-  ])('with %s is refused as that', async (_what, bytes, status, code) => {
+  ])('with %s gets an error that says so', async (_what, bytes, status, code) => {
     const said = await exchange(bytes);
     expect([statuses(said), /"code":"(\w+)"/.exec(said)?.[1]]).toEqual([[status], code]);
   });
@@ -106,13 +106,13 @@ describe('an Accept header', () => {
     ['application/json; charset=utf-8', 'application/json'],
     ['application/json; version=1; q=0.5, text/csv; header=present; q=0.9', 'text/csv'],
     ['', 'application/json'],
-  ])('%s is answered with %s', async (accept, type) => {
+  ])('%s gets the response type %s', async (accept, type) => {
     const key = await (await makeBrand(app.context)).key('brand');
     const { headers } = await call(`${app.url}/v1/campaigns`, key, { headers: { accept } });
     expect(headers.get('content-type')).toBe(`${type}; charset=utf-8`);
   });
 
-  it('that takes neither is 406', async () => {
+  it('that accepts neither type gets 406', async () => {
     const key = await (await makeBrand(app.context)).key('brand');
     for (const accept of ['image/png', 'application/json;q=0, text/csv;q=0.0']) {
       expect((await call(`${app.url}/v1/campaigns`, key, { headers: { accept } })).status).toBe(406);

@@ -56,7 +56,7 @@ async function waitBeforeValue(): Promise<void> {
 }
 
 describe('a deadlock', () => {
-  it('ends in the change, once: its answer, its events, its ledger and its audit', async () => {
+  it('is resolved so that the change happens once, with its answer, events, ledger and audit entries', async () => {
     const assignment = await makeAssignment(app.context, desk.brand);
     const sales = [await makeSale(app.context, desk.brand, { assignment })];
     sales.push(await makeSale(app.context, desk.brand, { assignment }));
@@ -80,7 +80,7 @@ describe('a deadlock', () => {
     expect(await balancesOf(app.context, desk.brand)).toMatchObject({ commission_approved: -2_000 });
   });
 
-  it('of two links that swap their values is 409 to both, whichever PostgreSQL ends, and both keep theirs', async () => {
+  it('between two links that swap their values gives both a 409, whichever PostgreSQL ends, and both keep their values', async () => {
     const link = () => desk.made({ type: 'link', value: unique('swap'), destination_url: 'https://shop.example' });
     const [one, two] = [await link(), await link()];
     const rename = (id: string, value: string) => desk.send('PATCH', `${LINKS}/${id}`, { value });
@@ -121,8 +121,8 @@ function expectUnavailable(answer: Answer): void {
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
 }
 
-describe.each(['40P01', '40001'])('a transaction that is ended with %s', (code) => {
-  it('each time is 503 after a few, changes nothing, and works when it is sent again', async () => {
+describe.each(['40P01', '40001'])('a transaction that PostgreSQL ends with %s', (code) => {
+  it('every time is 503 after a few attempts, changes nothing, and works when it is sent again', async () => {
     const key = await desk.brand.key('brand');
     const make = () => send(`${app.url}/v1/campaigns`, key, 'POST', { name: 'x' }, { 'idempotency-key': code });
     await fail('campaigns', code, 100);
@@ -132,7 +132,7 @@ describe.each(['40P01', '40001'])('a transaction that is ended with %s', (code) 
     expect([again.status, again.headers.has('idempotency-replayed')]).toEqual([201, false]);
   });
 
-  it('three times takes in what a store says of an order, once', async () => {
+  it('three times still records a store’s order once', async () => {
     const assignment = await makeAssignment(app.context, desk.brand);
     const before = (await listEvents(app, desk.brand.id)).length;
     await fail('commissions', code, 3);

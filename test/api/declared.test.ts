@@ -28,7 +28,7 @@ afterAll(() => app?.close());
 const KEY = '#/components/parameters/IdempotencyKey';
 
 describe('the OpenAPI document', () => {
-  it('declares the Idempotency-Key of every change, and of nothing else, with what a reused one is told', () => {
+  it('declares the Idempotency-Key for every change and only for changes, with the error for a reused key', () => {
     expect(operations.length).toBeGreaterThan(40);
     for (const [name, method, { parameters, responses }] of operations) {
       const isChange = method !== 'get';
@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says of the Idempotency-Key what the API takes', async () => {
+  it('describes the Idempotency-Keys that the API accepts', async () => {
     const { body } = await call(`${app.url}/openapi.json`);
     const { schema } = body.components.parameters.IdempotencyKey;
     const key = await (await makeBrand(app.context)).key('brand');
@@ -54,7 +54,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('requires a body where the API refuses a call without one, and nowhere else', async () => {
+  it('requires a body exactly where the API refuses a call without one', async () => {
     const required: string[] = [];
     const refused: string[] = [];
     const brand = await makeBrand(app.context);

@@ -25,8 +25,8 @@ afterAll(() => app?.close());
 const html = { headers: { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' } };
 const root = (init: RequestInit = {}) => call(`${app.url}/`, undefined, { redirect: 'manual', ...init });
 
-describe('the bare address', () => {
-  test('leads a browser to the reference, and tells a program where everything is, which is there', async () => {
+describe('the root URL', () => {
+  test('redirects browsers to the reference, and gives programs a list of documents that exist', async () => {
     const led = await root(html);
     expect([led.status, led.headers.get('location')]).toEqual([302, '/docs/']);
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/html;q=0' }]) {
@@ -43,7 +43,7 @@ describe('the bare address', () => {
 });
 
 describe('the reference', () => {
-  test('is 400 for a Host that is none, as is said in the answer, and no error of ours', async () => {
+  test('answers 400 with an explanation for an invalid Host header', async () => {
     const { hostname, port } = new URL(app.url);
     for (const path of ['/docs', '/docs/', '/docs/legacy/', '/docs/js/scalar.js']) {
       for (const host of ['evil"><script>', 'a b', '[::1', 'x:99999']) {
@@ -60,7 +60,7 @@ describe('the reference', () => {
 });
 
 describe('/llms.txt', () => {
-  test('says what this is, where its documents are, and names every operation once', async () => {
+  test('introduces the API, lists its documents, and names every operation once', async () => {
     const { status, headers, body } = await call(`${app.url}/llms.txt`);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; charset=utf-8']);
     for (const address of ['(/openapi.json)', '(/docs)', '(/mcp)']) expect(body).toContain(address);
@@ -105,7 +105,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     return await answering;
   }
 
-  test('says what to do first and where keys come from, in our own words and without anybody else', async () => {
+  test('says what to do first and where keys come from, and contacts no other host', async () => {
     await page.goto(`${app.url}/`);
     await page.getByRole('heading', { name: 'Rollcall' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API');
@@ -117,7 +117,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     expect(complaints).toEqual([]);
   });
 
-  test('finds creators of the sample directory with the search that is filled in, once it has a key', async () => {
+  test('finds creators of the sample directory with the prefilled search, once it has a key', async () => {
     const answer = Found.parse(await (await tryFirst('/v1/creators/search', keys.data)).json());
     expect(answer.pagination.total).toBeGreaterThan(0);
     await page.getByText(`"${answer.data[0]?.username}"`).first().waitFor({ timeout: 20_000 });
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     expect(complaints).toEqual([]);
   });
 
-  test('has a page of its own for the older interface, where its operations are tried', async () => {
+  test('has a separate page for the older interface, where its operations can be tried', async () => {
     await page.goto(`${app.url}/docs/legacy/`);
     await page.getByRole('heading', { name: 'Rollcall, older interface' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API, older interface');
@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     expect(complaints).toEqual([]);
   });
 
-  test('is compressed and kept by browsers for a day, and its policy allows no script but its own', async () => {
+  test('is compressed, cached by browsers for a day, and allows only its own scripts', async () => {
     const program = await fetch(`${app.url}/docs/js/scalar.js`);
     expect(program.headers.get('content-encoding')).toBe('gzip');
     expect(program.headers.get('cache-control')).toContain('max-age=86400');

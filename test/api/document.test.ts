@@ -28,8 +28,8 @@ const rows = fc.record({
   age: fc.option(fc.nat(150)),
 });
 
-describe('the document of a row', () => {
-  it('has a card of exactly the fifteen fields a search answers, in their order, with the row’s own values', () => {
+describe('the document of an import row', () => {
+  it('has a card of exactly the fifteen fields that a search returns, in their order, with the row’s own values', () => {
     fc.assert(
       fc.property(rows, (row) => {
         const { card } = documentOf(row);
@@ -51,7 +51,7 @@ describe('the document of a row', () => {
     );
   });
 
-  it('has null in the card for what a row leaves out', () => {
+  it('has null in the card for what a row omits', () => {
     const { card } = documentOf({ pk: 7, username: 'ana' });
     expect(card).toEqual({
       ...Object.fromEntries(Object.keys(card).map((field) => [field, null])),
@@ -60,7 +60,7 @@ describe('the document of a row', () => {
     });
   });
 
-  it('splits niches at commas and leaves out blanks', () => {
+  it('splits niches at commas and drops blanks', () => {
     expect(documentOf({ pk: 1, username: 'a', niches: ' yoga,, vegan cooking ,' }).x.niches).toEqual([
       'yoga',
       'vegan cooking',
@@ -68,7 +68,7 @@ describe('the document of a row', () => {
     expect(documentOf({ pk: 1, username: 'a', niches: null }).x.niches).toEqual([]);
   });
 
-  it('has an e-mail only when one is given that is not blank', () => {
+  it('has an e-mail only if the row has one that is not blank', () => {
     const hasEmail = (extracted_email: string | null) =>
       documentOf({ pk: 1, username: 'a', extracted_email }).x.has_email;
     expect([hasEmail('a@example.com'), hasEmail(' '), hasEmail(''), hasEmail(null)]).toEqual([
@@ -79,7 +79,7 @@ describe('the document of a row', () => {
     ]);
   });
 
-  it('derives state, country and metros from either stored spelling', () => {
+  it('derives state, country and metros from every stored spelling', () => {
     const of = (city: string, state: string, country: string) =>
       documentOf({ pk: 1, username: 'a', city, state, country }).x;
     for (const x of [

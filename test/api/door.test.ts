@@ -37,7 +37,7 @@ function expectEveryHeader(answer: Answer): void {
   }
 }
 
-describe('every answer carries the headers and the error body', () => {
+describe('the headers and the error body of every response', () => {
   const search = '/v1/creators/search';
   const cases: [string, number, string | undefined, () => Promise<Answer>][] = [
     ['no key', 401, 'AUTH_REQUIRED', () => call(app.url + search, undefined, from())],
@@ -104,14 +104,14 @@ describe('every answer carries the headers and the error body', () => {
     ],
     ['a creator', 200, undefined, async () => call(`${app.url}/v1/creators/1`, await brand.key('data'))],
   ];
-  it.each(cases)('%s: %i %s', async (_name, status, code, request) => {
+  it.each(cases)('are right for %s: %i %s', async (_name, status, code, request) => {
     const answer = await request();
     expect(answer.status).toBe(status);
     expect(answer.body.code).toBe(code);
     expectEveryHeader(answer);
   });
 
-  it('a method that Fastify does not know is refused in the same order: key, class, method', async () => {
+  it('follow the order key, class, method also for a method that Fastify does not know', async () => {
     const query = (key?: string) => call(`${app.url}/v1/creators/1`, key, { method: 'QUERY', ...from() });
     const answers = [await query(), await query(await brand.key('data')), await query(await brand.key('brand'))];
     expect(answers.map(({ status, body }) => [status, body.code])).toEqual([
@@ -122,22 +122,22 @@ describe('every answer carries the headers and the error body', () => {
     for (const answer of answers) expectEveryHeader(answer);
   });
 
-  it('405 names the methods that are allowed', async () => {
+  it('name the allowed methods in a 405', async () => {
     const answer = await call(`${app.url}/v1/creators/1`, await brand.key('brand'), { method: 'PUT' });
     expect(answer.headers.get('allow')).toBe('GET');
   });
 
-  it('405 does not list methods that only web app sessions may call', async () => {
+  it('do not list methods that only web app sessions may call', async () => {
     const answer = await call(`${app.url}/v1/affiliates/integrations`, await brand.key('brand'), { method: 'PATCH' });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET']);
   });
 
-  it('HEAD is not exposed where GET costs', async () => {
+  it('do not offer HEAD for operations that cost credits', async () => {
     const answer = await call(`${app.url}${search}`, await brand.key('brand'), { method: 'HEAD' });
     expect(answer.status).toBe(405);
   });
 
-  it('what the HTTP parser refuses gets the same body and headers', async () => {
+  it('are the same when the HTTP parser refuses the request', async () => {
     const { hostname, port } = new URL(app.url);
     const raw = await new Promise<string>((resolve, reject) => {
       // Its headers are not read, so it comes from an address of its own itself.
@@ -157,14 +157,14 @@ describe('every answer carries the headers and the error body', () => {
     expect(JSON.parse(raw.slice(raw.indexOf('\r\n\r\n') + 4))).toMatchObject({ code: 'REQUEST_TOO_LONG' });
   });
 
-  it('a body over 1 MB is 413', async () => {
+  it('are right for a body over 1 MB, which is 413', async () => {
     const init = { method: 'POST', body: 'x'.repeat(1_100_000), headers: { 'content-type': 'application/json' } };
     const answer = await call(app.url + search, await brand.key('brand'), init);
     expect([answer.status, answer.body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
     expectEveryHeader(answer);
   });
 
-  it('keeps a caller’s own request id and replaces one that is not well formed', async () => {
+  it('keep a caller’s own request id and replace one that is malformed', async () => {
     const key = await brand.key('brand');
     const kept = await call(`${app.url}/v1/usage`, key, { headers: { 'x-request-id': 'my-request-0001' } });
     expect(kept.headers.get('x-request-id')).toBe('my-request-0001');
@@ -172,7 +172,7 @@ describe('every answer carries the headers and the error body', () => {
     expect(replaced.headers.get('x-request-id')).toMatch(/^req_/);
   });
 
-  it('the doors that are not the API carry no rate headers', async () => {
+  it('contain no rate limits outside the API', async () => {
     for (const path of ['/healthz', '/readyz', '/metrics', '/openapi.json']) {
       const answer = await call(app.url + path);
       expect(answer.status, path).toBe(200);
@@ -182,7 +182,7 @@ describe('every answer carries the headers and the error body', () => {
 });
 
 describe('the order of checks', () => {
-  it('an address without a valid key is limited before it is told so', async () => {
+  it('an address without a valid key is rate-limited before it learns that the key is invalid', async () => {
     const init = from();
     const statuses = [];
     for (let i = 0; i < 101; i += 1) statuses.push((await call(`${app.url}/v1/usage`, undefined, init)).status);
@@ -194,7 +194,7 @@ describe('the order of checks', () => {
     expect((await call(`${app.url}/v1/usage`, await brand.key('brand'), init)).status).toBe(200);
   });
 
-  it('rate comes before class, class before plan, plan before shape, shape before credits', async () => {
+  it('the rate is checked before the class, the class before the plan, the plan before the shape, and the shape before credits', async () => {
     const free = await makeBrand(app.context, { plan: 'free' });
     const brandKey = await free.key('brand');
     const bad = `${app.url}/v1/creators/search?limit=x`;
@@ -209,7 +209,7 @@ describe('the order of checks', () => {
     expect((await call(`${app.url}/v1/usage`, dataKey)).body.code).toBe('RATE_LIMITED');
   });
 
-  it('a data key of a subscription that is not active is 401, a brand key without one 403', async () => {
+  it('a data key of an inactive subscription is 401, and a brand key of one is 403', async () => {
     const lapsed = await makeBrand(app.context, { status: 'past_due' });
     const data = await call(`${app.url}/v1/creators/search`, await lapsed.key('data'));
     expect([data.status, data.body.code]).toEqual([401, 'INVALID_API_KEY']);
@@ -228,7 +228,7 @@ describe('the order of checks', () => {
 });
 
 describe('input', () => {
-  it('names every problem at once: field, code and a message with the value', async () => {
+  it('is answered with every problem at once: field, code and a message with the value', async () => {
     const query = 'limit=0&page=1.5&offset=-1&sort=age&has_email=yes&city=a&city=b';
     const { status, body } = await call(`${app.url}/v1/creators/search?${query}`, await brand.key('brand'));
     expect(status).toBe(422);
@@ -241,7 +241,7 @@ describe('input', () => {
     });
   });
 
-  it('ignores blank values and names unknown parameters, also those that are not ASCII', async () => {
+  it('may have blank values, which are ignored, and unknown parameters, which are named even if they are not ASCII', async () => {
     const key = await brand.key('brand');
     const answer = await call(`${app.url}/v1/creators/search?city=&q=%20&citty=NYC&f%C3%B6o=1`, key);
     expect(answer.status).toBe(200);
@@ -249,7 +249,7 @@ describe('input', () => {
     expect(answer.body.meta.interpretation.ignored).toEqual(['citty', 'föo']);
   });
 
-  it('clamps limit to 100 and lets offset win over page', async () => {
+  it('has its limit clamped to 100, and offset wins over page', async () => {
     const key = await brand.key('brand');
     const clamped = await call(`${app.url}/v1/creators/search?limit=5000`, key);
     expect(clamped.body.pagination).toEqual({ page: 1, limit: 100, total: 2, has_more: false });

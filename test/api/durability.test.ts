@@ -75,7 +75,7 @@ it('a Redis killed under load loses no charge of an answered search and keeps no
   await until('the balance to be the ledger’s', async () => (await remaining()) === 100_000 - answered.length * 10);
 });
 
-it('a Redis that cannot forget charges makes settling fail, and they are counted once', async () => {
+it('when Redis cannot delete settled charges, settling fails and the charges are counted once', async () => {
   const { postgres, redis, clock } = app.context;
   const settling = { db: postgres.db, redis, clock };
   const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 1_000 });

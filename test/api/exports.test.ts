@@ -84,9 +84,9 @@ async function unread(desk: Desk, on = app): Promise<Download> {
 const isWhole = (said: string): boolean => said.endsWith('0\r\n\r\n');
 const linesOf = (csv: string): number => csv.split('\n').length - 1;
 
-describe('exports side by side', () => {
+describe('concurrent exports', () => {
   it.each(['/v1/creators', '/v1/roster'])(
-    'of %s are all answered in whole, at the latest when they are asked for again',
+    'of %s are all answered completely, at the latest when they are requested again',
     async (path) => {
       const desk = await withRoster(1_001, 10);
       /** One of a brand's at a time: whoever has waited for 10 s is told to come again. */
@@ -103,7 +103,7 @@ describe('exports side by side', () => {
 });
 
 describe('exports that nobody reads', () => {
-  it("keep no call waiting, nor another brand's export; are ended; their own brand's next ones wait, then 503", async () => {
+  it('delay no other call or brand’s export and are ended; the same brand’s next ones wait and then get 503', async () => {
     const [slow, other] = [await withLongRoster(), await withRoster(5, 10)];
     const first = await unread(slow);
     const more = await Promise.all(Array.from({ length: 14 }, () => download(slow)));

@@ -56,7 +56,7 @@ function expectUnavailable(answer: Awaited<ReturnType<typeof call>>): void {
 
 describe('Elasticsearch', () => {
   it.each(['cut', 'freeze'] as const)(
-    '%s: searches are 503 and uncharged within a bounded time, the rest works',
+    '%s: searches are 503 and uncharged within a bounded time, and everything else works',
     async (fault) => {
       const { app, proxy } = await behindProxy('elasticsearch');
       const brand = await makeBrand(direct.context, { plan: 'starter' });
@@ -100,7 +100,7 @@ describe('ClickHouse', () => {
   const LIMIT_MS = 30_000;
 
   it.each(['cut', 'freeze'] as const)(
-    '%s: figures are 503, however many ask at once, and are back with it; the rest works',
+    '%s: figures are 503 for any number of callers and come back with it, and everything else works',
     async (fault) => {
       const { app, proxy } = await behindProxy('clickhouse');
       const brand = await makeBrand(direct.context);
@@ -122,7 +122,7 @@ describe('ClickHouse', () => {
 });
 
 describe('Redis', () => {
-  it('down: free calls are limited by the process, metered searches are 503 and uncharged', async () => {
+  it('is down: free calls are limited by the process, metered searches are 503 and uncharged', async () => {
     const { app, proxy } = await behindProxy('redis');
     const brand = await makeBrand(direct.context, { plan: 'starter' });
     const [dataKey, brandKey] = [await brand.key('data'), await brand.key('brand')];
@@ -146,7 +146,7 @@ describe('Redis', () => {
     await proxy.close();
   });
 
-  it('hanging after a debit: the search is 503 and what it paid is given back, once', async () => {
+  it('hangs after a debit: the search is 503 and its charge is refunded once', async () => {
     const { app, proxy } = await behindProxy('redis');
     const brand = await makeBrand(direct.context, { plan: 'starter' });
     const key = await brand.key('data');
@@ -162,7 +162,7 @@ describe('Redis', () => {
     await proxy.close();
   });
 
-  it('down: a revocation still holds within a second', async () => {
+  it('is down: a revocation still takes effect within a second', async () => {
     const { app, proxy } = await behindProxy('redis');
     const brand = await makeBrand(direct.context);
     const key = await brand.key('brand');
@@ -179,7 +179,7 @@ describe('Redis', () => {
 });
 
 describe('PostgreSQL', () => {
-  it('down: cached keys go on searching, an unknown key is 503 and never 401, what needs it is 503', async () => {
+  it('is down: cached keys keep searching, an unknown key is 503 and never 401, and what needs PostgreSQL is 503', async () => {
     const { app, proxy } = await behindProxy('postgres');
     const brand = await makeBrand(direct.context, { plan: 'starter' });
     const [dataKey, brandKey] = [await brand.key('data'), await brand.key('brand')];
@@ -199,7 +199,7 @@ describe('PostgreSQL', () => {
     await proxy.close();
   });
 
-  it('down: a cached key stops after a minute, and then nothing can be served', async () => {
+  it('is down: a cached key stops after a minute, and then nothing can be served', async () => {
     const proxy = await startProxy(engineUrls().postgres);
     let shiftMs = 0;
     const clock = { now: () => new Date(Date.now() + shiftMs) };
@@ -218,7 +218,7 @@ describe('PostgreSQL', () => {
     await proxy.close();
   });
 
-  it('lost within a transaction, or at its rollback: the transaction is unavailable, not an error of ours', async () => {
+  it('is lost within a transaction or at its rollback: the call is 503, not an internal error', async () => {
     const { app, proxy } = await behindProxy('postgres');
     const { db } = app.context.postgres;
     const lostBy = (work: () => Promise<unknown>) =>

@@ -150,7 +150,7 @@ it('every expression of the dashboard and the alerts is PromQL', () => {
   expect(badAt('sum by job (rate(rollcall_job_runs_total[5m]))')).toBeDefined();
 });
 
-it('the dashboard and the alerts ask for nothing that is not scraped, by no label that it has not', () => {
+it('the dashboard and the alerts only use metrics and labels that are scraped', () => {
   const wrong = questions.flatMap(({ where, expr, shown }) => {
     const metrics = selected(expr);
     const known = new Set(metrics.flatMap(({ name }) => [...(series.get(name) ?? [])]));
@@ -170,7 +170,7 @@ it('the dashboard and the alerts ask for nothing that is not scraped, by no labe
   expect(questions.length).toBeGreaterThan(30);
 });
 
-it('every metric of ours is on the dashboard', () => {
+it('every metric is on the dashboard', () => {
   const requested = questions.flatMap(({ expr }) =>
     selected(expr).map(({ name }) => name.replace(/_(?:bucket|count|sum)$/, '')),
   );
@@ -181,7 +181,7 @@ it('every metric of ours is on the dashboard', () => {
   expect([...missing]).toEqual([]);
 });
 
-it('an alert that asks for one value of a label asks for one that is scraped', () => {
+it('an alert that selects one value of a label selects one that is scraped', () => {
   const wrong = alerts.flatMap(({ alert, expr }) =>
     selected(expr).flatMap(({ pairs }) =>
       pairs
@@ -196,7 +196,7 @@ it('an alert that asks for one value of a label asks for one that is scraped', (
 const isKnown = (label: string, value: string) =>
   label === 'code' ? ERROR_CODES.some((code) => code === value) : values.has(`${label}="${value}"`);
 
-it('panels of the dashboard lie beside each other, each with a title', () => {
+it('panels of the dashboard do not overlap, and each has a title', () => {
   const places = dashboard.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
     Array.from({ length: w * h }, (_, i) => `${x + (i % w)}/${y + Math.floor(i / w)}`),
   );

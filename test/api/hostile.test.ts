@@ -21,7 +21,7 @@ async function search(query: Record<string, string>): Promise<Answer> {
   return await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, nextKey());
 }
 
-describe('hostile input is plain text', () => {
+describe('hostile input', () => {
   const hostile = [
     '*',
     '?',
@@ -69,14 +69,14 @@ describe('hostile input is plain text', () => {
     'limit',
     'engagement_min',
   ];
-  it.each(fields)('in %s: an answer or a 422', async (field) => {
+  it.each(fields)('in %s gets an answer or a 422', async (field) => {
     for (const text of hostile) {
       const { status, body } = await search({ [field]: text });
       expect([200, 409, 422], `${field}=${JSON.stringify(text)} ${JSON.stringify(body)}`).toContain(status);
     }
   });
 
-  it('10 kB of q, also of emoji, is 422', async () => {
+  it('such as 10 kB of q, even of emoji, is 422', async () => {
     for (const text of ['a'.repeat(10_000), '😀'.repeat(2_500), 'ab '.repeat(3_400)]) {
       const { status, body } = await search({ q: text });
       expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -84,14 +84,14 @@ describe('hostile input is plain text', () => {
     }
   });
 
-  it('wildcards of the caller are characters', async () => {
+  it('with wildcards matches them as characters', async () => {
     for (const query of [{ city: 'M*mi' }, { niche: 'b?king' }, { country: 'sw*d' }]) {
       expect((await search(query)).body.pagination.total, JSON.stringify(query)).toBe(0);
     }
     expect((await search({ city: 'Miam' })).body.pagination.total).toBe(1);
   });
 
-  it('hostile parameter names are named, percent-encoded', async () => {
+  it('in parameter names is reported percent-encoded', async () => {
     const { status, headers } = await call(
       `${app.url}/v1/creators/search?%0d%0aa=1&constructor=2&%F0%9F%98%80=3`,
       nextKey(),

@@ -20,13 +20,13 @@ afterAll(() => app?.close());
 const get = (path: string) => call(app.url + path, key);
 const patchBrand = (body: object) => send(`${app.url}/v1/brand`, key, 'PATCH', body);
 
-describe('body fields that no shape knows are named', () => {
-  it('inside objects too, by their place', async () => {
+describe('unknown body fields are named', () => {
+  it('inside objects too, by their path', async () => {
     const { status, headers } = await patchBrand({ titel: 'x', settings: { curency: 'USD', currency: 'USD' } });
     expect([status, headers.get('x-ignored-params')]).toEqual([200, 'body.titel, body.settings.curency']);
   });
 
-  it('inside the objects of an array, and at most 20', async () => {
+  it('inside the objects of an array, up to 20', async () => {
     await send(`${app.url}/v1/roster`, key, 'POST', { creator_email: 'ana@mail.example' });
     const selected = { creators: [{ email: 'ana@mail.example', mail: 'x' }] };
     const one = await send(`${app.url}/v1/affiliates/links/bulk`, key, 'POST', selected);
@@ -36,14 +36,14 @@ describe('body fields that no shape knows are named', () => {
     expect(named?.split(', ')).toEqual(Array.from({ length: 20 }, (_, i) => `body.settings.f${i}`));
   });
 
-  it('also one that every object has by another name', async () => {
+  it('even if they have the name of a property that every object has', async () => {
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
     const body = '{"__proto__": {"name": "x"}, "constructor": 1}';
     const answer = await call(`${app.url}/v1/brand`, undefined, { method: 'PATCH', body, headers });
     expect([answer.status, answer.headers.get('x-ignored-params')]).toEqual([200, 'body.__proto__, body.constructor']);
   });
 
-  it('as far as they are declared null, absent or plain values, nothing is', async () => {
+  it('only as far as their object is declared: not inside null, absent or plain values', async () => {
     const { status, headers } = await send(`${app.url}/v1/campaigns`, key, 'POST', {
       ...{ name: 'x', compensation: null },
       requirements: { platforms: ['photo_app'], min_followers: 5 },
@@ -53,7 +53,7 @@ describe('body fields that no shape knows are named', () => {
 });
 
 describe('ignored names', () => {
-  it('are warned of query parameters that every object has by another name', async () => {
+  it('include query parameters with the name of a property that every object has', async () => {
     const { status, headers } = await get('/v1/usage?__proto__=a&constructor=b&__proto__=c&toString=d');
     expect([status, headers.get('x-ignored-params')]).toEqual([200, '__proto__, constructor, toString']);
   });
@@ -71,8 +71,8 @@ describe('ignored names', () => {
   });
 });
 
-describe('every problem of a request is named at once, once', () => {
-  it('a NUL character beside a bad value', async () => {
+describe('every problem of a request is named once, with all others', () => {
+  it('such as a NUL character together with a bad value', async () => {
     const answer = await get('/v1/creators/search?q=a%00b&limit=x');
     expect(answer.status).toBe(422);
     expect(problemsOf(answer).sort()).toEqual(['limit invalid_format', 'q invalid_character']);
@@ -136,7 +136,7 @@ describe('every problem of a request is named at once, once', () => {
       undefined,
       [...['follower_min contradiction', 'sort invalid_value']],
     ],
-  ])('%s %s %j', async (method, path, body, problems) => {
+  ])('such as %s in %s %j', async (method, path, body, problems) => {
     const answer = await send(app.url + path, key, method, body);
     expect([answer.status, answer.body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(problemsOf(answer).sort()).toEqual([...problems].sort());
@@ -146,7 +146,7 @@ describe('every problem of a request is named at once, once', () => {
     ['a code', { value: 'x'.repeat(300) }],
     ['an address as a code', { value: `${SHOP}/${'x'.repeat(300)}` }],
     ['an address that a link leads to', { type: 'link', value: `${SHOP}/${'x'.repeat(2_000)}` }],
-  ])('%s that is too long, beside what is missing', async (_what, body) => {
+  ])('such as %s that is too long together with a missing field', async (_what, body) => {
     expect(problemsOf(await send(app.url + LINKS, key, 'POST', body))).toEqual([EMAIL, 'value too_big']);
   });
 
@@ -155,7 +155,7 @@ describe('every problem of a request is named at once, once', () => {
     ['-9007199254740993', 'too_small', 'must be at least 0; got "-9007199254740993".'],
     ['1e3', 'invalid_format', 'must be a whole number; got "1e3".'],
     ['-1.5', 'invalid_format', 'must be a whole number; got "-1.5".'],
-  ])('min_followers=%s, as it was sent', async (value, code, message) => {
+  ])('such as min_followers=%s, quoted as it was sent', async (value, code, message) => {
     const { status, body } = await get(`/v1/creators?min_followers=${value}`);
     expect([status, body.details]).toEqual([422, [{ field: 'min_followers', code, message }]]);
   });

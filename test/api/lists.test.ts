@@ -171,7 +171,7 @@ describe('CSV', () => {
 });
 
 describe('a plan without the directory', () => {
-  it.each(['/v1/creators/search', '/v1/creators/1'])('%s is 403 SUBSCRIPTION_REQUIRED', async (path) => {
+  it.each(['/v1/creators/search', '/v1/creators/1'])('answers 403 SUBSCRIPTION_REQUIRED to %s', async (path) => {
     const brand = await makeBrand(app.context, { plan: 'growth', status: 'canceled' });
     const { status, body } = await send(`${app.url}${path}`, await brand.key('brand'), 'GET');
     expect([status, body.code]).toEqual([403, 'SUBSCRIPTION_REQUIRED']);

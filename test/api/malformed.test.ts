@@ -47,7 +47,7 @@ async function write(path: string, headers: string[], body: Buffer | string, sen
 const statusOf = (answer: string) => Number(answer.split(' ')[1]);
 const errorOf = (answer: string) => ({ ...JSON.parse(answer.split('\r\n\r\n')[1] ?? ''), request_id: undefined });
 
-describe('a form that is none', () => {
+describe('a malformed form', () => {
   it.each([
     ['no body at all', [], '', 415],
     ['an empty Content-Type', ['content-type: ', 'content-length: 1'], 'a', 415],
@@ -76,7 +76,7 @@ describe('a form that is none', () => {
       413,
     ],
     ['more than 64 kB, announced', [`content-type: ${FORM}`, 'content-length: 99999999'], 'a', 413],
-  ])('%s is answered with a page and never a 5xx', async (_what, headers, body, status) => {
+  ])('to %s is answered with a page and never a 5xx', async (_what, headers, body, status) => {
     const answer = await write(page, headers, body);
     expect(statusOf(answer)).toBe(status);
     expect(answer).toContain('content-type: text/html');
@@ -86,7 +86,7 @@ describe('a form that is none', () => {
     ['every field twice', 'email=ann%40mail.example&email=bea%40mail.example&name=a&name=b', 422],
     ['no field that we know', 'a=b&__proto__=c&constructor=d', 422],
     ['characters that no database keeps', 'email=nul%40mail.example&name=%00%ED%A0%80&message=%FF%00', 303],
-  ])('%s is %s', async (_what, body, status) => {
+  ])('with %s is %s', async (_what, body, status) => {
     const headers = [`content-type: ${FORM}`, `content-length: ${body.length}`];
     expect(statusOf(await write(page, headers, body))).toBe(status);
   });
@@ -94,7 +94,7 @@ describe('a form that is none', () => {
 
 describe('a request with two Host headers', () => {
   it.each(['/healthz', '/v1/campaigns', '/mcp', '/r/spring', '/app', '/files/x', '/none'])(
-    'is 400 BAD_REQUEST, also where they are the same: %s',
+    'is 400 BAD_REQUEST even if they are equal: %s',
     async (path) => {
       for (const host of ['x', 'other.example']) {
         const answer = await write(path, [`Host: ${host}`], '', { method: 'GET' });
@@ -104,15 +104,15 @@ describe('a request with two Host headers', () => {
   );
 });
 
-describe('a body that is none', () => {
-  it.each([';;;', '', 'json', 'application/json/x'])('to the API under the Content-Type %j is 415', async (type) => {
+describe('an unusual body', () => {
+  it.each([';;;', '', 'json', 'application/json/x'])('to the API with the Content-Type %j is 415', async (type) => {
     const headers = [`authorization: Bearer ${key}`, `content-type: ${type}`, 'content-length: 2'];
     const answer = await write('/v1/campaigns', headers, '{}');
     expect([statusOf(answer), answer.includes('"code":"UNSUPPORTED_MEDIA_TYPE"')]).toEqual([415, true]);
   });
 
   it.each(['POST', 'PATCH', 'DELETE'])(
-    'after a Content-Type, without a length, is as empty as one of length 0: %s',
+    'that has a Content-Type but no length counts as empty, like one of length 0: %s',
     async (method) => {
       const path = method === 'POST' ? '/v1/campaigns' : '/v1/campaigns/cmp_none';
       const headers = [`authorization: Bearer ${key}`, 'content-type: application/json'];
@@ -125,7 +125,7 @@ describe('a body that is none', () => {
     },
   );
 
-  it('whose sender disconnects in the middle is not logged as our error', async () => {
+  it('whose sender disconnects in the middle is not logged as an internal error', async () => {
     for (const path of [page, '/v1/campaigns']) {
       const headers = [`authorization: Bearer ${key}`, `content-type: ${FORM}`, 'content-length: 500'];
       expect(await write(path, headers, 'email=', { hangUp: true })).toBe('');

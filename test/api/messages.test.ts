@@ -32,21 +32,21 @@ describe('a time', () => {
     expect((await to('campaigns', 'GET')).status).toBe(200);
   });
 
-  it.each(['created_after', 'created_before'])('of a window is held to the same years: %s', async (name) => {
+  it.each(['created_after', 'created_before'])('in a window must be within the same years: %s', async (name) => {
     for (const far of FAR) expect((await to(`campaigns?${name}=${encodeURIComponent(far)}`, 'GET')).status).toBe(422);
     for (const edge of ['0001-01-01', '9999-12-31']) {
       expect((await to(`campaigns?${name}=${edge}`, 'GET')).status).toBe(200);
     }
   });
 
-  it('at either edge is kept and read again', async () => {
+  it('at either limit is stored and read back', async () => {
     for (const deadline of ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']) {
       const { id } = await made(`${app.url}/v1/campaigns`, key, { name: 'edge', deadline });
       expect((await to(`campaigns/${id}`, 'GET')).body.data.deadline).toBe(deadline);
     }
   });
 
-  it('that is none says what is taken', async () => {
+  it('that cannot be parsed gets an error that says what is valid', async () => {
     const { body } = await to('campaigns?created_after=soon', 'GET');
     expect(body.details[0].message).toBe(
       'must be a date such as 2026-11-22, or a time with its offset such as 2026-11-22T09:30:00Z; got "soon".',
@@ -65,7 +65,7 @@ describe('a time', () => {
 });
 
 describe('compensation without a currency', () => {
-  it('is checked in the currency of the brand it is stored in', async () => {
+  it('is validated in the currency of the brand that it is stored in', async () => {
     const [yen, dinar] = [await brandOf('JPY'), await brandOf('KWD')];
     const half = await yen.campaign({ type: 'fixed', amount: 10.5 });
     expect(details(half)).toEqual([
@@ -77,7 +77,7 @@ describe('compensation without a currency', () => {
     expect(await dinar.read(body.data.id)).toEqual({ type: 'fixed', amount: 1.234, currency: 'KWD' });
   });
 
-  it('is checked so by a PATCH onto none, and from a commission to a fixed amount', async () => {
+  it('is validated like that by a PATCH onto none, and by one from a commission to a fixed amount', async () => {
     const [yen, dinar] = [await brandOf('JPY'), await brandOf('KWD')];
     const none = (await made(`${app.url}/v1/campaigns`, key, { name: 'x' })).id;
     expect((await to(`campaigns/${none}`, 'PATCH', { compensation: { type: 'fixed', amount: 1.234 } })).status).toBe(
@@ -92,7 +92,7 @@ describe('compensation without a currency', () => {
   });
 });
 
-describe('a refusal says what would be right', () => {
+describe('an error says what would be right', () => {
   it.each([
     ['roster/add', {}, 'ig_handle', 'one of `ig_handle` and `tt_handle` is required.'],
     ['commissions', { status: 'approved' }, 'event_id', 'give exactly one of `event_id` and `event_ids`.'],
@@ -123,14 +123,14 @@ describe('a refusal says what would be right', () => {
       'compensation.amount',
       'must be at most 90071992547409; got "1000000000000000".',
     ],
-  ])('POST %s %o', async (path, body, field, message) => {
+  ])('for POST %s %o', async (path, body, field, message) => {
     const answer = await to(path, 'POST', body);
     expect(answer.status).toBe(422);
     expect(answer.body.details).toContainEqual(expect.objectContaining({ field, message }));
     expect(JSON.stringify(answer.body)).not.toContain('secret');
   });
 
-  it('a body that is not UTF-8 is 400 INVALID_JSON, and nothing of it is stored', async () => {
+  it('for a body that is not UTF-8, which is 400 INVALID_JSON and not stored', async () => {
     const body = Buffer.concat([Buffer.from('{"name":"caf'), Buffer.from([0xe9]), Buffer.from('"}')]);
     const headers = { 'content-type': 'application/json' };
     const before = (await to('campaigns', 'GET')).body.pagination.total;

@@ -13,13 +13,13 @@ afterAll(() => app?.close());
 
 const scrape = async () => await (await fetch(`${app.url}/metrics`)).text();
 
-it('every metric of ours is in the operating manual, and every one that stands there is scraped', async () => {
+it('every metric is in the operating manual, and every metric in the manual is scraped', async () => {
   const manual = readFileSync('docs/operating.md', 'utf8').match(/\brollcall_[a-z0-9_]+/g) ?? [];
   const scraped = [...(await scrape()).matchAll(/^# TYPE (rollcall_\w+) /gm)].map(([, name]) => name);
   expect([...new Set(manual)].sort()).toEqual(scraped.sort());
 });
 
-it('each door counts its requests, and each refusal its code', async () => {
+it('each door counts its requests and its errors by code', async () => {
   await fetch(`${app.url}/r/${unique('nobody')}`);
   await fetch(`${app.url}/r/${unique('nobody')}`, { method: 'POST' });
   await fetch(`${app.url}/ingest/shopify/int_missing`, { method: 'POST', body: '{}' });
@@ -39,7 +39,7 @@ it('each door counts its requests, and each refusal its code', async () => {
   expect(text).toMatch(/^rollcall_refusals_total\{door="ingest",code="\w+"\} 1$/m);
 });
 
-it('what is no HTTP at all is counted too, on either listener', async () => {
+it('requests that are not HTTP are counted too, on both listeners', async () => {
   const at = async () => Number(/door="unreadable",code="BAD_REQUEST"\} (\d+)/.exec(await scrape())?.[1] ?? 0);
   const before = await at();
   for (const url of [app.url, app.links]) {
@@ -50,7 +50,7 @@ it('what is no HTTP at all is counted too, on either listener', async () => {
   expect(await at()).toBe(before + 2);
 });
 
-it('what jobs of several workers did is added up, and shown by the API', async () => {
+it('the API shows the summed job metrics of several workers', async () => {
   const job = unique('a job');
   for (const [outcome, seconds] of [
     [{}, 0.5],

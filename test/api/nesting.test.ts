@@ -26,7 +26,7 @@ const patchBrand = (body: string, more: object = {}) =>
   });
 
 describe('a body', () => {
-  it.each([101, 3_000, 5_000, 100_000, 500_000])('of %i levels is 422 and is not parsed', async (levels) => {
+  it.each([101, 3_000, 5_000, 100_000, 500_000])('with %i levels is 422 and is not parsed', async (levels) => {
     for (const body of [arrays(levels), ...(levels <= 100_000 ? [objects(levels)] : [])]) {
       const answer = await patchBrand(body, { 'idempotency-key': `deep-${levels}` });
       expect([answer.status, answer.body.code]).toEqual([422, 'VALIDATION_ERROR']);
@@ -47,7 +47,7 @@ describe('a body', () => {
 });
 
 describe.each(PROVIDERS)('a delivery of %s', (provider) => {
-  it.each([101, 5_000])('of %i levels is not read', async (levels) => {
+  it.each([101, 5_000])('with %i levels is not read', async (levels) => {
     const shop = await openShop(app, provider);
     const topic = provider === 'shopify' ? 'orders/paid' : 'order.updated';
     for (const body of [arrays(levels), `{"event": "order.paid", "more": ${arrays(levels)}}`]) {

@@ -45,14 +45,14 @@ describe('addresses', () => {
     ...['224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
     ...['::', '::1', '::ffff:127.0.0.1', '::ffff:8.8.8.8', '::127.0.0.1', '64:ff9b::7f00:1', '100::1', 'fc00::1'],
     ...['fd12::1', 'fe80::1', 'fec0::1', 'ff02::1', '2001::1', '2001:db8::1', '2002:7f00:1::', '3fff::1', 'nonsense'],
-  ])('%s is not public', (address) => expect(isPublic(address)).toBe(false));
+  ])('such as %s are not public', (address) => expect(isPublic(address)).toBe(false));
 
   it.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '192.169.0.1', '2606:4700::1111', '2a00:1450::1'])(
-    '%s is public',
+    'such as %s are public',
     (address) => expect(isPublic(address)).toBe(true),
   );
 
-  it('every address of a private network is private, whatever its host part', () => {
+  it('of a private network are all private, whatever their host part', () => {
     fc.assert(
       fc.property(fc.nat(255), fc.nat(255), fc.nat(255), (a, b, c) => {
         for (const address of [
@@ -87,13 +87,20 @@ describe('addresses', () => {
   });
 
   it('are listed with commas, as single ones and as networks, up to all of them', () => {
-    const all = ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0', '::/0'];
+    const all = [
+      '127.0.0.1',
+      'are listed with commas, as single ones and as networks, up to all of them',
+      '::1',
+      'fd00::/8',
+      '0.0.0.0/0',
+      '::/0',
+    ];
     expect(readConfig({ OUTBOUND_ALLOW: ` ${all.join(' ,')},` }).outboundAllow).toEqual(all);
     for (const address of ['8.8.8.8', 'fd12::1']) expect(isAllowed(address, all)).toBe(true);
   });
 });
 
-describe('a call to a URL that a brand gave', () => {
+describe('a call to a URL from a brand', () => {
   it('is refused when its address is private, in any spelling, and nothing is sent', async () => {
     const { url, reached } = await serve((_request, response) => response.end('{}'));
     const { port } = new URL(url);
@@ -130,13 +137,13 @@ describe('a call to a URL that a brand gave', () => {
     expect(reached).toEqual(['GET /named']);
   });
 
-  it('follows no redirect', async () => {
+  it('does not follow redirects', async () => {
     const { url, reached } = await serve((_request, response) => response.writeHead(302, { location: '/other' }).end());
     expect(await call(`${url}/`)).toMatchObject({ outcome: 'answered', status: 302 });
     expect(reached).toEqual(['GET /']);
   });
 
-  it('fails on an answer past its bytes, whether declared or streamed', async () => {
+  it('fails on a response that is too large, whether declared or streamed', async () => {
     const declared = await serve((_request, response) => response.end('x'.repeat(1_001)));
     expect(await call(declared.url)).toMatchObject({ outcome: 'failed' });
     const streamed = await serve(async (_request, response) => {
@@ -147,13 +154,13 @@ describe('a call to a URL that a brand gave', () => {
     expect(await call(fits.url)).toMatchObject({ outcome: 'answered' });
   });
 
-  it('takes the first bytes of a large answer, where that is enough, without a character cut in two', async () => {
+  it('returns the first bytes of a large response, if that is enough, without splitting a character', async () => {
     const { url } = await serve((_request, response) => response.end(`${'x'.repeat(999)}ü${'y'.repeat(100_000)}`));
     const answer = await call(url, { onLarge: 'truncate' });
     expect(answer).toMatchObject({ outcome: 'answered', status: 200, text: 'x'.repeat(999) });
   });
 
-  it('is answered by the head alone, where that is enough: the body may be huge, drip for ever or break off', async () => {
+  it('succeeds on the headers alone, if that is enough: the body may be huge, slow or broken', async () => {
     const large = await serve((_request, response) => response.end('x'.repeat(10_000_000)));
     const dripping = await serve((_request, response) => {
       response.writeHead(200).write('begun');
@@ -176,7 +183,7 @@ describe('a call to a URL that a brand gave', () => {
     }
   });
 
-  it('says why it has failed: no answer in time, the network, or the certificate', async () => {
+  it('reports why it failed: no response in time, the network, or the certificate', async () => {
     const silent = await serve(() => undefined);
     expect(await call(silent.url, { timeoutMs: 150, answerAt: 'head' })).toMatchObject({ reason: 'timeout' });
     expect(await call('http://127.0.0.1:1/')).toMatchObject({ outcome: 'failed', reason: 'network' });
@@ -186,7 +193,7 @@ describe('a call to a URL that a brand gave', () => {
     expect(await call(reset.url)).toMatchObject({ outcome: 'failed', reason: 'network' });
   });
 
-  it('ends at its time: before the answer, and while the body trickles', async () => {
+  it('ends at its timeout, before the response or while the body trickles', async () => {
     const silent = await serve(() => undefined);
     const trickling = await serve((_request, response) => void response.write('{'));
     for (const { url } of [silent, trickling]) {
@@ -196,7 +203,7 @@ describe('a call to a URL that a brand gave', () => {
     }
   });
 
-  it('fails, and does not throw, on a name that is not there and a port that is closed', async () => {
+  it('fails without throwing on an unknown name and a closed port', async () => {
     expect(await call('https://nothing.invalid/')).toMatchObject({ outcome: 'failed' });
     const { url } = await serve(() => undefined);
     for (const close of closing.splice(0)) close();

@@ -76,7 +76,7 @@ const filters: [string, Parameters<typeof fetchPage>[3], (row: DirectoryCreatorD
   ],
 ];
 
-describe.each(['followers', 'engagement'] as const)('by %s', (sort) => {
+describe.each(['followers', 'engagement'] as const)('sorted by %s,', (sort) => {
   it.each(filters)('every page of %s is the one that sorting everything gives', async (_name, filter, keep) => {
     const expected = expectedOrder(sort, keep);
     for (let offset = 0; offset < expected.length + 200; offset += 1_100) {
@@ -87,7 +87,7 @@ describe.each(['followers', 'engagement'] as const)('by %s', (sort) => {
     expect((await pageOf(sort, filter, Math.max(0, expected.length - 50))).pks).toEqual(expected.slice(-50));
   });
 
-  it('the first 10,000 are what from and size give', async () => {
+  it('the first 10,000 results equal those of from and size', async () => {
     for (const from of [0, 450, 501, 5_000, 9_900]) {
       const naive = await app.context.elastic.client.search({
         index,
@@ -109,8 +109,8 @@ describe.each(['followers', 'engagement'] as const)('by %s', (sort) => {
   });
 });
 
-describe('a walk', () => {
-  it('sees every creator once through the API, and stays on its version when the index is swapped', async () => {
+describe('paging through the directory', () => {
+  it('visits every creator once, and stays on its version when the index is swapped', async () => {
     const walkAlias = unique('walk');
     const walker = await startApp({ alias: walkAlias });
     const few = rows.slice(11_000, 13_000);
@@ -141,7 +141,7 @@ describe('a walk', () => {
     await walker.close();
   });
 
-  it('totals follow what is written, within a refresh', async () => {
+  it('shows totals that follow writes within a refresh', async () => {
     const { context } = app;
     const key = await (await makeBrand(context)).key('brand');
     const before = (await call(`${app.url}/v1/creators/search?category=Fresh`, key)).body.pagination.total;

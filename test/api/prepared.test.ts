@@ -34,14 +34,14 @@ async function listPrepared(): Promise<unknown[]> {
   return rows.map(({ statement }) => statement);
 }
 
-test('a transaction’s statements are prepared once, lists outside of transactions never', async () => {
+test('a transaction’s statements are prepared once, and lists outside transactions never', async () => {
   await insert(1);
   await insert(2);
   await sql`select * from things where id > ${0}`.execute(postgres.db);
   expect(await listPrepared()).toEqual(['insert into things (id, name) values ($1, $2) returning *']);
 });
 
-test('a column that a newer release adds while this one runs is no error: the transaction is run again', async () => {
+test('a column that a newer release adds meanwhile causes no error: the transaction is run again', async () => {
   await insert(3);
   await sql`alter table things add column more int default 7`.execute(postgres.db);
   expect(await insert(4)).toEqual({ row: { id: 4, name: 'thing 4', more: 7 }, attempts: 2 });

@@ -21,7 +21,7 @@ const ready = async () => {
   return [status, body.status, body.engines.postgres.status, body.engines.clickhouse.status];
 };
 
-it('/readyz sees that PostgreSQL answers and takes no writes, and that it takes them again', async () => {
+it('/readyz notices that PostgreSQL answers but accepts no writes, and that it accepts them again', async () => {
   expect(await ready()).toEqual([200, 'ready', 'up', 'up']);
   const session = await database.open();
   const name = new URL(database.url).pathname.slice(1);
@@ -37,7 +37,7 @@ it('/readyz sees that PostgreSQL answers and takes no writes, and that it takes 
   await session.end();
 }, 30_000);
 
-it('/readyz writes once in five seconds at most, however often it is called', async () => {
+it('/readyz writes at most once in five seconds, however often it is called', async () => {
   const session = await database.open();
   const writes = async () => (await session.query('select xmin::text, written_at from readiness_writes')).rows;
   await until('a write', async () => (await ready())[1] === 'ready' && (await writes()).length === 1);

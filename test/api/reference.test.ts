@@ -25,7 +25,7 @@ const isExample = (place: string) => place.includes('/example');
 const bodiesOf = (places: Places) =>
   [...places].filter(([place]) => /^\/(?:paths|components\/responses)\/.*\/content\/application\/json$/.test(place));
 
-test.each(documents)('Every property and every parameter of the $name reference says what it is', ({ places }) => {
+test.each(documents)('Every property and every parameter of the $name reference has a description', ({ places }) => {
   const silent = [...places].flatMap(([place, value]) => {
     if (isExample(place) || !place.endsWith('/properties')) return [];
     return Object.entries(value).flatMap(([name, property]) =>
@@ -41,7 +41,7 @@ test.each(documents)('Every property and every parameter of the $name reference 
 });
 
 test.each(documents)(
-  'Every request, answer and error of the $name reference has a name, and an example that its own schema allows',
+  'Every request, response and error of the $name reference has a name, and an example that its schema accepts',
   ({ places, its }) => {
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
     ajv.addSchema({ $id: 'document', components: places.get('/components') });
@@ -64,7 +64,7 @@ function* textsOf(value: unknown, place: string): Generator<[string, string]> {
     for (const [name, inner] of Object.entries(value)) yield* textsOf(inner, `${place}/${name}`);
 }
 
-test.each(documents)('No example of the $name reference is a word that only fills a place', ({ places }) => {
+test.each(documents)('No example of the $name reference is a placeholder', ({ places }) => {
   const fillers = bodiesOf(places).flatMap(([place, { example }]) =>
     [...textsOf(example, place)].flatMap(([where, text]) => (/^text\.*$/.test(text) ? [where] : [])),
   );
@@ -73,16 +73,19 @@ test.each(documents)('No example of the $name reference is a word that only fill
 
 const Item = z.object({ data: z.object({ id: z.string() }) });
 
-test.each(documents)('What the $name reference reads by an id has that id in its example', ({ places }) => {
-  const read = [...places].filter(([place]) => /^\/paths\/[^{]*\{id\}\/get$/.test(place));
-  const ids = read.map(([place]) => [
-    place,
-    places.get(`${place}/parameters/0`)?.example,
-    Item.safeParse(places.get(`${place}/responses/200/content/application/json`)?.example).data?.data.id,
-  ]);
-  expect(ids.filter(([, sent, answered]) => answered !== undefined && sent !== answered)).toEqual([]);
-  expect(ids.length).toBeGreaterThan(0);
-});
+test.each(documents)(
+  'Every operation of the $name reference that takes an id has that id in its example',
+  ({ places }) => {
+    const read = [...places].filter(([place]) => /^\/paths\/[^{]*\{id\}\/get$/.test(place));
+    const ids = read.map(([place]) => [
+      place,
+      places.get(`${place}/parameters/0`)?.example,
+      Item.safeParse(places.get(`${place}/responses/200/content/application/json`)?.example).data?.data.id,
+    ]);
+    expect(ids.filter(([, sent, answered]) => answered !== undefined && sent !== answered)).toEqual([]);
+    expect(ids.length).toBeGreaterThan(0);
+  },
+);
 
 /** The names of the fields that a document describes, by description. */
 const namesByDescription = (places: Places) =>
@@ -109,17 +112,17 @@ test('Fields of different names never share a description', () => {
   expect(shared, 'say in each schema what this field means').toEqual([]);
 });
 
-test.each(documents)('Errors stand once in the $name reference, and their code is one of a list', ({ places }) => {
+test.each(documents)('Errors are declared once in the $name reference, and their code is an enum', ({ places }) => {
   const responses = [...places].filter(([place]) => /^\/paths\/.*\/responses\/[45]\d\d$/.test(place));
   expect(responses.every(([, response]) => typeof response.$ref === 'string')).toBe(true);
   expect(places.get('/components/schemas/ErrorCode')?.enum).toContain('VALIDATION_ERROR');
 });
 
-test.each(documents)('No bound of the $name reference is the bound of every whole number', ({ places }) => {
+test.each(documents)('No bound of the $name reference is merely that of every safe integer', ({ places }) => {
   expect(JSON.stringify(places.get(''))).not.toContain(String(Number.MAX_SAFE_INTEGER));
 });
 
-test.each(documents)('Every part of the $name reference says what it is for', ({ places, its }) => {
+test.each(documents)('Every section of the $name reference has a description', ({ places, its }) => {
   const tags = z.array(z.object({ name: z.string(), description: z.string() })).parse(places.get('')?.tags);
   expect(new Set(tags.map(({ name }) => name))).toEqual(new Set(its.map(({ tag }) => tag)));
 });

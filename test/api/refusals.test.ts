@@ -64,7 +64,7 @@ describe('what the HTTP layer refuses under /v1, /api/v1 and /api/brand', () => 
     }
   });
 
-  it('is 404 elsewhere, in the same form, counted by address', async () => {
+  it('is 404 elsewhere, in the same format, counted by address', async () => {
     const answer = await call(`${app.url}/%zz`, undefined, { headers: { 'x-forwarded-for': someAddress() } });
     expect([answer.status, answer.body.code, answer.headers.get('x-ratelimit-remaining')]).toEqual([
       404,
@@ -88,12 +88,12 @@ async function exchange(lines: string[]): Promise<{ status: number; head: string
   return { status: Number(raw.split(' ')[1]), head: raw.slice(0, end), body: JSON.parse(raw.slice(end + 4)) };
 }
 
-describe('what Node would refuse without a body', () => {
+describe('a request that Node would refuse without a body', () => {
   it.each([
     ['HTTP/1.1 without a Host header', ['GET /v1/creators/search HTTP/1.1'], 400, 'BAD_REQUEST'],
     ['a short link without a Host header', ['GET /r/x HTTP/1.1'], 400, 'BAD_REQUEST'],
     ['an expectation', ['GET /v1/creators/search HTTP/1.1', 'host: x', 'expect: foo'], 417, 'NOT_ACCEPTABLE'],
-  ])('%s is answered in the same form, counted by address', async (_what, lines, status, code) => {
+  ])('is answered in the same format, counted by address: %s', async (_what, lines, status, code) => {
     const from = `x-forwarded-for: ${someAddress()}`;
     const answer = await exchange([...lines, from, 'x-request-id: my-request-0001']);
     expect(answer).toMatchObject({
@@ -107,7 +107,7 @@ describe('what Node would refuse without a body', () => {
     expect((await exchange([...lines, from])).head).toContain('x-ratelimit-remaining: 98');
   });
 
-  it('CONNECT ends the connection: this is no proxy', async () => {
+  it('ends the connection if it is CONNECT, because this is no proxy', async () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
     let said = '';
     socket.on('data', (chunk: Buffer) => {
@@ -118,7 +118,7 @@ describe('what Node would refuse without a body', () => {
     expect(said).toBe('');
   });
 
-  it('HTTP/1.0 needs no Host header, and 100-continue is met', async () => {
+  it('is accepted if it is HTTP/1.0 without a Host header, or expects 100-continue', async () => {
     const old = await exchange(['GET /v1/usage HTTP/1.0', `x-forwarded-for: ${someAddress()}`]);
     expect([old.status, old.body]).toMatchObject([401, { code: 'AUTH_REQUIRED' }]);
     const lines = ['GET /healthz HTTP/1.1', 'host: x', 'connection: close', 'expect: 100-continue'];
@@ -130,8 +130,8 @@ describe('what Node would refuse without a body', () => {
   });
 });
 
-describe("the stores' door", () => {
-  it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])('does not allow %s, and says so', async (method) => {
+describe('the endpoint for stores', () => {
+  it.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])('reports that %s is not allowed', async (method) => {
     const answer = await call(`${app.url}/ingest/generic/int_1`, undefined, { method });
     expect([answer.status, answer.body.code, answer.headers.get('allow')]).toEqual([405, 'METHOD_NOT_ALLOWED', 'POST']);
     expect([...answer.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
@@ -143,7 +143,7 @@ describe("the stores' door", () => {
     ['a deeper path', '/ingest/generic/int_1/more'],
     ['a path that is no text', '/ingest/generic/%zz'],
     ['a long path', `/ingest/generic/${'1'.repeat(600)}`],
-  ])('carries no rate headers: %s', async (_what, path) => {
+  ])('has no rate headers: %s', async (_what, path) => {
     const answer = await call(app.url + path, undefined, { method: 'POST' });
     expect([answer.status, answer.body.code]).toEqual([404, 'NOT_FOUND']);
     expect([...answer.headers.keys()].filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
@@ -151,7 +151,7 @@ describe("the stores' door", () => {
   });
 });
 
-describe('a body and a key', () => {
+describe('a body or a key', () => {
   it('that is not JSON is 400, and changes nothing', async () => {
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'PATCH', body: '{"name": ', headers };

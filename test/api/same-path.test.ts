@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 describe('a trailing slash', () => {
-  it('is the same path, of lists, of one by id and of changes', async () => {
+  it('makes no difference in paths of lists, of single items and of changes', async () => {
     const { id } = await made(`${app.url}/v1/campaigns/`, key, { name: 'x' });
     for (const path of ['campaigns/', `campaigns/${id}/`, 'usage/?page=1']) {
       expect((await call(`${app.url}/v1/${path}`, key)).status, path).toBe(200);
@@ -25,7 +25,7 @@ describe('a trailing slash', () => {
     expect([patched.status, patched.body.data.title]).toEqual([200, 'y']);
   });
 
-  it('is no way around the method', async () => {
+  it('does not bypass the check of the method', async () => {
     const { status, headers } = await send(`${app.url}/v1/campaigns/`, key, 'DELETE');
     expect([status, headers.get('allow')]).toEqual([405, 'GET, POST']);
   });
@@ -35,7 +35,7 @@ describe('a patch that changes nothing', () => {
   it.each([
     ['campaigns', { name: 'x' }],
     ['roster', { creator_email: 'ana@mail.example' }],
-  ])('of %s writes no line into the audit log', async (noun, input) => {
+  ])('of %s adds no entry to the audit log', async (noun, input) => {
     const { id } = await made(`${app.url}/v1/${noun}`, key, input);
     const lines = async () => (await call(`${app.url}/v1/audit-log?resource_id=${id}`, key)).body.pagination.total;
     const before = await lines();
@@ -46,7 +46,7 @@ describe('a patch that changes nothing', () => {
 });
 
 describe('usage as CSV', () => {
-  it('has a row a key and day, with what the list has', async () => {
+  it('has one row per key and day, with the fields of the list', async () => {
     const data = await brand.key('data');
     for (let i = 0; i < 3; i += 1) await call(`${app.url}/v1/creators/search?q=x`, data);
     const { postgres, redis, clock } = app.context;

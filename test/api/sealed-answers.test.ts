@@ -62,7 +62,7 @@ async function makeSecret(sealsAnswer: boolean) {
   return { run, keptText, headers, key };
 }
 
-it('an answer with a secret is kept encrypted, and given again as it was to who repeats the call', async () => {
+it('an answer with a secret is kept encrypted, and returned unchanged when the call is repeated', async () => {
   const { run, keptText, headers } = await makeSecret(true);
   const first = await run();
   expect(first).toContain(SECRET);
@@ -71,13 +71,13 @@ it('an answer with a secret is kept encrypted, and given again as it was to who 
   expect(headers['idempotency-replayed']).toBe('true');
 });
 
-it('an answer without one is kept as it is', async () => {
+it('an answer without a secret is kept unencrypted', async () => {
   const { run, keptText } = await makeSecret(false);
   const first = await run();
   expect([await keptText(), await run()]).toEqual([first, first]);
 });
 
-it('an audit line says that a secret changed, and never what it is', async () => {
+it('an audit entry shows that a secret changed, but not its value', async () => {
   const { run, key } = await makeSecret(true);
   await run();
   const { body } = await call(`${app.url}/v1/audit-log`, key);

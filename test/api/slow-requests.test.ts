@@ -25,14 +25,14 @@ const FORM = 'POST /apply/x HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-w
 describe.each([
   ['the API', () => app.url],
   ['the links host', () => app.links],
-])('a request to %s that does not come to its end', (_what, urlOf) => {
+])('an incomplete request to %s', (_what, urlOf) => {
   it.each([
     ['a letter', 'G', []],
     ['the head of a short link', 'GET /r/spring HTTP/1.1\r\nHost: x\r\n', []],
     ['the head of another', 'POST /v1/roster HTTP/1.1\r\nHost: x', []],
     ['the next head', `${HEALTH}GET /r/spring HTTP/1.1\r\n`, [200]],
     ['a body', `${FORM}Content-Length: 9\r\n\r\nname=`, []],
-  ])('is told so after a while, and its connection ended: of %s %j', async (_what, text, before) => {
+  ])('is answered after a while, and its connection closed: with %s %j', async (_what, text, before) => {
     let said = '';
     const socket = connect({ port: Number(new URL(urlOf()).port), host: '127.0.0.1', allowHalfOpen: true });
     sockets.push(socket);

@@ -125,9 +125,9 @@ const patchBody = (path: string) => PATCHES[noun(path)] ?? {};
 
 const without = ({ status, body }: Answer) => ({ status, body: { ...body, request_id: '' } });
 
-describe('another brand’s id is not there', () => {
+describe('another brand’s id', () => {
   it.each(withId.map(({ method, path }) => [method, path]))(
-    '%s %s: 404, as for one that does not exist',
+    'in %s %s is 404, like one that does not exist',
     async (method, path) => {
       const id = ids[noun(path)];
       if (!id) throw new Error(`Make an example for ${path} in this test.`);
@@ -141,7 +141,7 @@ describe('another brand’s id is not there', () => {
     },
   );
 
-  it.each(lists.map(({ path }) => path))('GET %s shows nothing of another brand', async (path) => {
+  it.each(lists.map(({ path }) => path))('is never shown by GET %s', async (path) => {
     const { status, body } = await send('GET', path, await stranger.key('brand'));
     expect(status).toBe(200);
     const text = JSON.stringify(body);
@@ -152,7 +152,7 @@ describe('another brand’s id is not there', () => {
 describe('a data key', () => {
   const brandOnly = operations.filter(({ callers }) => !callers.includes('data'));
   it.each(brandOnly.map(({ method, path }) => [method, path]))(
-    '%s %s: 403 BRAND_KEY_REQUIRED',
+    'gets 403 BRAND_KEY_REQUIRED from %s %s',
     async (method, path) => {
       const { status, body } = await send(
         method,

@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from 'vitest';
 import type { CallOf, OperationId } from '../../src/resources/nouns.ts';
 
-test('An operation keeps its types: what a client sends and is answered is checked against the declaration', () => {
+test('An operation keeps its types: requests and answers of a client are checked against the declaration', () => {
   expectTypeOf<CallOf<'create_campaign'>['body']['name']>().toEqualTypeOf<string>();
   expectTypeOf<CallOf<'create_campaign'>['body']['status']>().toEqualTypeOf<
     'active' | 'draft' | 'paused' | 'completed' | undefined

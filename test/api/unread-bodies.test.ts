@@ -11,7 +11,7 @@ const BODY_MB = 300;
 /** A page that takes files, by a link that nobody was given. */
 const WORK = `/${'work'}/x`;
 
-describe('a server that strangers send 300 MB to, three at a time', () => {
+describe('a server that receives 300 MB from strangers, three requests at a time,', () => {
   let server: ServerProcess;
   beforeAll(async () => {
     server = await startServer(unique('none'));
@@ -125,7 +125,7 @@ describe('a body that arrives slowly', () => {
   const FORM = 'multipart/form-data; boundary=b';
   const FILE = '--b\r\ncontent-disposition: form-data; name="file"; filename="a.txt"\r\n\r\n';
 
-  it('is 408 in the middle of an uploaded file, which is not kept', async () => {
+  it('is 408 in the middle of an uploaded file, which is discarded', async () => {
     const brand = await makeBrand(app.context);
     const slow = await drip('/v1/assets', FORM, `authorization: Bearer ${await brand.key('brand')}\r\n`, FILE);
     await until('the end of the connection', slow.isOver);
@@ -138,7 +138,7 @@ describe('a body that arrives slowly', () => {
     expect(kept).toEqual([]);
   });
 
-  it('is 408 in the middle of a form of a page, with an explanation', async () => {
+  it('is 408 in the middle of a page’s form, with an explanation', async () => {
     const desk = await openWorkDesk(app);
     await desk.post('/v1/deliverables', { creator_email: desk.creator, type: 'reel' });
     const slow = await drip(pathOf(await desk.linkTo('work')), FORM, '', FILE);
@@ -147,7 +147,7 @@ describe('a body that arrives slowly', () => {
     expect(slow.said()).toContain('did not arrive in time');
   });
 
-  it('takes one of the five forms that an address may send at once, and gives its place back', async () => {
+  it('occupies one of the five forms that an address may send at once, and releases it', async () => {
     const brand = await makeBrand(app.context);
     const key = `authorization: Bearer ${await brand.key('brand')}\r\n`;
     const slow = await Promise.all(Array.from({ length: 8 }, () => drip('/v1/assets', FORM, key, FILE)));

@@ -44,7 +44,7 @@ describe('GET /v1/analytics', () => {
     expect(body.top_creators).toEqual([]);
   });
 
-  it('gives fixed events back exactly, in the brand’s currency and others beside it', async () => {
+  it('returns fixed events exactly, in the brand’s currency and separately in others', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const [ana, bob, eve] = [
@@ -99,7 +99,7 @@ describe('GET /v1/analytics', () => {
     });
   });
 
-  it('counts within a day to the millisecond', async () => {
+  it('selects events within a day to the millisecond', async () => {
     const brand = await makeBrand(app.context);
     const link = await putAssignment(app, brand.id);
     const noon = at('2026-03-02');
@@ -138,7 +138,7 @@ describe('GET /v1/analytics', () => {
     ['from=1970-01-01T00:00:00%2B01:00&to=1970-01-31', ['from']],
     ['from=2149-06-01&to=2149-06-07', ['to']],
     ['from=2149-06-01&to=2149-06-06T23:59:59-14:00', ['to']],
-  ])('refuses what ends beyond the days that figures can have, and says where: %s', async (query, fields) => {
+  ])('refuses a period beyond the storable days, and names the limit: %s', async (query, fields) => {
     const { status, body } = await read(await (await makeBrand(app.context)).key('brand'), `?${query}`);
     expect([status, body.code], JSON.stringify(body)).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details.map(({ field }: { field: string }) => field)).toEqual(fields);
@@ -150,7 +150,7 @@ describe('GET /v1/analytics', () => {
     ['to=1970-01-01', '1969-12-03', 30],
     ['from=2149-05-08&to=2149-06-06T23:59:59.999Z', '2149-05-08', 30],
     ['from=2149-05-08&to=2149-06-06&granularity=month', '2149-05-01', 2],
-  ])('has every bucket up to the first and last of those days: %s', async (query, first, buckets) => {
+  ])('has every bucket up to the first and last storable day: %s', async (query, first, buckets) => {
     const { status, body } = await read(await (await makeBrand(app.context)).key('brand'), `?${query}`);
     expect(status, JSON.stringify(body)).toBe(200);
     expect([body.trends[0].date, body.trends.length]).toEqual([first, buckets]);

@@ -124,7 +124,7 @@ describe('The attribution of an order', () => {
     expect([decision.code, reasons(decision).map(([name]) => name)]).toEqual(['ANNA10', ['ANNA10', 'BO10']]);
   });
 
-  it('does not depend on the order of clicks, even of the same moment', () => {
+  it('does not depend on the order of clicks, even at the same moment', () => {
     const clicks = fc.array(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.integer({ min: -2, max: 9 })), {
       maxLength: 8,
     });
@@ -151,7 +151,7 @@ describe('Fraud detection', () => {
     expect(flags('ann+a@example.com')).toEqual([]);
   });
 
-  it('flags a burst of one customer or one link above its limit, and not at it', () => {
+  it('flags more orders of one customer or one link than its limit, but not as many', () => {
     const codes = (more: Partial<typeof suspicion>) =>
       flagsOf({ ...suspicion, ...more }).map(({ severity }) => severity);
     expect(codes({ ordersOfCustomer: MAX_ORDERS_OF_CUSTOMER, ordersOfLink: MAX_ORDERS_OF_LINK })).toEqual([]);

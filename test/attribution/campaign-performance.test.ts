@@ -51,7 +51,7 @@ const put = (campaignId: string, linkIds: readonly string[]) =>
     .execute();
 
 describe('the performance of campaigns', () => {
-  it('sums the links that each is of now, a row a currency, and those of none apart', async () => {
+  it('sums the current links of each campaign, one row per currency, and links without a campaign separately', async () => {
     const [spring, autumn] = [await makeCampaign('Spring'), await makeCampaign('Autumn')];
     const links = await Promise.all(Array.from({ length: 3 }, () => putAssignment(app, brand.id)));
     const [one, two, alone] = links;
@@ -83,7 +83,7 @@ describe('the performance of campaigns', () => {
     expect(await read({}, await (await makeBrand(app.context)).key('brand'))).toEqual([]);
   });
 
-  it('is exact for more links than a statement names unless told, each of a campaign or of none', async () => {
+  it('is exact for more links than one statement lists by default, with and without a campaign', async () => {
     const own = await makeBrand(app.context);
     const by = await own.key('brand');
     const links = await putManyLinks(app, own.id, [await putCreator(app, own.id)], LINKS);
@@ -109,7 +109,7 @@ describe('the performance of campaigns', () => {
 });
 
 describe('the performance of links', () => {
-  it('comes by revenue when told, and of the links that are named', async () => {
+  it('can be sorted by revenue and limited to named links', async () => {
     const own = await makeBrand(app.context);
     const by = await own.key('brand');
     const links = [

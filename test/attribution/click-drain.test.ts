@@ -73,8 +73,8 @@ async function claimed() {
   return batch;
 }
 
-describe('what is clicked is in ClickHouse exactly once', () => {
-  it('when a drain dies before its batch is stored, and more is clicked meanwhile', async () => {
+describe('every click is in ClickHouse exactly once', () => {
+  it('when a drain dies before its batch is stored, and more clicks arrive meanwhile', async () => {
     const link = await record(40);
     const batch = await claimed();
     await record(40, link);
@@ -91,7 +91,7 @@ describe('what is clicked is in ClickHouse exactly once', () => {
     expect(await countsOf(link)).toEqual(once(80));
   });
 
-  it('when a batch is sent five times, and acknowledged long after another drain did', async () => {
+  it('when a batch is sent five times, and acknowledged long after another drain did so', async () => {
     const link = await record(40);
     const batch = await claimed();
     await Promise.all(Array.from({ length: 5 }, () => insert(batch)));
@@ -121,13 +121,13 @@ describe('what is clicked is in ClickHouse exactly once', () => {
     expect(await countsOf(link)).toEqual(once(500));
   });
 
-  it('when there is more than one batch of it', async () => {
+  it('when there is more than one batch of clicks', async () => {
     const link = await record(60_000);
     expect(await drainClicks(app.context)).toBeGreaterThan(1);
     expect(await countsOf(link)).toEqual(once(60_000));
   });
 
-  it('when ClickHouse stores a batch and its answer is lost, and when it is away', async () => {
+  it('when ClickHouse stores a batch but its answer is lost, and when it is down', async () => {
     const proxy = await startProxy(engineUrls().clickhouse);
     const other = await startApp({
       urls: { redis: engines.urls.redis ?? '', clickhouse: proxy.url },
@@ -151,7 +151,7 @@ describe('what is clicked is in ClickHouse exactly once', () => {
     await proxy.close();
   });
 
-  it('when the worker is killed at work', async () => {
+  it('when the worker is killed while it works', async () => {
     const env = { REDIS_URL: engines.urls.redis ?? '' };
     const link = newId('lnk', Date.now());
     for (let round = 0; round < 2; round += 1) {
@@ -165,7 +165,7 @@ describe('what is clicked is in ClickHouse exactly once', () => {
     expect(await countsOf(link)).toEqual(once(20_000));
   });
 
-  it('when Redis is killed under load: every click of an answer that does not say otherwise', async () => {
+  it('when Redis is killed under load, except for clicks whose response said otherwise', async () => {
     const link = await makeLink(desk, SHOP);
     const recorded: string[] = [];
     const uncertain: string[] = [];
@@ -203,7 +203,7 @@ describe('what is clicked is in ClickHouse exactly once', () => {
 
 const WAITING = ['rollcall_clicks_waiting_groups', 'rollcall_clicks_waiting_oldest_seconds'];
 
-it('how far ClickHouse is behind is the age of the oldest click that is not drained, in each scrape', async () => {
+it('the lag of ClickHouse is the age of the oldest click that is not drained, at each scrape', async () => {
   await drainClicks(app.context);
   expect(await oldestClickAt(app.context.redis)).toBeUndefined();
   expect(await metricsOf(app, WAITING)).toEqual([0, 0]);
@@ -221,7 +221,7 @@ it('how far ClickHouse is behind is the age of the oldest click that is not drai
   expect(await metricsOf(app, WAITING)).toEqual([0, 0]);
 });
 
-it('without Redis nobody knows how far ClickHouse is behind', async () => {
+it('the lag of ClickHouse is unknown without Redis', async () => {
   const closed = await startApp({ urls: { redis: 'redis://127.0.0.1:1' } });
   expect(await metricsOf(closed, WAITING)).toEqual([Number.NaN, Number.NaN]);
   await closed.close();

@@ -6,7 +6,7 @@ import { deviceOf } from '../../src/values/visitor.ts';
 import { PHONE } from '../harness/clicks.ts';
 
 describe('a destination', () => {
-  it('keeps its query and fragment as they are, and loses a click id it has', () => {
+  it('keeps its query and fragment unchanged, except for an existing click id', () => {
     const led = (url: string) => {
       const cut = cutDestination(url);
       return cut && `${cut.before}ID${cut.after}`;
@@ -38,8 +38,8 @@ describe('a destination', () => {
   });
 });
 
-describe('what a request says', () => {
-  it('of the device', () => {
+describe('the stored facts of a click', () => {
+  it('include the device', () => {
     expect(deviceOf(PHONE)).toBe('mobile');
     expect(deviceOf('Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0 Mobile Safari/537.36')).toBe('mobile');
     expect(deviceOf('Mozilla/5.0 (Linux; Android 14; SM-X710) Chrome/126.0 Safari/537.36')).toBe('tablet');
@@ -66,7 +66,7 @@ describe('what a request says', () => {
     }
   });
 
-  it('of the referrer is its host alone, and of the country a code', () => {
+  it('include only the host of the referrer, and a code for the country', () => {
     expect(referrerHostOf('https://user@Photo.Example:8443/p?q#f')).toBe('photo.example');
     expect(referrerHostOf('android-app://com.example')).toBe('');
     expect(countryOf({ 'x-vercel-ip-country': 'BR' })).toBe('BR');

@@ -13,7 +13,7 @@ const clicks = fc.record({
   days: fc.integer({ min: 1, max: 90 }),
 });
 
-it('a click id says to its installation which link was clicked when, and to a shop for how long it counts', () => {
+it('a click id tells its installation which link was clicked and when, and a shop how long it counts', () => {
   fc.assert(
     fc.property(clicks, (click) => {
       const token = mintClick(key, click);
@@ -25,7 +25,7 @@ it('a click id says to its installation which link was clicked when, and to a sh
   );
 });
 
-it('a click id with any one character changed, left out or added is refused', () => {
+it('a click id with any character changed, removed or added is refused', () => {
   fc.assert(
     fc.property(clicks, fc.nat(), fc.constantFrom(...CHARACTERS), (click, position, character) => {
       const token = mintClick(key, click);
@@ -47,7 +47,7 @@ it('a click id of another installation is refused', () => {
   );
 });
 
-it('nothing that is no click id is read, whatever it is', () => {
+it('a text that is not a click id is never read as one', () => {
   const token = mintClick(key, { linkId: newId('lnk', 1), atMs: 1 });
   for (const text of ['', 'clk_', `${token} `, ` ${token}`, `${token}\n`, token.toUpperCase(), token.repeat(2)]) {
     expect(readClick(key, text)).toBeUndefined();
@@ -59,7 +59,7 @@ it('nothing that is no click id is read, whatever it is', () => {
   );
 });
 
-it('two clicks on one link in one millisecond are two', () => {
+it('two clicks on one link in one millisecond have different ids', () => {
   const ids = Array.from({ length: 1_000 }, () => mint(key, { linkId: newId('lnk', 1), atMs: 1 }).id);
   expect(new Set(ids).size).toBe(1_000);
 });

@@ -38,7 +38,7 @@ async function countsOf(brand: string) {
 }
 
 describe('ClickHouse migrations', () => {
-  it('are applied once, also by processes that start together', async () => {
+  it('are applied once, even by processes that start together', async () => {
     const applied = await Promise.all(Array.from({ length: 4 }, () => migrateClickHouse(clickhouse)));
     expect(applied.flat()).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe('ClickHouse migrations', () => {
     expect(() => statementsOf('CREATE TABLE a (x Int8) ENGINE = MergeTree ORDER BY x;\n')).toThrow(/repeatable/);
   });
 
-  it('make replicated tables on a cluster', () => {
+  it('create replicated tables on a cluster', () => {
     const [table = '', view = ''] = statementsOf(`-- a comment;
 CREATE TABLE IF NOT EXISTS t (a Int8, b Int8)
 ENGINE = SummingMergeTree((a, b)) ORDER BY a
@@ -66,7 +66,7 @@ SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_windo
 });
 
 describe('insertOnce', () => {
-  it('counts a batch sent again once, in the table and in every rollup, across months', async () => {
+  it('counts a repeated batch once, in the table and in every rollup, across months', async () => {
     const brand = unique('brand');
     const rows = Array.from({ length: 240 }, (_, i) =>
       clickOf(brand, i, `20${10 + (i % 12)}-0${1 + (i % 9)}-03 10:00:00.000`),
@@ -75,7 +75,7 @@ describe('insertOnce', () => {
     expect(await countsOf(brand)).toEqual({ raw: 240, daily: 240, life: 240, brand: 240 });
   });
 
-  it('goes on where an insert broke off between a table and its rollups', async () => {
+  it('completes an insert that was interrupted between a table and its rollups', async () => {
     const [raw, flag, sums] = [unique('raw'), unique('flag'), unique('sums')].map((name) => name.replace('-', '_'));
     const kept = 'SETTINGS non_replicated_deduplication_window = 100';
     for (const statement of [
@@ -106,7 +106,7 @@ describe('insertOnce', () => {
     expect(await countsOf(brand)).toEqual({ raw: 2, daily: 2, life: 2, brand: 2 });
   });
 
-  it('keeps the token to its own insert', async () => {
+  it('applies the token only to its own insert', async () => {
     const brand = unique('brand');
     const rows = clickOf(brand, 1, '2026-01-01 00:00:00.000');
     await insertOnce(clickhouse, 'clicks_v1', CLICK, rows, `${brand}:x`);
@@ -116,7 +116,7 @@ describe('insertOnce', () => {
     expect(await countsOf(brand)).toEqual({ raw: 3, daily: 3, life: 3, brand: 3 });
   });
 
-  it('keeps what is not counted apart, and odd text and times whole', async () => {
+  it('keeps uncounted clicks separate, and unusual text and times intact', async () => {
     const brand = unique('brand');
     const kinds = ['counted', 'repeat', 'bot', 'prefetch', 'head'];
     const rows = kinds
@@ -143,21 +143,21 @@ describe('insertOnce', () => {
 describe('query', () => {
   const Value = z.object({ value: integer });
 
-  it('reads 64-bit integers exactly, or not at all', async () => {
+  it('reads 64-bit integers exactly, or fails', async () => {
     const read = (sql: string) => query(clickhouse, Value, `SELECT ${sql} AS value`);
     expect(await read('toInt64(9007199254740991)')).toEqual([{ value: 9_007_199_254_740_991 }]);
     expect(await read('toInt64(-42)')).toEqual([{ value: -42 }]);
     await expect(read('toInt64(9007199254740993)')).rejects.toBeInstanceOf(z.ZodError);
   });
 
-  it('passes parameters as values, whatever they say', async () => {
+  it('passes parameters as values, whatever they contain', async () => {
     const Row = z.object({ text: z.string(), many: z.array(z.string()) });
     const text = "it's \\ \t \n {x:String} '; DROP TABLE clicks_v1";
     const sql = 'SELECT {text:String} AS text, {many:Array(String)} AS many';
     expect(await query(clickhouse, Row, sql, { text, many: [text, ''] })).toEqual([{ text, many: [text, ''] }]);
   });
 
-  it('says 503 when ClickHouse does not answer, and shows our own mistakes as such', async () => {
+  it('throws 503 when ClickHouse does not answer, and reports our own mistakes as such', async () => {
     const gone = openClickHouse('http://127.0.0.1:1');
     const failure = await query(gone, Value, 'SELECT 1 AS value').catch((error: unknown) => error);
     await gone.close();

@@ -37,7 +37,7 @@ const someone = () => {
 };
 
 describe('a click', () => {
-  it('leads to the destination with a click id that says link and time, and is counted once', async () => {
+  it('redirects to the destination with a click id for this link and time, and is counted once', async () => {
     const link = await makeLink(desk, SHOP);
     const from = Date.now();
     const { status, location, clickId, headers } = await click(app, link.slug, {
@@ -68,7 +68,7 @@ describe('a click', () => {
     expect(await countedClicks(app, link.id)).toBe(1);
   });
 
-  it('gives the visitor a cookie of ours for a year that no script and no other site can use', async () => {
+  it('sets a cookie for a year that no script and no other site can use', async () => {
     const { slug } = await makeLink(desk, SHOP);
     const { headers, cookie } = await click(app, slug);
     expect(headers.get('set-cookie')).toMatch(
@@ -81,7 +81,7 @@ describe('a click', () => {
     await plain.close();
   });
 
-  it('is kept without its address: only a keyed hash of it is kept', async () => {
+  it('is stored without its address, only with a keyed hash of it', async () => {
     const link = await makeLink(desk, SHOP);
     const address = someone();
     await click(behind, link.slug, address);
@@ -91,7 +91,7 @@ describe('a click', () => {
     expect(JSON.stringify(await storedClicks(app, link.id))).not.toContain(address['x-forwarded-for']);
   });
 
-  it('tells the country only when one of the operator’s own proxies says so', async () => {
+  it('has a country only if one of the operator’s own proxies sends it', async () => {
     const link = await makeLink(desk, SHOP);
     await click(behind, link.slug, { ...someone(), 'cf-ipcountry': 'DE' });
     await click(app, link.slug, { 'cf-ipcountry': 'FR' });
@@ -99,7 +99,7 @@ describe('a click', () => {
     expect(countries.sort()).toEqual(['', 'DE']);
   });
 
-  it('by HEAD, by a prefetch or by a bot is led on, kept apart and not counted', async () => {
+  it('by HEAD, by a prefetch or by a bot is redirected, stored separately and not counted', async () => {
     const link = await makeLink(desk, SHOP);
     const answers = [
       await click(behind, link.slug, someone(), 'HEAD'),
@@ -134,7 +134,7 @@ describe('A repeated click', () => {
     expect(await countedClicks(app, link.id)).toBe(1);
   });
 
-  it('is recognized by the cookie that was just given, from this address or another, and by the address without it', async () => {
+  it('is recognized by the new cookie, from this address or another, and by the address without it', async () => {
     const link = await makeLink(desk, SHOP);
     const visitor = someone();
     const { cookie = '' } = await click(behind, link.slug, visitor);
@@ -168,7 +168,7 @@ describe('A repeated click', () => {
 });
 
 describe('A short URL without an active link', () => {
-  it('shows our own page, and counts no click', async () => {
+  it('shows a built-in page, and counts no click', async () => {
     const link = await makeLink(desk, SHOP);
     await switchOff(link.id);
     for (const slug of [link.slug, unique('none'), '', 'a/b', '%00', 'x'.repeat(500), '..%2f..']) {
@@ -200,7 +200,7 @@ describe('A short URL without an active link', () => {
     await until('the link to lead elsewhere', async () => (await pathOf()) === '/winter', 3_000);
   });
 
-  it('does not mislead another: forty links, clicked at once, after a pause, while they are read again, and one unknown', async () => {
+  it('does not affect others: forty links clicked at once, after a pause, during a refresh, and one unknown', async () => {
     const links = await Promise.all(
       Array.from({ length: 40 }, (_, i) => makeLink(desk, `https://shop.example/products/${i}`)),
     );
@@ -215,14 +215,14 @@ describe('A short URL without an active link', () => {
     }
   });
 
-  it('is asked for by GET and HEAD only', async () => {
+  it('accepts only GET and HEAD', async () => {
     const { slug } = await makeLink(desk, SHOP);
     const { status, headers } = await click(app, slug, {}, 'POST');
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
 });
 
-describe('without an engine', () => {
+describe('without an engine,', () => {
   let proxy: EngineProxy;
   let other: TestApp;
   afterAll(async () => {
@@ -230,7 +230,7 @@ describe('without an engine', () => {
     await proxy?.close();
   });
 
-  it('Redis: the visitor is sent on, and what is not known to be recorded is counted as lost', async () => {
+  it('such as Redis, the visitor is redirected, and a click that may not be recorded counts as lost', async () => {
     proxy = await startProxy(redis);
     other = await startApp({ urls: { redis: proxy.url } });
     await other.context.redis.ready();
@@ -258,7 +258,7 @@ describe('without an engine', () => {
     await other.close();
   });
 
-  it('PostgreSQL: a link that was clicked before leads on, another asks the visitor to come back', async () => {
+  it('such as PostgreSQL, a link that was clicked before redirects, and another asks the visitor to come back', async () => {
     proxy = await startProxy(engineUrls().postgres);
     other = await startApp({ urls: { redis, postgres: proxy.url } });
     const [known, unread] = [await makeLink(desk, SHOP), await makeLink(desk, SHOP)];

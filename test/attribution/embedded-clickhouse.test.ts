@@ -38,7 +38,7 @@ describe('an insert over the embedded HTTP interface', () => {
     expect(await idsOf(word)).toEqual([1, 1, 2, 2]);
   });
 
-  it('says where its rows are wrong, and stores none of them', async () => {
+  it('reports which rows are invalid, and stores none of them', async () => {
     const into = `${url}/?query=${encodeURIComponent(`INSERT INTO ${table} FORMAT TabSeparated`)}`;
     const answer = await fetch(into, { method: 'POST', body: '1\twrong\nx\twrong\n' });
     expect([answer.status, answer.headers.get('x-clickhouse-exception-code')]).toEqual([400, '27']);
@@ -46,7 +46,7 @@ describe('an insert over the embedded HTTP interface', () => {
     expect(await idsOf('wrong')).toEqual([]);
   });
 
-  it('stores no rows when its body breaks off', async () => {
+  it('stores no rows when its body is incomplete', async () => {
     const { port, hostname } = new URL(url);
     const path = `/?query=${encodeURIComponent(`INSERT INTO ${table} FORMAT TabSeparated`)}`;
     const broken = request({ host: hostname, port, method: 'POST', path, headers: { 'content-length': 100_000 } });

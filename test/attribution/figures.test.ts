@@ -71,7 +71,7 @@ const balances = (currency: string, clicks: number, conversions: number, money: 
 };
 
 describe('GET /v1/affiliates/performance', () => {
-  it('gives fixed events back as exact figures, per assignment and currency', async () => {
+  it('returns exact figures for fixed events, per assignment and currency', async () => {
     const { key, one, two } = await makeStory();
     const { status, headers, body } = await read(key);
     expect(status).toBe(200);
@@ -139,7 +139,7 @@ describe('GET /v1/affiliates/performance', () => {
     expect(body.split('\n')[1]).toContain(`${one.linkId},${one.email},Ana,,discount_code,${one.value},USD,3,2,11000,`);
   });
 
-  it('is empty for an unknown creator, and refuses a bad shape', async () => {
+  it('is empty for an unknown creator, and refuses invalid parameters', async () => {
     const { key } = await makeStory();
     const { body } = await read(key, '?creator_email=nobody@example.com');
     expect(body).toMatchObject({ data: [], pagination: { total: 0 }, summary: { by_currency: [] } });
@@ -156,8 +156,8 @@ describe('GET /v1/affiliates/performance', () => {
   });
 });
 
-describe('performance of creators', () => {
-  it('is in major units of the brand’s currency, with others beside it', async () => {
+describe('the performance of creators', () => {
+  it('is in major units of the brand’s currency, with other currencies separately', async () => {
     const { key, one, two } = await makeStory();
     const { body, headers } = await call(`${app.url}/v1/creators`, key);
     expect(headers.get('x-data-as-of')).not.toBeNull();

@@ -113,8 +113,8 @@ async function moveAll(): Promise<void> {
 
 const revenueOf = async () => (await desk.get('/v1/analytics')).body.summary.total_revenue;
 
-describe('X-Data-As-Of, wherever the API shows figures,', () => {
-  it('is a time before a sale that is not in them yet, and goes on once it is', async () => {
+describe('X-Data-As-Of on every response with figures', () => {
+  it('is before a sale that is not in them yet, and advances once it is', async () => {
     await moveAll();
     const order = await sell();
     const { recorded_at } = (await desk.get('/v1/affiliates/ledger')).body.data[0];
@@ -124,7 +124,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     for (const at of await headersOf(desk)) expect(at).toBeGreaterThanOrEqual(now);
   });
 
-  it('is a time before a click that is not in them yet, and goes on once it is', async () => {
+  it('is before a click that is not in them yet, and advances once it is', async () => {
     const before = Date.now();
     await click(app, link.slug, { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
     const after = Date.now();
@@ -137,7 +137,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     for (const at of await headersOf(desk)) expect(at).toBeGreaterThan(after);
   });
 
-  it('is a time before a click that was long on its way, and before an older one that came later', async () => {
+  it('is before a click that arrived late, and before an older one that came after it', async () => {
     await moveAll();
     const timeOf = ({ clickId }: Click) => readClick(app.context.secrets.key('click'), clickId)?.at.getTime() ?? 0;
     const someone = () => ({ 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
@@ -160,7 +160,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     for (const said of await headersOf(desk)) expect(said).toBeGreaterThanOrEqual(now);
   });
 
-  it('is left out while the brand’s figures are rebuilt, and for no other brand', async () => {
+  it('is absent while the brand’s figures are rebuilt, and for no other brand', async () => {
     await sell();
     await moveAll();
     const { redis, postgres } = app.context;
@@ -174,7 +174,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     expect(await headersOf(desk)).not.toContain(null);
   });
 
-  it('is left out of an answer that took longer than a rebuild’s notice, when one began within', async () => {
+  it('is absent from an answer that took longer than a rebuild’s notice if one started meanwhile', async () => {
     const { redis, postgres } = app.context;
     const said: string[] = [];
     const call = { caller: { brandId: desk.brand.id }, setHeader: (name: string) => void said.push(name) };
@@ -193,7 +193,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     expect(said).toEqual(['x-data-as-of']);
   });
 
-  it('is said of lists as CSV too, which break off when a rebuild began within', async () => {
+  it('is on lists as CSV too, which are cut off if a rebuild started meanwhile', async () => {
     await moveAll();
     const now = Date.now();
     for (const at of await csvHeaders()) expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(now);
@@ -212,7 +212,7 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
     await rebuilt;
   });
 
-  it('is left out from the moment ClickHouse was killed until its figures are reconciled', async () => {
+  it('is absent from the moment ClickHouse was killed until its figures are reconciled', async () => {
     await moveAll();
     const revenue = await revenueOf();
     process.kill(engines.pids.clickhouse ?? Number.NaN, 'SIGKILL');
@@ -229,8 +229,8 @@ describe('X-Data-As-Of, wherever the API shows figures,', () => {
 /** What is promised of figures. */
 const PROMISED_MS = 5_000;
 
-describe('with a worker as it is started by default', () => {
-  it('a click, a sale and its refund are each in what the API answers within 5 s of the event', async () => {
+describe('with a worker in its default configuration,', () => {
+  it('a click, a sale and its refund are each in the API’s answers within 5 s of the event', async () => {
     const { redis = '', clickhouse = '' } = engines.urls;
     const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
     const worker = await startWorkerProcess(unique('none'), env);

@@ -32,7 +32,7 @@ it.each([
   ['whole days', 'date_from=2026-01-01'],
   ['times', `date_from=${CLICKED.toISOString()}`],
 ])(
-  'the CSV of performance has each assignment and currency once, also when a newer one begins meanwhile: %s',
+  'the CSV of performance has each assignment and currency once, even if a newer one appears meanwhile: %s',
   async (_, query) => {
     const newer = await putAssignment(app, brand.id);
     let read = 0;

@@ -26,7 +26,7 @@ describe('the window of performance', () => {
     ['0001-01-01', '9999-12-31'],
     ['0001-01-02T00:00:00+14:00', '9999-12-31T09:59:59-14:00'],
     ['2026-03-21T10:00:00Z', '9999-12-31T09:59:59-14:00'],
-  ])('from %s to %s has what happened in it, for times count and not how they are written', async (from, to) => {
+  ])('from %s to %s selects by the time itself, not by how it is written', async (from, to) => {
     const { status, body } = await read(from, to);
     expect(status, JSON.stringify(body)).toBe(200);
     expect(body.summary.by_currency).toMatchObject([{ revenue_minor: 5_000 }]);
@@ -37,7 +37,7 @@ describe('the window of performance', () => {
     ['2026-03-21T10:00:00.001Z', '2026-03-21T10:00:00.000Z'],
     ['2026-03-21T00:00:00-01:00', '2026-03-21T00:00:00+01:00'],
     ['2026-03-22', '2026-03-21'],
-  ])('from %s to %s is 422, for it ends before it begins', async (from, to) => {
+  ])('from %s to %s is 422, because it ends before it begins', async (from, to) => {
     const { status, body } = await read(from, to);
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
     expect(body.details[0].field).toBe('date_to');

@@ -89,9 +89,9 @@ async function loseClicks(table: string) {
   return link;
 }
 
-describe('a ClickHouse that was killed within an insert, and takes what is sent again for a duplicate', () => {
+describe('a ClickHouse that was killed during an insert and treats the repeated batch as a duplicate', () => {
   it.each(['clicks_v1', 'link_daily_v1', 'brand_daily_v1'])(
-    'has every click once, also where %s lost them',
+    'ends up with every click once, even if %s lost them',
     async (table) => {
       const { context } = app;
       let link = await loseClicks(table);
@@ -111,7 +111,7 @@ describe('a ClickHouse that was killed within an insert, and takes what is sent 
     },
   );
 
-  it('has every posting once, also where ledger_v1 lost them', async () => {
+  it('ends up with every posting once, even if ledger_v1 lost them', async () => {
     const { context } = app;
     const link: Assignment = await putAssignment(app, desk.brand.id);
     await post(
@@ -141,7 +141,7 @@ function startLedger(...args: string[]) {
 }
 
 describe('a rebuild that is killed half way', () => {
-  it('leaves figures that do not say how fresh they are, until the worker has rebuilt them', async () => {
+  it('leaves figures without a freshness time until the worker has rebuilt them', async () => {
     const { redis, clickhouse, postgres } = app.context;
     const { id } = desk.brand;
     const link = await putAssignment(app, id);
@@ -192,7 +192,7 @@ describe('a brand whose ledger cannot be compared', () => {
       (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
     );
 
-  it('is reported, and the brands after it are reconciled, verified and rebuilt all the same', async () => {
+  it('is reported, and later brands are still reconciled, verified and rebuilt', async () => {
     const { context } = app;
     const { broken, sound } = await twoBrands();
     expect(await problems(sound)).not.toEqual([]);

@@ -42,7 +42,7 @@ async function countsOf({ brandId }: Assignment) {
 const counted = (entries: number) => ({ postings: entries * 4, entries, sales: entries * 1_000, conversions: entries });
 const sales = (link: Assignment, count: number) => Array.from({ length: count }, () => sale(link, AT, 1_000, 100));
 describe('syncing the ledger', () => {
-  it('brings every entry into ClickHouse once, however often it runs', async () => {
+  it('inserts every entry into ClickHouse once, however often it runs', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 7));
     await sync(app, link.brandId);
@@ -54,14 +54,14 @@ describe('syncing the ledger', () => {
     expect(await findOldestUnsynced(app.context.postgres.db, link.brandId)).toBeUndefined();
   });
 
-  it('cuts a long ledger into batches', async () => {
+  it('splits a long ledger into batches', async () => {
     const link = await makeLink();
     for (let i = 0; i < 6; i++) await post(app, link.brandId, sales(link, 1_000));
     await sync(app, link.brandId);
     expect(await countsOf(link)).toEqual(counted(6_000));
   });
 
-  it('counts a batch once that was inserted and not marked, as by a worker killed in between', async () => {
+  it('counts a batch once that was inserted but not marked, as by a killed worker', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 5));
     await sync(app, link.brandId);
@@ -74,7 +74,7 @@ describe('syncing the ledger', () => {
     expect(await countsOf(link)).toEqual(counted(5));
   });
 
-  it('sends a batch that was claimed and not sent', async () => {
+  it('sends a batch that was claimed but not sent', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 3));
     const closed = await startApp({ urls: { clickhouse: 'http://127.0.0.1:1' } });
@@ -84,7 +84,7 @@ describe('syncing the ledger', () => {
     expect(await countsOf(link)).toEqual(counted(3));
   });
 
-  it('counts once with several workers at it while entries come', async () => {
+  it('counts every entry once with several workers while new entries arrive', async () => {
     const links = await Promise.all(Array.from({ length: 4 }, makeLink));
     let isOver = false;
     const workers = Array.from({ length: 3 }, async () => {
@@ -101,7 +101,7 @@ describe('syncing the ledger', () => {
     for (const link of links) expect(await countsOf(link)).toEqual(counted(45));
   });
 
-  it('counts once with workers killed at any moment, and within seconds', async () => {
+  it('counts every entry once, within seconds, with workers killed at any moment', async () => {
     const link = await makeLink();
     const none = unique('none');
     for (let round = 1; round <= 3; round++) {
@@ -116,7 +116,7 @@ describe('syncing the ledger', () => {
     expect(await countsOf(link)).toEqual(counted(601));
   });
 
-  it('goes on past no batch that another worker is sending', async () => {
+  it('does not skip a batch that another worker is sending', async () => {
     const link = await makeLink();
     const { db } = app.context.postgres;
     await until('a batch to be locked', async () => {
@@ -146,7 +146,7 @@ async function asOf(
 }
 
 describe('X-Data-As-Of', () => {
-  it('is just before the oldest entry that is not in yet, and now when all are', async () => {
+  it('is just before the oldest missing entry, and the current time when none is missing', async () => {
     const link = await makeLink();
     const recorded = new Date(Date.now() - 60_000);
     await post(app, link.brandId, sales(link, 1), recorded);
@@ -156,7 +156,7 @@ describe('X-Data-As-Of', () => {
     expect((await asOf(app.context, link.brandId))?.getTime()).toBeGreaterThanOrEqual(now);
   });
 
-  it('is asked for in one statement an engine: of PostgreSQL and Redis before a read, of ClickHouse after it', async () => {
+  it('takes one statement per engine: PostgreSQL and Redis before a read, ClickHouse after it', async () => {
     const { postgres, redis, clickhouse } = app.context;
     const requested: string[] = [];
     const note = <T extends object>(engine: string, target: T, method: string): T =>
@@ -191,7 +191,7 @@ describe('X-Data-As-Of', () => {
     ]);
   });
 
-  it('is left out of an answer that took longer than a rebuild’s notice, when one began within', async () => {
+  it('is absent from an answer that took longer than a rebuild’s notice if one started meanwhile', async () => {
     const { brandId } = await makeLink();
     const { db } = app.context.postgres;
     const during = async () => {
@@ -204,7 +204,7 @@ describe('X-Data-As-Of', () => {
     expect(await asOf(app.context, brandId)).toBeDefined();
   });
 
-  it('is never said of figures that a rebuild took away, whenever they are read', async () => {
+  it('is never given for figures that a rebuild has deleted, whenever they are read', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 5));
     await sync(app, link.brandId);
@@ -227,7 +227,7 @@ describe('X-Data-As-Of', () => {
     expect(unsaid).toBeGreaterThan(0);
   });
 
-  it('is unknown, and not said, when Redis does not answer', async () => {
+  it('is absent when Redis does not answer', async () => {
     const closed = await startApp({ urls: { redis: 'redis://127.0.0.1:1' } });
     expect(await asOf(closed.context, (await makeLink()).brandId)).toBeUndefined();
     await closed.close();

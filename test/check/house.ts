@@ -63,8 +63,7 @@ const NOUNS: readonly (readonly string[])[] = [
   ['store-deliveries', 'store-sweeps'],
   ['reviews'],
   ['statements'],
-  ['disputes'],
-  ['webhooks', 'events', 'performance', 'analytics'],
+  ['webhooks', 'events', 'analytics'],
 ];
 
 /** Knows every noun, so only doors and processes may import it. */
@@ -81,7 +80,6 @@ const OTHER_FILES: Readonly<Record<string, number>> = {
   content: 1,
   creators: 2,
   orders: 10,
-  performance: 2,
   shipments: 1,
 };
 

@@ -54,7 +54,7 @@ const EXPECTED = {
 };
 
 test(
-  'The TypeScript client, packed and installed as a user would, walks lists, tries again without doing twice, types errors and checks webhooks',
+  'The TypeScript client, packed and installed as by a user, pages through lists, retries without repeating changes, types errors and verifies webhooks',
   async () => {
     const packed = await buildTypescript(DIRECTORY);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
@@ -69,7 +69,7 @@ test(
 );
 
 test(
-  'The Python client, as a wheel that a user installs, does the same',
+  'The Python client, installed as a wheel, does the same',
   async () => {
     const python = await installPython(DIRECTORY);
     const wheel = await buildPython(DIRECTORY);

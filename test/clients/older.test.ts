@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-test('A client that a generator makes of the older interface’s document goes through a brand’s day, and every answer fits its types', async () => {
+test('A client generated from the older interface’s document goes through a brand’s day, and every answer fits its types', async () => {
   const home = await mkdtemp(path.join(tmpdir(), 'rollcall-older-'));
   await mkdir(path.join(home, 'src'));
   await copyFile('test/clients/older.ts.txt', path.join(home, 'src', 'day.ts'));

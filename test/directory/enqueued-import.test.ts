@@ -120,7 +120,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
 
   const status = async () => (await own.run('status')).out;
 
-  it('continues from its checkpoint in the next worker, and searches never see a part of it', async () => {
+  it('continues from its checkpoint in the next worker, and searches never see part of it', async () => {
     const creators = [...generateCreators(count, 2)];
     await importDirectory(own.engines, { source: sampleSource(1_000, 1) });
     const { seen, stop } = watchSearches(own);

@@ -184,7 +184,7 @@ describe('the rejects file', () => {
   });
 });
 
-it('a reject says what its field must be in good English', async () => {
+it('a rejected row says in good English what its field must be', async () => {
   const file = await directory.file('english.ndjson', ndjson([{ pk: 1.5, username: 'ana' }]));
   await directory.run('import', file, '--rejects', 'english-rejects.ndjson');
   const [reject] = (await readFile(inFolder('english-rejects.ndjson'), 'utf8')).split('\n');

@@ -34,7 +34,7 @@ const upTo = (end: number) => Array.from({ length: end }, (_, i) => i);
 /** A zstd frame without content, as `pzstd` writes one before each other frame. */
 const SKIPPABLE = Buffer.from([0x50, 0x2a, 0x4d, 0x18, 4, 0, 0, 0, 1, 2, 3, 4]);
 
-describe('a packed file', () => {
+describe('a compressed file', () => {
   const parts = [many(0, 5_000), many(5_000, 5_001), many(5_001, 9_000)];
 
   it.each([
@@ -42,7 +42,7 @@ describe('a packed file', () => {
     ['zstd frames', Buffer.concat(parts.map((part) => zstdCompressSync(part)))],
     ['zstd frames of pzstd', Buffer.concat(parts.flatMap((part) => [SKIPPABLE, zstdCompressSync(part)]))],
     ['members with padding', Buffer.concat(parts.flatMap((part) => [gzipSync(part), Buffer.alloc(600_000)]))],
-  ])('of several %s is read to its end', async (name, content) => {
+  ])('of several %s is read completely', async (name, content) => {
     expect(pksOf(await read(name, content))).toEqual(upTo(9_000));
   });
 
@@ -197,7 +197,7 @@ describe('CSV', () => {
   });
 });
 
-describe('what is to be deleted', () => {
+describe('a list of creators to delete', () => {
   it.each([
     ['one pk a line', 'ids', '1\n2\n', [1, 2]],
     ['a CSV with nothing but pks', 'gone.csv', 'pk\n1\n2\n', [{ pk: 1 }, { pk: 2 }]],

@@ -69,7 +69,7 @@ async function hold(command: string): Promise<{ letGo(): Promise<void> }> {
 describe('one writer at a time', () => {
   beforeEach(() => importSample());
 
-  it('a second import fails and says who holds the directory since when', async () => {
+  it('makes a second import fail and say who has held the directory since when', async () => {
     const other = await hold('import');
     const file = await directory.file('second.ndjson', ndjson([creator(1)]));
     const { code, err } = await directory.run('import', file);
@@ -82,7 +82,7 @@ describe('one writer at a time', () => {
     expect((await readStatus(directory.engines)).writer).toBeUndefined();
   });
 
-  it('an upsert waits for an import and says so; with --no-wait it fails', async () => {
+  it('makes an upsert wait for an import and say so; with --no-wait it fails', async () => {
     const other = await hold('import');
     const file = await directory.file('waiting.ndjson', ndjson([creator(77, { username: 'waited' })]));
     expect(await directory.run('upsert', file, '--no-wait')).toMatchObject({ code: 1 });
@@ -157,7 +157,7 @@ describe('rollback', () => {
     await upsert(creator(1), creator(2));
     const { code, out, err } = await directory.run('rollback');
     expect([code, out]).toEqual([0, `${older.index}\n`]);
-    expect(err).toMatch(/Forgotten: upsert of 2 rows from .+upsert\.ndjson, \d{4}-/);
+    expect(err).toMatch(/Lost: upsert of 2 rows from .+upsert\.ndjson, \d{4}-/);
     expect((await readStatus(directory.engines)).live).toMatchObject({ name: older.index, documents: older.documents });
     expect(await rollback(directory.engines, {})).toEqual({ from: older.index, to: oldest.index, forgotten: [] });
     const newest = await importSample();
@@ -192,7 +192,7 @@ describe('prune', () => {
     expect((await readStatus(directory.engines)).live?.name).toBe(live.index);
   });
 
-  it('removes unfinished indices that nobody builds, and their import then starts anew', async () => {
+  it('removes unfinished indices that no process is building, and their import then starts over', async () => {
     await importSample();
     const stopping = new AbortController();
     const source = sampleSource(20_000, 999);

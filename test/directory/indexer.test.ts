@@ -69,7 +69,7 @@ describe('import', () => {
     ['NDJSON in zstd', () => zstdCompressSync(ndjson(rows))],
     ['CSV', () => csv(rows)],
     ['CSV in zstd', () => zstdCompressSync(csv(rows))],
-  ])('takes %s and stores every value as given', async (name, content) => {
+  ])('accepts %s and stores every value as given', async (name, content) => {
     const file = await directory.file(`${name.replaceAll(' ', '-')}.data`, content());
     const { code, out, err } = await directory.run('import', file);
     expect(err).toContain('3 rows read, 3 creators live, 3 read back');
@@ -195,7 +195,7 @@ describe('import', () => {
     expect(new Set((await liveCards(directory)).map((card) => card.username))).toEqual(new Set(['round1199']));
   });
 
-  it('refuses wrong usage with exit code 2 and shows help for every command', async () => {
+  it('refuses invalid arguments with exit code 2 and shows help for every command', async () => {
     const wrong = [['import'], ['import', 'a', '--fast'], ['import', 'a', '--max-rejects', 'few'], ['fly']];
     for (const { code } of await Promise.all(wrong.map((args) => directory.run(...args)))) expect(code).toBe(2);
     const commands = ['import', 'upsert', 'delete', 'status', 'rollback', 'prune', 'verify', 'generate'];
@@ -235,7 +235,7 @@ describe('an import that is killed', () => {
     ['SIGTERM', 143],
     ['SIGINT', 130],
   ] as const)(
-    'by %s finishes what is in flight, says how to go on and exits %i; --restart starts anew',
+    'by %s finishes the requests in flight, says how to resume and exits with %i; --restart starts over',
     async (signal, exit) => {
       const file = await directory.file(`${signal}.ndjson`, ndjson([...generateCreators(count, exit)]));
       const stopped = directory.start('import', file);

@@ -30,7 +30,7 @@ const aliases = listMetros().flatMap((metro) =>
 const lettersOf = (text: string) => fold(text).replace(/[^\p{L}\p{N}]/gu, '');
 
 describe('metros', () => {
-  test.each(aliases)('$alias is the metro $id in any case and punctuation', ({ alias, id }) => {
+  test.each(aliases)('include $id under the alias $alias, in any case and punctuation', ({ alias, id }) => {
     const spellings = [
       alias,
       alias.toLowerCase(),
@@ -44,7 +44,7 @@ describe('metros', () => {
     }
   });
 
-  test('no alias belongs to two metros', () => {
+  test('have no alias in common', () => {
     const owners = new Map<string, string>();
     for (const { alias, id } of aliases) {
       expect(owners.get(lettersOf(alias)) ?? id, alias).toBe(id);
@@ -52,13 +52,13 @@ describe('metros', () => {
     }
   });
 
-  test('no plain city name is an alias but Miami', () => {
+  test('have no plain city name as an alias, except Miami', () => {
     const names = Object.values(cities).flatMap((rows) => rows.map(([name]) => lettersOf(String(name))));
     const plain = new Set(names);
     expect(aliases.map(({ alias }) => alias).filter((alias) => plain.has(lettersOf(alias)))).toEqual(['Miami']);
   });
 
-  test('every member lies in a known state and country, and in its metro', () => {
+  test('have only members in a known state and country, and in the metro itself', () => {
     const states = new Set(listStates().map((state) => state.code));
     const countries = new Set(listCountries().map((country) => country.code));
     for (const metro of listMetros()) {
@@ -70,7 +70,7 @@ describe('metros', () => {
     }
   });
 
-  test('the shorthand of the directory and some ninety metros more are covered', () => {
+  test('include the shorthand of the directory and some ninety more', () => {
     const ids = listMetros().map((metro) => metro.id);
     expect(ids).toEqual(expect.arrayContaining(['nyc', 'la', 'sf', 'bay-area', 'dc', 'miami', 'dfw']));
     expect(new Set(ids).size).toBe(ids.length);
@@ -127,7 +127,7 @@ describe('a city value', () => {
     expect(say(readCity(value))).toBe(reading);
   });
 
-  test('an unknown place carries the nearest known name, and a part of a known name carries none', () => {
+  test('gets the nearest known name if it is unknown, and none if it is part of a known name', () => {
     expect(readCity('San Francsico')).toMatchObject({ suggestion: 'San Francisco' });
     expect(readCity('Brooklin, NY')).toMatchObject({ suggestion: 'Brooklyn' });
     expect(readCity('angel')).not.toHaveProperty('suggestion');
@@ -177,7 +177,7 @@ describe('a whole q', () => {
 });
 
 describe('a state and a country', () => {
-  test('every state is known by code and name in any case, LA being Louisiana and DC the district', () => {
+  test('are known by code and name in any case for every state, LA being Louisiana and DC the district', () => {
     for (const state of listStates()) {
       for (const value of [state.code, state.code.toLowerCase(), state.name, state.name.toUpperCase()]) {
         expect(readState(value)).toEqual({ kind: 'state', state, text: fold(value) });
@@ -202,21 +202,21 @@ describe('a state and a country', () => {
     ['NG', ['Nigeria', 'NGA']],
     ['RU', ['Russia', 'Russian Federation']],
     ['AU', ['Australia', 'AUS']],
-  ])('%s has all its spellings', (code, spellings) => {
+  ])('have all spellings of %s', (code, spellings) => {
     for (const spelling of spellings) {
       expect(readCountry(spelling), spelling).toMatchObject({ kind: 'country', country: { code } });
       expect(countryCodeOf(spelling), spelling).toBe(code);
     }
   });
 
-  test('every country is known by its code and name', () => {
+  test('are known by code and name for every country', () => {
     for (const { code, name } of listCountries()) {
       expect(countryCodeOf(code)).toBe(code);
       expect(countryCodeOf(name.toUpperCase()), name).toBe(code);
     }
   });
 
-  test('any other text matches as part of a name', () => {
+  test('match other text as part of a name', () => {
     expect(readCountry('switz')).toEqual({ kind: 'country_contains', text: 'switz' });
     expect(readCountry('Switzerlnd')).toMatchObject({ suggestion: 'Switzerland' });
     expect(readCountry('England')).toMatchObject({ kind: 'country_contains' });
@@ -234,7 +234,7 @@ describe('any text', () => {
       .map((parts) => parts.join('')),
   );
 
-  test('is read as something, never an error', () => {
+  test('is interpreted, never an error', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         expect(readCity(text).kind).not.toBe('state');

@@ -51,7 +51,7 @@ function refineOver(rows: readonly Row[]) {
 }
 
 describe('pages by regions', () => {
-  it('nextUp isolates one double', () => {
+  it('isolate one double with nextUp', () => {
     fc.assert(
       fc.property(fc.double({ noNaN: true, noDefaultInfinity: true, max: 1e300, min: -1e300 }), (value) => {
         const next = nextUp(value);

@@ -59,7 +59,7 @@ describe('a state', () => {
     [{ q: 'California' }, [2, 3, 4]],
     [{ q: 'CA' }, [1, 3, 4]],
     [{ q: 'CA', country: 'Mexico' }, []],
-  ])('abroad is only what was sent, in the US its code and its name alike: %j', async (query, expected) => {
+  ])('abroad matches only as sent, and in the US by code and name alike: %j', async (query, expected) => {
     expect(await found(query)).toEqual(expected);
   });
 });
@@ -81,7 +81,7 @@ describe('a known city', () => {
     [{ city: 'St-Denis, France' }, [11]],
     [{ city: 'saint denis' }, [11]],
     [{ city: 'st lou' }, [7, 8]],
-  ])('is found in every spelling by any of them, and in no other name: %j', async (query, expected) => {
+  ])('is found in every spelling by any of them, and under no other name: %j', async (query, expected) => {
     expect(await found(query)).toEqual(expected);
   });
 });
@@ -95,12 +95,12 @@ describe('text that folds to nothing', () => {
     }
   });
 
-  it.each(['\u0301', '@', '@\u0301'])('gets 422 from autocomplete: %j', async (text) => {
+  it.each(['\u0301', '@', '@\u0301'])('is 422 in autocomplete: %j', async (text) => {
     const { status, body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, nextKey());
     expect([status, body.details[0].field]).toEqual([422, 'q']);
   });
 
-  it('does not match everyone before a comma', async () => {
+  it('before a comma does not match everyone', async () => {
     expect(await found({ city: '\u0301, CA' })).toEqual([]);
   });
 });
@@ -114,7 +114,7 @@ describe('problems of a search', () => {
       ['follower_min', 'limit', 'state'],
     ],
     [{ follower_min: 'x', follower_max: '4', city: 'a'.repeat(201), state: 'OK' }, ['city', 'follower_min']],
-  ])('are all told at once: %j', async (query, fields) => {
+  ])('are all reported at once: %j', async (query, fields) => {
     const { status, body } = await search(query);
     expect(status).toBe(422);
     expect(body.details.map(({ field }: { field: string }) => field).sort()).toEqual(fields);

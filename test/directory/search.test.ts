@@ -117,7 +117,7 @@ async function pks(query: Record<string, string | number>): Promise<number[]> {
   return found;
 }
 
-describe('filters', () => {
+describe('the search', () => {
   const all = CREATORS.map(({ pk }) => pk).filter((pk) => pk !== 10);
   const cases: [Record<string, string | number>, number[]][] = [
     [{}, [...all, 10]],
@@ -171,11 +171,11 @@ describe('filters', () => {
     [{ q: 'angelina & "' }, [5]],
     [{ q: 'NYC', q_as: 'text' }, []],
   ];
-  it.each(cases)('%j finds %j', async (query, expected) => {
+  it.each(cases)('with %j finds %j', async (query, expected) => {
     expect(await pks(query)).toEqual(expected);
   });
 
-  it('a response has its declared shape and the exact bytes of a parsed and serialized one', async () => {
+  it('returns its declared shape and the exact bytes of a parsed and serialized response', async () => {
     for (const query of [{}, { limit: 3 }, { q: 'nobody' }, { sort: 'engagement', page: 2, limit: 4 }]) {
       const { body } = await search(query);
       expect(CreatorSearchAnswer.parse(body)).toEqual(body);
@@ -188,7 +188,7 @@ describe('filters', () => {
     }
   });
 
-  it('a single creator has the detail fields', async () => {
+  it('for a single creator returns the detail fields', async () => {
     const { body } = await call(`${app.url}/v1/creators/4`, nextKey());
     expect(body).toEqual({ data: CREATORS[3] });
   });
@@ -211,19 +211,19 @@ describe('interpretation', () => {
     expect(body.meta.interpretation.city).toMatchObject({ read_as: 'city_contains', did_you_mean: 'Los Angeles' });
   });
 
-  it('a state that contradicts the city gets 422 naming both', async () => {
+  it('refuses a state that contradicts the city with 422 naming both', async () => {
     const { status, body } = await search({ city: 'Miami, FL', state: 'OK' });
     expect(status).toBe(422);
     expect(body.details).toEqual([{ field: 'state', code: 'contradiction', message: expect.stringMatching(/FL.*OK/) }]);
   });
 
-  it('a follower_min above follower_max gets 422', async () => {
+  it('refuses a follower_min above follower_max with 422', async () => {
     expect((await search({ follower_min: 5, follower_max: 4 })).body.details[0].field).toBe('follower_min');
   });
 });
 
-describe('preview and dictionaries', () => {
-  it('a preview has the true total, facets and no creators', async () => {
+describe('the free operations', () => {
+  it('include a preview with the true total, facets and no creators', async () => {
     const { body } = await search({ preview: 'true', country: 'US', limit: 4 });
     expect(body.data).toEqual([]);
     expect(body.pagination).toEqual({ page: 1, limit: 4, total: 9, has_more: false });
@@ -233,7 +233,7 @@ describe('preview and dictionaries', () => {
   });
 
   it.each(['metros', 'states', 'countries', 'categories', 'niches'])(
-    'the dictionary of %s is a list with counts',
+    'include the dictionary of %s, a list with counts',
     async (name) => {
       const { status, body } = await call(`${app.url}/v1/creators/dictionary/${name}?limit=5`, nextKey());
       expect(status).toBe(200);
@@ -242,7 +242,7 @@ describe('preview and dictionaries', () => {
     },
   );
 
-  it('a dictionary value finds as many creators as it says', async () => {
+  it('include dictionary values that find as many creators as they say', async () => {
     const { body } = await call(`${app.url}/v1/creators/dictionary/metros?limit=100`, nextKey());
     for (const { id, name, aliases, count } of body.data.filter((metro: { count: number }) => metro.count > 0)) {
       for (const word of [name, ...aliases])
@@ -250,13 +250,13 @@ describe('preview and dictionaries', () => {
     }
   });
 
-  it('autocomplete finds usernames by their start, most followed first', async () => {
+  it('include autocomplete, which finds usernames by their start, most followed first', async () => {
     const { body } = await call(`${app.url}/v1/creators/autocomplete?q=@Z`, nextKey());
     expect(body.data.map(({ username }: { username: string }) => username)).toEqual(['zoe_lifts', 'zurich']);
   });
 
   it.each(['a', 'arjun.ca', 'Arjun.cam', 'ARJUN.CAMPBELL326', 'Ârjun', 'árjun.cämpbell', 'arjun.campbell3268'])(
-    'a username is found by its beginning, however long, folded: %s',
+    'find a username by its start, however long, folded: %s',
     async (beginning) => {
       const { body } = await call(
         `${app.url}/v1/creators/autocomplete?limit=1&q=${encodeURIComponent(beginning)}`,
@@ -269,7 +269,7 @@ describe('preview and dictionaries', () => {
   );
 
   it.each(['arjun.campbell32689', 'rjun', 'arjun*', 'campbell32'])(
-    'what begins no username finds none: %s',
+    'find nothing for a text that no username starts with: %s',
     async (text) => {
       const { body } = await call(`${app.url}/v1/creators/autocomplete?q=${encodeURIComponent(text)}`, nextKey());
       expect(body.data).toEqual([]);

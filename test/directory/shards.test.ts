@@ -38,7 +38,7 @@ const both = async (path: string) =>
   );
 
 describe('A directory on three shards', () => {
-  it('has the shards that are asked for, and one segment in each', async () => {
+  it('has the requested shards, with one segment in each', async () => {
     const { client } = three.elastic;
     const index = Object.keys(await client.indices.getAlias({ name: three.engines.alias }))[0] ?? '';
     const stats = await client.indices.stats({ index, level: 'shards' });
@@ -58,7 +58,7 @@ describe('A directory on three shards', () => {
     '/v1/creators/dictionary/niches?limit=100',
     '/v1/creators/dictionary/states?limit=100',
     '/v1/creators/autocomplete?q=a',
-  ])('answers %s as an undivided one does', async (path) => {
+  ])('answers %s like a directory on one shard', async (path) => {
     const [undivided, divided] = await both(path);
     expect(undivided?.status).toBe(200);
     expect(divided).toEqual(undivided);
@@ -66,7 +66,7 @@ describe('A directory on three shards', () => {
 });
 
 describe('An import with replicas', () => {
-  it('is refused where there are too few nodes for them, and changes nothing', async () => {
+  it('is refused if there are too few nodes for them, and changes nothing', async () => {
     const engines = { ...one.engines, layout: { shards: 1, replicas: 2 } };
     const source = sampleSource(100, 1);
     await expect(importDirectory(engines, { source })).rejects.toThrow(

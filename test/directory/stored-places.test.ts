@@ -30,7 +30,7 @@ describe('the metros of a stored row', () => {
     ['London', 'ON', 'Canada', []],
     ['Toronto', 'Ontario', 'Canada', ['toronto']],
     ['Paris', 'TX', null, []],
-  ])('%s, %s, %s', (city, state, country, metros) => {
+  ])('for %s, %s are %s', (city, state, country, metros) => {
     expect(metrosOf(city, state, country)).toEqual(metros);
   });
 
@@ -46,14 +46,14 @@ describe('the metros of a stored row', () => {
     ['Portland', 'US', []],
     ['Hollywood', 'US', []],
     ['Newark', null, []],
-  ])('without a state %s (%s) counts only when no other known city bears its name', (city, country, metros) => {
+  ])('without a state, for %s (%s), count only if no other known city has that name', (city, country, metros) => {
     expect(metrosOf(city, null, country)).toEqual(metros);
     expect(metrosOf(city, ' ', country)).toEqual(metros);
   });
 });
 
 describe('the state of a stored row', () => {
-  test('a stored state is one of the US only where the country is the US or absent', () => {
+  test('is one of the US only if the country is the US or absent', () => {
     expect(stateCodeOf('Calif.', 'U.S.A.')).toBe('CA');
     expect(stateCodeOf('ca', ' ')).toBe('CA');
     expect(stateCodeOf('CA', 'Spain')).toBeNull();

@@ -85,6 +85,8 @@ function connection<T>(nodes: readonly T[], first: number, after: string | null 
   };
 }
 
+const isTip = (line: object) => 'tip' in line || 'tip_payment_gateway' in line;
+
 const linesOf = ({ line_items: lines, currency }: Body) =>
   lines.map((line) => ({
     id: `gid://shopify/LineItem/${line.id}`,
@@ -92,7 +94,7 @@ const linesOf = ({ line_items: lines, currency }: Body) =>
     quantity: line.quantity,
     isGiftCard: line.gift_card,
     requiresShipping: line.requires_shipping,
-    product: 'tip' in line ? null : { id: 'gid://shopify/Product/1' },
+    product: isTip(line) ? null : { id: 'gid://shopify/Product/1' },
     originalUnitPriceSet: bag(line.price, currency),
     discountAllocations: line.discount_allocations.map(({ amount }) => ({ allocatedAmountSet: bag(amount, currency) })),
     taxLines: line.tax_lines.map(({ price }) => ({ priceSet: bag(price, currency) })),
@@ -116,7 +118,7 @@ const adjustmentsOf = ({ order_adjustments: adjustments }: Body['refunds'][numbe
     }));
 
 const tipsOf = ({ line_items: lines }: Body): number =>
-  lines.reduce((sum, line) => sum + ('tip' in line ? Number(line.price) : 0), 0);
+  lines.reduce((sum, line) => sum + (isTip(line) ? Number(line.price) : 0), 0);
 
 /** The order as GraphQL gives it, of what webhooks carry. */
 function nodeOf(body: Body, { isWithoutEmails }: StoreListing) {

@@ -33,7 +33,7 @@ export interface StoreCoupon {
 }
 
 export interface StoreRefund {
-  id: number;
+  id: number | string;
   date_created_gmt: string;
   amount: string;
   line_items: object[];
@@ -59,12 +59,16 @@ export interface TestStore {
   refunds: Map<string, StoreRefund[]>;
   /** Of Shopify: orders whose prices include tax, and `shop` where they usually do. */
   taxesIncluded: Set<string>;
+  /** Of Shopify: what it knows of the visits before an order, by its id. */
+  journeys: Map<string, { ready: boolean; landingPages: string[] }>;
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
   access: StoreAccess;
   hooks: StoreHooks;
   /** `GET /path`, in the order they came. */
   requests: string[];
+  /** What a call waits for before it is answered. */
+  gate: ((path: string) => Promise<void>) | undefined;
   /** Answers every call with this status instead. */
   failWith: number | undefined;
   /** Of Shopify: answers every query with this error's code, with status 200 as GraphQL does. */
@@ -100,6 +104,17 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
   return { ...reply, headers: { ...reply.headers, 'x-shopify-api-version': version } };
 }
 
+/** A summary is there, and empty, before Shopify has gathered the visits. */
+const journeyOf = (store: TestStore) => (gid: string) => {
+  const id = gid.replace('gid://shopify/Order/', '');
+  const { ready, landingPages } = store.journeys.get(id) ?? { ready: false, landingPages: [] };
+  const visits = landingPages.map((landingPage) => ({ landingPage }));
+  return {
+    legacyResourceId: id,
+    customerJourneySummary: { ready, lastVisit: visits.at(-1) ?? null, moments: { nodes: visits } },
+  };
+};
+
 function graphqlReply(store: TestStore, body: string): Reply {
   const hooks = shopifyHooksReply(store.hooks, JSON.parse(body));
   if (hooks) return hooks;
@@ -107,6 +122,7 @@ function graphqlReply(store: TestStore, body: string): Reply {
   const { query, variables } = JSON.parse(body);
   const list = shopifyListReply(store, query, variables);
   if (list) return list;
+  if (query.includes('query Journeys(')) return ok({ data: { nodes: variables.ids.map(journeyOf(store)) } });
   if (query.includes('taxesIncluded')) {
     const id = String(variables.id).replace('gid://shopify/Order/', '');
     const order = store.isForgetful ? null : { taxesIncluded: store.taxesIncluded.has(id) };
@@ -187,6 +203,7 @@ async function listen(server: Server): Promise<string> {
 export async function startStore(provider: Provider, options: { currency?: string } = {}): Promise<TestStore> {
   const server = createServer(async (request, response) => {
     const { status, body, headers } = replyOf(store, request, await text(request));
+    await store.gate?.(request.url ?? '');
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   });
   const store: TestStore = {
@@ -202,10 +219,12 @@ export async function startStore(provider: Provider, options: { currency?: strin
     listing: newListing(),
     refunds: new Map(),
     taxesIncluded: new Set(),
+    journeys: new Map(),
     isForgetful: false,
     access: newAccess(),
     hooks: newHooks(),
     requests: [],
+    gate: undefined,
     failWith: undefined,
     denyWith: undefined,
     close: async () => {

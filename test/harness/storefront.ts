@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
@@ -10,8 +10,8 @@ export interface Storefront {
   html: string;
   /** The cart's attributes; a new cart has none. */
   cart: Record<string, string>;
-  /** Bodies of `POST /cart/update.js`. */
-  updates: unknown[];
+  /** Clicks that `POST /cart/update.js` brought. */
+  updates: string[];
   /** Ids that the shop's own page for keeping clicks was sent. */
   kept: string[];
   /** What its own checkout was sent. */
@@ -19,8 +19,9 @@ export interface Storefront {
   close(): void;
 }
 
-const Update = z.object({ attributes: z.record(z.string(), z.string()) });
-const Kept = z.object({ click_id: z.string() });
+const Update = z.strictObject({ 'attributes[click_id]': z.string() });
+const Kept = z.strictObject({ click_id: z.string() });
+const formOf = async (request: IncomingMessage) => Object.fromEntries(new URLSearchParams(await text(request)));
 
 export async function openStorefront(): Promise<Storefront> {
   const server = createServer(async (request, response) => {
@@ -28,13 +29,13 @@ export async function openStorefront(): Promise<Storefront> {
     const answer = (type: string, body: string) => response.writeHead(200, { 'content-type': type }).end(body);
     if (pathname === '/cart.js') return answer('application/json', JSON.stringify({ attributes: shop.cart }));
     if (pathname === '/cart/update.js') {
-      const update = Update.parse(JSON.parse(await text(request)));
-      Object.assign(shop.cart, update.attributes);
-      shop.updates.push(update);
+      const update = Update.parse(await formOf(request));
+      shop.cart.click_id = update['attributes[click_id]'];
+      shop.updates.push(shop.cart.click_id);
       return answer('application/json', JSON.stringify({ attributes: shop.cart }));
     }
     if (pathname === '/keep') {
-      const { click_id } = Kept.parse(JSON.parse(await text(request)));
+      const { click_id } = Kept.parse(await formOf(request));
       shop.kept.push(click_id);
       response.setHeader('set-cookie', `rollcall_click=${click_id}; Path=/; Max-Age=7776000; SameSite=Lax`);
       return answer('application/json', '{}');

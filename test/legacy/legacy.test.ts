@@ -44,7 +44,7 @@ describe('the older interface', () => {
   });
 
   it.each(operations.filter(({ id }) => !SERVED.has(id)).map(({ id, method, path }) => [id, method, path]))(
-    '%s is a later addition, and is missing',
+    'lacks %s, a later addition',
     async (_id, method, path) => {
       const older = path.replace(/^\/v1\//, '/api/v1/').replace(/\{\w+\}/g, 'x');
       if (!older.startsWith('/api/v1/')) return;
@@ -57,7 +57,7 @@ describe('the older interface', () => {
     },
   );
 
-  it('says on every answer, errors too, that it is deprecated and where its successor is', async () => {
+  it('says on every response, including errors, that it is deprecated and where its successor is', async () => {
     for (const path of ['/api/v1/brand', '/api/v1/campaigns/none?x=1', '/api/v1/nothing']) {
       const { headers } = await get(path);
       expect(headers.get('deprecation')).toMatch(/^@\d+$/);
@@ -68,7 +68,7 @@ describe('the older interface', () => {
     expect((await get('/v1/brand')).headers.has('deprecation')).toBe(false);
   });
 
-  it('has no plans: a change with mode=plan is refused, and not made', async () => {
+  it('has no plans: a change with mode=plan is refused and not made', async () => {
     const who = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: who });
     const planned = await Promise.all([
@@ -84,7 +84,7 @@ describe('the older interface', () => {
     expect((await get(`/v1/commissions?creator_email=${who}`)).body.pagination.total).toBe(0);
   });
 
-  it('has a document of its own', async () => {
+  it('has a separate document', async () => {
     const { body } = await call(`${app.url}/openapi-legacy.json`);
     expect(Object.keys(body.paths).every((path) => path.startsWith('/api/v1/'))).toBe(true);
     expect(body.paths['/api/v1/content/{id}'].post.operationId).toBe('refresh_content');
@@ -93,8 +93,8 @@ describe('the older interface', () => {
   });
 });
 
-describe('a host of its own', () => {
-  it('has the older interface alone, and the others have the current one', async () => {
+describe('a dedicated host for the older interface', () => {
+  it('serves only that, and other hosts serve the current one', async () => {
     const own = await startApp({ env: { LEGACY_URL: 'http://old.example', API_URL: 'https://api.example' } });
     try {
       const ask = async (host: string, path: string) =>
@@ -123,7 +123,7 @@ describe('a host of its own', () => {
 });
 
 describe('campaigns', () => {
-  it('read `live` and `organic_ugc`, and take both words', async () => {
+  it('read `live` and `organic_ugc`, and accept the current words too', async () => {
     const created = await post('/api/v1/campaigns', { name: 'One', status: 'live', type: 'organic_ugc' });
     expect([created.status, created.body.data.status, created.body.data.campaign_type]).toEqual([
       ...[201, 'live', 'organic_ugc'],
@@ -172,7 +172,7 @@ describe('links', () => {
 });
 
 describe('commissions', () => {
-  it('have exactly eleven fields, and a window of their creation', async () => {
+  it('have exactly eleven fields, and are filtered by their time of creation', async () => {
     await makeSale(app.context, brand, { email: email() });
     const { body } = await get('/api/v1/commissions');
     expect(Object.keys(body.data[0]).sort()).toEqual(
@@ -192,7 +192,7 @@ describe('commissions', () => {
   });
 });
 
-describe('a commission by hand', () => {
+describe('a commission recorded by hand', () => {
   it('is recorded if the body names a creator, and reviewed if it names events', async () => {
     const creatorEmail = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: creatorEmail });
@@ -215,7 +215,7 @@ describe('a commission by hand', () => {
 });
 
 describe('webhooks', () => {
-  it('have their own names, item and secret, and are listed on both sides', async () => {
+  it('have their own names, fields and secret, and are listed on both interfaces', async () => {
     const input = { url: 'https://receiver.example/hook', events: ['campaign.created'], secret: 'my-own-secret' };
     const { status, body } = await post('/api/v1/webhooks', input);
     expect([status, body.data.secret, body.data.status, body.data.last_triggered]).toEqual([
@@ -237,7 +237,7 @@ describe('webhooks', () => {
     expect(gone.body).toEqual({ deleted: true, id: body.data.id });
   });
 
-  it("of the two interfaces are never each other's answer under one Idempotency-Key", async () => {
+  it('of the two interfaces never share an answer under one Idempotency-Key', async () => {
     const input = { url: 'https://receiver.example/both', events: ['commission.approved'] };
     for (const first of ['/v1/webhooks', '/api/v1/webhooks']) {
       const second = first === '/v1/webhooks' ? '/api/v1/webhooks' : '/v1/webhooks';
@@ -252,7 +252,7 @@ describe('webhooks', () => {
 });
 
 describe('shipments', () => {
-  it('have an address of three fields, and take one', async () => {
+  it('have an address of three fields, and accept one', async () => {
     const creatorEmail = email();
     await made(`${app.url}/v1/roster`, key, { creator_email: creatorEmail });
     const products = [{ name: 'Serum', sku: 'SKU-1', quantity: 2 }];
@@ -267,7 +267,7 @@ describe('shipments', () => {
   });
 });
 
-describe('content', () => {
+describe('a tracked post', () => {
   it('is refreshed by POST /api/v1/content/{id}', async () => {
     const { data } = (await post('/api/v1/content', { url: `https://photo.app/p/${unique('p')}` })).body;
     expect((await post(`/api/v1/content/${data.id}`, {})).body.data.status).toBe('refreshing');

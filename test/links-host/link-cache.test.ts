@@ -44,8 +44,8 @@ function heldMb(): number {
   return process.memoryUsage().heapUsed / 1_000_000;
 }
 
-describe('what is known of links', () => {
-  it('does not grow by what is asked again and again, however seldom and with whatever else', async () => {
+describe('the cache of links', () => {
+  it('does not grow through repeated requests, however rare and whatever else is requested', async () => {
     // Each time a second and more after the last, which is not waited for.
     const real = performance.now.bind(performance);
     let passedMs = 0;
@@ -84,7 +84,7 @@ describe('a PostgreSQL that hangs', () => {
     return await answer;
   }
 
-  it('is waited for by one visitor of a link that is known, and within a limit by those of others', async () => {
+  it('is waited for by one visitor of a known link, and for a limited time by visitors of others', async () => {
     const proxy = await startProxy(engineUrls().postgres);
     const other = await startApp({ urls: { redis, postgres: proxy.url } });
     const desk = await openDesk(app);

@@ -93,7 +93,7 @@ describe('a connection to the links host', () => {
     expect(Date.parse(/Date: (.*)/.exec(one.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 5_000);
   });
 
-  it('takes a click whose headers come twice, and one with a body', async () => {
+  it('accepts a click with repeated headers, and one with a body', async () => {
     const { write, statuses } = open();
     write(aClick('X-Twice: 1', 'X-Twice: 2'));
     await statuses(1);
@@ -103,7 +103,7 @@ describe('a connection to the links host', () => {
     expect(await statuses(3)).toEqual([302, 302, 302]);
   });
 
-  it('carries clicks and all else in turn', async () => {
+  it('carries clicks and other requests in turn', async () => {
     const { write, statuses, said } = open();
     write(aClick());
     await statuses(1);
@@ -116,7 +116,7 @@ describe('a connection to the links host', () => {
     expect(said()).toContain('This link leads nowhere');
   });
 
-  it('reports a link that leads nowhere in whole, and goes on', async () => {
+  it('sends a complete page for an unknown link, and continues', async () => {
     const { write, statuses, said } = open();
     write('GET /r/leads-nowhere?x=1 HTTP/1.1\r\nHost: go.example\r\n\r\n');
     await statuses(1);
@@ -126,7 +126,7 @@ describe('a connection to the links host', () => {
     expect(await statuses(2)).toEqual([404, 302]);
   });
 
-  it('is answered alike wherever its bytes are cut', async () => {
+  it('gets the same answers wherever its bytes are split', async () => {
     const click = aClick();
     for (const at of [1, 3, 4, 12, 30, click.length - 5, click.length - 2, click.length - 1]) {
       const { write, statuses } = open();
@@ -137,7 +137,7 @@ describe('a connection to the links host', () => {
     }
   });
 
-  it('is answered in order when requests come before the answers: at once, and while one waits', async () => {
+  it('is answered in order when requests come before the answers, at once or while one waits', async () => {
     const atOnce = open();
     atOnce.write(aClick() + aClick() + HEALTH + aClick());
     expect(await atOnce.statuses(4)).toEqual([302, 302, 200, 302]);
@@ -157,7 +157,7 @@ describe('a connection to the links host', () => {
     }
   });
 
-  it('asks for a link in full, as a proxy may, and for all else', async () => {
+  it('accepts an absolute URL for a link, as a proxy may send, and for other requests', async () => {
     const { write, statuses, said } = open();
     write(aClick().replace(' /r/', ' http://go.example:81/r/'));
     await statuses(1);
@@ -166,7 +166,7 @@ describe('a connection to the links host', () => {
     expect(said()).toContain('click_id=clk_');
   });
 
-  it('that breaks while an answer waits harms nobody', async () => {
+  it('that breaks while an answer is pending affects no other', async () => {
     redis.freeze();
     const { write, socket } = open();
     write(aClick());
@@ -181,7 +181,7 @@ describe('a connection to the links host', () => {
     });
   });
 
-  it('counts every click once, by whichever way it came', async () => {
+  it('counts every click once, whichever way it came', async () => {
     const own = await makeLink(await openDesk(app), SHOP);
     const theClick = () => aClick().replace(link.slug, own.slug);
     const { write, statuses } = open();
@@ -207,7 +207,7 @@ describe('the links host', () => {
     }
   });
 
-  it('answers a hundred requests of a connection that asks for more at once, in order, and ends it', async () => {
+  it('answers a hundred pipelined requests in order, and closes the connection', async () => {
     const { write, statuses, socket } = open();
     write(aClick().repeat(1_000));
     await until('the end', () => socket.readableEnded);
@@ -221,7 +221,7 @@ describe('the links host', () => {
     ['no such path', ['GET /v1/usage HTTP/1.1', 'Host: x', 'Connection: close'], 404, 'NOT_FOUND'],
     ['a path that is no text', ['GET /r/%zz HTTP/1.1', 'Host: x', 'Connection: close'], 404, 'NOT_FOUND'],
     ['a method of RTSP', ['DESCRIBE /r/x RTSP/1.0', 'Host: x'], 404, 'NOT_FOUND'],
-  ])('refuses %s in the form of the API', async (_what, lines, status, code) => {
+  ])('refuses %s in the API’s format', async (_what, lines, status, code) => {
     const { write, statuses, said, socket } = open();
     write(`${lines.join('\r\n')}\r\n\r\n`);
     expect(await statuses(1)).toEqual([status]);
@@ -229,7 +229,7 @@ describe('the links host', () => {
     expect(said()).toContain(`"code":"${code}"`);
   });
 
-  it('leads a mail’s link to the web app, which is on the API’s address', async () => {
+  it('redirects a mail’s link to the web app, which is on the API’s address', async () => {
     const to = async (from: string) =>
       (await fetch(`${from}/enter/abc`, { redirect: 'manual' })).headers.get('location');
     const { config } = app.context;
@@ -238,8 +238,8 @@ describe('the links host', () => {
   });
 });
 
-describe('an address on the API’s port, where links were before the links host had its own', () => {
-  it('still leads on, sets the cookie and counts the click', async () => {
+describe('a short link on the API’s port, where links were before the links host had a port,', () => {
+  it('still redirects, sets the cookie and counts the click', async () => {
     const own = await makeLink(await openDesk(app), SHOP);
     const old = await click({ links: app.url }, own.slug);
     expect([old.status, old.location?.origin]).toEqual([302, new URL(SHOP).origin]);
@@ -249,7 +249,7 @@ describe('an address on the API’s port, where links were before the links host
     expect(await countedClicks(app, own.id)).toBe(1);
   });
 
-  it('refuses other methods with a page, as the links host does', async () => {
+  it('refuses other methods with a page, like the links host', async () => {
     for (const at of [app.url, app.links]) {
       const { status, headers, text } = await click({ links: at }, link.slug, {}, 'POST');
       expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
@@ -259,7 +259,7 @@ describe('an address on the API’s port, where links were before the links host
 });
 
 describe('a server that is closed', () => {
-  it('ends idle connections at once, busy ones with their answer, and one that never asked within seconds', async () => {
+  it('closes idle connections at once, busy ones after their answer, and silent ones within seconds', async () => {
     const own = await startApp({ urls: { redis: redis.url } });
     const [silent, used, busy, piped] = [open(own.links), open(own.links), open(own.links), open(own.links)];
     used.write(aClick());

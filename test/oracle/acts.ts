@@ -1,13 +1,13 @@
 import { PHONE } from '../harness/clicks.ts';
 import { wasActive } from './attribution.ts';
-import { orderBody, refundBody } from './door.ts';
 import type { Act, Change, ClickRef, CodeRef } from './history.ts';
 import { DAY_MS } from './history.ts';
-import { hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from './model.ts';
+import { hearDispute, hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from './model.ts';
 import { heard } from './paying.ts';
 import { advanceNow, batchNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
 import { storyNow } from './stories.ts';
+import { orderTold, refundsTold, type Told } from './telling.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
@@ -78,6 +78,13 @@ function placedAt(world: World, placed: Of<'place'>['placed'], edge: number, now
   return at;
 }
 
+/** Stores are shared by all worlds, and some name orders by numbers. */
+let lastOrder = 1_000;
+function nextOrderId(): string {
+  lastOrder += 1;
+  return String(lastOrder);
+}
+
 async function placeNow(world: World, act: Of<'place'>, now: number): Promise<void> {
   const codes = [...new Set(act.codes.map((ref) => codeOf(world, ref)))];
   const tokens = tokensOf(world, act.clicks);
@@ -85,8 +92,8 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
   world.counter += 1;
   const version: Reported = {
     ...{
-      store: act.store % world.stores,
-      orderId: `o${world.counter}`,
+      store: act.store % world.stores.length,
+      orderId: nextOrderId(),
       currency: act.currency ?? world.oracle.currency,
       baseMinor: act.baseMinor,
     },
@@ -95,7 +102,8 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
       paidAt: act.isPaid ? now : null,
       cancelledAt: null,
     },
-    ...{ updatedAt: now, customer, codes, tokens, refunds: [] },
+    ...{ updatedAt: now, customer, codes, tokens, refunds: [], dispute: null },
+    ...{ isTest: act.isTest, isRenewal: act.isRenewal },
   };
   const other = act.customer === 'other' ? `c${world.counter}@shop.example` : null;
   const order = { versions: [version], email: customer === null ? other : (world.emails[customer] ?? null) };
@@ -103,19 +111,33 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
   if (act.isReported) await reportOrder(world, order, version);
 }
 
-async function reportOrder({ door, oracle }: World, { email }: StoredOrder, reported: Reported): Promise<void> {
-  await door.report(reported.store, 'order.updated', orderBody(reported, email), reported.updatedAt);
-  heard(oracle, reported, () => hearOrder(oracle, reported));
+/** Each delivery reaches the app, and then the oracle hears what its store says by it. */
+async function tell({ door, oracle }: World, reported: Reported, deliveries: readonly Told[]): Promise<void> {
+  const key = keyOf(reported.store, reported.orderId);
+  for (const told of deliveries) {
+    await door.report(reported.store, told.topic, told.body, reported.updatedAt);
+    heard(oracle, reported, () => {
+      if (told.kind === 'order') hearOrder(oracle, told.heard);
+      else if (told.kind === 'refund') hearRefunds(oracle, key, told.heard);
+      else hearDispute(oracle, key, told.heard);
+    });
+  }
 }
 
-async function reportRefunds({ door, oracle }: World, reported: Reported): Promise<void> {
-  if (reported.refunds.length === 0) return;
-  await door.report(reported.store, 'order.refunded', refundBody(reported), reported.updatedAt);
-  heard(oracle, reported, () => hearRefunds(oracle, keyOf(reported.store, reported.orderId), reported));
-}
+const storeOf = ({ stores }: World, { store }: Reported) => {
+  const found = stores[store];
+  if (!found) throw new Error('It is of no store.');
+  return found;
+};
+
+const reportOrder = (world: World, { email }: StoredOrder, reported: Reported): Promise<void> =>
+  tell(world, reported, orderTold(storeOf(world, reported), reported, email));
+
+const reportRefunds = (world: World, reported: Reported): Promise<void> =>
+  tell(world, reported, refundsTold(storeOf(world, reported).provider, reported));
 
 /** The order's next version; undefined when it cannot change so. */
-function changed({ versions }: StoredOrder, change: Change, now: number): Reported | undefined {
+function changed(world: World, { versions }: StoredOrder, change: Change, now: number): Reported | undefined {
   const last = versions.at(-1);
   if (!last) return undefined;
   const next = { ...last, updatedAt: Math.max(now, last.updatedAt + 1) };
@@ -126,10 +148,16 @@ function changed({ versions }: StoredOrder, change: Change, now: number): Report
     const gone = pick(last.refunds, change.refund);
     return gone && { ...next, refunds: last.refunds.filter((refund) => refund !== gone) };
   }
+  if (change.what === 'dispute') return { ...next, dispute: { status: change.status, at: next.updatedAt } };
+  if (change.what === 'candidates') {
+    const codes = change.codes.map((ref) => codeOf(world, ref));
+    const tokens = tokensOf(world, change.clicks);
+    return { ...next, codes: [...new Set([...last.codes, ...codes])], tokens: [...new Set([...last.tokens, ...tokens])] };
+  }
   if (change.what !== 'refund') return next;
   const id = `r${(versions.length * 7) % 10}-${versions.length}`;
   const amountMinor = Math.ceil(last.baseMinor * change.share);
-  return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs }] };
+  return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs, createdAt: next.updatedAt }] };
 }
 
 const reviewOf = ({ oracle }: World, { versions: [first] }: StoredOrder) =>
@@ -139,7 +167,7 @@ async function changeNow(world: World, act: Of<'change'>, now: number): Promise<
   const { order: which, of, change, report } = act;
   const such = world.orders.filter((one) => reviewOf(world, one) === of);
   const order = pick(such.length > 0 ? such : world.orders, which);
-  const next = order && changed(order, change, now);
+  const next = order && changed(world, order, change, now);
   if (!next) return;
   order.versions.push(next);
   if (report === 'order') await reportOrder(world, order, next);
@@ -163,6 +191,13 @@ async function rateNow({ door, oracle }: World, { link: which, ratePpm }: Of<'ra
   link.ratePpm = ratePpm;
 }
 
+async function renewalsNow({ door, oracle }: World, { link: which, pays }: Of<'renewals'>): Promise<void> {
+  const link = pick(oracle.links, which);
+  if (!link) return;
+  await door.ask('PATCH', `/v1/affiliates/links/${link.id}`, { pays_renewals: pays });
+  link.paysRenewals = pays;
+}
+
 async function switchNow(world: World, { link: which, active, isDelete }: Of<'switch'>, now: number): Promise<void> {
   const link = pick(world.oracle.links, which);
   if (!link) return;
@@ -180,6 +215,7 @@ export async function perform(world: World, act: Act, now: number): Promise<void
   else if (act.act === 'change') await changeNow(world, act, now);
   else if (act.act === 'tell') await reportNow(world, act);
   else if (act.act === 'rate') await rateNow(world, act);
+  else if (act.act === 'renewals') await renewalsNow(world, act);
   else if (act.act === 'switch') await switchNow(world, act, now);
   else if (act.act === 'review') await reviewNow(world, act, now);
   else if (act.act === 'record') await recordNow(world, act, now);

@@ -1,7 +1,8 @@
 import { DAY_MS } from './history.ts';
 import type { Oracle, OracleLink, Reported } from './model.ts';
 
-const countsAt = ({ store }: OracleLink, reported: Reported) => store === null || store === reported.store;
+const countsAt = ({ store, paysRenewals }: OracleLink, { store: at, isTest, isRenewal }: Reported) =>
+  (store === null || store === at) && !isTest && (paysRenewals || !isRenewal);
 
 export function wasActive({ states }: OracleLink, at: number): boolean {
   return states.findLast((state) => state.at <= at)?.active ?? false;

@@ -1,21 +1,16 @@
+import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import { type Answer, call, makeBrand, send, type TestApp } from '../harness/app.ts';
 import { click } from '../harness/clicks.ts';
-import { connectTestStore, deliver, signedDelivery, type TestStore, WEBHOOK_SECRET } from '../harness/store.ts';
-import type { Reported } from './model.ts';
+import {
+  connectTestStore,
+  deliver,
+  newestDelivery,
+  signedDelivery,
+  type TestStore,
+  WEBHOOK_SECRET,
+} from '../harness/store.ts';
 
 const KEYS = 3;
-
-/** How decimals are written: not asked of src/, which could be wrong. */
-const DECIMALS: Readonly<Record<string, number>> = { USD: 2, EUR: 2, JPY: 0, KWD: 3 };
-
-export const major = (minor: number, currency: string): number => minor / 10 ** (DECIMALS[currency] ?? 2);
-
-export function decimal(minor: number, currency: string): string {
-  const decimals = DECIMALS[currency] ?? 2;
-  if (decimals === 0) return String(minor);
-  const digits = String(minor).padStart(decimals + 1, '0');
-  return `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
-}
 
 /** A brand as its people, its stores and its visitors reach it. */
 export interface Door {
@@ -24,14 +19,14 @@ export interface Door {
   ask(method: string, path: string, body?: object): Promise<Answer['body']>;
   click: typeof click extends (app: infer _A, ...rest: infer R) => infer T ? (...rest: R) => T : never;
   /** As its store tells it at a time. */
-  report(store: number, event: string, data: object, at: number): Promise<void>;
+  report(store: number, topic: string, data: object, at: number): Promise<void>;
   connect(store: TestStore): Promise<string>;
 }
 
 export async function openDoor(app: TestApp): Promise<Door> {
   const brand = await makeBrand(app.context);
   const keys = await Promise.all(Array.from({ length: KEYS }, () => brand.key('brand')));
-  const integrations: string[] = [];
+  const stores: { id: string; provider: Provider }[] = [];
   let turn = 0;
   const door: Door = {
     send: async (method, path, body) => {
@@ -47,42 +42,18 @@ export async function openDoor(app: TestApp): Promise<Door> {
       throw new Error(`${method} ${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
     },
     click: (...rest) => click(app, ...rest),
-    report: async (store, event, data, at) => {
-      const delivery = signedDelivery('generic', WEBHOOK_SECRET, event, data, new Date(at));
-      const { status, body } = await deliver(app.url, 'generic', integrations[store] ?? '', delivery);
-      if (status !== 200) throw new Error(`${event} was answered ${status}: ${JSON.stringify(body)}`);
+    report: async (store, topic, data, at) => {
+      const { id, provider } = stores[store] ?? { id: '', provider: 'generic' };
+      await deliver(app.url, provider, id, signedDelivery(provider, WEBHOOK_SECRET, topic, data, new Date(at)));
+      const kept = await newestDelivery(app.context, id);
+      if (kept?.state === 'done') return;
+      throw new Error(`${topic} of ${provider} is ${kept?.state}: ${JSON.stringify(kept?.reason)}`);
     },
     connect: async (store) => {
       const id = await connectTestStore(app.context, brand.id, store);
-      integrations.push(id);
+      stores.push({ id, provider: store.provider });
       return id;
     },
   };
   return door;
 }
-
-const text = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
-
-const refundsOf = ({ refunds, currency }: Reported) =>
-  refunds.map(({ id, amountMinor, at }) => ({ refund_id: id, amount: decimal(amountMinor, currency), at: text(at) }));
-
-/** An order as a store of its own making tells it. */
-export const orderBody = (reported: Reported, email: string | null) => ({
-  order_id: reported.orderId,
-  currency: reported.currency,
-  amount: decimal(reported.baseMinor, reported.currency),
-  placed_at: text(reported.occurredAt),
-  paid_at: text(reported.paidAt),
-  cancelled_at: text(reported.cancelledAt),
-  updated_at: text(reported.updatedAt),
-  customer_email: email,
-  codes: reported.codes,
-  click_ids: reported.tokens,
-  refunds: refundsOf(reported),
-});
-
-export const refundBody = (reported: Reported) => ({
-  order_id: reported.orderId,
-  currency: reported.currency,
-  refunds: refundsOf(reported),
-});

@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 
 export const DAY_MS = 86_400_000;
 /** Across the turn of a year, where rollups change their partition. */
@@ -14,6 +15,8 @@ export const timeOf = (slot: number): number =>
 export const CURRENCIES = ['USD', 'EUR', 'JPY', 'KWD'] as const;
 export type Currency = (typeof CURRENCIES)[number];
 
+export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
+
 /** Which of those there are, taken modulo their number: whatever shrinks stays a history. */
 type Index = number;
 
@@ -25,8 +28,14 @@ export interface LinkSpec {
   holdDays: number;
   attributionDays: number;
   currency: Currency;
+  paysRenewals: boolean;
   /** Null when it counts at every store. */
   store: Index | null;
+}
+
+export interface StoreSpec {
+  provider: Provider;
+  currency: Currency;
 }
 
 export type CodeRef = { link: Index; isLower: boolean } | 'unknown';
@@ -35,7 +44,10 @@ export type Change =
   | { what: 'pay' | 'cancel' | 'nothing' }
   | { what: 'base'; baseMinor: number }
   | { what: 'refund'; share: number; agoMs: number }
-  | { what: 'takeBack'; refund: Index };
+  | { what: 'takeBack'; refund: Index }
+  | { what: 'dispute'; status: 'open' | 'won' | 'lost' }
+  /** A coupon added by hand, or a click that the store learned later. */
+  | { what: 'candidates'; codes: CodeRef[]; clicks: ClickRef[] };
 
 export type Act =
   | { act: 'click'; link: Index; kind: 'counted' | 'bot' | 'head' | 'prefetch'; repeats: number }
@@ -52,10 +64,13 @@ export type Act =
       isPaid: boolean;
       customer: 'creator' | 'other' | 'unknown';
       isReported: boolean;
+      isTest: boolean;
+      isRenewal: boolean;
     }
   | { act: 'change'; order: Index; of: 'any' | 'approved' | 'paid'; change: Change; report: 'order' | 'refund' | 'no' }
   | { act: 'tell'; order: Index; version: Index; how: 'order' | 'refund'; times: number }
   | { act: 'rate'; link: Index; ratePpm: number }
+  | { act: 'renewals'; link: Index; pays: boolean }
   | { act: 'switch'; link: Index; active: boolean; isDelete: boolean }
   | {
       act: 'review';
@@ -77,7 +92,7 @@ export interface History {
   currency: Currency;
   isAutomatic: boolean;
   creators: number;
-  stores: Currency[];
+  stores: StoreSpec[];
   links: LinkSpec[];
   steps: { slot: number; act: Act }[];
   window: { from: number; to: number; isDays: boolean };
@@ -109,6 +124,7 @@ const link: fc.Arbitrary<LinkSpec> = fc.record({
   holdDays: fc.constantFrom(0, 0, 1, 4, 10, 30),
   attributionDays: fc.constantFrom(1, 2, 7, 30),
   currency,
+  paysRenewals: fc.boolean(),
   store: fc.option(index, { freq: 5 }),
 });
 
@@ -136,6 +152,21 @@ const change: fc.Arbitrary<Change> = fc.oneof(
       agoMs,
     }),
   },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      what: fc.constant('dispute' as const),
+      status: fc.constantFrom('open', 'lost', 'lost', 'won'),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      what: fc.constant('candidates' as const),
+      codes: fc.array(codeRef, { maxLength: 2 }),
+      clicks: fc.array(clickRef, { maxLength: 2 }),
+    }),
+  },
 );
 
 const click: fc.Arbitrary<Act> = fc.record({
@@ -155,6 +186,8 @@ const place: fc.Arbitrary<Act> = fc.record({
   isPaid: fc.constantFrom(true, true, false),
   customer: fc.constantFrom('other', 'other', 'unknown', 'creator'),
   isReported: fc.constantFrom(true, true, true, false),
+  isTest: fc.constantFrom(false, false, false, false, false, false, false, true),
+  isRenewal: fc.constantFrom(false, false, false, true),
 });
 const changed: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('change' as const),
@@ -209,6 +242,11 @@ const advance: fc.Arbitrary<Act> = fc.record({
   isFee: fc.constantFrom(false, false, true),
 });
 const rate: fc.Arbitrary<Act> = fc.record({ act: fc.constant('rate' as const), link: index, ratePpm });
+const renewals: fc.Arbitrary<Act> = fc.record({
+  act: fc.constant('renewals' as const),
+  link: index,
+  pays: fc.boolean(),
+});
 const switched: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('switch' as const),
   link: index,
@@ -238,13 +276,14 @@ const step = fc.oneof(
   steps(2, slot, record),
   steps(1, slot, rate),
   steps(1, slot, switched),
+  steps(1, slot, renewals),
 );
 
 export const history: fc.Arbitrary<History> = fc.record({
   currency: fc.oneof({ weight: 3, arbitrary: fc.constant<Currency>('USD') }, fc.constantFrom(...CURRENCIES)),
   isAutomatic: fc.boolean(),
   creators: fc.integer({ min: 1, max: 3 }),
-  stores: fc.array(currency, { minLength: 1, maxLength: 2 }),
+  stores: fc.array(fc.record({ provider: fc.constantFrom(...PROVIDERS), currency }), { minLength: 1, maxLength: 2 }),
   links: fc.array(link, { minLength: 1, maxLength: 4 }),
   steps: fc.array(step, { minLength: 1, maxLength: 60, size: 'max' }),
   window: fc.record({ from: slot, to: slot, isDays: fc.boolean() }),

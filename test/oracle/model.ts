@@ -14,6 +14,7 @@ export interface OracleLink {
   ratePpm: number;
   holdDays: number;
   attributionDays: number;
+  paysRenewals: boolean;
   store: number | null;
   /** What it was from when on, in order. */
   states: { at: number; active: boolean }[];
@@ -32,6 +33,13 @@ export interface Refund {
   id: string;
   amountMinor: number;
   at: number;
+  /** When the store made it, whatever day it counts for. */
+  createdAt: number;
+}
+
+export interface Dispute {
+  status: 'open' | 'won' | 'lost';
+  at: number;
 }
 
 /** What a store says of an order at one time. */
@@ -49,6 +57,9 @@ export interface Reported {
   codes: string[];
   tokens: string[];
   refunds: Refund[];
+  isTest: boolean;
+  isRenewal: boolean;
+  dispute: Dispute | null;
 }
 
 export interface OracleCommission {
@@ -71,6 +82,10 @@ export interface OracleOrder {
   refunds: (Refund & { isLate: boolean; toldAt: number })[];
   /** Undefined until the order itself is reported; null when it pays nobody. */
   commission: OracleCommission | null | undefined;
+  /** What its store said of its one dispute. */
+  disputes: Dispute[];
+  /** Codes and tokens that a decision has seen. */
+  seen: Set<string>;
 }
 
 export interface Oracle {
@@ -108,12 +123,14 @@ function shareOf(minor: number, ppm: number): number {
 }
 
 function orderOf(oracle: Oracle, key: string): OracleOrder {
-  const order = oracle.orders.get(key) ?? { reported: [], refunds: [], commission: undefined };
+  const order = oracle.orders.get(key) ?? { reported: [], refunds: [], commission: undefined, disputes: [], seen: new Set() };
   oracle.orders.set(key, order);
   return order;
 }
 
-export function hearRefunds(oracle: Oracle, key: string, { refunds, updatedAt: toldAt }: Reported): void {
+type HeardRefunds = Pick<Reported, 'refunds' | 'updatedAt'>;
+
+export function hearRefunds(oracle: Oracle, key: string, { refunds, updatedAt: toldAt }: HeardRefunds): void {
   const order = orderOf(oracle, key);
   const isLate = order.commission?.review === 'paid';
   for (const refund of refunds) {
@@ -128,19 +145,39 @@ export function hearOrder(oracle: Oracle, reported: Reported): void {
   hearRefunds(oracle, key, reported);
   const order = orderOf(oracle, key);
   order.reported.push(reported);
-  if (order.commission !== undefined) return;
-  const won = attribute(oracle, reported);
+  if (reported.dispute) order.disputes.push(reported.dispute);
+  const [first = reported] = order.reported;
+  const isFirst = order.commission === undefined;
+  // One that paid nobody may be decided again for a day, by what no decision has seen.
+  if (!isFirst && (order.commission || reported.updatedAt > first.occurredAt + DAY_MS)) return;
+  const codes = reported.codes.filter((code) => !order.seen.has(code.toUpperCase()));
+  const tokens = reported.tokens.filter((token) => !order.seen.has(token));
+  for (const one of [...codes.map((code) => code.toUpperCase()), ...tokens]) order.seen.add(one);
+  const won = attribute(oracle, { ...reported, codes, tokens });
   order.commission = won && {
     ...won,
     ...{ ratePpm: won.link.ratePpm, holdDays: won.link.holdDays, review: 'pending', paidMinor: 0, manualMinor: null },
   };
 }
 
+export function hearDispute(oracle: Oracle, key: string, dispute: Dispute): void {
+  orderOf(oracle, key).disputes.push(dispute);
+}
+
+/** Since when a dispute is lost: by the last word on it, and the first report of the loss. */
+function lostAtOf({ disputes }: OracleOrder): number | null {
+  const decided = disputes.filter(({ status }) => status !== 'open');
+  const last = Math.max(...decided.map(({ at }) => at));
+  const isLost = decided.some(({ status, at }) => status === 'lost' && at === last);
+  return isLost ? Math.min(...decided.filter(({ status }) => status === 'lost').map(({ at }) => at)) : null;
+}
+
 const earliest = (times: readonly (number | null)[]): number | null =>
   times.reduce((a, b) => (a === null ? b : b === null ? a : Math.min(a, b)), null);
 
 /** All that the facts of an order say now. */
-function factsOf({ reported, refunds }: OracleOrder) {
+function factsOf(order: OracleOrder) {
+  const { reported, refunds } = order;
   const newest = reported.reduce((a, b) => (b.updatedAt > a.updatedAt ? b : a));
   const { baseMinor, occurredAt, currency } = newest;
   const paidAt = earliest(reported.map((one) => one.paidAt));
@@ -154,17 +191,18 @@ function factsOf({ reported, refunds }: OracleOrder) {
     left -= minor;
     return { minor, at, isLate };
   });
-  if (paidAt !== null && cancelledAt !== null && left > 0) {
-    counted.push({ minor: left, at: cancelledAt, isLate: true });
+  const endedAt = earliest([cancelledAt, lostAtOf(order)]);
+  if (paidAt !== null && endedAt !== null && left > 0) {
+    counted.push({ minor: left, at: endedAt, isLate: true });
     left = 0;
   }
-  return { baseMinor, occurredAt, currency, paidAt, cancelledAt, counted, leftMinor: left };
+  return { baseMinor, occurredAt, currency, paidAt, endedAt, counted, leftMinor: left };
 }
 
 type Facts = ReturnType<typeof factsOf>;
 
-const isTakenBack = ({ baseMinor, leftMinor, cancelledAt }: Facts) =>
-  cancelledAt !== null || (baseMinor > 0 && leftMinor === 0);
+const isTakenBack = ({ baseMinor, leftMinor, endedAt }: Facts) =>
+  endedAt !== null || (baseMinor > 0 && leftMinor === 0);
 
 /** What a commission that was paid loses, and when: where a lowered sale counts, and at each late refund's time. */
 function lossesOf({ baseMinor, occurredAt, counted }: Facts, { paidMinor, ratePpm }: OracleCommission) {

@@ -1,4 +1,4 @@
-import { decimal, major } from './door.ts';
+import { decimal, major } from './telling.ts';
 import { checkDue, payees } from './due.ts';
 import type { Act } from './history.ts';
 import { type OracleOrder, type OraclePayout, standings } from './model.ts';
@@ -98,14 +98,16 @@ export async function recordNow(world: World, act: Of<'record'>, now: number): P
   const amount = Number(decimal(act.amountMinor, currency));
   const id = await world.record({ creator_email: emails[creator] ?? '', amount, status });
   const reported = { store: 0, orderId: id, currency, baseMinor: 0, occurredAt: now, paidAt: now, cancelledAt: null };
-  const none = { updatedAt: now, customer: null, codes: [], tokens: [], refunds: [] };
+  const none = { updatedAt: now, customer: null, codes: [], tokens: [], refunds: [], dispute: null };
+  const kind = { isTest: false, isRenewal: false };
   const terms = { ratePpm: 0, holdDays: 0 };
+  const rest = { attributionDays: 0, paysRenewals: false };
   const link = { id: '', creator, type: 'discount_code' as const, value: '', currency, store: null, states: [] };
   const order: OracleOrder = {
-    reported: [{ ...reported, ...none }],
-    refunds: [],
+    reported: [{ ...reported, ...none, ...kind }],
+    ...{ refunds: [], disputes: [], seen: new Set() },
     commission: {
-      ...{ ...terms, link: { ...link, ...terms, attributionDays: 0 }, clickId: null, code: null },
+      ...{ ...terms, link: { ...link, ...terms, ...rest }, clickId: null, code: null },
       ...{ review: status, paidMinor: 0, manualMinor: act.amountMinor },
     },
   };

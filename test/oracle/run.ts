@@ -13,7 +13,7 @@ import { checkFigures, checkLedger } from './checks.ts';
 import { openDoor } from './door.ts';
 import { checkDue } from './due.ts';
 import { balancesOf } from './figures.ts';
-import { CURRENCIES, type History, START_MS, timeOf } from './history.ts';
+import { CURRENCIES, type History, PROVIDERS, START_MS, timeOf } from './history.ts';
 import { approveDue } from './paying.ts';
 import { openWorld, type Shops, type World } from './world.ts';
 
@@ -34,7 +34,9 @@ export async function openStage(): Promise<Stage> {
   const clock = { now: () => new Date(nowMs) };
   const app = await startApp({ clock, urls: { postgres: database.url, redis: ownRedis(REDIS) } });
   const shops: Shops = new Map();
-  for (const currency of CURRENCIES) shops.set(currency, await startStore('generic', { currency }));
+  for (const provider of PROVIDERS) {
+    for (const currency of CURRENCIES) shops.set(`${provider} ${currency}`, await startStore(provider, { currency }));
+  }
   const stranger = await openDoor(app);
   await stranger.ask('POST', '/v1/roster', { creator_email: 'stranger@mail.example' });
   const { data } = await stranger.ask('POST', '/v1/affiliates/links', {

@@ -24,6 +24,7 @@ async function sell({ world, link, perform, now }: Scene, baseMinor: number): Pr
   await perform({
     ...{ act: 'place', store: link.store ?? 0, codes: [{ link: codes.indexOf(link), isLower: false }], clicks: [] },
     ...{ currency: null, baseMinor, placed: { agoMs: 0 }, isPaid: true, customer: 'other', isReported: true },
+    ...{ isTest: false, isRenewal: false },
   });
   const placed = world.orders.at(-1);
   const movable = [...world.oracle.orders.values()].filter(

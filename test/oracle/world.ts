@@ -17,8 +17,8 @@ export interface World {
   door: Door;
   oracle: Oracle;
   emails: string[];
-  /** How many are connected. */
-  stores: number;
+  /** Those that are connected. */
+  stores: TestStore[];
   /** By link, where its short URL leads. */
   slugs: Map<OracleLink, string>;
   /** When the app may still hold a link as it was before, by its own second's worth of memory. */
@@ -33,7 +33,7 @@ export interface World {
   record(input: ManualCommission): Promise<string>;
 }
 
-/** Of currencies, by turns: stores outside the app, shared by all worlds. */
+/** By provider and currency: stores outside the app, shared by all worlds. */
 export type Shops = Map<string, TestStore>;
 
 async function makeLink(door: Door, stores: string[], spec: LinkSpec, email: string, shops: TestStore[]) {
@@ -47,7 +47,7 @@ async function makeLink(door: Door, stores: string[], spec: LinkSpec, email: str
   const host = shop?.host ?? 'shop.example';
   const { data } = await door.ask('POST', '/v1/affiliates/links', {
     ...{ creator_email: email, type: spec.type, value: code, commission_rate: spec.ratePpm / 10_000 },
-    ...{ hold_days: spec.holdDays, attribution_days: spec.attributionDays },
+    ...{ hold_days: spec.holdDays, attribution_days: spec.attributionDays, pays_renewals: spec.paysRenewals },
     ...(spec.type === 'link' ? { destination_url: `https://${host}/thing?x=1` } : {}),
     ...(store === null ? { currency: spec.currency } : { integration_id: stores[store] }),
   });
@@ -61,7 +61,7 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
   await door.ask('PATCH', '/v1/brand', { settings: { currency, auto_approve_commissions: isAutomatic } });
   const emails = Array.from({ length: history.creators }, () => `${unique('ann')}@mail.example`);
   for (const email of emails) await door.ask('POST', '/v1/roster', { creator_email: email });
-  const own = history.stores.flatMap((code) => shops.get(code) ?? []);
+  const own = history.stores.flatMap(({ provider, currency: code }) => shops.get(`${provider} ${code}`) ?? []);
   const ids: string[] = [];
   const opened: TestStore[] = [];
   for (const shop of own) {
@@ -76,7 +76,7 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
       door,
       oracle,
       emails,
-      stores: ids.length,
+      stores: opened,
       slugs: new Map(),
       switchedAt: new Map(),
       orders: [],
@@ -88,9 +88,10 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
   for (const spec of history.links) {
     const creator = spec.creator % emails.length;
     const { data, code, ...terms } = await makeLink(door, ids, spec, emails[creator] ?? '', opened);
-    const { type, ratePpm, holdDays, attributionDays } = spec;
+    const { type, ratePpm, holdDays, attributionDays, paysRenewals } = spec;
+    const fixed = { holdDays, attributionDays, paysRenewals };
     const states = [{ at: START_MS, active: true }];
-    const link = { id: data.id, creator, type, value: code, ratePpm, holdDays, attributionDays, states, ...terms };
+    const link = { id: data.id, creator, type, value: code, ratePpm, ...fixed, states, ...terms };
     oracle.links.push(link);
     if (type === 'link') world.slugs.set(link, data.url.slice(data.url.lastIndexOf('/') + 1));
   }

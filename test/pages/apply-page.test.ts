@@ -89,10 +89,16 @@ describe('the public page', () => {
     [{ photo_app: '..' }, 'Photo app handle: Enter only the handle'],
     [{ video_app: 'two words' }, 'Video app handle: Enter only the handle'],
     [{ message: 'x'.repeat(5_001) }, 'Message: Shorten your message to 5,000 characters; it has 5,001.'],
-    [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a complete address'],
-    [{ portfolio_urls: 'https://:pw@a.example' }, 'Links to your work: Link 1 must not have a name or password'],
-    [{ portfolio_urls: 'https://a.example https://b.example@c.example' }, 'Links to your work: Link 2 must not have a'],
-    [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a complete address'],
+    [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a complete URL'],
+    [
+      { portfolio_urls: 'https://:pw@a.example' },
+      'Links to your work: Link 1 must not contain a user name or password',
+    ],
+    [
+      { portfolio_urls: 'https://a.example https://b.example@c.example' },
+      'Links to your work: Link 2 must not contain a user name',
+    ],
+    [{ portfolio_urls: 'javascript:alert(1)' }, 'Links to your work: Link 1 must be a complete URL'],
     [{ portfolio_urls: `https://a.example/${'x'.repeat(2_000)}` }, 'Links to your work: Link 1 is longer'],
     [{ portfolio_urls: 'https://a.example '.repeat(6) }, 'Links to your work: Give at most 5 links; there are 6.'],
   ])('%o is 422, names the field, keeps what was typed and stores nothing', async (wrong, said) => {

@@ -76,7 +76,7 @@ describe('the page of a conversation', () => {
     expect((await reply(page, 'x'.repeat(10_001))).status).toBe(422);
     const blocked = await reply(page, 'Call me: 0151 23456789 & "more"');
     expect(blocked.status).toBe(403);
-    expect(blocked.body).toContain('a telephone number');
+    expect(blocked.body).toContain('a phone number');
     expect(blocked.body).toContain('Call me: 0151 23456789 &amp; &quot;more&quot;</textarea>');
     expect((await reply(page, 'Hello', { 'sec-fetch-site': 'cross-site' })).status).toBe(403);
     expect((await desk.list()).data[0].message_count).toBe(1);

@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
       status: 'signed',
       signer_name: expect.stringMatching(/na Diaz/),
     });
-    await page.getByRole('link', { name: 'Go on to hand in your work' }).click();
+    await page.getByRole('link', { name: 'Hand in your work' }).click();
     await page.getByRole('table').waitFor();
     await expectGood();
   });

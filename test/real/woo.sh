@@ -11,6 +11,7 @@ fi
 zip=$1
 shift
 options=("$@")
+# A pipe that is closed early is a failure here, so grep reads all.
 readonly AGENT='Mozilla/5.0 (X11; Linux x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36'
 failed=0
 
@@ -42,28 +43,28 @@ redirects() {
   [[ ${click} == clk_*.* ]]
 }
 sets_cookie() {
-  curl -si -A "$AGENT" "${landing}&nocache=${RANDOM}" | grep -qi "^set-cookie: rollcall_click=${click}"
+  curl -si -A "$AGENT" "${landing}&nocache=${RANDOM}" | grep -i "^set-cookie: rollcall_click=${click}" >/dev/null
 }
 has_script() {
-  curl -s -A "$AGENT" "$landing" | grep -q '/r.js?v=1'
+  curl -s -A "$AGENT" "$landing" | grep '/r.js?v=1' >/dev/null
 }
 keeps_by_script() {
   local url
   url=$(wordpress eval 'echo rest_url( "rollcall/v1/click" );')
-  curl -si -A "$AGENT" -H 'content-type: application/json' -d "{\"click_id\":\"${click}\"}" "$url" |
-    grep -qi "^set-cookie: rollcall_click=${click}"
+  curl -si -A "$AGENT" -d "click_id=${click}" "$url" |
+    grep -i "^set-cookie: rollcall_click=${click}" >/dev/null
 }
 adds_to_order() {
   wordpress eval "
     \$_COOKIE['rollcall_click'] = '${click}';
     \$order = new WC_Order();
     do_action( 'woocommerce_checkout_create_order', \$order, array() );
-    exit( \$order->get_meta( '_click_id' ) === '${click}' ? 0 : 1 );"
+    exit( \$order->get_meta( '_click_id' ) === '${click}' ? 0 : 1 );" >/dev/null 2>&1
 }
 is_compatible() {
   wordpress eval '
     $features = \Automattic\WooCommerce\Utilities\FeaturesUtil::get_compatible_features_for_plugin( "rollcall-for-woocommerce/rollcall.php" );
-    exit( array_diff( array( "custom_order_tables", "cart_checkout_blocks" ), $features["compatible"] ) ? 1 : 0 );'
+    exit( array_diff( array( "custom_order_tables", "cart_checkout_blocks" ), $features["compatible"] ) ? 1 : 0 );' >/dev/null 2>&1
 }
 is_connected() {
   wordpress eval '

@@ -42,6 +42,7 @@ describe('Shopify', () => {
     expect(await factsOf('shopify', 'orders/create', order)).toEqual({
       ...{ orderId: '820982911946154', currency: 'USD', baseMinor: 39_998 - 1_555 + 30, occurredAt: at, paidAt: at },
       ...{ cancelledAt: null, updatedAt: at, customerEmail: 'buyer@example.com', refunds: [], hasAllRefunds: true },
+      ...{ isTest: false, isRenewal: false, dispute: null },
       codes: ['ANA10', 'second'],
       clickIds: ['clk_a', 'clk_b'],
     });
@@ -170,6 +171,7 @@ describe('WooCommerce', () => {
       customerEmail: 'john.doe@example.com',
       codes: ['ana10', 'b'],
       clickIds: ['clk_w'],
+      ...{ isTest: false, isRenewal: false, dispute: null },
     });
   });
 
@@ -243,6 +245,7 @@ describe('a generic store', () => {
       clickIds: ['clk_1'],
       refunds: [{ refundId: 'r1', amountMinor: 1_500, at: new Date('2026-03-02T00:00:00.000Z') }],
       hasAllRefunds: true,
+      ...{ isTest: false, isRenewal: false, dispute: null },
     });
   });
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { markStatus } from '../../src/resources/integrations/queries.ts';
 import { sweepDue } from '../../src/resources/store-sweeps/jobs.ts';
-import { call, startApp, type TestApp } from '../harness/app.ts';
+import { call, startApp, type TestApp, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { mailsOf } from '../harness/mail.ts';
 import { daysAgo } from '../harness/sales.ts';
@@ -133,10 +134,18 @@ describe('a sweep of WooCommerce', () => {
 
   it('reads every page, also where a hundred orders changed in the same second and others change meanwhile', async () => {
     const shop = await open('woocommerce');
-    const together = daysAgo(2, now());
-    for (let id = 1; id <= 130; id += 1) put(shop, order(shop, id, id <= 120 ? together : daysAgo(1, now())));
+    const second = (count: number) => new Date(daysAgo(3, now()).getTime() + Math.min(count, 130) * 1_000);
+    for (let id = 1; id <= 250; id += 1) put(shop, order(shop, id, second(id)));
+    let lists = 0;
+    shop.store.gate = async (path) => {
+      if (!path.includes('/orders?')) return;
+      lists += 1;
+      // It leaves the page that is on its way, and all that follow move up by one.
+      if (lists === 1) put(shop, order(shop, 50, daysAgo(1, now())));
+    };
     await pass(0);
-    expect(await known(shop)).toHaveLength(130);
+    expect(await known(shop)).toHaveLength(250);
+    expect(lists).toBeGreaterThan(3);
   });
 
   it('asks for the refunds of an order, and finds what lies in the trash cancelled', async () => {
@@ -188,6 +197,79 @@ describe('a sweep of a generic store', () => {
   });
 });
 
+describe('a sweep that is disturbed', () => {
+  const order = (shop: Shop, id: string) => ({
+    ...{ order_id: id, currency: 'USD', amount: '50.00', codes: [shop.assignment.code] },
+    placed_at: daysAgo(5, now()).toISOString(),
+    paid_at: daysAgo(5, now()).toISOString(),
+    updated_at: daysAgo(4, now()).toISOString(),
+  });
+  const lists = ({ store }: Shop) => store.requests.filter((line) => line.startsWith('GET /orders'));
+
+  async function withOrders(count: number): Promise<Shop> {
+    const shop = await open('generic');
+    for (let i = 0; i < count; i += 1) shop.store.orders.set(`o${i}`, order(shop, `o${i}`));
+    return shop;
+  }
+
+  it('goes on with the page at which its worker was killed', async () => {
+    const shop = await withOrders(120);
+    const killed = await startApp({ clock: { now }, urls: { postgres: database.url } });
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    shop.store.gate = async (path) => (path.includes('cursor=50') ? await held : undefined);
+    const sweeping = sweepDue(killed.context).catch(() => 'killed');
+    await until('the second page', () => lists(shop).length === 2);
+    await killed.context.postgres.db.destroy();
+    shop.store.gate = undefined;
+    release();
+    expect(await sweeping).toBe('killed');
+    expect(await known(shop)).toHaveLength(50);
+    await pass(9);
+    expect(lists(shop)).toHaveLength(2);
+    await pass(1);
+    expect(await known(shop)).toHaveLength(120);
+    expect(lists(shop).filter((line) => !line.includes('cursor='))).toHaveLength(1);
+    await killed.close().catch(() => undefined);
+  });
+
+  it('is made by one worker at a time', async () => {
+    const shop = await withOrders(10);
+    await Promise.all([sweepDue(app.context), sweepDue(app.context), sweepDue(app.context)]);
+    expect(lists(shop)).toHaveLength(1);
+  });
+
+  it('is logged once in an outage, and made as soon as the store answers again', async () => {
+    const shop = await withOrders(10);
+    const warn = vi.spyOn(app.context.log, 'warn');
+    shop.store.failWith = 500;
+    for (let i = 0; i < 6; i += 1) await pass(1);
+    const mine = warn.mock.calls.filter(([facts]) => JSON.stringify(facts).includes(shop.id));
+    warn.mockRestore();
+    expect(mine).toHaveLength(1);
+    expect(lists(shop).length).toBeGreaterThan(2);
+    shop.store.failWith = undefined;
+    await pass(5);
+    expect(await known(shop)).toHaveLength(10);
+  });
+
+  it('ends when the store refuses the token, and is made at once when it is connected again', async () => {
+    const shop = await withOrders(10);
+    const { token } = shop.store;
+    shop.store.token = 'another';
+    await pass(0);
+    expect((await health(shop)).status).toBe('reauth_required');
+    await pass(60);
+    expect(lists(shop)).toHaveLength(1);
+    shop.store.token = token;
+    await markStatus(app.context.postgres.db, { id: shop.id, brandId: shop.brand.id }, 'connected', now());
+    await pass(0);
+    expect(await known(shop)).toHaveLength(10);
+  });
+});
+
 describe('a store whose webhooks do not arrive', () => {
   it('is silent within ten minutes, mails its brand once, and is well again once webhooks arrive', async () => {
     const shop = await open('shopify');
@@ -210,9 +292,9 @@ describe('a store whose webhooks do not arrive', () => {
     expect(mails.map(({ to }) => to)).toEqual([contact]);
 
     nowMs += MINUTE_MS;
-    const told = sold(shop, now());
-    put(shop, told);
-    expect((await shop.report('orders/create', told)).status).toBe(200);
+    const reported = sold(shop, now());
+    put(shop, reported);
+    expect((await shop.report('orders/create', reported)).status).toBe(200);
     await pass(10);
     expect((await health(shop)).webhook_health.status).toBe('ok');
   });

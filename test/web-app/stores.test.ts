@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { useClicks } from '../../src/resources/order-clicks/jobs.ts';
 import { deskOf } from '../harness/affiliates.ts';
-import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeSale } from '../harness/sales.ts';
@@ -23,10 +23,12 @@ const thanksPage = (pixel: string, orderId: number) => {
     const analytics = { subscribe: (event, then) => void subscribed.push([event, then]) };
   </script><script>${pixel}</script><script>
     const data = { checkout: { order: { id: 'gid://shopify/OrderIdentity/${orderId}' } } };
-    for (const [event, then] of subscribed) if (event === 'checkout_completed') then({ data });
+    const told = subscribed.filter(([event]) => event === 'checkout_completed').map(([, then]) => then({ data }));
+    Promise.all(told).then(() => parent.postMessage('', '*'));
   </script>`;
   return `<script>
     addEventListener('message', ({ data, source }) => {
+      if (data === '') return document.body.append('The pixel has run.');
       const found = document.cookie.split('; ').find((one) => one.startsWith(data + '='));
       source.postMessage(found ? found.slice(data.length + 1) : '', '*');
     });
@@ -176,29 +178,32 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       return { shop, script, pixel, link };
     }
 
-    /** A visitor who comes by a link; \`buy\` leaves their order with the store, and shows them its thank-you page. */
+    /** A visitor who comes by a link; `buy` leaves their order with the store, and shows them its thank-you page. */
     async function visit({ isAllowed = true } = {}) {
       const { shop, script, pixel, link } = await setUp();
       const context = await browser.newContext({ userAgent: PHONE });
       const page = await context.newPage();
       const show = async (html: string) => {
         storefront.html = consent(isAllowed) + html;
-        return await page.goto(storefront.url, { waitUntil: 'networkidle' });
+        await page.goto(storefront.url);
       };
       storefront.cart = {};
       storefront.html = consent(isAllowed) + script;
-      await page.goto(`${app.links}/r/${link.slug}`, { waitUntil: 'networkidle' });
+      await page.goto(`${app.links}/r/${link.slug}`);
+      if (isAllowed) await until('the cart to have the click', async () => 'click_id' in storefront.cart);
+      else await page.waitForFunction('Shopify.customerPrivacy');
       const buy = async (attributes: Record<string, string>) => {
         const id = orderNumber();
         const noteAttributes = Object.entries(attributes).map(([name, value]) => ({ name, value }));
         await shop.report('orders/create', shopifyOrder({ id, noteAttributes }));
         await show(thanksPage(pixel, id));
+        await page.getByText('The pixel has run.').waitFor();
         await useClicks(app.context);
         await context.close();
         const { body } = await call(`${app.url}/v1/affiliates/explain?order_id=${id}`, await shop.brand.key('brand'));
         return body.data;
       };
-      return { buy, context, show: () => show(script) };
+      return { buy, context };
     }
 
     it('pays for a normal cart, by its attribute', async () => {
@@ -242,7 +247,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
         .first()
         .waitFor();
       await owner.page.getByRole('button', { name: /^Set up A store/ }).click();
-      await owner.page.getByText(/minute.*, by l-/).waitFor();
+      await owner.page.getByText(/minute.*, by l-/).scrollIntoViewIfNeeded();
       await clean('stores-tested-phone', owner);
       await owner.page.context().close();
     });

@@ -17,19 +17,19 @@ import './style/popup.css';
 applyTheme();
 
 const cache = new QueryClient({
-  // What only reads loses nothing by it; what was filled in stays, and says that it was not taken.
+  // Reads can be repeated without loss; a form keeps its values and says that they were not saved.
   queryCache: new QueryCache({
     onError: (error) => {
       if (error instanceof CallError && error.status === 401) leave();
     },
   }),
   defaultOptions: {
-    // Without a connection nothing waits unseen to be sent later.
+    // Without a connection, changes fail at once instead of being queued for later.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
       staleTime: 10_000,
-      // What was refused is refused again; only silence is worth another try.
+      // Refused calls are not retried; only calls without an answer are.
       retry: (count, error) => count < 2 && error instanceof CallError && [0, 503].includes(error.status),
     },
   },

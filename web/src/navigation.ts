@@ -1,6 +1,6 @@
 import { lazyRouteComponent as page } from '@tanstack/react-router';
 
-/** Every page, in the order that a brand works: the menu and the routes are made of this. */
+/** Every page, in the order of a brand's work; the menu and the routes are generated from this. */
 export const NAVIGATION = [
   {
     title: '',

@@ -4,7 +4,7 @@ import icon from './icon.svg';
 import { Dialog } from './kit/dialog.tsx';
 import { Button } from './kit/parts.tsx';
 
-/** On a phone the navigation is behind a button, and gone when a page was chosen: another one, or the one that is shown. */
+/** On a phone the navigation opens with a button, and closes when a page is chosen, even the current one. */
 export default function PhoneTop({ children }: { children: (close: () => void) => ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });

@@ -4,7 +4,7 @@ import { NAVIGATION } from './navigation.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
-  // Each page reads its own filters of it.
+  // Each page reads its own filters from the query.
   validateSearch: (search: Record<string, unknown>): Record<string, unknown> => search,
 });
 const inside = createRoute({ getParentRoute: () => root, id: 'inside', component: Shell });

@@ -8,7 +8,7 @@ import { NAVIGATION } from './navigation.ts';
 import { leave, noteSession, signOut } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 
-/** Apart, so that what dialogs need is not waited for. */
+/** A separate chunk, so that the page does not wait for the dialogs' code. */
 const PhoneTop = lazy(() => import('./phone-top.tsx'));
 
 function ThemeButton() {
@@ -25,9 +25,9 @@ function Side({ onChoose }: { onChoose?: () => void }) {
   const { data } = useCall('get_session');
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  // The menu may be longer than the window: where one is, is in sight.
+  // The menu may be taller than the window, so the current page's entry is scrolled into view.
   useEffect(() => {
-    // Newer browsers answer a promise, which must not be taken for what undoes the effect.
+    // Newer browsers return a promise, which React must not take for the effect's cleanup.
     nav.current?.querySelector('[aria-current="page"]')?.scrollIntoView({ block: 'nearest' });
   }, [path]);
   const session = data?.data;

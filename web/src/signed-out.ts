@@ -3,7 +3,7 @@ import { callApp } from './call/call.ts';
 const WAY_BACK = 'way-back';
 const HAD_SESSION = 'had-session';
 
-/** Opens the sign-in page, and remembers this page for afterwards. */
+/** Opens the sign-in page, and remembers the current page for afterwards. */
 export function leave(): void {
   if (location.pathname === '/app/sign-in') return;
   sessionStorage.setItem(WAY_BACK, location.pathname + location.search);
@@ -17,10 +17,10 @@ export function goBack(): void {
   location.assign(back);
 }
 
-/** The browser remembers that a user is signed in: its cookie cannot be read here. */
+/** Remembers in the browser that a user is signed in, because scripts cannot read the cookie. */
 export const noteSession = (): void => localStorage.setItem(HAD_SESSION, 'yes');
 
-/** A user who signs out is not told that their session has ended. */
+/** A user who signs out deliberately does not see that their session has ended. */
 export async function signOut(): Promise<void> {
   await callApp('DELETE', 'session');
   localStorage.removeItem(HAD_SESSION);

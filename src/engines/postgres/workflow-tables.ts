@@ -49,7 +49,7 @@ export interface CreatorsTable {
 
 export interface CreatorMergesTable {
   brandId: string;
-  /** The id under which clicks and ledger entries know a creator who was merged into another. */
+  /** The id that clicks and ledger entries have for a creator who was merged into another. */
   goneId: string;
   creatorId: string;
   mergedAt: Date;
@@ -107,7 +107,7 @@ export interface AuditLogTable {
   at: Date;
 }
 
-/** One row a brand, inserted with the brand. */
+/** One row per brand, inserted with the brand. */
 export interface OutboxNumbersTable {
   brandId: string;
   /** Increases with each change. */
@@ -118,10 +118,10 @@ export interface OutboxNumbersTable {
   ledgerHash: Buffer | null;
   /** When the ledger's last entry was recorded; null without one. */
   ledgerRecordedAt: Date | null;
-  /** Of the last seal. */
+  /** The number of the last seal. */
   sealSeq: Generated<number>;
   sealHash: Buffer | null;
-  /** When anything was put in last. */
+  /** When an event or ledger entry was last written. */
   movedAt: Date | null;
 }
 

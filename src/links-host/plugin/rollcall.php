@@ -104,9 +104,7 @@ add_action(
 add_action(
 	'wp_enqueue_scripts',
 	function () {
-		// After the consent API, where there is one.
-		$needs = wp_script_is( 'wp-consent-api', 'registered' ) ? array( 'wp-consent-api' ) : array();
-		wp_enqueue_script( 'rollcall', LINKS_URL . '/r.js?v=1', $needs, null, true );
+		wp_enqueue_script( 'rollcall', LINKS_URL . '/r.js?v=1', array(), null, true );
 	}
 );
 
@@ -115,7 +113,8 @@ function with_attributes( $tag, $handle ) {
 	if ( 'rollcall' !== $handle ) {
 		return $tag;
 	}
-	$attributes = ' data-keep="' . esc_url( rest_url( 'rollcall/v1/click' ) ) . '"';
+	// The page does not wait for it.
+	$attributes = ' async data-keep="' . esc_url( rest_url( 'rollcall/v1/click' ) ) . '"';
 	if ( 'wait' === get_option( SETTING, 'auto' ) ) {
 		$attributes .= ' data-consent="wait"';
 	}
@@ -183,7 +182,7 @@ function test_connection() {
 
 function result_of( $answer, $good, $bad ) {
 	if ( is_wp_error( $answer ) ) {
-		return array( false, $bad . ': ' . $answer->get_error_message() );
+		return array( false, 'Rollcall cannot be reached: ' . $answer->get_error_message() );
 	}
 	$status = (int) wp_remote_retrieve_response_code( $answer );
 	return 200 === $status ? array( true, $good ) : array( false, "$bad: the answer is $status." );

@@ -6,15 +6,15 @@ import { prefersGzip } from '../../http/accepted.ts';
 import { ApiError } from '../../values/errors.ts';
 
 /** What the script promises to shops that include it. A change that breaks one of them is another version. */
-export const SCRIPT_VERSION = '1';
-export const SCRIPT_PATH = '/r.js';
+const SCRIPT_VERSION = '1';
+const SCRIPT_PATH = '/r.js';
 /** A shop's visitors have a new script within an hour. */
 const CACHED_SECONDS = 3_600;
 
 const isCode = (line: string) => line !== '' && !line.startsWith('//');
 
 /** Without comments and indentation. Lines stay, so that what ends a statement still does. */
-export const scriptOf = (source: string): string =>
+const scriptOf = (source: string): string =>
   source
     .split('\n')
     .map((line) => line.trim())

@@ -35,9 +35,9 @@ const links = z
 function linkProblem(found: readonly string[]): string | undefined {
   if (found.length > MAX_LINKS) return `Give at most ${MAX_LINKS} links; there are ${found.length}.`;
   const wrong = found.findIndex((link) => !/^https:\/\/[^/]/i.test(link) || !URL.canParse(link));
-  if (wrong >= 0) return `Link ${wrong + 1} must be a complete address that begins with https://.`;
+  if (wrong >= 0) return `Link ${wrong + 1} must be a complete URL that begins with https://.`;
   const secret = found.findIndex((link) => hasLogin(new URL(link)));
-  if (secret >= 0) return `Link ${secret + 1} must not have a name or password before the address.`;
+  if (secret >= 0) return `Link ${secret + 1} must not contain a user name or password.`;
   const long = found.findIndex((link) => link.length > MAX_LINK);
   return long >= 0 ? `Link ${long + 1} is longer than ${MAX_LINK} characters.` : undefined;
 }
@@ -79,18 +79,18 @@ export const DECOY = 'leave_empty';
 export const EMPTY: FormValues = { email: '', name: '', photo_app: '', video_app: '', message: '', portfolio_urls: '' };
 
 export interface FilledForm {
-  /** As typed, to be shown again. */
+  /** As typed, to be displayed again. */
   values: FormValues;
-  /** What is wrong, in the order of the form. */
+  /** What is wrong, in the order of the form's fields. */
   problems: Problems;
-  /** Undefined when anything is wrong. */
+  /** Undefined if anything is wrong. */
   applying: Applying | undefined;
   isDecoy: boolean;
 }
 
 const FIELDS = Form.keyof().options;
 
-/** Reads a form as browsers send it. A field sent more than once counts as its lines. */
+/** Reads a form as browsers send it. If a field is sent several times, each value is a line. */
 export function readApplying(body: Buffer): FilledForm {
   const form = readForm(body);
   const values = { ...EMPTY };

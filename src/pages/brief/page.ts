@@ -29,7 +29,7 @@ const listOf = (heading: string, lines: readonly string[]): Html =>
     : html`<h2>${heading}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 
-/** Links, not pictures: the page loads nothing from elsewhere. */
+/** Links, not pictures, because the page loads nothing from other hosts. */
 const boardOf = (urls: readonly string[]): Html =>
   urls.length === 0
     ? NOTHING

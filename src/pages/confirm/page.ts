@@ -20,8 +20,8 @@ function answered(confirmation: Confirmation, title: string) {
 }
 
 /**
- * The owner of a mail address confirms a second application from that address here. The page only shows it, because mail
- * scanners open every link; the button replaces the first application with it.
+ * Where the owner of an e-mail address confirms a second application from that address. Opening the page changes
+ * nothing, because mail scanners open every link; the button replaces the first application.
  */
 export const confirmPage = creatorPage({
   kind: 'confirm',

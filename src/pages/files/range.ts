@@ -1,6 +1,6 @@
 import type { ByteRange } from '../../engines/files/store.ts';
 
-/** What a Range header asks for. A form that is not known, or several ranges, is the whole: RFC 9110, 14.2. */
+/** The part that a Range header requests. An unknown form, or several ranges, means the whole file (RFC 9110, 14.2). */
 export type Part = ByteRange | 'whole' | 'unsatisfiable';
 
 export function partOf(range: string | undefined, sizeBytes: number): Part {

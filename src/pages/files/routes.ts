@@ -14,7 +14,7 @@ const Params = z.object({ token: z.string() });
 
 interface ServedFile extends FileHeaders {
   storageKey: string;
-  /** Undefined: of a thumbnail, which is sent whole. */
+  /** Undefined for a thumbnail, which is always sent whole. */
   sizeBytes: number | undefined;
   etag: string;
   maxAgeSeconds: number;
@@ -41,7 +41,7 @@ async function findFile(context: Context, text: string): Promise<ServedFile | un
     return { ...headers, storageKey: thumbnailKey, sizeBytes: undefined, etag: `"${hash}-t"`, maxAgeSeconds };
   }
   const isInline = isShown(found);
-  // Only what may be shown says what it is: a browser is to save the rest, not to look at it.
+  // Only types that may be displayed are named; browsers download all others.
   const contentType = isInline ? mimeType : 'application/octet-stream';
   const headers = { contentType, contentDisposition: dispositionOf(isInline, name) };
   return { ...headers, storageKey, sizeBytes, etag: `"${hash}"`, maxAgeSeconds };
@@ -59,7 +59,7 @@ const headersOf = ({ contentType, contentDisposition, etag, maxAgeSeconds, sizeB
   ...(sizeBytes === undefined ? {} : { 'accept-ranges': 'bytes' }),
 });
 
-/** The requested part, or the whole file when it is not the one that the caller has a part of. */
+/** The requested part; the whole file if `If-Range` shows that the caller has another version. */
 function wantedPart({ headers }: FastifyRequest, { sizeBytes, etag }: ServedFile): Part {
   const condition = headers['if-range'];
   const isSame = condition === undefined || condition === etag;
@@ -69,7 +69,7 @@ function wantedPart({ headers }: FastifyRequest, { sizeBytes, etag }: ServedFile
 async function sendFile(context: Context, file: ServedFile, request: FastifyRequest, reply: FastifyReply) {
   const { storageKey, sizeBytes, etag } = file;
   const address = await context.files.addressOf(storageKey, file);
-  // The presigned address is over sooner than this one.
+  // A presigned URL expires sooner than this one.
   if (address !== undefined) return reply.header('cache-control', 'no-store').redirect(address, 302);
   reply.headers(headersOf(file));
   if (request.headers['if-none-match'] === etag) return await reply.code(304).send();
@@ -84,7 +84,7 @@ async function sendFile(context: Context, file: ServedFile, request: FastifyRequ
   return await reply.send(await context.files.read(storageKey, part));
 }
 
-/** Signed addresses of assets' files. They are outside the API and need no key: the address is enough. */
+/** Signed URLs of assets' files. They are not part of the API and need no key, only the URL. */
 export function fileRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = toApiError(error);

@@ -19,7 +19,7 @@ const CONSENT = 'I have read this contract, I agree to it, and typing my name he
 
 type SignVisit = Visit<ContractFacts>;
 
-/** Undefined when the contract has no text yet; no link leads to such a contract. */
+/** Undefined if the contract has no text yet; no link leads to such a contract. */
 function textOf({ document }: ContractFacts) {
   return document === null ? undefined : readDocument(document);
 }
@@ -31,7 +31,7 @@ const hashLine = ({ contentHash }: ContractFacts): Html =>
 async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
   const [first] = await listOfContract(context.postgres.db, row.brandId, row.id);
   if (!first) return NOTHING;
-  return html`<p><a href="${workLink(context.pageLinks, first, now)}">Go on to hand in your work</a></p>`;
+  return html`<p><a href="${workLink(context.pageLinks, first, now)}">Hand in your work</a></p>`;
 }
 
 async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean }): Promise<PageAnswer> {
@@ -43,7 +43,7 @@ async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean })
     content: html`<h1>${row.title}</h1>
 <p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
       row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
-    }. You get a copy by mail.</p>
+    }. You will get a copy by mail.</p>
 ${await nextStep(visit)}
 ${text ? documentHtml(text) : NOTHING}
 ${hashLine(row)}`,

@@ -8,9 +8,9 @@ import type { StatementFacts } from '../../resources/statements/queries.ts';
 import type { CreatorStatementLine, contentOf } from '../../resources/statements/schema.ts';
 import { formatMoney, toMinor } from '../../values/money.ts';
 
-/** A line as a creator reads it. */
+/** A line as displayed to the creator. */
 export interface ShownLine {
-  /** What can be asked about; null: nothing. */
+  /** The id to ask about; null if the line cannot be asked about. */
   id: string | null;
   name: string;
   date: string;
@@ -20,7 +20,7 @@ export interface ShownLine {
 
 const NOTHING = html``;
 
-/** `$1,250.50`, of an amount in major units. */
+/** `$1,250.50`, for an amount in major units. */
 const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
 const dayOf = (at: string | null): string => at?.slice(0, 10) ?? '';
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
@@ -83,7 +83,7 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
   return [...lines, { ...total, details: payout.reference ?? '', amount: formatMoney(amountMinor, currency) }];
 }
 
-/** The lines as a table, with a question to ask about each. */
+/** The lines as a table, each with a link to ask about it. */
 export function tableOf(lines: readonly ShownLine[], action: string): Html {
   if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
   const rows = lines.map(
@@ -121,8 +121,8 @@ export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
   return html`${blocks}`;
 }
 
-/** By what the statement can be proved later. */
+/** How the statement can be verified later. */
 export function proofOf({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
-  return html`<p class="hint">Made on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the last one’s hash is <code>${hash}</code>.</p>`;
+  return html`<p class="hint">Created on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the hash of the last one is <code>${hash}</code>.</p>`;
 }

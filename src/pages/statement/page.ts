@@ -1,11 +1,11 @@
 import { errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
 import { type Html, html } from '../../html/html.ts';
 import type { Context } from '../../operation/context.ts';
-import { openDispute } from '../../resources/disputes/actions.ts';
-import { type DisputeRow, listQuestions } from '../../resources/disputes/queries.ts';
-import { Question } from '../../resources/disputes/schema.ts';
 import { listStatementLines } from '../../resources/payouts/due/queries.ts';
 import { findPayoutPage } from '../../resources/payouts/queries.ts';
+import { openDispute } from '../../resources/statements/disputes/actions.ts';
+import { type DisputeRow, listQuestions } from '../../resources/statements/disputes/queries.ts';
+import { Question } from '../../resources/statements/disputes/schema.ts';
 import { findStatementPage, sumStatement } from '../../resources/statements/queries.ts';
 import { contentOf } from '../../resources/statements/schema.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
@@ -30,7 +30,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
   };
 }
 
-/** What one payout is made of. */
+/** The lines of one payout. */
 async function ofPayout({ postgres: { db } }: Context, id: string) {
   const payout = await findPayoutPage(db, id);
   if (!payout) return undefined;
@@ -60,8 +60,8 @@ ${each}`;
 }
 
 const notices: Readonly<Record<string, string>> = {
-  sent: 'Your question is on its way. You get a mail when it is answered.',
-  known: 'You have asked about this line already; they have not answered yet.',
+  sent: 'Your question has been sent. You will get a mail when it is answered.',
+  known: 'You have already asked about this line; they have not answered yet.',
 };
 
 function askForm({ row, action }: Visit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
@@ -78,7 +78,7 @@ ${field(question)}${submitButton('Ask')}`,
   return { status: problem === undefined ? 200 : 422, title: `Ask about ${name}`, content };
 }
 
-/** The line that is meant; null: the whole. */
+/** The line in question; null for the whole statement. */
 const lineOf = ({ lines }: NonNullable<Shown>, id: string | undefined) =>
   lines.some((line) => line.id !== null && line.id === id) ? (id ?? null) : null;
 
@@ -99,7 +99,7 @@ ${questionsOf(row.questions, row.lines)}`,
   };
 }
 
-/** A creator's statement, or what one payout is made of: to read, to print, and to ask about. */
+/** A creator's statement, or the statement of one payout: to read, to print, and to ask about. */
 export const statementPage = creatorPage<NonNullable<Shown>>({
   kind: 'statement',
   find: async (context, { rowId }) =>

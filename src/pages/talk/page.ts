@@ -30,7 +30,7 @@ async function content({ context, row, brand, action, query }: Visit<Talk>, { va
   const rows = await listMessages(context.postgres.db, row, { limit: SHOWN + 1 });
   const control = {
     ...{ name: 'body', label: 'Your reply', value, rows: 6, required: true },
-    hint: 'Please leave out e-mail addresses and telephone numbers.',
+    hint: 'Please leave out e-mail addresses and phone numbers.',
     more: html` maxlength="${MAX_BODY}" autocomplete="off"`,
     ...(problem === undefined ? {} : { problem }),
   };

@@ -10,8 +10,8 @@ const done = (brandName: string) => ({
 });
 
 /**
- * Where a mail's `List-Unsubscribe` leads. The page only asks, for mail scanners open every link; the button, or a mail
- * program's own (RFC 8058), is a POST.
+ * Where a mail's `List-Unsubscribe` leads. Opening the page changes nothing, because mail scanners open every link; the
+ * button, or a mail program's own (RFC 8058), is a POST.
  */
 export const unsubscribePage = creatorPage({
   kind: 'unsubscribe',

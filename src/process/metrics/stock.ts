@@ -88,7 +88,7 @@ export function meterSweeps(metrics: Metrics, { postgres, clock }: Context): voi
     one.set({ outcome: 'done' }, known.done);
     one.set({ outcome: 'failed' }, known.failed);
   });
-  const help = 'Orders that sweeps read; `missed`: that no webhook told of; `unread`: that could not be read.';
+  const help = 'Orders that sweeps read; `missed`: that no webhook reported; `unread`: that could not be read.';
   sweeps('rollcall_store_sweep_orders_total', help, ['kind'], (one, known) => {
     one.set({ kind: 'read' }, known.read);
     one.set({ kind: 'missed' }, known.missed);

@@ -1,4 +1,5 @@
 import { noun } from '../../operation/noun.ts';
+import { performanceOperations } from './performance/routes.ts';
 import { analyticsOperations } from './routes.ts';
 
 export const analytics = noun({
@@ -7,6 +8,6 @@ export const analytics = noun({
     name: 'Analytics',
     about: 'Figures of the brand over time.',
   },
-  ids: { top_creators: 'crt' },
-  operations: analyticsOperations,
+  ids: { top_creators: 'crt', affiliates: 'crt' },
+  operations: [...performanceOperations, ...analyticsOperations],
 });

@@ -90,7 +90,7 @@ const MAX_BUCKETS = 1_000;
 
 export interface Period {
   from: Date;
-  /** Excluded. */
+  /** Exclusive. */
   until: Date;
   /** As requested, or the default days. */
   shown: { from: string; to: string };

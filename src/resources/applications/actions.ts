@@ -24,8 +24,8 @@ import {
 import { type ApplicationPatch, applicationOf } from './schema.ts';
 
 /**
- * Changes an application. Entering accepted makes what it claims the creator's, puts them on the roster and, the first time,
- * emits `application.approved`; when `rosterLimit` forbids that, nothing is changed.
+ * Changes an application. Accepting it assigns its claims to the creator, puts them on the roster and, the first time,
+ * emits `application.approved`. If `rosterLimit` does not allow that, nothing changes.
  */
 export async function patchApplication(
   work: Work,
@@ -52,7 +52,7 @@ export async function patchApplication(
   return row;
 }
 
-/** What a creator sends. Handles are without a leading @. */
+/** What a creator submits. Handles have no leading @. */
 export interface Applying {
   email: string;
   name: string | null;
@@ -62,12 +62,12 @@ export interface Applying {
   portfolioUrls: string[];
 }
 
-/** What became of an application. Whether an address has applied before is not told to strangers. */
+/** The result of an application. Strangers do not learn whether an address has applied before. */
 export type Reception = 'received' | 'closed';
 
 /**
- * One application per campaign and e-mail address: the first stays until the address confirms another, because the sender
- * of a second one has not proved that the address is theirs.
+ * One application per campaign and e-mail address: the first stays until the address confirms another, because the
+ * sender of a second one has not proved that the address is theirs.
  */
 export async function receiveApplication(work: Work, campaignId: string, applying: Applying): Promise<Reception> {
   const { db, now, brandId } = work;
@@ -95,21 +95,21 @@ export async function receiveApplication(work: Work, campaignId: string, applyin
   return 'received';
 }
 
-/** A stranger must not fill a person's mailbox through us. */
+/** Prevents strangers from flooding a person's mailbox. */
 const CHANGES_PER_DAY = 5;
-/** As long as the links of mails live. */
+/** As long as links in mails work. */
 const KEPT_MS = 30 * DAY_MS;
 
 type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;
 
-/** What an application says, of all that its row holds. */
+/** The parts of an application's row that the applicant claims. */
 const claimsOf = ({ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls }: Claims): Claims => ({
   ...{ creatorName, creatorPhotoApp, creatorVideoApp, message, portfolioUrls },
 });
 
 /**
- * A person applies again with an address: what they give waits until the address itself has confirmed it, by the link in
- * a mail. An application that was decided is not changed any more.
+ * Someone applies again with the same address. The new details wait until the address confirms them by the link in a
+ * mail. A decided application no longer changes.
  */
 async function askForProof(work: Work, campaignId: string, email: string, claims: Claims): Promise<void> {
   const { db, now, brandId } = work;
@@ -126,7 +126,7 @@ async function askForProof(work: Work, campaignId: string, email: string, claims
 
 export type Confirmation = 'changed' | 'decided';
 
-/** The address has confirmed it: the application says this from now on, once. */
+/** The address has confirmed the change, which takes effect once. */
 export async function confirmChange(work: Work, change: ApplicationChangeRow): Promise<Confirmation> {
   const { db, now, brandId } = work;
   const old = await lockApplication(db, brandId, change.applicationId);
@@ -139,7 +139,7 @@ export async function confirmChange(work: Work, change: ApplicationChangeRow): P
 
 const same = (a: string | null, b: string | null) => a !== null && a.toLowerCase() === b?.toLowerCase();
 
-/** What of an application's claims is this creator's already. */
+/** The application's claims that already belong to this creator. */
 function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: CreatorRow): string {
   const claims = [
     same(application.creatorEmail, email) ? `the e-mail address ${email}` : undefined,
@@ -149,18 +149,19 @@ function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: C
   return claims.filter((claim) => claim !== undefined).join(' and ');
 }
 
-/** A person whose entry was never made is named by their own id. */
+/** A creator without a roster entry is identified by the creator id. */
 async function conflict(work: Work, application: ApplicationRow, owners: readonly CreatorRow[]): Promise<ApiError> {
   const ids: string[] = [];
   for (const { id } of owners) ids.push((await findEntry(work.db, work.brandId, id))?.id ?? id);
   const whose = owners.map((owner, i) => `${claimedOf(application, owner)} is of ${ids[i]}`).join(', ');
-  const message = `The application claims what belongs to different creators: ${whose}. Join them first, with POST /v1/roster/{id}/merge.`;
+  const message = `The application's claims belong to different creators: ${whose}. Merge them first, with POST /v1/roster/{id}/merge.`;
   return new ApiError('CONFLICT', message, { facts: { existing_ids: ids } });
 }
 
 /**
- * The brand's person whom an accepted application means, who then has what it claims and they lack: the id. Claims that
- * point at different people are a CONFLICT. A handle of a person with another e-mail address is left to them.
+ * The id of the creator that an accepted application belongs to; missing claims are added to the creator. Claims that
+ * belong to different creators are a CONFLICT. A handle of a creator with another e-mail address stays with that
+ * creator.
  */
 async function personOf(work: Work, application: ApplicationRow): Promise<string> {
   if (application.creatorId !== null) return application.creatorId;
@@ -168,7 +169,7 @@ async function personOf(work: Work, application: ApplicationRow): Promise<string
   const owners = await listMatching(work.db, work.brandId, { email, igHandle, ttHandle });
   if (owners.length > 1) throw await conflict(work, application, owners);
   const [owner] = owners;
-  // Known by a handle alone so far: the brand has just said that the address is theirs.
+  // Known only by a handle so far: accepting confirms that the address is theirs.
   if (owner && owner.email === null) await changeCreator(work, owner, { email });
   return await ensureCreator(work, { email, name, igHandle, ttHandle });
 }

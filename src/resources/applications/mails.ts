@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
-/** To the address that a second application names: only who reads this mail may put it in the place of the first. */
+/** Sent to the address of a second application: only someone who reads this mail can replace the first one. */
 const applicationChanged = template({
   audience: 'creator',
   params: z.object({ change_id: z.string(), campaign_id: z.string() }),

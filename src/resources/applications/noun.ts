@@ -6,7 +6,7 @@ export const applications = noun({
   name: 'applications',
   tag: {
     name: 'Applications',
-    about: 'Who applied, and what became of it. Accepting one puts the creator on the roster.',
+    about: 'Applications to campaigns and their outcome. Accepting one puts the creator on the roster.',
   },
   ids: { applications: 'app' },
   operations: applicationOperations,

@@ -42,7 +42,7 @@ export const { get: getApplication } = applications;
 export const lockApplication = (db: Db, brandId: string, id: string): Promise<ApplicationRow> =>
   lockOwn(db.selectFrom('applications').selectAll(), 'application', brandId, id);
 
-/** Undefined when the address has applied to the campaign, in any case. */
+/** Undefined if the address, ignoring case, has already applied to the campaign. */
 export async function insertApplication(
   db: Db,
   row: Insertable<ApplicationsTable>,
@@ -70,7 +70,7 @@ export async function updateApplication(
     .executeTakeFirstOrThrow();
 }
 
-/** A campaign as its public page shows it; drafts are not public. Found by its id alone: a stranger has no brand. */
+/** A campaign for its public page; drafts are not public. Found by id alone, because a visitor has no brand. */
 export async function findPublicCampaign(db: Db, id: string) {
   return await db
     .selectFrom('campaigns')
@@ -94,7 +94,7 @@ export async function findPublicCampaign(db: Db, id: string) {
 }
 export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCampaign>>>;
 
-/** Whether the campaign takes applications now; nobody closes it before the transaction ends. */
+/** Whether the campaign accepts applications now; it cannot be closed before the transaction ends. */
 export async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')
@@ -106,7 +106,7 @@ export async function lockOpen(db: Db, brandId: string, campaignId: string, now:
   return row !== undefined && takesApplications(row, now);
 }
 
-/** A creator whom the brand may write to, with the address that they are written to at. */
+/** A creator whom the brand may write to, with their e-mail address. */
 export interface Addressee {
   id: string;
   email: string;
@@ -114,8 +114,8 @@ export interface Addressee {
 }
 
 /**
- * Whom a brand may write to at this e-mail address, in any case: who is on its roster, and who applied to one of its
- * campaigns. Undefined for strangers and for who was removed from the roster, also when they once applied.
+ * Finds whom a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an applicant of
+ * one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they once applied.
  */
 export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
   const row = await db
@@ -145,14 +145,14 @@ export async function findAddressee(db: Db, brandId: string, email: string): Pro
   return row && { id: row.id, email: row.email ?? email, name: row.name };
 }
 
-/** What is wrong with a field that names a person whom the brand may not write to. */
+/** The problem with a field that names a person whom the brand may not write to. */
 export const notOnRoster = (email: string, field = 'creator_email'): Problem => ({
   field,
   code: 'not_on_roster',
-  message: `${email} is neither on the roster nor among those who applied to a campaign; add them to the roster first.`,
+  message: `${email} is neither on the roster nor an applicant of a campaign; add them to the roster first.`,
 });
 
-/** As `findAddressee`; anybody else is 422 not_on_roster. */
+/** Like `findAddressee`, but throws 422 not_on_roster for anyone else. */
 export async function getAddressee(db: Db, brandId: string, email: string): Promise<Addressee> {
   const addressee = await findAddressee(db, brandId, email);
   if (!addressee) throw validationError([notOnRoster(email)]);
@@ -161,7 +161,10 @@ export async function getAddressee(db: Db, brandId: string, email: string): Prom
 
 export type ApplicationChangeRow = Selectable<ApplicationChangesTable>;
 
-/** The pending application of an address, in any case, locked until the transaction ends; undefined once it was decided. */
+/**
+ * The pending application of an address, ignoring case, locked until the transaction ends; undefined once it is
+ * decided.
+ */
 export async function lockPending(
   db: Db,
   brandId: string,
@@ -195,7 +198,7 @@ export async function insertChange(db: Db, row: Insertable<ApplicationChangesTab
   await db.insertInto('applicationChanges').values(row).execute();
 }
 
-/** Those whose links have ended. */
+/** Deletes changes whose links have expired. */
 export async function deleteOldChanges(db: Db, brandId: string, applicationId: string, before: Date): Promise<void> {
   await db
     .deleteFrom('applicationChanges')
@@ -205,7 +208,7 @@ export async function deleteOldChanges(db: Db, brandId: string, applicationId: s
     .execute();
 }
 
-/** With what its page shows. Found by its id alone: the reader of the link has no brand. */
+/** The change with what its page shows, found by id alone, because a visitor with the link has no brand. */
 export async function findChange(db: Db, id: string) {
   return await db
     .selectFrom('applicationChanges as change')
@@ -217,7 +220,7 @@ export async function findChange(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-/** False when it was confirmed before. */
+/** False if it was confirmed before. */
 export async function confirmOnce(db: Db, brandId: string, id: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable('applicationChanges')

@@ -25,10 +25,10 @@ import {
 } from './queries.ts';
 import type { AssetPatch, AssetUpload } from './schema.ts';
 
-/** What an asset is made from, beside its file. */
+/** What an asset is made from, besides its file. */
 export interface NewAsset {
   source: AssetSource;
-  /** The file's own name when left out. */
+  /** Default: the file's name. */
   name?: string | undefined;
   folderId?: string | undefined;
   campaignId?: string | null | undefined;
@@ -42,7 +42,7 @@ export interface NewAsset {
 const missing = (field: string, what: string): Problem => ({
   field,
   code: 'not_found',
-  message: `is no ${what} of yours.`,
+  message: `is not one of your ${what}s.`,
 });
 
 /** The statement that writes an asset decides whether its references exist. */
@@ -52,14 +52,15 @@ function refusalOf(error: unknown): unknown {
   return error;
 }
 
-/** As the audit log has it. */
+/** The row as the audit log shows it. */
 const auditedAsset = ({ sha256: _sha256, ...row }: StoredAssetRow) => row;
 
-/** Makes the asset of a file that was received: for a brand's upload and for what a creator sends in from a page. */
+/** Creates the asset of a received file: a brand's upload, or a creator's submission on a page. */
 export async function createAsset(work: Work, file: StoredFile, input: NewAsset): Promise<AssetRow> {
   const { db, now, brandId } = work;
   const { storageKey, type, mimeType, sizeBytes, sha256 } = file;
-  if (!(await takeUpload(db, brandId, storageKey))) throw new Error('The file was given up before its asset was made.');
+  if (!(await takeUpload(db, brandId, storageKey)))
+    throw new Error('The file was discarded before its asset was created.');
   const row = await insertAsset(db, {
     ...{ id: newId('ast', now.getTime()), brandId, name: input.name ?? file.name },
     ...{ type, mimeType, sizeBytes, sha256: Buffer.from(sha256, 'hex'), storageKey },
@@ -107,7 +108,7 @@ function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
   };
 }
 
-/** Sets what the patch names on all of the selection, or on none. */
+/** Applies the patch to the whole selection, or changes nothing. */
 export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetRow[]> {
   const { db, now, brandId } = work;
   const ids = [...new Set(patch.ids ?? (patch.id === undefined ? [] : [patch.id]))];
@@ -125,7 +126,7 @@ export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetR
   return await listAssetsById(db, brandId, ids);
 }
 
-/** The asset and its addresses are gone immediately; a job removes its files soon after. */
+/** The asset and its URLs stop working immediately; a job removes its files soon after. */
 export async function deleteAsset(work: Work, id: string): Promise<void> {
   const { db, now, brandId } = work;
   const [old] = await lockAssets(db, brandId, [id]);
@@ -135,8 +136,8 @@ export async function deleteAsset(work: Work, id: string): Promise<void> {
 }
 
 /**
- * Ends the rights that count from the first post, once it is known when that was. An end that was set by hand stays; one
- * that followed from a later post does not.
+ * Sets the end of rights that count from the first post, once its date is known. An end that was set by hand stays; one
+ * that was computed from a later post does not.
  */
 export async function endRightsByPosts(work: Work, ids: readonly string[], postedAts: readonly Date[]): Promise<void> {
   const [first] = postedAts.toSorted((a, b) => a.getTime() - b.getTime());
@@ -155,13 +156,13 @@ export async function endRightsByPosts(work: Work, ids: readonly string[], poste
   }
 }
 
-/** A file that lies in the storage and belongs to no asset yet. */
+/** A file that is in the storage but belongs to no asset yet. */
 export interface StoredFile extends ContentType {
   storageKey: string;
-  /** The sender's, without any path. */
+  /** The sender's file name, without a path. */
   name: string;
   sizeBytes: number;
-  /** Hex digits. */
+  /** In hex digits. */
   sha256: string;
 }
 
@@ -186,7 +187,7 @@ async function sampleOf(bytes: AsyncIterable<Buffer>) {
   return { sample: Buffer.concat(chunks), rest };
 }
 
-/** Counts and hashes what passes. */
+/** Counts and hashes the bytes as they pass. */
 async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: Measured): AsyncGenerator<Buffer> {
   const note = (chunk: Buffer) => {
     measured.sizeBytes += chunk.length;
@@ -203,7 +204,7 @@ async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: M
 const fileProblem = (code: string, message: string) => validationError([{ field: 'file', code, message }]);
 
 const MAX_NAME = 200;
-/** The file's name alone, without the folders of the sender's machine and without what nobody sees. */
+/** The file name without the folders of the sender's machine and without invisible characters. */
 export function fileNameOf(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? '';
   const clean = [...withoutUnseen(last).trim()];
@@ -211,8 +212,8 @@ export function fileNameOf(filename: string): string {
 }
 
 /**
- * Writes a file of a form to the storage, before any transaction: `createAsset` takes it, `releaseFile` gives it up.
- * Throws 422 for an empty file and for one whose content is not what it is called.
+ * Writes a form's file to the storage, before any transaction: `createAsset` takes it, `releaseFile` discards it.
+ * Throws 422 for an empty file or one whose content contradicts its name.
  */
 export async function receiveFile(context: Source, brandId: string, part: FilePart): Promise<StoredFile> {
   const { files, postgres, clock } = context;
@@ -234,7 +235,7 @@ export async function receiveFile(context: Source, brandId: string, part: FilePa
   return { ...content, storageKey, name, sizeBytes: measured.sizeBytes, sha256: measured.hash.digest('hex') };
 }
 
-/** Removes a file that no asset took; a file that one took stays. */
+/** Removes a file unless an asset took it. */
 export async function releaseFile(
   { files, postgres, clock }: Source,
   { storageKey }: Pick<StoredFile, 'storageKey'>,

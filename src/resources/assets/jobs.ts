@@ -23,7 +23,7 @@ const AT_ONCE = 100;
 const MAX_ATTEMPTS = 5;
 /** Longer than any attempt takes. */
 const RETRY_AFTER_MS = 120_000;
-/** An upload is over long before: a request may take five minutes. */
+/** Longer than any upload: a request may take five minutes. */
 const ABANDONED_AFTER_MS = 3_600_000;
 
 const FAILED = { thumbnailKey: null, thumbnailState: 'failed', width: null, height: null } as const;
@@ -32,7 +32,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
   yield bytes;
 }
 
-/** Makes one picture's thumbnail. A second run finds it made, and does nothing. */
+/** Makes one picture's thumbnail. A second run finds that it exists, and does nothing. */
 export async function makeThumbnail(context: Context, id: string): Promise<void> {
   const { postgres, files, clock, log } = context;
   const now = clock.now();
@@ -46,15 +46,15 @@ export async function makeThumbnail(context: Context, id: string): Promise<void>
     await files.write(thumbnailKey, once(webp), 'image/webp');
     await updateThumbnail(postgres.db, id, { thumbnailKey, thumbnailState: 'made', width, height });
   } catch (error) {
-    // The storage may be back for the next attempt; a picture that cannot be read stays one.
+    // The storage may be back for the next attempt; a picture that cannot be read will not change.
     if (error instanceof ApiError) throw error;
-    log.info({ err: error, asset: id }, 'no thumbnail can be made of this picture');
+    log.info({ err: error, asset: id }, 'this picture cannot have a thumbnail');
     await updateThumbnail(postgres.db, id, FAILED);
   }
 }
 
 export interface Thumbnails {
-  /** Makes a job of every picture whose thumbnail is due: the rows are the truth, the queue may be lost. */
+  /** Creates a job for every picture whose thumbnail is due. Rows are the truth; the queue may be lost. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -75,7 +75,7 @@ export function startThumbnails(context: Context, redisUrl: string, options: Run
   };
 }
 
-/** Makes the thumbnail of each picture. */
+/** Makes each picture's thumbnail. */
 export const thumbnailWork: QueuedWork = {
   queue: THUMBNAILS,
   sweep: { name: 'sweep-thumbnails', everyMs: 1_000, asksFor: 'pictures without a thumbnail' },
@@ -86,13 +86,13 @@ export const thumbnailWork: QueuedWork = {
 export async function purgeDeleted({ postgres, files, clock }: Context): Promise<void> {
   for (const { id, storageKey } of await listToPurge(postgres.db, AT_ONCE)) {
     await files.remove(storageKey);
-    // Also one that a job was making when the asset was deleted.
+    // Includes one that a job was making when the asset was deleted.
     await files.remove(thumbnailKeyOf(storageKey));
     await notePurged(postgres.db, id, clock.now());
   }
 }
 
-/** Removes the files of uploads whose process died before there was an asset. */
+/** Removes the files of uploads whose process died before the asset was created. */
 export async function giveUpUploads(context: Context): Promise<void> {
   const before = new Date(context.clock.now().getTime() - ABANDONED_AFTER_MS);
   for (const storageKey of await listAbandonedUploads(context.postgres.db, before, AT_ONCE)) {
@@ -122,7 +122,9 @@ async function reportEnd({ postgres, clock }: Context, { rightsExpiresAt, ...ass
   });
 }
 
-/** Tells brands 14 and 3 days before the rights of an asset end, and when they have: in the audit log and by mail. */
+/**
+ * Notifies brands 14 and 3 days before an asset's rights end and when they have ended, in the audit log and by mail.
+ */
 export async function markExpiringRights(context: Context): Promise<void> {
   for (;;) {
     const due = await listEndingRights(context.postgres.db, context.clock.now(), AT_ONCE);
@@ -134,7 +136,7 @@ export async function markExpiringRights(context: Context): Promise<void> {
 export const removeFiles: Job = {
   name: 'remove-files',
   everyMs: 10_000,
-  asksFor: 'files of deleted assets and of uploads that did not end',
+  asksFor: 'files of deleted assets and of unfinished uploads',
   run: async (context) => {
     await purgeDeleted(context);
     await giveUpUploads(context);

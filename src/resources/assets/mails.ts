@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
-/** Tells a brand that it may soon not use a file any more. */
+/** Notifies a brand that its rights to a file end soon or have ended. */
 const assetRightsEnding = template({
   audience: 'brand',
   params: z.object({ asset_id: z.string(), name: z.string(), ends_on: z.iso.date(), has_ended: z.boolean() }),
@@ -10,8 +10,8 @@ const assetRightsEnding = template({
     subject: has_ended ? `The rights to ${name} have ended` : `The rights to ${name} end on ${ends_on}`,
     paragraphs: [
       has_ended
-        ? 'The agreed time of use of this file is over. Please stop using it, or agree on more time with the creator.'
-        : 'The agreed time of use of this file is coming to its end.',
+        ? 'Your rights to use this file have ended. Please stop using it, or agree on an extension with the creator.'
+        : 'Your rights to use this file end soon.',
     ],
     facts: [
       ['File', name],

@@ -8,7 +8,7 @@ export const assets = noun({
   name: 'assets',
   tag: {
     name: 'Assets',
-    about: 'Files with folders, tags and rights of use.',
+    about: 'Files with folders, tags and usage rights.',
   },
   ids: { assets: 'ast', folders: 'fld' },
   operations: [...folderOperations, ...assetOperations],

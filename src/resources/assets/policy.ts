@@ -5,14 +5,14 @@ import type { AssetType, UsageTerms } from '../../engines/postgres/asset-tables.
 import type { Context } from '../../operation/context.ts';
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 
-/** How many days before the end of its rights a brand is notified of an asset. */
+/** How many days before an asset's rights end its brand is notified. */
 const NOTICE_DAYS = [14, 3, 0] as const;
-/** An asset whose rights end within these days is expiring. */
+/** An asset is expiring if its rights end within this many days. */
 export const EXPIRING_DAYS = 14;
 
 export const daysAfter = (time: Date, days: number): Date => new Date(time.getTime() + days * DAY_MS);
 
-/** When the rights of a contract's terms end: undefined days never do; what has not begun has no end yet. */
+/** When the rights of a contract's terms end. Without `days` they never end; before they start, the end is unknown. */
 export function rightsEndOf(
   { days, starts }: UsageTerms,
   { signedAt, postedAt }: { signedAt: Date | null; postedAt: Date | null },
@@ -64,12 +64,12 @@ export function mayUse(
     const isOwn = source === 'upload';
     return { allowed: isOwn, reason: isOwn ? 'no_limit' : 'no_terms', until };
   }
-  // The days count from a post that is not out yet.
+  // The days count from a post that has not been published yet.
   if (until === null && rights !== null && rights.days !== null) return { allowed: true, reason: 'not_begun', until };
   return { allowed: true, reason: 'within_terms', until };
 }
 
-/** The nearest notice that is due at this time; undefined when none is. */
+/** The latest notice that is due at this time; undefined if none is. */
 export function noticeDueAt(rightsExpiresAt: Date, now: Date): (typeof NOTICE_DAYS)[number] | undefined {
   return NOTICE_DAYS.findLast((days) => rightsExpiresAt <= daysAfter(now, days));
 }
@@ -117,7 +117,7 @@ function isText(sample: Buffer): boolean {
   return !text.includes('�') && !MARKUP.test(text) && !text.startsWith('#!');
 }
 
-/** What a file is, by its first bytes. A name only tells one plain text from another, for their bytes are alike. */
+/** What a file is, by its first bytes. The name only distinguishes kinds of plain text, whose bytes look alike. */
 export async function contentTypeOf(sample: Buffer, filename: string): Promise<ContentType> {
   const found = await fileTypeFromBuffer(sample);
   if (found) return { type: kindOf(found.mime), mimeType: found.mime };
@@ -126,17 +126,17 @@ export async function contentTypeOf(sample: Buffer, filename: string): Promise<C
   return { type: 'other', mimeType: 'application/octet-stream' };
 }
 
-/** What the sender says the file is: by the type it names, else by the file's name. Undefined when neither says it. */
+/** What the sender claims the file is: by its media type, or else by its name. Undefined if neither says. */
 function claimedType(filename: string, mimeType: string): AssetType | undefined {
   const named = kindOf(mimeType.toLowerCase());
   if (named !== 'other') return named;
   return /^(application\/octet-stream)?$/i.test(mimeType) ? EXTENSIONS[extname(filename).toLowerCase()] : undefined;
 }
 
-/** The same containers hold sound alone and sound with pictures. */
+/** The same containers hold audio and video. */
 const isMedia = (type: AssetType) => type === 'audio' || type === 'video';
 
-/** What is wrong with a file that is not what it is called. */
+/** Why a file's content contradicts its name; undefined if it does not. */
 export function mismatchOf(content: ContentType, filename: string, mimeType: string): string | undefined {
   const claimed = claimedType(filename, mimeType);
   if (claimed === undefined || claimed === content.type) return undefined;
@@ -146,10 +146,10 @@ export function mismatchOf(content: ContentType, filename: string, mimeType: str
 
 const MAY_SHOW = new Set(['image', 'video', 'audio']);
 
-/** Whether a browser may show it in a page; anything else is saved, whatever it says of itself. */
+/** Whether a browser may display it; anything else is downloaded, whatever type it claims. */
 export const isShown = ({ type, mimeType }: ContentType): boolean => MAY_SHOW.has(type) && kindOf(mimeType) === type;
 
-/** Where a new file lies in the storage: 256 × 256 folders, so that none is large. */
+/** The storage key of a new file, in one of 256 × 256 folders, so that none is large. */
 export function newStorageKey(): string {
   const name = randomBytes(16).toString('hex');
   return `${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`;
@@ -172,8 +172,8 @@ function macOf(secrets: Context['secrets'], signed: string): Buffer {
 }
 
 /**
- * The signed address of an asset's file. It is good for an hour at least: it ends with an hour of the clock, so that
- * it is the same address for an hour, which browsers keep the file under.
+ * The signed URL of an asset's file. It works for at least an hour and expires on the hour, so that it stays the same
+ * for an hour and browsers can cache the file.
  */
 export function fileUrlOf({ config, secrets, clock }: Pick<Context, 'config' | 'secrets' | 'clock'>, token: FileToken) {
   const endsAtHour = Math.floor(clock.now().getTime() / HOUR_MS) + 2;
@@ -181,7 +181,7 @@ export function fileUrlOf({ config, secrets, clock }: Pick<Context, 'config' | '
   return `${config.linksUrl}/files/${signed}.${macOf(secrets, signed).toString('base64url')}`;
 }
 
-/** Undefined when the signature is wrong or the address has expired. */
+/** Undefined if the signature is wrong or the URL has expired. */
 export function readFileToken(
   { secrets, clock }: Pick<Context, 'secrets' | 'clock'>,
   text: string,

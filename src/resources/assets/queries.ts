@@ -15,7 +15,7 @@ export interface AssetWhere extends ListWindow {
   campaign_id?: string | undefined;
   creator_email?: string | undefined;
   rights?: 'valid' | 'expiring' | 'expired' | undefined;
-  /** What `rights` is measured at. */
+  /** The time at which `rights` is evaluated. */
   now: Date;
 }
 
@@ -59,14 +59,14 @@ export const assets = listing({
 export const { get: getAsset } = assets;
 export type AssetRow = Awaited<ReturnType<typeof getAsset>>;
 
-/** Those of these ids that are the brand's, in the order of the requested ids. */
+/** The brand's assets among these ids, in the requested order. */
 export async function listAssetsById(db: Db, brandId: string, ids: readonly string[]): Promise<AssetRow[]> {
   const rows = await withCreator(db).where('assets.brandId', '=', brandId).where('assets.id', 'in', ids).execute();
   const byId = new Map(rows.map((row) => [row.id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Locked in the order of their ids, so that no two selections wait for each other. */
+/** Locked in the order of their ids, so that overlapping selections cannot deadlock. */
 export async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('assets')
@@ -85,7 +85,7 @@ export async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise
   return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Undefined when it is deleted. */
+/** Undefined if it is deleted. */
 export async function updateAsset(
   db: Db,
   brandId: string,
@@ -102,7 +102,7 @@ export async function updateAsset(
     .executeTakeFirst();
 }
 
-/** Found by its id alone: the reader of a signed address has no brand. */
+/** Found by id alone, because a request with a signed URL has no brand. */
 export async function findFileOf(db: Db, id: string) {
   return await db
     .selectFrom('assets')
@@ -112,7 +112,7 @@ export async function findFileOf(db: Db, id: string) {
     .executeTakeFirst();
 }
 
-/** Pictures whose thumbnail is to be made. */
+/** Pictures whose thumbnail is due. */
 export async function listWithoutThumbnail(db: Db, now: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('assets')
@@ -126,7 +126,7 @@ export async function listWithoutThumbnail(db: Db, now: Date, limit: number): Pr
   return rows.map(({ id }) => id);
 }
 
-/** Takes a picture for one attempt; undefined when it is not due. An attempt that ends its process is counted too. */
+/** Claims a picture for one attempt; undefined if it is not due. An attempt that crashes the process counts too. */
 export async function claimThumbnail(db: Db, id: string, now: Date, retryAt: Date) {
   return await db
     .updateTable('assets')
@@ -150,7 +150,7 @@ export async function updateThumbnail(db: Db, id: string, result: ThumbnailResul
   await db.updateTable('assets').set(result).where('id', '=', id).execute();
 }
 
-/** Deleted assets whose files are still there. */
+/** Deleted assets whose files still exist. */
 export async function listToPurge(db: Db, limit: number) {
   return await db
     .selectFrom('assets')
@@ -166,7 +166,7 @@ export async function notePurged(db: Db, id: string, now: Date): Promise<void> {
   await db.updateTable('assets').set({ purgedAt: now }).where('id', '=', id).execute();
 }
 
-/** Assets of which a brand is to be notified that their rights end: each time one of the notices is due. */
+/** Assets whose brand is due a notice that the rights end. */
 export async function listEndingRights(db: Db, now: Date, limit: number) {
   return await db
     .selectFrom('assets')
@@ -187,7 +187,7 @@ export async function listEndingRights(db: Db, now: Date, limit: number) {
     .execute();
 }
 
-/** False when another worker was faster, or the rights changed in the meantime. */
+/** False if another worker was faster, or if the rights have changed meanwhile. */
 export async function noteNotice(
   db: Db,
   { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },
@@ -205,12 +205,12 @@ export async function noteNotice(
   return row !== undefined;
 }
 
-/** Notes a file before its first byte is written, so that one whose process dies is found and removed. */
+/** Records a file before its first byte is written, so that it is found and removed if the process dies. */
 export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): Promise<void> {
   await db.insertInto('assetUploads').values(row).execute();
 }
 
-/** From here on no asset can take the file; false when one did. */
+/** Prevents any asset from taking the file; false if one already has. */
 export async function giveUpUpload(db: Db, storageKey: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable('assetUploads')
@@ -225,7 +225,7 @@ export async function forgetUpload(db: Db, storageKey: string): Promise<void> {
   await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
 }
 
-/** Takes the file for an asset; false when it was given up meanwhile. */
+/** Takes the file for an asset; false if it was discarded meanwhile. */
 export async function takeUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
   const taken = await db
     .deleteFrom('assetUploads')
@@ -237,7 +237,7 @@ export async function takeUpload(db: Db, brandId: string, storageKey: string): P
   return taken !== undefined;
 }
 
-/** Files that no asset took for too long. */
+/** Files that no asset has taken for too long. */
 export async function listAbandonedUploads(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('assetUploads')

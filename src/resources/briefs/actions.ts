@@ -23,7 +23,10 @@ import type { BriefCreate, BriefPatch, BriefSent } from './schema.ts';
 
 type Outcome = BriefSent['recipients'][number];
 
-/** Everything that a body refers to, and every problem with it at once. The creator's id: null where none is named. */
+/**
+ * Checks everything that a body refers to and throws all problems at once. Returns the creator's id; null if none is
+ * named.
+ */
 async function checkReferences(work: Work, { creator_email: email, campaign_id }: BriefPatch) {
   const problems = await campaignProblems(work, campaign_id);
   const named = email === null || email === undefined ? undefined : email;
@@ -33,12 +36,12 @@ async function checkReferences(work: Work, { creator_email: email, campaign_id }
   return addressee?.id ?? null;
 }
 
-/** A draft; with `send_notification` it is sent to its creator in the same transaction. */
+/** Creates a draft; with `send_notification` it is sent to its creator in the same transaction. */
 export async function createBrief(work: Work, input: BriefCreate): Promise<BriefFacts> {
   const { db, now, brandId } = work;
   const creatorId = await checkReferences(work, input);
   if (input.send_notification && creatorId === null) {
-    const message = 'is required where `send_notification` is true.';
+    const message = 'is required if `send_notification` is true.';
     throw validationError([{ field: 'creator_email', code: 'no_recipient', message }]);
   }
   const row = await insertBrief(db, {
@@ -58,7 +61,7 @@ export async function createBrief(work: Work, input: BriefCreate): Promise<Brief
   return await getBrief(db, brandId, row.id);
 }
 
-/** The same, as a new draft that nobody was sent. */
+/** Copies a brief to a new draft without recipients. */
 export async function duplicateBrief(work: Work, id: string): Promise<BriefFacts> {
   const { db, now, brandId } = work;
   const { campaignId, creatorId, title, contentType, platform, instructions, ...rest } = await lockBrief(
@@ -76,7 +79,7 @@ export async function duplicateBrief(work: Work, id: string): Promise<BriefFacts
   return await getBrief(db, brandId, row.id);
 }
 
-/** Set changes, omit keeps, null clears. Who was sent it sees what it says now. */
+/** Set changes, omit keeps, null clears. Recipients always see the current text. */
 export async function patchBrief(work: Work, id: string, patch: BriefPatch): Promise<BriefFacts> {
   const { db, now, brandId } = work;
   const old = await lockBrief(db, brandId, id);
@@ -84,7 +87,7 @@ export async function patchBrief(work: Work, id: string, patch: BriefPatch): Pro
   const completes = status === 'completed' && old.status !== 'completed';
   if (completes) assertMay(old.status, 'completed');
   if (creator_email !== undefined && old.status !== 'draft') {
-    const message = `can be changed of a draft only; the brief is ${old.status}. Send it to further people instead.`;
+    const message = `can only be changed in a draft; the brief is ${old.status}. Send it to more people instead.`;
     throw validationError([{ field: 'creator_email', code: 'fixed', message }]);
   }
   const creatorId = await checkReferences(work, patch);
@@ -102,7 +105,7 @@ export async function patchBrief(work: Work, id: string, patch: BriefPatch): Pro
   return await getBrief(db, brandId, id);
 }
 
-/** Only while nobody was sent it. */
+/** Only possible before it is sent. */
 export async function removeBrief(work: Work, id: string): Promise<void> {
   const { db, brandId } = work;
   const old = await lockBrief(db, brandId, id);
@@ -111,7 +114,7 @@ export async function removeBrief(work: Work, id: string): Promise<void> {
   work.audit({ resourceId: id, old, new: null });
 }
 
-/** Whom it goes to: each once, however often and in whatever case they are named. */
+/** The recipients, each once, however often and in whatever case they are named. */
 async function addresseesOf(
   { db, brandId }: Work,
   { id }: BriefRow,
@@ -141,13 +144,13 @@ async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow,
     ...{ kind: 'brief_sent', to: email, subjectRow: id, creatorId },
     params: { brief_id: id, creator_id: creatorId, title, link_version: linkVersion, due_date: dueDate },
   });
-  // The very mail was written before: to an address that wanted none then.
+  // The same mail was queued before, when the address was suppressed.
   if (queued !== 'queued') return { email, status: 'failed', reason: 'suppressed' };
   await insertRecipient(db, { brandId, briefId: id, creatorId, email, sentAt: now, viewedAt: null });
   return { email, status: 'sent', reason: null };
 }
 
-/** Sends it to the recipients who have not received it yet; the others get nothing again. */
+/** Sends it to the recipients who have not received it yet and skips the others. */
 export async function sendBrief(work: Work, id: string, emails: readonly string[] | undefined): Promise<BriefSent> {
   const { db, now, brandId } = work;
   const old = await lockBrief(db, brandId, id);
@@ -169,7 +172,7 @@ export async function sendBrief(work: Work, id: string, emails: readonly string[
   return { id, status: row.status, sent_at: row.sentAt?.toISOString() ?? null, recipients };
 }
 
-/** A creator has seen it; at the first view of anybody it is in progress. */
+/** Records that a creator has seen it; the first view by any recipient puts it in progress. */
 export async function viewBrief(work: Work, id: string, creatorId: string): Promise<void> {
   const { db, now, brandId } = work;
   if (!(await noteView(db, brandId, { briefId: id, creatorId }, now))) return;
@@ -179,7 +182,7 @@ export async function viewBrief(work: Work, id: string, creatorId: string): Prom
   work.audit({ resourceId: id, old, new: row });
 }
 
-/** Completes the briefs for which this creator's work in the campaign was the last that was missing. */
+/** Completes the briefs whose last missing work was this creator's work in the campaign. */
 export async function completeFinished(work: Work, of: { campaignId: string; creatorId: string }): Promise<void> {
   const { db, now, brandId } = work;
   for (const old of await lockFinished(db, brandId, of)) {

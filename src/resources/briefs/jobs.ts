@@ -4,11 +4,11 @@ import { inTransaction } from '../../operation/work.ts';
 import { findDeliverable } from '../deliverables/queries.ts';
 import { completeFinished } from './actions.ts';
 
-/** After each of them a creator may owe nothing more. */
+/** Events after which a creator may owe nothing more. */
 const ENDINGS: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.declined', 'deliverable.cancelled']);
 const Ended = z.object({ id: z.string() });
 
-/** A brief is completed by the review of what was delivered for it; it follows the events of deliverables. */
+/** Completes briefs when their work is reviewed, by following the events of deliverables. */
 export const briefConsumer: EventConsumer = {
   name: 'briefs',
   open:

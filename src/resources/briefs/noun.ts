@@ -7,7 +7,7 @@ export const briefs = noun({
   name: 'briefs',
   tag: {
     name: 'Briefs',
-    about: 'What is wanted, sent to creators by mail.',
+    about: 'Instructions for creators, sent by mail.',
   },
   ids: { briefs: 'brf' },
   operations: briefOperations,

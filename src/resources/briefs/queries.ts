@@ -38,7 +38,7 @@ export const briefs = listing({
 });
 export const { get: getBrief } = briefs;
 
-/** As one of those who were sent it sees it. By its id alone: who has its page's link needs no brand. */
+/** A brief for one of its recipients, found by id alone, because a visitor with the page's link has no brand. */
 export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
   return await db
     .selectFrom('briefs')
@@ -47,7 +47,7 @@ export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
     .selectAll('briefs')
     .select(['campaigns.title as campaignTitle', 'recipient.viewedAt', 'recipient.creatorId as readerId'])
     .where('briefs.id', '=', id)
-    // A link that was mailed to a record which is now part of another goes on to open.
+    // A link mailed to a creator who was later merged into another still opens.
     .where((eb) =>
       eb(
         'recipient.creatorId',
@@ -88,7 +88,7 @@ export async function deleteBrief(db: Db, brandId: string, id: string): Promise<
   await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** Who was sent it, first first. */
+/** The recipients, in the order of sending. */
 export async function listRecipients(db: Db, brandId: string, briefId: string): Promise<RecipientRow[]> {
   return await db
     .selectFrom('briefRecipients')
@@ -104,7 +104,7 @@ export async function insertRecipient(db: Db, row: Insertable<BriefRecipientsTab
   await db.insertInto('briefRecipients').values(row).execute();
 }
 
-/** Notes a recipient's first view; false when it was not the first. */
+/** Records a recipient's first view; false if it was not the first. */
 export async function noteView(
   db: Db,
   brandId: string,
@@ -124,8 +124,8 @@ export async function noteView(
 }
 
 /**
- * Briefs of the campaign that this creator was sent and that are not completed, where everybody who was sent them has
- * something approved and owes nothing more. Locked until the transaction ends.
+ * The campaign's uncompleted briefs that this creator received and whose recipients all have approved work and owe
+ * nothing more. Locked until the transaction ends.
  */
 export async function lockFinished(
   db: Db,

@@ -43,7 +43,7 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
   return row;
 }
 
-/** Checked as a whole, in the currency it will be kept in. */
+/** Validates the compensation as a whole, in the currency in which it will be stored. */
 export function payable(compensation: Compensation, brandCurrency: string): Compensation {
   const problem = compensationProblem(compensation, brandCurrency);
   if (!problem) return compensation;
@@ -51,7 +51,7 @@ export function payable(compensation: Compensation, brandCurrency: string): Comp
   throw validationError([{ field: 'compensation.amount', code: 'invalid', message }]);
 }
 
-/** The compensation after a patch: an amount may fit one currency and not another. */
+/** The compensation after a patch. Validated as a whole, because an amount may fit one currency and not another. */
 function patchedCompensation(old: CampaignRow, patch: NonNullable<CampaignPatch['compensation']>): Compensation {
   const compensation = patched(compensationOf(old) ?? UNKNOWN, patch);
   if (compensation.type !== '') return compensation;
@@ -77,7 +77,7 @@ function requirementColumns(patch: CampaignPatch['requirements']) {
   });
 }
 
-/** Sets only the columns that the patch names, on a row that is locked meanwhile. */
+/** Sets only the columns that the patch names, on a locked row. */
 export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
   const { db, now, brandId } = work;
   const old = await lockCampaign(db, brandId, id);
@@ -93,7 +93,7 @@ export async function patchCampaign(work: Work, id: string, patch: CampaignPatch
   return row;
 }
 
-/** A body's `campaign_id` must be a campaign of the brand's, where it names one. */
+/** Checks that a body's `campaign_id`, if any, is one of the brand's campaigns. */
 export async function campaignProblems(
   { db, brandId }: Pick<Work, 'db' | 'brandId'>,
   id: string | null | undefined,

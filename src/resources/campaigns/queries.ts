@@ -8,7 +8,7 @@ import { given } from '../../values/patch.ts';
 
 export type CampaignRow = Selectable<CampaignsTable>;
 
-/** How many applied and how many were accepted, counted on the applications themselves. */
+/** The numbers of applicants and of accepted ones, counted from the applications. */
 const withCounts = (db: Db, brandId: string) =>
   db
     .selectFrom('campaigns')
@@ -61,7 +61,7 @@ export async function updateCampaign(
     .executeTakeFirstOrThrow();
 }
 
-/** Campaigns are never erased, so what is there stays. */
+/** Campaigns are never deleted, so an existing one stays. */
 export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')

@@ -129,8 +129,8 @@ type CompensationInput = {
 };
 
 /**
- * A commission is at most 100 %, an amount whole in its currency's own decimals; the brand's currency, where none is
- * said, is known to the action alone.
+ * A commission is at most 100 %, and an amount has no more decimals than its currency. If no currency is given, only
+ * the action knows the brand's.
  */
 export function compensationProblem(
   { type, amount, currency }: CompensationInput,

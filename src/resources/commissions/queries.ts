@@ -6,6 +6,7 @@ import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import { shownName } from '../links/queries.ts';
+import type { OrderEnd } from './policy.ts';
 
 export type CommissionRow = Selectable<CommissionsTable>;
 
@@ -19,13 +20,17 @@ export interface CommissionWhere extends ListWindow {
   now: Date;
 }
 
+/** What ended an order as a whole: an `OrderEnd`. */
+export const orderEnd = sql<OrderEnd>`case when orders.cancelled_at is not null then 'cancelled'
+  when orders.dispute_lost_at is not null then 'dispute_lost' when orders.is_test then 'test_order' end`;
+
 /** Commissions that a review can approve now: pending, without any of the `approvalBlockers`. */
 export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
   commissions.status = 'pending'
   and commissions.hold_ends_at <= ${now}
   and commissions.paid_at is not null
   and (commissions.refunded_minor < commissions.amount_minor or commissions.amount_minor = 0)
-  and (select orders.cancelled_at from orders where orders.id = commissions.order_id) is null)`;
+  and (select ${orderEnd} from orders where orders.id = commissions.order_id) is null)`;
 
 /** Commissions with the fields of their order, store and creator that answers show. */
 export const withFacts = (db: Pick<Db, 'selectFrom'>) =>

@@ -1,17 +1,17 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import { type CommissionRow, isApprovable } from './queries.ts';
+import type { OrderEnd } from './policy.ts';
+import { type CommissionRow, isApprovable, orderEnd } from './queries.ts';
 
-/** The cancelled ones of these orders. Call it after their commissions are locked, so that the answer is current. */
-export async function listCancelled(db: Db, brandId: string, orderIds: readonly string[]): Promise<Set<string>> {
+/** What ended these orders as a whole. Call it after their commissions are locked, so that the answer is current. */
+export async function listEnds(db: Db, brandId: string, orderIds: readonly string[]): Promise<Map<string, OrderEnd>> {
   const rows = await db
     .selectFrom('orders')
-    .select('id')
+    .select(['id', orderEnd.as('end')])
     .where('brandId', '=', brandId)
     .where('id', '=', sql<string>`any(${orderIds})`)
-    .where('cancelledAt', 'is not', null)
     .execute();
-  return new Set(rows.map(({ id }) => id));
+  return new Map(rows.map(({ id, end }) => [id, end]));
 }
 
 export interface Review {
@@ -91,7 +91,7 @@ export async function lockDueCommissions(db: Db, brandId: string, ids: readonly 
     .selectFrom('commissions')
     .leftJoin('orders', 'orders.id', 'commissions.orderId')
     .selectAll('commissions')
-    .select(sql<boolean>`orders.cancelled_at is not null`.as('isCancelled'))
+    .select(orderEnd.as('end'))
     .where('commissions.brandId', '=', brandId)
     .where('commissions.id', '=', sql<string>`any(${ids})`)
     .orderBy('commissions.id')

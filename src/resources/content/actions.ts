@@ -35,7 +35,7 @@ function readAddress(post: FoundPost) {
   return { post: undefined, problems: [problem] };
 }
 
-/** The creator of a body that names one, and what is wrong where it names nobody that the brand may name. */
+/** The id of the creator in the body, if any, and the problem if the brand may not refer to that creator. */
 async function creatorOf({ db, brandId }: Work, email: string | null | undefined) {
   if (email === null || email === undefined) return { creatorId: null, problems: [] };
   const addressee = await findAddressee(db, brandId, email);
@@ -71,7 +71,7 @@ export async function trackContent(work: Work, input: TrackedPost): Promise<Cont
   return row;
 }
 
-/** Requests a reading, unless one is under way or was requested less than an hour ago. */
+/** Requests a refresh, unless one is running or was requested less than an hour ago. */
 export async function requestRefresh(work: Work, id: string): Promise<ContentRow> {
   const { db, now, brandId } = work;
   const old = await findLockedContent(db, brandId, id);
@@ -123,7 +123,7 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
   work.emit('content.refreshed', { ...contentOf(row, now), previous_metrics: previous });
 }
 
-/** The keys of posts by their addresses; a short link has that of the post to which it leads. */
+/** Maps URLs of posts to their keys; a short link has the key of the post that it leads to. */
 async function keysOf({ db, brandId }: Work, urls: readonly (string | null)[]): Promise<Map<string, string>> {
   const posts = urls.flatMap((url) => {
     const post = url === null ? 'not_an_address' : readPostAddress(url);
@@ -136,7 +136,7 @@ async function keysOf({ db, brandId }: Work, urls: readonly (string | null)[]): 
   return new Map(posts.map(({ given, key }) => [given, resolved.get(key) ?? key]));
 }
 
-/** Rights that count from the first post end at a time that follows from the known posts. */
+/** Updates the end of rights that count from the first post. */
 export async function followPosts(work: Work, contractId: string): Promise<void> {
   const { db, brandId } = work;
   const works = await listOfContract(db, brandId, contractId);
@@ -151,7 +151,7 @@ export async function followPosts(work: Work, contractId: string): Promise<void>
   await endRightsByPosts(work, [...new Set(submissions.flatMap(({ assetIds }) => assetIds))], dates);
 }
 
-/** The contracts of which a post is approved work, and whose rights count from it. */
+/** Does the same for the contracts whose approved work includes this post. */
 async function followPost(work: Work, canonicalKey: string): Promise<void> {
   const found = await listWorkPostedAs(work.db, work.brandId, canonicalKey);
   const keys = await keysOf(

@@ -22,7 +22,7 @@ import {
 
 const REFRESHES = 'content-refresh';
 const AT_ONCE = 100;
-/** What has been refreshing for so long has lost its worker. */
+/** A refresh that takes this long has lost its worker. */
 const LOST_AFTER_MS = 120_000;
 const AGAIN_AFTER_MS = 600_000;
 
@@ -71,7 +71,7 @@ async function refreshPost(context: Context, id: string): Promise<void> {
   }
 }
 
-/** Marks what is due, ends what was lost, and makes a job of every post that is being refreshed. */
+/** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
 async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
   const now = clock.now();
   const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
@@ -98,20 +98,20 @@ export function startContentRefreshes(context: Context, redisUrl: string, option
   };
 }
 
-/** Reads the figures of each followed post again. */
+/** Reads the metrics of tracked posts again. */
 export const refreshWork: QueuedWork = {
   queue: REFRESHES,
-  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose figures are due to be read again' },
+  sweep: { name: 'sweep-content', everyMs: 2_000, asksFor: 'posts whose metrics are due to be read again' },
   start: startContentRefreshes,
 };
 
 const Approved = z.object({ id: z.string() });
-/** An approval, and the wish to follow what was approved before. */
+/** Events after which a post may have to be tracked: an approval, or a request to track after the approval. */
 const ASKING: ReadonlySet<string> = new Set(['deliverable.approved', 'deliverable.track_requested']);
 
 type Deliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
 
-/** Of work that is approved after its contract's first post was read. */
+/** For work that is approved after its contract's first post was read. */
 async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: Deliverable) {
   if (!contractId) return;
   const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
@@ -125,9 +125,9 @@ async function track({ clock, log }: Pick<Context, 'clock' | 'log'>, db: Db, wor
   try {
     await inTransaction(db, clock, actor, (inside) => trackContent(inside, { post, creator_email, campaign_id }));
   } catch (error) {
-    // Refused before anything was written, so the transaction goes on.
+    // Thrown before anything was written, so the transaction can continue.
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    log.info({ deliverableId: work.id, code: error.code }, 'an approved post is not followed');
+    log.info({ deliverableId: work.id, code: error.code }, 'an approved post is not tracked');
   }
 }
 
@@ -144,7 +144,9 @@ async function follow(context: Context, db: Db, { brandId, event, data }: Outbox
   if (event === 'deliverable.approved') await endRights(context, db, work);
 }
 
-/** Follows the posts of approved deliverables, where the brand requested it, and ends rights that count from them. */
+/**
+ * Tracks the posts of approved deliverables if the brand requested it, and sets the end of rights that count from them.
+ */
 export const contentConsumer: EventConsumer = {
   name: 'content',
   open: (context) => async (events, db) => {

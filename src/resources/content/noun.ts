@@ -6,7 +6,7 @@ export const content = noun({
   name: 'content',
   tag: {
     name: 'Tracked content',
-    about: 'Posts whose figures are read again and again.',
+    about: 'Posts whose metrics are read regularly.',
   },
   ids: { content: 'cnt' },
   operations: contentOperations,

@@ -5,7 +5,7 @@ import platforms from './platforms.json' with { type: 'json' };
 /** A request within this time of the previous one does nothing. Scheduled readings do not count as requests. */
 const COOL_DOWN_MS = HOUR_MS;
 
-/** From when a refresh does something; null: at any time. */
+/** From when a refresh has an effect; null for any time. */
 export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {
   if (requestedAt === null) return null;
   const at = new Date(requestedAt.getTime() + COOL_DOWN_MS);
@@ -39,7 +39,7 @@ function roundHalfEven(numerator: number, denominator: number): number {
   return Number(up ? whole + 1n : whole) / 100;
 }
 
-/** Percent: engagements of views; of followers where views are unknown or none; null where both are. */
+/** In percent: engagements divided by views, or by followers if views are unknown or zero; null if neither is known. */
 export function engagementRate({ views, likes, comments, shares, saves, followers }: Reading): number | null {
   const known = [likes, comments, shares, saves].filter((count) => count !== null);
   const reach = views || followers || 0;
@@ -85,7 +85,7 @@ for (const { platform, hosts, posts } of Platforms.parse(platforms)) {
 
 export const SUPPORTED_HOSTS: readonly string[] = [...FORMS.keys()];
 
-/** A post as it is known however its address is written. */
+/** A post, identified however its URL is written. */
 export interface Post {
   /** https, without `www.` or `m.`, a trailing slash or tracking parameters. */
   url: string;
@@ -93,13 +93,13 @@ export interface Post {
   key: string;
   platform: Form['platform'];
   type: string;
-  /** A short link: it does not say which post it leads to. */
+  /** A short link, which does not show the post that it leads to. */
   isShort: boolean;
 }
 
 export type AddressProblem = 'not_an_address' | 'unsupported_platform' | 'not_a_post';
 
-/** Names of one host: its links to a post lead to the same one. */
+/** Aliases of a host; its links to a post are equivalent. */
 const FAMILY: Readonly<Record<string, string>> = { 'instagr.am': 'instagram.com', 'youtu.be': 'youtube.com' };
 
 const hostOf = (url: URL) =>
@@ -108,7 +108,7 @@ const hostOf = (url: URL) =>
     .replace(/^(?:www|m|mobile)\./, '')
     .replace(/\.$/, '');
 
-/** Reads a post's address, or says what is wrong with it. */
+/** Parses a post's URL, or returns what is wrong with it. */
 export function readPostAddress(text: string): Post | AddressProblem {
   const address = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(address)) return 'not_an_address';

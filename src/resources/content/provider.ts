@@ -41,8 +41,8 @@ const Reading = z.object({
 export type ProvidedReading = z.output<typeof Reading>;
 
 /**
- * What a post shows now: `GET {CONTENT_PROVIDER_URL}/posts?platform=&url=`. Undefined when the post is gone (404). A provider
- * that does not answer as documented is SERVICE_UNAVAILABLE.
+ * A post's current state: `GET {CONTENT_PROVIDER_URL}/posts?platform=&url=`. Undefined if the post is gone (404). If
+ * the provider does not answer as documented, throws SERVICE_UNAVAILABLE.
  */
 export async function readPost(config: Config, base: string, post: { platform: string; url: string }) {
   const url = new URL(`${base.replace(/\/$/, '')}/posts`);

@@ -43,7 +43,7 @@ export const { get: getContent, each: eachContent } = posts;
 
 const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
 
-/** A page, and the sums over everything that the filter finds: counted and summed in one reading. */
+/** A page, and the sums over all matching rows, counted and summed in one scan. */
 export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
   const { total, ...sums } = await posts
     .found(db, brandId, where)
@@ -60,7 +60,7 @@ export async function listContent(db: Db, brandId: string, where: ContentWhere, 
   return { rows: await posts.select(db, brandId, where, page), total, summary };
 }
 
-/** The row, locked until the transaction ends; undefined when it is tracked no more. */
+/** The row, locked until the transaction ends; undefined if it is no longer tracked. */
 export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
   return await withCreator(db)
     .where('content.brandId', '=', brandId)
@@ -74,7 +74,7 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
   return await db.selectFrom('contentMetrics').selectAll().where('contentId', '=', contentId).orderBy('date').execute();
 }
 
-/** The id of what is there already, when the brand tracks the post. */
+/** Returns the id of the existing row if the brand already tracks the post. */
 export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
   const inserted = await db
     .insertInto('content')
@@ -102,7 +102,7 @@ export async function updateContent(
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** The day's reading; a later one of the same day takes its place. */
+/** Stores the day's reading; a later one on the same day replaces it. */
 export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
   const { contentId: _id, date: _date, ...metrics } = row;
   await db
@@ -112,7 +112,7 @@ export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>
     .execute();
 }
 
-/** How many posts were tracked at some time of the window. */
+/** How many posts were tracked at some time within the window. */
 export async function countTracked(db: Db, brandId: string, from: Date, before: Date): Promise<number> {
   const { count } = await db
     .selectFrom('content')
@@ -129,7 +129,7 @@ export interface DuePost {
   brandId: string;
 }
 
-/** Posts whose next reading is due: marked as refreshing, so that each is taken once. */
+/** Claims posts whose next reading is due, by marking them as refreshing. */
 export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<DuePost[]> {
   return await db
     .updateTable('content')
@@ -150,7 +150,7 @@ export async function claimDuePosts(db: Db, now: Date, limit: number): Promise<D
     .execute();
 }
 
-/** Posts that are being refreshed: a job of each is made again when it was lost. */
+/** Posts that are being refreshed; a lost job is recreated from them. */
 export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> {
   return await db
     .selectFrom('content')
@@ -162,7 +162,7 @@ export async function listRefreshing(db: Db, limit: number): Promise<DuePost[]> 
     .execute();
 }
 
-/** Ends what began before `before` and never came to its end; it is read again at `again`. */
+/** Ends refreshes that started before `before` and never finished; the posts are read again at `again`. */
 export async function endInterrupted(db: Db, before: Date, again: Date): Promise<void> {
   await db
     .updateTable('content')
@@ -172,7 +172,7 @@ export async function endInterrupted(db: Db, before: Date, again: Date): Promise
     .execute();
 }
 
-/** Found by its id alone: a job carries nothing else. */
+/** Found by id alone, because a job carries nothing else. */
 export async function findPost(db: Db, id: string) {
   return await db
     .selectFrom('content')
@@ -196,7 +196,7 @@ export async function listRefreshingAt(db: Db, host: string, except: string, lim
     .execute();
 }
 
-/** When these posts went out, as far as it is known; also of posts that are tracked no more. */
+/** The known publication dates of these posts, including posts that are no longer tracked. */
 export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
   if (canonicalKeys.length === 0) return [];
   const rows = await db
@@ -218,7 +218,7 @@ export async function insertShortLink(db: Db, link: ContentShortLinksTable): Pro
     .execute();
 }
 
-/** The posts that these short links lead to, as far as it is known. */
+/** The posts that these short links lead to, where known. */
 export async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
   if (shortKeys.length === 0) return [];
   return await db
@@ -229,7 +229,9 @@ export async function listShortLinks(db: Db, brandId: string, shortKeys: readonl
     .execute();
 }
 
-/** Approved work under contracts whose rights count from the post, with the post's id, or that of a short link to it, in its address. */
+/**
+ * Approved work whose URL has this post's id or a short link to it, under contracts whose rights count from the post.
+ */
 export async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
   const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
   return await db

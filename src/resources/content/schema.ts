@@ -173,7 +173,7 @@ const metricsOf = (row: ContentRow) => {
   return { views, likes, comments, shares, saves, engagement_rate: engagementRate(row) };
 };
 
-/** The wire shape of a tracked post; `now` decides whether a refresh would do something. */
+/** The wire shape of a tracked post; `now` decides whether a refresh would have an effect. */
 export function contentOf(row: ContentRow, now: Date): z.infer<typeof Content> {
   const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, now);
   return Content.parse({ ...toWire({ ...row, nextRefreshAvailable }), metrics: metricsOf(row) });

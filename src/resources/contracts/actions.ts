@@ -27,7 +27,7 @@ import { type ContractCreate, type ContractPatch, contractOf, type ItemInput } f
 
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 
-/** Without what is sealed, and without the whole text, whose hash stands for it. */
+/** The row for the audit log, without sealed fields, and with the text's hash instead of the text. */
 function auditedOf(row: ContractRow) {
   const { document: _text, signerIpSealed: _ip, signerAgentSealed: _agent, contentHash, ...rest } = row;
   return { ...rest, contentSha256: contentHash?.toString('hex') ?? null };
@@ -47,7 +47,10 @@ function expiryProblems(expiresAt: Date | null | undefined, now: Date): Problem[
   return [{ field: 'expires_at', code: 'past', message: `must be in the future; got ${expiresAt.toISOString()}.` }];
 }
 
-/** Everything that a body refers to, and every problem with it at once. The creator's id, where a body names one. */
+/**
+ * Checks everything that a body refers to and throws all problems at once. Returns the creator's id, if the body names
+ * one.
+ */
 async function checkReferences(work: Work, { creator_email, campaign_id, expires_at }: ContractPatch) {
   const { db, now, brandId } = work;
   const problems = [...(await campaignProblems(work, campaign_id)), ...expiryProblems(expires_at, now)];
@@ -63,7 +66,7 @@ async function setItems(work: Work, contract: ContractRow, inputs: readonly Item
   await makeDeliverables(work, contract, items);
 }
 
-/** A draft, with one deliverable for each unit that it promises. */
+/** Creates a draft, with one deliverable for each promised unit. */
 export async function createContract(work: Work, input: ContractCreate): Promise<ContractFacts> {
   const { db, now, brandId } = work;
   const creatorId = await checkReferences(work, input);
@@ -83,7 +86,7 @@ export async function createContract(work: Work, input: ContractCreate): Promise
   return input.send_for_signature ? await sendContract(work, id) : await getContract(db, brandId, id);
 }
 
-/** Set changes, omit keeps, null clears; of a draft only. */
+/** Set changes, omit keeps, null clears; only for a draft. */
 export async function patchContract(work: Work, id: string, patch: ContractPatch): Promise<ContractFacts> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);
@@ -102,7 +105,7 @@ export async function patchContract(work: Work, id: string, patch: ContractPatch
   return await getContract(db, brandId, id);
 }
 
-/** The text that is signed: as of the first sending, whatever is renamed afterwards. */
+/** The text that is signed, frozen at the first sending, whatever is renamed afterwards. */
 async function frozenText({ db, brandId }: Work, facts: ContractFacts, creatorEmail: string) {
   if (facts.document !== null) return {};
   const brand = await getBrand(db, brandId);
@@ -111,7 +114,7 @@ async function frozenText({ db, brandId }: Work, facts: ContractFacts, creatorEm
   return { document, contentHash: hashOf(document) };
 }
 
-/** Sends it to its creator, or sends it again: with a new link, which makes that of an earlier mail useless. */
+/** Sends it to its creator, or sends it again with a new link, which revokes the previous one. */
 export async function sendContract(work: Work, id: string): Promise<ContractFacts> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);
@@ -124,14 +127,14 @@ export async function sendContract(work: Work, id: string): Promise<ContractFact
     ...(await frozenText(work, facts, addressee.email)),
     ...{ status: 'sent', sentAt: now, linkVersion: old.linkVersion + 1, updatedAt: now },
   });
-  // Its text names its id: of a contract that this change makes, the hash is another each time.
+  // The text contains the contract's id, so for a contract that this change creates the hash differs each time.
   const generated = old.createdAt.getTime() === now.getTime() ? ['contentSha256'] : [];
   work.audit({ resourceId: id, old: auditedOf(old), new: auditedOf(row), generated });
   await mailSent(work, row, addressee);
   return await getContract(db, brandId, id);
 }
 
-/** Ends it unsigned, and with it what was to be delivered. */
+/** Ends it unsigned, and cancels its deliverables. */
 async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'voided'): Promise<void> {
   const { db, now, brandId } = work;
   const row = await updateContract(db, brandId, old.id, {
@@ -154,7 +157,7 @@ export async function voidContract(work: Work, id: string): Promise<ContractFact
   return await getContract(db, brandId, id);
 }
 
-/** Ends it where its time has come and nobody signed; false when it was signed, voided or ended meanwhile. */
+/** Expires it if its time has come without a signature; false if it was signed, voided or expired meanwhile. */
 export async function expireContract(work: Work, id: string): Promise<boolean> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);
@@ -164,7 +167,7 @@ export async function expireContract(work: Work, id: string): Promise<boolean> {
   return true;
 }
 
-/** Null unless it waits for its signature. */
+/** Null unless it is awaiting its signature. */
 export function signatureUrl(links: PageLinks, row: ContractRow): string | null {
   return row.status === 'sent' && row.sentAt !== null ? links.urlOf(signingLink(row, row.sentAt)) : null;
 }
@@ -175,12 +178,15 @@ export interface Signature {
   userAgent: string;
 }
 
-/** Sealed for one contract: who dumps the table reads neither, nor can move them to another. */
+/**
+ * Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
+ * contract.
+ */
 const evidenceContext = (contractId: string) => `contract ${contractId}`;
 
 /**
- * The creator signs what was sent. Undefined when it cannot be signed any more: another person was first, or its time is over.
- * Who signed, from where and with what program is kept as evidence, the latter two sealed.
+ * The creator signs the sent contract. Undefined if it can no longer be signed, because it was already signed or has
+ * expired. The signer's name, network address and browser are kept as evidence, the latter two sealed.
  */
 export async function signContract(
   work: Work,

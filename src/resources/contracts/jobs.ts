@@ -6,7 +6,7 @@ import { listExpired } from './queries.ts';
 
 const AT_ONCE = 100;
 
-/** Ends what has come to its end unsigned. One that fails delays no other. Returns how many were ended. */
+/** Expires contracts that are due. A failure does not delay the others. Returns how many expired. */
 export async function expireDue({ postgres, clock, failures }: Context): Promise<number> {
   let ended = 0;
   for (const { id, brandId } of await listExpired(postgres.db, clock.now(), AT_ONCE)) {

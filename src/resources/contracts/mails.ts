@@ -82,11 +82,11 @@ const contractVoided = template({
   audience: 'creator',
   params: z.object({ title: z.string(), reason: z.enum(['voided', 'expired']) }),
   write: ({ title, reason }, { brandName }) => ({
-    subject: `No longer to be signed: ${title}`,
+    subject: `No longer open for signature: ${title}`,
     paragraphs: [
       reason === 'voided'
-        ? `${brandName} took the contract back. There is nothing more to do.`
-        : 'The time to sign the contract is over. There is nothing more to do.',
+        ? `${brandName} withdrew the contract. There is nothing more to do.`
+        : 'The time to sign the contract has passed. There is nothing more to do.',
     ],
   }),
 });
@@ -102,7 +102,7 @@ declare module '../../mail/kinds.ts' {
   interface Mails extends MailsOf<typeof contractMails> {}
 }
 
-/** To its creator, with the link to sign by; once for each sending. */
+/** To the contract's creator, with the link for signing; once for each sending. */
 export async function mailSent(work: Work, row: ContractRow, to: Addressee): Promise<void> {
   const { id, linkVersion, title } = row;
   await queueMail(work, {
@@ -114,7 +114,7 @@ export async function mailSent(work: Work, row: ContractRow, to: Addressee): Pro
   });
 }
 
-/** To its creator, who was sent it: there is nothing more to sign. */
+/** To a creator who received the contract: it can no longer be signed. */
 export async function mailEnded(
   work: Work,
   { id, creatorId, creatorEmail, title }: ContractFacts,
@@ -127,7 +127,7 @@ export async function mailEnded(
   });
 }
 
-/** To both sides, with what was signed. */
+/** To both sides, with the signed text. */
 export async function mailSigned(work: Work, row: ContractFacts): Promise<void> {
   const { id, creatorId, creatorEmail, title, signedAt, signerName, contentHash, document } = row;
   const { contactEmail } = await getBrand(work.db, work.brandId);

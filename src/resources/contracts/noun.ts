@@ -7,7 +7,7 @@ export const contracts = noun({
   name: 'contracts',
   tag: {
     name: 'Contracts',
-    about: 'What is agreed on, signed by the creator on a page of their own.',
+    about: 'Agreements that creators sign on a private page.',
   },
   ids: { contracts: 'ctr' },
   operations: contractOperations,

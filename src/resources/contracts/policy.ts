@@ -21,7 +21,7 @@ interface Standing {
   expiresAt: Date | null;
 }
 
-/** The status at a moment: a contract past its end is expired even before the job writes so. */
+/** The status at a given time: a contract past its end is expired even before the job records that. */
 function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
   const isOpen = status === 'draft' || status === 'sent';
   return isOpen && expiresAt !== null && expiresAt <= now ? 'expired' : status;
@@ -44,7 +44,7 @@ export function assertDraft(contract: Standing, now: Date): void {
 
 const LINK_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
 
-/** Where its creator signs, and until when: its own end, or 30 days after it was sent. */
+/** The link for signing. It works until the contract's end, or for 30 days after it was sent. */
 export const signingLink = (
   { id, linkVersion, expiresAt }: { id: string; linkVersion: number; expiresAt: Date | null },
   sentAt: Date,
@@ -55,7 +55,7 @@ export const signingLink = (
   expiresAt: expiresAt ?? new Date(sentAt.getTime() + LINK_LIVES_MS),
 });
 
-/** What is signed: everything that binds, as of the first sending. Later shapes get another `version`. */
+/** What is signed: everything that binds, frozen at the first sending. A later shape gets another `version`. */
 const SignedText = z.object({
   version: z.literal(1),
   contract_id: z.string(),
@@ -157,12 +157,12 @@ function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
 
 interface Section {
   heading: string;
-  /** A person's own words or a sentence of ours. */
+  /** The person's own words, or a standard sentence. */
   text?: string;
   lines?: string[];
 }
 
-/** What is signed, in parts, for people. */
+/** The signed text in sections, for display. */
 function sectionsOf(text: SignedText): Section[] {
   const { brand, creator, campaign, compensation, deliverables, usage_rights, terms } = text;
   const who = creator.name === null ? creator.email : `${creator.name} (${creator.email})`;
@@ -178,14 +178,14 @@ function sectionsOf(text: SignedText): Section[] {
     { heading: 'Compensation', text: compensation === null ? 'None.' : (compensation.label ?? compensation.type) },
     {
       heading: 'Usage rights',
-      ...(isNone ? { text: 'None are given.' } : {}),
+      ...(isNone ? { text: 'None.' } : {}),
       ...(usage_rights === null ? {} : { text: usage_rights }),
       ...(terms === null ? {} : { lines: termsLines(terms) }),
     },
   ];
 }
 
-/** The text that is signed, for a page. */
+/** The signed text as HTML, for a page. */
 export const documentHtml = (text: SignedText): Html => html`<section>
 ${sectionsOf(text).map(
   ({ heading, text: words, lines }) => html`<h2>${heading}</h2>
@@ -194,7 +194,7 @@ ${lines === undefined ? NOTHING : html`<ul>${lines.map((line) => html`<li>${line
 `,
 )}</section>`;
 
-/** The same for a mail. */
+/** The signed text as plain text, for a mail. */
 export const documentText = (text: SignedText): string =>
   sectionsOf(text)
     .map(({ heading, text: words, lines = [] }) => [heading, words, ...lines.map((line) => `- ${line}`)])

@@ -16,7 +16,7 @@ export interface ContractWhere extends ListWindow {
   status?: ContractStatus | undefined;
 }
 
-/** What it promises, in its order; as `json`, which keeps the order of the names. */
+/** The promised deliverables, in order; as `json`, which keeps the order of keys. */
 const items = sql<ItemRow[]>`(
   select coalesce(json_agg(json_build_object(
     'type', item.type, 'platform', item.platform, 'quantity', item.quantity, 'dueDate', item.due_date
@@ -31,7 +31,7 @@ const withFacts = (db: Db) =>
     .selectAll('contracts')
     .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]);
 
-/** A contract with what it promises. */
+/** A contract with its promised deliverables. */
 export type ContractFacts = Awaited<ReturnType<typeof getContract>>;
 
 export const contracts = listing({
@@ -47,7 +47,7 @@ export const contracts = listing({
 });
 export const { get: getContract } = contracts;
 
-/** By its id alone: who has its page's link needs no brand. */
+/** Found by id alone, because a visitor with the page's link has no brand. */
 export async function findContractOfLink(db: Db, id: string, version: number): Promise<ContractFacts | undefined> {
   const row = await db
     .selectFrom('contracts')
@@ -91,7 +91,10 @@ export async function updateContract(
     .executeTakeFirstOrThrow();
 }
 
-/** Signs what was sent, has not expired and whose link this is; undefined otherwise. Of many at once one signs. */
+/**
+ * Signs a sent contract that has not expired, if this is its current link; undefined otherwise. Of several concurrent
+ * signatures only one succeeds.
+ */
 export async function signSent(
   db: Db,
   brandId: string,
@@ -111,7 +114,7 @@ export async function signSent(
     .executeTakeFirst();
 }
 
-/** What has come to its end unsigned, longest ago first. */
+/** Contracts that are past their end and unsigned, oldest first. */
 export async function listExpired(db: Db, now: Date, limit: number): Promise<{ id: string; brandId: string }[]> {
   return await db
     .selectFrom('contracts')

@@ -37,7 +37,7 @@ export const profileCreators: Job = {
   run: profileUnknown,
 };
 
-/** A creator who was just put on the roster is looked up at once, not at the next sweep. */
+/** Looks up creators as soon as they join the roster, not at the next sweep. */
 export const profileConsumer: EventConsumer = {
   name: 'profiles',
   open: (context) => async (events) => {

@@ -6,7 +6,7 @@ export const creators = noun({
   name: 'creators',
   tag: {
     name: 'Creators',
-    about: 'The creators that your brand works or worked with, with what they earned.',
+    about: 'The creators that your brand works with or has worked with, and what they earned.',
   },
   ids: { creators: 'crt' },
   operations: creatorOperations,

@@ -28,14 +28,14 @@ import { type DeliverableCreate, type DeliverablePatch, deliverableOf } from './
 type StoredFile = Parameters<typeof createAsset>[1];
 type DeliverableEvent = Exclude<Extract<EventName, `deliverable.${string}`>, 'deliverable.track_requested'>;
 
-/** What creators write is theirs: the audit log says that it changed, not what it says. */
+/** Creators' texts are private: the audit log shows that they changed, not what they say. */
 const auditedOf = ({ caption: _caption, declinedReason: _reason, ...row }: DeliverableRow) => row;
 
 function audit(work: Work, old: DeliverableRow | null, row: DeliverableRow): void {
   work.audit({ resourceId: row.id, old: old && auditedOf(old), new: auditedOf(row) });
 }
 
-/** Audits a move and announces it; the row as it is shown then. */
+/** Audits a move and emits its event. Returns the row for display. */
 async function announce(
   work: Work,
   event: DeliverableEvent,
@@ -48,7 +48,7 @@ async function announce(
   return facts;
 }
 
-/** As `announce`, and the other side gets a mail. */
+/** Like `announce`, with a mail to the other side. */
 async function announceByMail(
   work: Work,
   event: DeliverableEvent,
@@ -91,7 +91,7 @@ interface Promised {
   dueDate: string | null;
 }
 
-/** One for each unit that a contract promises, in place of those that an earlier draft of it made. */
+/** Creates one for each unit that a contract promises, replacing those that an earlier draft of it created. */
 export async function makeDeliverables(
   { db, now, brandId }: Work,
   { id: contractId, creatorId, campaignId }: { id: string; creatorId: string; campaignId: string | null },
@@ -135,7 +135,7 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   if (moved) return await announceByMail(work, EVENT_OF[moved], old, row);
   audit(work, old, row);
   const facts = await getDeliverable(db, brandId, id);
-  // Approved before: what follows posts hears of it by this alone.
+  // It is already approved, so consumers that track posts need this separate event.
   if (row.track && !old.track && row.status === 'approved') {
     work.emit('deliverable.track_requested', deliverableOf(facts));
   }
@@ -151,7 +151,7 @@ export async function cancelOfContract(work: Work, contractId: string): Promise<
   }
 }
 
-/** The creator has begun: what is pending is in progress from now on. */
+/** The creator has started: pending deliverables are in progress from now on. */
 export async function startDeliverables(work: Work, pending: readonly DeliverableRow[]): Promise<void> {
   for (const old of pending) {
     const row = await startPending(work.db, work.brandId, old.id, work.now);
@@ -162,7 +162,7 @@ export async function startDeliverables(work: Work, pending: readonly Deliverabl
 export interface Handed {
   contentUrl: string | null;
   caption: string | null;
-  /** Received already; they become assets of the brand's library. */
+  /** Received files, which become assets in the brand's library. */
   files: readonly StoredFile[];
 }
 
@@ -183,7 +183,7 @@ async function keepFiles(work: Work, row: DeliverableRow, files: readonly Stored
   return ids;
 }
 
-/** Adds a version, to be reviewed. */
+/** Adds a version for review. */
 export async function submitDeliverable(work: Work, id: string, handed: Handed): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);

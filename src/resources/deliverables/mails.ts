@@ -18,13 +18,13 @@ const workAction = (label: string, { deliverable_id, link_version }: z.infer<typ
 
 const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', due_date] as const]);
 
-/** Requested outside of any contract. */
+/** For a deliverable that was requested without a contract. */
 const workRequested = template({
   audience: 'creator',
   params: LinkedWork.extend({ due_date: z.string().nullable() }),
   write: (work, facts) => ({
     subject: `${facts.brandName} asks you for a ${work.name}`,
-    paragraphs: ['The page says what is wanted, and takes what you hand in.'],
+    paragraphs: ['The page explains what is wanted, and you hand in your work there.'],
     facts: dueFacts(work.due_date),
     ...workAction('See what is wanted', work, facts),
   }),
@@ -35,7 +35,7 @@ const revisionRequested = template({
   params: LinkedWork.extend({ feedback: z.string().nullable(), due_date: z.string().nullable() }),
   write: (work, facts) => ({
     subject: `${facts.brandName} asks for a revision: ${work.name}`,
-    paragraphs: [work.feedback === null ? 'They wrote nothing to it.' : 'They wrote:'],
+    paragraphs: [work.feedback === null ? 'They did not add a comment.' : 'They wrote:'],
     ...(work.feedback === null ? {} : { quote: work.feedback }),
     facts: dueFacts(work.due_date),
     ...workAction('Hand in a new version', work, facts),
@@ -58,7 +58,7 @@ const deliverableCancelled = template({
   params: LinkedWork.omit({ link_version: true, deliverable_id: true }).extend({ feedback: z.string().nullable() }),
   write: ({ name, feedback }, { brandName }) => ({
     subject: `${brandName} cancelled: ${name}`,
-    paragraphs: ['It is no longer wanted. Please do not go on with it.'],
+    paragraphs: ['It is no longer needed. Please stop working on it.'],
     ...(feedback === null ? {} : { quote: feedback }),
   }),
 });
@@ -70,7 +70,7 @@ const deliverableSubmitted = template({
   params: FromCreator.extend({ version: z.int(), is_late: z.boolean(), content_url: z.string().nullable() }),
   write: ({ name, creator, version, is_late, content_url }) => ({
     subject: `${creator} handed in: ${name}`,
-    paragraphs: ['It waits for your review.'],
+    paragraphs: ['It is awaiting your review.'],
     facts: [['Version', String(version)], ...(is_late ? ([['Late', 'yes']] as const) : [])],
     links: content_url === null ? [] : [{ label: 'What was handed in', url: content_url }],
   }),
@@ -105,7 +105,7 @@ const linkOf = ({ id, linkVersion, type }: DeliverableFacts) => ({
   ...{ deliverable_id: id, link_version: linkVersion, name: type },
 });
 
-/** To the creator of one that was requested outside of a contract. */
+/** To the creator of a deliverable that was requested without a contract. */
 export async function mailCreated(work: Work, row: DeliverableFacts): Promise<void> {
   const { id, creatorId, creatorEmail, dueDate } = row;
   if (creatorEmail === null) return;

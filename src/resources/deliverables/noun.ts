@@ -6,7 +6,7 @@ export const deliverables = noun({
   name: 'deliverables',
   tag: {
     name: 'Deliverables',
-    about: 'Single pieces of work that a creator owes, with every version that was handed in.',
+    about: 'Single pieces of work that a creator owes, with every submitted version.',
   },
   ids: { deliverables: 'dlv' },
   operations: deliverableOperations,

@@ -52,7 +52,7 @@ export const isKnownToCreator = (row: { contractId: string | null; contractStatu
 /** The statuses that a contract's end cancels; submitted and approved work stays. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];
 
-/** By the UTC day: on the day itself nothing is late. */
+/** By the UTC day: nothing is late on the due day itself. */
 export const isLateAt = (at: Date, dueDate: string | null): boolean =>
   dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
 
@@ -62,7 +62,7 @@ export interface AgreedRights {
   signedAt: Date | null;
 }
 
-/** What a contract's usage rights mean for a file that was handed in under it. */
+/** The rights to a file that was submitted under a contract, from the contract's terms. */
 export function assetRightsOf(agreed: AgreedRights | undefined) {
   if (!agreed) return {};
   const { usageRights, signedAt } = agreed;
@@ -76,7 +76,7 @@ export function assetRightsOf(agreed: AgreedRights | undefined) {
   return { usageRights, rights, rightsExpiresAt };
 }
 
-/** Where work is handed in: the page of all that a contract asks for, which opens by any of its deliverables. */
+/** The page where work is submitted. It shows all of a contract's deliverables and opens through any of them. */
 export const workUrl = ({ createdAt, urlOf }: MailFacts, deliverableId: string, version: number): string =>
   urlOf({
     ...{ kind: 'work', rowId: deliverableId, version },

@@ -46,13 +46,13 @@ export const deliverables = listing({
 });
 export const { get: getDeliverable, find: findDeliverable } = deliverables;
 
-/** By its id alone: who has its page's link needs no brand. */
+/** Found by id alone, because a visitor with the page's link has no brand. */
 export async function findDeliverableOfLink(db: Db, id: string): Promise<DeliverableFacts | undefined> {
   const row = await db.selectFrom('deliverables').select('brandId').where('id', '=', id).executeTakeFirst();
   return row && (await findDeliverable(db, row.brandId, id));
 }
 
-/** What its contract says of the use of the work; undefined without a contract. */
+/** What its contract says about usage rights; undefined without a contract. */
 export async function findRights(db: Db, brandId: string, contractId: string | null) {
   if (contractId === null) return undefined;
   return await db
@@ -63,7 +63,7 @@ export async function findRights(db: Db, brandId: string, contractId: string | n
     .executeTakeFirst();
 }
 
-/** A contract's, in the order of its items. */
+/** A contract's deliverables, in the order of its items. */
 export async function listOfContract(db: Db, brandId: string, contractId: string): Promise<DeliverableFacts[]> {
   return await withCreator(db, brandId)
     .where('deliverables.contractId', '=', contractId)
@@ -74,7 +74,7 @@ export async function listOfContract(db: Db, brandId: string, contractId: string
 export const lockDeliverable = (db: Db, brandId: string, id: string): Promise<DeliverableRow> =>
   lockOwn(db.selectFrom('deliverables').selectAll(), 'deliverable', brandId, id);
 
-/** Every version of what was handed in for these, newest first. */
+/** Every submitted version of these deliverables, newest first. */
 export async function listSubmissions(db: Db, brandId: string, ids: readonly string[]): Promise<SubmissionRow[]> {
   if (ids.length === 0) return [];
   return await db
@@ -90,12 +90,12 @@ export async function insertDeliverables(db: Db, rows: Insertable<DeliverablesTa
   if (rows.length > 0) await db.insertInto('deliverables').values(rows).execute();
 }
 
-/** Of a contract that is still a draft: its creator has seen none of them. */
+/** Deletes the deliverables of a draft contract, which its creator has not seen. */
 export async function deleteOfContract(db: Db, brandId: string, contractId: string): Promise<void> {
   await db.deleteFrom('deliverables').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
 }
 
-/** What a draft's deliverables follow: whose they are, and in which campaign. */
+/** Updates the creator and campaign of a draft's deliverables, which follow the contract's. */
 export async function updateOfContract(
   db: Db,
   brandId: string,
@@ -125,7 +125,7 @@ export async function updateDeliverable(
     .executeTakeFirstOrThrow();
 }
 
-/** Those of a contract that are in one of the states, locked until the transaction ends. */
+/** A contract's deliverables in one of these states, locked until the transaction ends. */
 export async function lockOfContract(
   db: Db,
   brandId: string,
@@ -143,7 +143,7 @@ export async function lockOfContract(
     .execute();
 }
 
-/** To in_progress, where it is pending still; undefined otherwise. */
+/** Moves pending deliverables to in_progress; undefined if there are none. */
 export async function startPending(db: Db, brandId: string, id: string, at: Date): Promise<DeliverableRow | undefined> {
   return await db
     .updateTable('deliverables')
@@ -159,7 +159,7 @@ export async function insertSubmission(db: Db, row: Insertable<DeliverableSubmis
   await db.insertInto('deliverableSubmissions').values(row).execute();
 }
 
-/** What the brand said of the version that it looked at. */
+/** Stores the brand's feedback on the version that it reviewed. */
 export async function updateFeedback(
   db: Db,
   brandId: string,

@@ -106,7 +106,7 @@ export async function readFeed(context: Context, brandId: string, filter: EventF
   const end = performance.now() + filter.wait * 1_000;
   return await whileWaiting(brandId, async (mayWait) => {
     while (mayWait && page.rows.length === 0 && performance.now() < end && !context.stopping.signal.aborted) {
-      // What was looked through and not wanted is not looked through again.
+      // Skips events that were read but filtered out, so that they are not read again.
       const { last } = page;
       await awaitEvent(context, brandId, last.seq, end);
       page = await readPage(context, brandId, last, selection);

@@ -442,7 +442,7 @@ export async function moveSweep(
 
 type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
 
-/** Records that a sweep found orders that no webhook told of. */
+/** Records that a sweep found orders that no webhook reported. */
 export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
   await db
     .updateTable('integrations')
@@ -453,25 +453,30 @@ export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Prom
     .execute();
 }
 
-/** Begins an episode in which webhooks do not arrive. True for one caller, who mails the brand. */
+/** An episode is over when nothing was noticed for so long, however often webhooks came and went in it. */
+const TROUBLE_MS = DAY_MS;
+
+/** Notes that webhooks do not arrive. True for one caller an episode, who mails the brand. */
 export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<boolean> {
-  const { numUpdatedRows } = await db
+  const noted = db
     .updateTable('integrations')
     .set({ webhookTroubleAt: at })
     .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('webhookTroubleAt', 'is', null)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+    .where('id', '=', id);
+  const { numUpdatedRows } = await noted.where('webhookTroubleAt', 'is', null).executeTakeFirst();
+  if (numUpdatedRows > 0n) return true;
+  await noted.execute();
+  return false;
 }
 
-/** Ends the episode once a delivery has arrived in it. Called when a sweep found nothing that no webhook told of. */
-export async function endWebhookTrouble(db: Db, { brandId, id }: Named): Promise<void> {
-  await db
+/** Called when webhooks reported all that a sweep found. If deliveries arrive, the store is no longer silent. */
+export async function endWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
+  const arriving = db
     .updateTable('integrations')
-    .set({ silentSince: null, webhookTroubleAt: null })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
-    .where((eb) => eb('lastReceivedAt', '>', eb.fn.coalesce('webhookTroubleAt', 'silentSince')))
-    .execute();
+    .where((eb) => eb('lastReceivedAt', '>', eb.ref('webhookTroubleAt')));
+  await arriving.where('silentSince', 'is not', null).set({ silentSince: null }).execute();
+  const before = new Date(at.getTime() - TROUBLE_MS);
+  await arriving.where('webhookTroubleAt', '<', before).set({ webhookTroubleAt: null }).execute();
 }

@@ -53,7 +53,7 @@ export const Integration = z
         status: z
           .enum(['ok', 'failing', 'silent', 'disabled'])
           .describe(
-            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed could not be read, within 24 hours. `silent`: the store has orders that no webhook told of; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed could not be read, within 24 hours. `silent`: the store has orders that no webhook reported; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
           ),
         last_received_at: timestamp
           .nullable()
@@ -143,7 +143,7 @@ export const Integration = z
     last_swept_at: timestamp
       .nullable()
       .describe(
-        'When orders were last read from the store itself, every ten minutes, so that what no webhook told is recorded too; null for a store that cannot list its orders.',
+        'When orders were last read from the store itself, which happens every ten minutes and records what no webhook reported; null for a store that cannot list its orders.',
       )
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })

@@ -19,7 +19,7 @@ const PAUSE_MS = 30_000;
 const RENEW_EVERY_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
-/** Waits until no batch of clicks is on its way; while paused, none is begun. */
+/** Waits until no batch of clicks is being inserted; while paused, none starts. */
 async function untilDrained(redis: Redis): Promise<void> {
   const end = performance.now() + PAUSE_MS;
   while (await redis.use((client) => client.exists(CLICK_CLAIM))) {
@@ -28,18 +28,18 @@ async function untilDrained(redis: Redis): Promise<void> {
   }
 }
 
-/** Runs `work` while no click goes into ClickHouse; they wait in Redis meanwhile. */
+/** Runs `work` while no click is inserted into ClickHouse; clicks wait in Redis. */
 async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<void> {
   const owner = randomUUID();
   const keepPaused = () => redis.use((client) => client.set(CLICKS_PAUSED, owner, 'PX', PAUSE_MS));
   let isPaused = true;
   const assertPaused = async () => {
     isPaused &&= (await redis.use((client) => client.get(CLICKS_PAUSED))) === owner;
-    if (!isPaused) throw new Error('Clicks went on during the rebuild; run it again.');
+    if (!isPaused) throw new Error('Clicks were inserted during the rebuild; run it again.');
   };
   await keepPaused();
   const renewal = setInterval(() => {
-    // Renewing what has run out would hide that clicks went on.
+    // Renewing an expired pause would hide that clicks were inserted.
     assertPaused()
       .then(keepPaused)
       .catch(() => {
@@ -57,9 +57,9 @@ async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<v
 }
 
 /**
- * Rebuilds a brand's figures: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile nothing else of figures is
- * written, and the brand's own are incomplete for as long as it takes; what is sold and clicked waits. One that is
- * interrupted is run again by the worker. Returns how many entries it folded.
+ * Rebuilds a brand's figures: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile no other figures are written
+ * and the brand's are incomplete; new sales and clicks wait. The worker repeats an interrupted rebuild. Returns how
+ * many entries it folded.
  */
 export async function rebuildFigures(
   { postgres, redis, clickhouse }: Pick<Context, 'postgres' | 'redis' | 'clickhouse'>,

@@ -10,10 +10,10 @@ import { compareFigures } from './verify/actions.ts';
 
 type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log' | 'failures'>;
 
-/** A rebuild fails also when clicks went on meanwhile. */
+/** A rebuild also fails if clicks continued meanwhile. */
 const TRIES = 3;
 
-/** What is on its way to ClickHouse. */
+/** What is being sent to ClickHouse. */
 async function underWay({ postgres, redis }: Engines): Promise<{ claim: string; batch: number }> {
   const claim = await redis.use((client) => client.get(CLICK_CLAIM));
   return { claim: claim ?? '', batch: await oldestUnsentId(postgres.db) };
@@ -23,11 +23,11 @@ async function reconcile(engines: Engines, brandId: string): Promise<void> {
   const { postgres, clickhouse, log } = engines;
   const problems = await compareFigures({ db: postgres.db, clickhouse }, brandId);
   if (problems.length === 0) return;
-  log.warn({ brandId, problems }, 'figures that ClickHouse lost as it was killed are rebuilt');
+  log.warn({ brandId, problems }, 'rebuilding figures that ClickHouse lost when it was killed');
   await rebuildFigures(engines, brandId);
 }
 
-/** Reconciles each of the brands, and answers those where that failed for a reason of their own. */
+/** Reconciles each of the brands, and returns those that failed for reasons of their own. */
 async function reconcileEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
   const { postgres, redis, clickhouse, failures } = engines;
   const failed: string[] = [];
@@ -35,7 +35,7 @@ async function reconcileEach(engines: Engines, brandIds: readonly string[]): Pro
     try {
       await reconcile(engines, brandId);
     } catch (error) {
-      // With an engine away every brand would fail: all are reconciled once it is back.
+      // If an engine is down, every brand would fail; all are reconciled once it is back.
       await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
       failures.failed('reconciling the figures of a brand', error, { brandId });
       failed.push(brandId);
@@ -44,7 +44,10 @@ async function reconcileEach(engines: Engines, brandIds: readonly string[]): Pro
   return failed;
 }
 
-/** A brand that fails again and again is left to `rebuildUnfinished`: the others are not compared for its sake forever. */
+/**
+ * A brand that keeps failing is left to `rebuildUnfinished`, so that the others are not compared again and again
+ * because of it.
+ */
 async function reconcileAll(engines: Engines): Promise<void> {
   const { db } = engines.postgres;
   let left = await listBrandIds(db);
@@ -53,9 +56,9 @@ async function reconcileAll(engines: Engines): Promise<void> {
 }
 
 /**
- * Once after each start of ClickHouse. One that is killed within an insert may lack the batch in a table and take it for
- * a duplicate when it is sent again (clicks/missing.ts): so once that was sent again, every brand's figures are compared
- * with what they are folded from, and rebuilt where they differ. With replicas that cannot happen.
+ * Runs once after each start of ClickHouse. If ClickHouse is killed during an insert, a table may lack the batch and
+ * still treat it as a duplicate when it is sent again (clicks/missing.ts). So after that, every brand's figures are
+ * compared with their sources, and rebuilt if they differ. With replicas this cannot happen.
  */
 export async function reconcileFigures(engines: Engines): Promise<void> {
   const { clickhouse } = engines;
@@ -72,7 +75,7 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
   await finishReconciliation(clickhouse);
 }
 
-/** Rebuilds the figures of brands where a rebuild did not come to its end: its process was killed, or it failed. */
+/** Rebuilds the figures of brands whose last rebuild was interrupted or failed. */
 export async function rebuildUnfinished(engines: Engines): Promise<void> {
   for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
 }
@@ -80,7 +83,7 @@ export async function rebuildUnfinished(engines: Engines): Promise<void> {
 export const reconcileJob: Job = {
   name: 'reconcile-figures',
   everyMs: 5_000,
-  asksFor: 'figures to compare after a start of ClickHouse, and rebuilds that did not end',
+  asksFor: 'figures to compare after a start of ClickHouse, and unfinished rebuilds',
   run: async (context) => {
     await ensureMigrated(context.clickhouse);
     await reconcileFigures(context);

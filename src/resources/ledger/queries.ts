@@ -9,7 +9,7 @@ import { numbersOf } from '../../outbox/queries.ts';
 import type { Page } from '../../values/page.ts';
 
 export interface LedgerWhere {
-  /** Recorded before it. */
+  /** Only entries recorded before this time. */
   until: Date;
   creator_email?: string | undefined;
   currency?: string | undefined;
@@ -36,7 +36,7 @@ const entriesOf = (db: Db, brandId: string, where: LedgerWhere) =>
 
 export type ListedEntry = Awaited<ReturnType<typeof listEntries>>['rows'][number];
 
-/** Not by the list kit: entries stand in the order of their numbers in the chain, not of a time. */
+/** Does not use the list kit: entries are ordered by their numbers in the chain, not by a time. */
 export async function listEntries(db: Db, brandId: string, where: LedgerWhere, page: Page) {
   const { total } = await matching(db, brandId, where)
     .select(({ fn }) => fn.countAll<number>().as('total'))
@@ -72,10 +72,10 @@ export async function listBalances(db: Db, brandId: string, where: LedgerWhere) 
   return Balances.parse(rows);
 }
 
-/** The first and the last time that ClickHouse can hold, whatever the posting's. */
+/** The range of times that ClickHouse can store, to which a posting's time is clamped. */
 const [FIRST, LAST] = [-8.64e15, 8.64e15].map((ms) => tsvTime(new Date(ms)));
 
-/** Every fact of a posting that figures are folded from, as one text; figures/rollups/queries.ts writes the same. */
+/** All facts of a posting that figures depend on, as one text; figures/rollups/queries.ts builds the same text. */
 const POSTING = sql`entry.seq || '|' || posting.line - 1 || '|' || entry.kind || '|' || posting.account || '|'
   || posting.amount_minor || '|' || entry.currency || '|' || coalesce(entry.link_id, '') || '|' || entry.creator_id || '|'
   || least(greatest(translate(posting.at, 'TZ', ' ') collate "C", ${FIRST}), ${LAST})`;
@@ -83,7 +83,7 @@ const POSTING = sql`entry.seq || '|' || posting.line - 1 || '|' || entry.kind ||
 const POSTINGS = sql<{ account: string }>`rows from
   (jsonb_to_recordset(entry.postings) as (account text, amount_minor bigint, at text)) with ordinality`;
 
-/** As PostgreSQL has the entries up to `position`, without those in `left`. */
+/** The sums in PostgreSQL of the entries up to `position`, except those in `left`. */
 export async function listAccountSums(
   db: Db,
   brandId: string,
@@ -120,7 +120,7 @@ export async function findHead(db: Db, brandId: string): Promise<ChainHead> {
   return row ?? { seq: 0, hash: null };
 }
 
-/** The next entries of the chain, as they are stored. */
+/** The next entries of the chain, as stored. */
 export async function listChain(db: Db, brandId: string, after: number, limit: number) {
   const rows = await db
     .selectFrom('ledgerEntries')
@@ -133,7 +133,7 @@ export async function listChain(db: Db, brandId: string, after: number, limit: n
   return rows.map((row) => ({ ...row, postings: StoredPostings.safeParse(row.postings) }));
 }
 
-/** Brands with a ledger or seals, or with entries although their head says they have none. */
+/** Brands with a ledger or seals, or with entries although their head has none. */
 export async function listLedgerBrands(db: Db): Promise<string[]> {
   const rows = await db
     .selectFrom('outboxNumbers')
@@ -145,12 +145,12 @@ export async function listLedgerBrands(db: Db): Promise<string[]> {
   return rows.map(({ brandId }) => brandId);
 }
 
-/** Reads of one moment. */
+/** Runs several reads on one snapshot. */
 export async function inSnapshot<T>(db: Db, read: (snapshot: Db) => Promise<T>): Promise<T> {
   return await db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(read);
 }
 
-/** Every brand that this installation has. */
+/** Every brand of this installation. */
 export async function listBrandIds(db: Db): Promise<string[]> {
   const rows = await db.selectFrom('brands').select('id').orderBy('id').execute();
   return rows.map(({ id }) => id);

@@ -17,10 +17,10 @@ const entryOf = ({ hash, postings, orderId, storeOrderId, ...row }: ListedEntry)
   hash: hash.toString('hex'),
 });
 
-/** Longer than the rest of a millisecond, even if the timer fires early. */
+/** Longer than the rest of the current millisecond, even if the timer fires early. */
 const MOMENT_MS = 3;
 
-/** The filter, once no more entries can be recorded by its time, which is at most now. */
+/** Returns the filter once no more entries can be recorded before its time, which is at most now. */
 async function settled(
   { postgres, clock }: Pick<Context, 'postgres' | 'clock'>,
   brandId: string,

@@ -81,7 +81,7 @@ export const LedgerEntry = z
   })
   .meta({ id: 'LedgerEntry' });
 
-/** The answer repeats the moment in UTC, where its year must have four digits. */
+/** The answer repeats the time in UTC, where its year must have four digits. */
 const Moment = Boundary.refine(
   (boundary) => startOf(boundary).getUTCFullYear() >= 0,
   'must not be before the year 0000',

@@ -181,6 +181,7 @@ export async function createLink(
     commissionRatePpm: await ratePpmOf(work, input.commission_rate),
     holdDays: input.hold_days,
     attributionDays: input.attribution_days,
+    paysRenewals: input.pays_renewals || null,
     currency: store?.currency ?? input.currency ?? (await getBrandCurrency(db, brandId)),
     platform: input.platform ?? null,
     ...couponColumns(store),
@@ -211,8 +212,9 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
   }
   if (problems.length > 0) throw validationError(problems);
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
+  const paysRenewals = patch.pays_renewals === undefined ? undefined : patch.pays_renewals || null;
   const commissionRatePpm = patch.commission_rate === undefined ? undefined : toPpm(patch.commission_rate);
-  const terms = given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm });
+  const terms = given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm, paysRenewals });
   return { ...terms, ...couponColumns(store) };
 }
 

@@ -116,6 +116,10 @@ export const Link = Affiliate.extend({
   expires_at: timestamp
     .nullable()
     .describe('When the coupon ends at the store, as of `last_sync_at`; null when it does not end.'),
+  pays_renewals: z
+    .boolean()
+    .describe('Whether it also earns on orders that renew a subscription; otherwise only the first order pays.')
+    .meta({ example: false }),
 }).meta({ id: 'AffiliateLink' });
 
 const totals = {
@@ -286,6 +290,11 @@ export const LinkCreate = z
       .max(90)
       .default(30)
       .describe('Days after a click in which an order is attributed to it.'),
+    pays_renewals: z
+      .boolean()
+      .default(false)
+      .describe('Whether orders that renew a subscription pay the creator as well.')
+      .meta({ example: false }),
     destination_url: Destination.nullable()
       .describe(
         'Page that the link redirects to. Required for a link, unless `value` is an https address. With `integration_id` it must be a page of that store.',
@@ -316,6 +325,11 @@ export const LinkPatch = z
     commission_rate: Rate.optional().describe(
       'Percent that the creator earns of later sales, with at most 4 decimals.',
     ),
+    pays_renewals: z
+      .boolean()
+      .optional()
+      .describe('Whether later orders that renew a subscription pay the creator.')
+      .meta({ example: true }),
     active: z.boolean().optional().describe('`false` deactivates it, as DELETE does; `true` activates it again.'),
     creator_name: assignedName.optional(),
     platform: platform.optional(),
@@ -351,6 +365,7 @@ export function linkOf(linksUrl: string, row: ListedLink, figures: LinkFigures =
     commission_rate: fromPpm(commissionRatePpm),
     discount_percent: row.discountPpm === null ? null : fromPpm(row.discountPpm),
     url: shortUrl(linksUrl, slug),
+    pays_renewals: row.paysRenewals ?? false,
   };
 }
 

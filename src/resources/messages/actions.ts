@@ -20,7 +20,7 @@ import {
 } from './queries.ts';
 import { Message, type MessageCreate } from './schema.ts';
 
-/** The same text within this time is a form that was submitted twice. */
+/** The same text within this time counts as a form that was submitted twice. */
 const TWICE_MS = 60_000;
 
 type Person = { email: string | null; name: string | null };
@@ -42,7 +42,7 @@ interface Written {
   emailState: MessageRow['emailState'];
 }
 
-/** Writes the message that its conversation has counted already. */
+/** Inserts the message, which the conversation has already counted. */
 async function write({ db }: Work, { id, brandId, messageCount, lastMessageAt }: ConversationRow, message: Written) {
   const place = { brandId, conversationId: id, number: messageCount, sentAt: lastMessageAt };
   return await insertMessage(db, { ...message, ...place, readAt: null });
@@ -57,7 +57,7 @@ async function mailOf(work: Work, conversation: ConversationRow, to: Addressee, 
   return state === 'suppressed' ? 'suppressed' : 'queued';
 }
 
-/** A brand's message. It answers the creator's before it, so those are read. */
+/** Sends a brand's message. It answers the creator's earlier ones, so those are marked as read. */
 export async function sendMessage(work: Work, input: MessageCreate): Promise<Message> {
   const { db, now, brandId } = work;
   const to = await getAddressee(db, brandId, input.creator_email);
@@ -86,7 +86,7 @@ export async function readConversation(work: Work, id: string) {
   return await getConversation(db, brandId, id);
 }
 
-/** Marks the brand's messages as read by the creator, who looks at the page. */
+/** Marks the brand's messages as read by the creator, who is viewing the page. */
 export async function seeConversation({ db, now }: Work, conversation: ConversationRow): Promise<void> {
   await markRead(db, conversation, 'brand', now);
   await clearUnread(db, conversation, 'creatorUnread');
@@ -94,7 +94,7 @@ export async function seeConversation({ db, now }: Work, conversation: Conversat
 
 export type Reply = 'sent' | 'sent_before' | 'too_many';
 
-/** A creator's message, from the page. */
+/** Stores a creator's message from the page. */
 export async function receiveReply(work: Work, conversation: { id: string } & Person, body: string): Promise<Reply> {
   const { db, now, brandId } = work;
   const locked = await lockConversation(db, brandId, conversation.id);

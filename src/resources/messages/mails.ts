@@ -10,7 +10,7 @@ function beginning(text: string): string {
   return characters.length <= QUOTED ? text : `${characters.slice(0, QUOTED).join('')} …`;
 }
 
-/** A brand's message, with the page for the reply. */
+/** A brand's message, with a link to the page for the reply. */
 const messageSent = template({
   audience: 'creator',
   params: z.object({

@@ -6,7 +6,7 @@ export const messages = noun({
   name: 'messages',
   tag: {
     name: 'Messages',
-    about: 'One conversation of a brand and a creator.',
+    about: 'One conversation between the brand and each creator.',
   },
   ids: { messages: 'msg' },
   operations: messageOperations,

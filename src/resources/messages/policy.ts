@@ -5,7 +5,7 @@ import words from './contact-words.json' with { type: 'json' };
 /** How many replies a creator may send in an hour. */
 export const REPLIES_PER_HOUR = 20;
 
-const NAMES: Readonly<Record<ContactKind, string>> = { email: 'an e-mail address', phone: 'a telephone number' };
+const NAMES: Readonly<Record<ContactKind, string>> = { email: 'an e-mail address', phone: 'a phone number' };
 
 /** The kinds of contact details in a message's subject or text. */
 export function contactsOf({ subject, body }: { subject?: string | null | undefined; body: string }): ContactKind[] {
@@ -14,27 +14,29 @@ export function contactsOf({ subject, body }: { subject?: string | null | undefi
 
 export const inWords = (found: readonly ContactKind[]): string => found.map((kind) => NAMES[kind]).join(' and ');
 
-/** Throws CONTACT_INFO_BLOCKED, with the kind of what was found and never its text. */
+/** Throws CONTACT_INFO_BLOCKED with the kind of contact that was found, but not its text. */
 export function assertNoContacts(message: { subject?: string | null | undefined; body: string }): void {
   const matched = contactsOf(message);
   if (matched.length === 0) return;
-  const text = `The message has ${inWords(matched)}; leave it out: messages must not contain contact details.`;
+  const text = `The message contains ${inWords(matched)}; remove it, because messages must not contain contact details.`;
   throw new ApiError('CONTACT_INFO_BLOCKED', text, { facts: { matched } });
 }
 
 export type ContactKind = 'email' | 'phone';
 
-/** Found in no message that people read: they only break up what a pattern would see. */
+/** Invisible characters, which only serve to hide text from a pattern. */
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
-/** A ligature of a whole phrase, such as U+FDFA, is not expanded: the text would become eighteen times as long. */
+/**
+ * A ligature of a whole phrase, such as U+FDFA, is not expanded, because the text would become eighteen times as long.
+ */
 const MAX_FORM = 3;
 
-/** How a character beyond ASCII is read: its compatible form, and the digits of every script as 0 to 9. */
+/** A character beyond ASCII in its compatible form, with the digits of every script as 0 to 9. */
 function readCharacter(character: string): string {
-  // Of U+2474 and U+2488, `(1)` and `1.`, the number.
+  // For U+2474 and U+2488, `(1)` and `1.`, only the number.
   const form = character.normalize('NFKC').replace(/^\(?(\d+)[).]$/, '$1');
   return (form.length > MAX_FORM ? character : form).replace(/[^\P{Nd}0-9]/gu, (digit) => {
-    // The zero of each script's ten digits is the last character before them that is not a digit.
+    // The ten digits of a script are consecutive; zero follows the last character that is not a digit.
     const value = digit.codePointAt(0) ?? 0;
     let zero = value;
     while (value - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero -= 1;
@@ -42,7 +44,7 @@ function readCharacter(character: string): string {
   });
 }
 
-/** The same text as it is read: compatible forms folded, invisible characters gone, digits of every script as 0 to 9. */
+/** The text as it looks: compatible forms folded, invisible characters removed, digits of every script as 0 to 9. */
 function readable(text: string): string {
   const forms = new Map<string, string>();
   const formOf = (character: string): string => {
@@ -64,12 +66,12 @@ const oneOf = (list: readonly string[]) => `(?:${[...list].sort((a, b) => b.leng
 const START = '(?<![\\p{L}\\p{N}])';
 const END = '(?![\\p{L}\\p{N}])';
 /**
- * Where a name may end. Every pattern begins here and not with the name, which would be walked through from each of its
- * characters; `NAME_BEFORE` finds it afterwards.
+ * Where a name may end. Every pattern starts here and not at the name, because that would restart at each of its
+ * characters; `NAME_BEFORE` finds the name afterwards.
  */
 const NAME = '(?<=[\\p{L}\\p{N}][._%+-]{0,3})';
 const NAME_BEFORE = /(?<=([\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}))/uy;
-/** Few hyphens, and below few dots in a row: a walk through `a-at-a-at-…` would begin again at each of them. */
+/** Few hyphens, and below few dots in a row, because matching `a-at-a-at-…` would restart at each of them. */
 const HOST = '[\\p{L}\\p{N}]{1,63}(?:-{1,2}[\\p{L}\\p{N}]{1,63}){0,4}';
 const LEVELS = '{0,5}';
 const [TLD, PLAIN_TLD] = [oneOf(words.tlds), oneOf(words.plainTlds)];
@@ -77,14 +79,14 @@ const [AT, DOT] = [oneOf(words.at), oneOf(words.dot)];
 const PROVIDER = oneOf(words.providers);
 const OPEN = '[([{<*_|/\\-"\']{1,3}\\s*';
 const CLOSE = '\\s*[)\\]}>*_|/\\-"\']{1,3}';
-/** `(at)`, `[ät]`, `{arroba}`; also a bare sign in brackets. */
+/** `(at)`, `[ät]`, `{arroba}`, and a bare at sign in brackets. */
 const BRACKETED_AT = `${OPEN}(?:${AT}|@|a)${CLOSE}`;
 const BRACKETED_DOT = `${OPEN}(?:${DOT}|\\.)${CLOSE}`;
 const ANY_DOT = `(?:\\s*\\.\\s*|\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+)`;
 
 const EMAILS = [
   `${NAME}@${HOST}(?:\\.${HOST})${LEVELS}\\.\\p{L}{2,24}${END}`,
-  // Spaced out around the sign and the dot.
+  // With spaces around the at sign and the dot.
   `${NAME}(?:\\s+@\\s+|@\\s+)${HOST}${ANY_DOT}${TLD}${END}`,
   `${NAME}\\s*@\\s*${HOST}(?:\\s*${BRACKETED_DOT}\\s*|\\s+${DOT}\\s+|\\s+\\.\\s*|\\s*\\.\\s+)${TLD}${END}`,
   `${NAME}\\s*[@]\\s*${PROVIDER}${END}(?!\\s*\\p{L})`,
@@ -96,10 +98,10 @@ const EMAILS = [
   `${NAME}\\s+${AT}\\s+${oneOf(words.bareProviders)}${END}`,
 ].map((pattern) => new RegExp(pattern, 'giu'));
 
-/** Capitals set off what is written in one: `annaATexampleDOTcom`. */
+/** Capitals separate the words: `annaATexampleDOTcom`. */
 const CAMEL = /[a-z0-9._-]AT[a-z0-9-]+(?:DOT[a-z0-9-]+)*DOT[a-z]{2,}/;
 
-/** Single characters with blanks between them, as one word: `a n n @ m a i l . c o m`. */
+/** Joins single characters with spaces between them: `a n n @ m a i l . c o m`. */
 const joined = (text: string): string =>
   text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) => spelt.replace(/\s/g, ''));
 
@@ -111,7 +113,7 @@ const hasEmail = (text: string): boolean => {
   return together !== text && isWrittenIn(together);
 };
 
-/** The text without what the pattern finds, and the name before it. */
+/** Removes what the pattern finds, with the name before it. */
 function without(text: string, pattern: RegExp): string {
   const parts: string[] = [];
   let from = 0;
@@ -124,7 +126,7 @@ function without(text: string, pattern: RegExp): string {
   return parts.join('') + text.slice(from);
 }
 
-/** Numbers that a link itself calls: no other link is looked into. */
+/** Links that dial a number; other links are not searched. */
 const CALLING =
   /(?:tel:|sms:|callto:|wa\.me\/|whatsapp\.com\/send\/?\?phone=|t\.me\/\+|viber:\/\/\S{0,100}number=)\s*[+%\d][\d\s%().-]{5,}/i;
 
@@ -140,7 +142,7 @@ const AND_NO_MORE = '(?![./:-]?\\d)';
 const LABEL =
   '(?:\\s*(?:(?:numbers?|nummer|num[eé]ro|n[uú]mero|numer|номер|no|nr|code|id|is|ist|est|es)\\b\\.?|n[o°]\\.?)){0,3}';
 
-/** What has many digits and is not a telephone number, in the order in which it is taken out. */
+/** Things with many digits that are not phone numbers, in the order in which they are removed. */
 const NUMBERS_OF_OTHER_THINGS = [
   '(?:https?://|www\\.)\\S+',
   `${START}(?:[\\p{L}\\p{N}-]{1,63}\\.){1,5}\\p{L}{2,24}/\\S*`,
@@ -165,16 +167,16 @@ const NUMBERS_OF_OTHER_THINGS = [
   '(?<![\\d+.,])\\d{1,2}(?:[. ]\\d{3}){2,}(?:,\\d+)?(?![.\\s/-]?\\d)',
   '(?<![\\d+.])-?\\d{1,3}[.,]\\d{4,}(?!\\d)°?',
   '(?<!\\d)\\d{1,6}(?:\\s?[x×]\\s?\\d{1,6}){1,2}(?!\\d)',
-  // A choice of round figures: 500/750/1000.
+  // A choice of round amounts: 500/750/1000.
   `${ALONE}[1-9]\\d{1,4}0(?:\\s?/\\s?[1-9]\\d{1,4}0){2,}${AND_NO_MORE}`,
   '(?<![\\d*])\\d{1,6}\\s?\\*\\s?\\d{1,6}(?!\\d|\\s?\\*)',
   `(?<![\\d*])\\d{1,4}(?:\\s?\\*\\s?\\d{1,4}){2}\\s?(?:mm|cm|m|in|inch|inches|px)${END}`,
 ].map((pattern) => new RegExp(pattern, 'giu'));
 
-/** Codes of parcels and products: capitals and digits in one. */
+/** Codes of parcels and products, which mix capitals and digits. */
 const CODE = /(?<![\p{L}\p{N}])(?=[A-Z0-9]*[A-Z])(?=(?:[A-Z]*\d){4})[A-Z0-9]{8,}(?![\p{L}\p{N}])/gu;
 
-/** Of letters that stand for digits, in what is mostly digits: `O151 234 S678`. */
+/** Replaces letters that stand for digits in mostly numeric text: `O151 234 S678`. */
 const misspelt = (text: string): string =>
   text.replace(/(?<![\p{L}\p{N}])[\dOoIlS|]{3,}(?![\p{L}\p{N}])/gu, (run) =>
     run.replace(/\d/g, '').length * 2 > run.length
@@ -190,11 +192,11 @@ const MAX_DIGITS = 15;
 
 const GLUED = new RegExp(`^(?:${oneOf([...DIGIT_WORDS.keys()])}){${MIN_SPELT},}$`, 'u');
 const EACH_WORD = new RegExp(oneOf([...DIGIT_WORDS.keys()]), 'gu');
-/** `nullfünfeinszweidrei` as its words. */
+/** Splits `nullfünfeinszweidrei` into its words. */
 const apart = (text: string): string =>
   text.replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token));
 
-/** Numbers that are spelt in words: four of them and seven digits in all, or two of them in a number of nine. */
+/** Whether a number is spelt in words: four words and seven digits in total, or two words within a number of nine. */
 function isSpelt(text: string): boolean {
   let [digits, spelt, times] = ['', 0, 1];
   for (const [token] of apart(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[¤:;!?&]/gu)) {
@@ -207,30 +209,33 @@ function isSpelt(text: string): boolean {
       if (!/^\d/.test(token)) spelt += 1;
       times = 1;
     }
-    // A person who counts is not giving a telephone number.
+    // Counting words are not a phone number.
     const isEnough = spelt >= MIN_SPELT ? digits.length >= MIN_DIGITS : spelt > 1 && digits.length >= MIN_LISTED;
     if (isEnough && !'12345678910'.startsWith(digits)) return true;
   }
   return false;
 }
 
-/** Digits with what people put between them, next to no letter; or seven in a row wherever they stand. */
+/** Digits and the separators that people use, not adjacent to a letter; or seven digits in a row anywhere. */
 const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|#]{0,4}\d)*(?![\p{L}])|\d{7,}/gu;
 
-/** What stands between the groups of a number and of no other thing: `415+555+2671`, `415 dash 555 dash 2671`. */
+/** Separators that only phone numbers have: `415+555+2671`, `415 dash 555 dash 2671`. */
 const BETWEEN_WORDS = new Set([...words.between, ...words.dot]);
 const ODD = new RegExp(
   `(?<=\\d)(?:\\s{0,2}[^\\p{L}\\p{N}\\s.,;%\\-–—/():·•_~|#$€£¥₹₽₺₩¤]{1,3}\\s{0,2}|\\s(?:${oneOf([...BETWEEN_WORDS, ...words.and])})\\s)(?=\\d)`,
   'giu',
 );
 
-/** A number begins as one, has the form 555 123 4567 or single digits; it is whole, with nothing more `between`. */
+/**
+ * A number starts like a phone number, has the form 555 123 4567 or consists of single digits, and is complete, with no
+ * further `between`.
+ */
 const formedWith = (between: string, inside = between): RegExp =>
   new RegExp(
     `(?<![\\d.,^])(?:(?:\\+\\d|0\\d)\\d{0,4}(?:${between}\\d{1,7}){2,12}|[2-9]\\d{2}${inside}\\d{3}${inside}\\d{4}|\\d(?:${between}\\d){8,14})(?!${between}\\d|\\d)`,
     'gu',
   );
-/** Groups with commas between them are mostly a list, those with odd signs mostly a sum. */
+/** Groups separated by commas are usually a list; groups with unusual signs are usually a sum. */
 const LISTED = formedWith('\\s?[,;]\\s?', '[,;]');
 const ADDED = formedWith('[\\s^.\\-–—/()]{1,4}');
 const MIN_LISTED = 9;
@@ -248,7 +253,7 @@ function isFormed(text: string, form: RegExp): boolean {
   });
 }
 
-/** Runs of more digits than a number has may hold one beside others. */
+/** A run of more digits than a phone number has may contain one. */
 const MAX_LOOKED_INTO = 5;
 const MAX_RUN = 60;
 
@@ -280,9 +285,9 @@ function hasPhone(text: string): boolean {
 }
 
 /**
- * Which ways past the platform a text offers: an e-mail address or a telephone number, also spelt out, spaced or in
- * other scripts. Prices, dates, order numbers, handles and links do not count. A number of seven digits or more is a
- * telephone number, unless a word right before it or its form says otherwise.
+ * The contact details that a text contains: an e-mail address or a phone number, including spelt-out or spaced ones and
+ * other scripts. Prices, dates, order numbers, handles and links do not count. Seven or more digits are a phone number,
+ * unless the word right before them or their form says otherwise.
  */
 export function contactsIn(text: string): ContactKind[] {
   const read = readable(text);

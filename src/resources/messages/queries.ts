@@ -22,7 +22,7 @@ const withCreator = (db: Db) =>
     .selectAll('conversations')
     .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
 
-/** PostgreSQL counts characters as people do here: code points, so that no emoji is cut in two. */
+/** PostgreSQL counts code points, so no emoji is cut in two. */
 const preview = sql<string>`left(messages.body, ${PREVIEW_CHARACTERS})`;
 
 const withLastMessage = (db: Db) =>
@@ -48,12 +48,12 @@ export const conversations = listing({
 export const { get: getConversation } = conversations;
 export type ListedConversation = Awaited<ReturnType<typeof getConversation>>;
 
-/** Found by its id alone: the reader of its page's link has no brand. */
+/** Found by id alone, because a visitor with the page's link has no brand. */
 export async function findConversationPage(db: Db, id: string) {
   return await withCreator(db).where('conversations.id', '=', id).executeTakeFirst();
 }
 
-/** The number of a message of this conversation. */
+/** The number of a message in this conversation. */
 export async function getMessageNumber(db: Db, brandId: string, conversationId: string, id: string): Promise<number> {
   const row = await db
     .selectFrom('messages')
@@ -66,7 +66,7 @@ export async function getMessageNumber(db: Db, brandId: string, conversationId: 
   return row.number;
 }
 
-/** The newest messages before a number, the newest first. */
+/** The newest messages before a number, newest first. */
 export async function listMessages(
   db: Db,
   { brandId, id: conversationId }: Pick<ConversationRow, 'brandId' | 'id'>,
@@ -83,11 +83,11 @@ export async function listMessages(
     .execute();
 }
 
-/** Locked until the transaction ends: messages of a conversation get their numbers one after the other. */
+/** Locked until the transaction ends, so that messages get consecutive numbers. */
 export const lockConversation = (db: Db, brandId: string, id: string): Promise<ConversationRow> =>
   lockOwn(db.selectFrom('conversations').selectAll(), 'conversation', brandId, id);
 
-/** The conversation with a creator, made when it is the first, with room for one more message of the brand. */
+/** The conversation with a creator, created if needed, with one more message of the brand counted. */
 export async function openConversation(
   db: Db,
   { id, brandId, creatorId, now }: { id: string; brandId: string; creatorId: string; now: Date },
@@ -108,7 +108,7 @@ export async function openConversation(
     .executeTakeFirstOrThrow();
 }
 
-/** Room for one more message of the creator, in a conversation that is locked. */
+/** Counts one more message of the creator in a locked conversation. */
 export async function countReply(db: Db, { brandId, id }: ConversationRow, now: Date): Promise<ConversationRow> {
   return await db
     .updateTable('conversations')
@@ -128,7 +128,7 @@ export async function insertMessage(db: Db, row: Insertable<MessagesTable>): Pro
   return await db.insertInto('messages').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Notes what the other side has read. */
+/** Records what the other side has read. */
 export async function markRead(
   db: Db,
   { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
@@ -158,7 +158,7 @@ export async function clearUnread(
     .execute();
 }
 
-/** The creator's messages since a time, the newest first. */
+/** The creator's messages since a time, newest first. */
 export async function listRecentReplies(db: Db, { brandId, id }: ConversationRow, since: Date, limit: number) {
   return await db
     .selectFrom('messages')

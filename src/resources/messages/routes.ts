@@ -79,7 +79,7 @@ const sendMessageOperation = create({
   tag,
   summary: 'Write to a creator',
   description:
-    'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or telephone number ' +
+    'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or phone number ' +
     'is 403 CONTACT_INFO_BLOCKED; `matched` says which was found.',
   body: MessageCreate,
   item: Message,

@@ -109,7 +109,7 @@ export const MessageCreate = z
       .trim()
       .min(1)
       .max(MAX_BODY)
-      .describe('Text, without e-mail addresses and telephone numbers.')
+      .describe('Text, without e-mail addresses and phone numbers.')
       .meta({ example: 'We love your last reel. Shall we plan another?' }),
     send_email: z
       .boolean()

@@ -15,6 +15,8 @@ const getAffiliateStoreTracking = get({
   description:
     'The last visit by a tracked link, and the last order that carried one. Follow a link, buy something, and call this to see both.',
   params: IntegrationParams,
+  // Agents see the share of orders with a click in the store itself.
+  forAgents: false,
   item: StoreTracking,
   find: async ({ postgres, clickhouse, clock }, { caller: { brandId }, params: { id } }) => {
     const now = clock.now();

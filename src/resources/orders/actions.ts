@@ -2,7 +2,6 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { Work } from '../../operation/work.ts';
 import type { DisputeOfOrder, OrderFacts, ReceivedRefunds, RefundOfOrder } from '../../stores/facts.ts';
 import type { Reading } from '../../stores/provider.ts';
-import { DAY_MS } from '../../values/duration.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
 import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
@@ -29,7 +28,7 @@ import {
 } from './queries.ts';
 import { type Recomputed, recompute } from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
-import { decideLater, recordSales } from './sale.ts';
+import { decideLater, isOpen, recordSales } from './sale.ts';
 import type { Cause, OrderSource } from './schema.ts';
 import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
 import { addFlags } from './suspicion.ts';
@@ -143,9 +142,6 @@ async function recomputeCommission(
   for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
   if (isOwedChanged) await useUnallocated(work, [commission]);
 }
-
-/** An order that paid nobody may be decided again until then. */
-const isOpen = ({ occurredAt }: OrderRow, at: Date): boolean => at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** Sets since when a dispute over the order is lost, as all that is known of its disputes says. */
 async function updateLost(work: Work, key: OrderKey, order: OrderRow): Promise<OrderRow> {

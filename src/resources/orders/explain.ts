@@ -4,12 +4,12 @@ import { fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
 import { listAdjustments } from '../commissions/adjustment-queries.ts';
 import { findCommissionOf } from '../commissions/order-queries.ts';
-import { approvalBlockers, isSuspicious } from '../commissions/policy.ts';
+import { approvalBlockers, isSuspicious, type OrderEnd } from '../commissions/policy.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
 import { commissionOf } from '../commissions/schema.ts';
 import { type ListedLink, listLinksByIds } from '../links/queries.ts';
-import { getStoreOf, listOrders, type OrderRow } from './queries.ts';
-import { explainCandidate, explainDecision } from './reasons.ts';
+import { getStoreOf, listDisputes, listOrders, type OrderRow } from './queries.ts';
+import { explainCandidate, explainDecision, explainNobody } from './reasons.ts';
 import { countRefunds } from './refunds/count.ts';
 import { listRefunds } from './refunds/queries.ts';
 import { Attribution, type ExplainQuery, Explanation } from './schema.ts';
@@ -27,12 +27,17 @@ async function getOrder(db: Db, brandId: string, { order_id, integration_id }: E
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
 
+function endOf({ cancelledAt, disputeLostAt, isTest }: OrderRow): OrderEnd {
+  if (cancelledAt) return 'cancelled';
+  return disputeLostAt ? 'dispute_lost' : isTest ? 'test_order' : null;
+}
+
 function blockersOf(row: CommissionRow, order: OrderRow, now: Date) {
   const { status } = row;
   if (status === 'paid' || status === 'approved') return [];
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...approvalBlockers(row, order.cancelledAt !== null, now).map(({ code }) => code),
+    ...approvalBlockers(row, endOf(order), now).map(({ code }) => code),
     ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
   ];
 }
@@ -90,6 +95,24 @@ async function refundsOf(db: Db, order: OrderRow) {
   }));
 }
 
+/** Each decision with its time and cause, the first one first; only the last one may have paid somebody. */
+function decisionsOf({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
+  return [
+    ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
+    { decided_at, cause, rule, reason, explanation },
+  ];
+}
+
+async function disputesOf(db: Db, order: OrderRow) {
+  const disputes = await listDisputes(db, order);
+  return disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
+    dispute_id: disputeId,
+    status,
+    at: toldAt.toISOString(),
+    lost_at: status === 'lost' ? (lostAt?.toISOString() ?? null) : null,
+  }));
+}
+
 /** Why an order earned a creator a commission, or nobody. */
 export async function explainOrder(db: Db, brandId: string, query: ExplainQuery, now: Date): Promise<Explanation> {
   const order = await getOrder(db, brandId, query);
@@ -100,17 +123,22 @@ export async function explainOrder(db: Db, brandId: string, query: ExplainQuery,
   const commission = await findCommissionOf(db, order);
   const store = await getStoreOf(db, order);
   const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
+  const explanation = explainDecision(attribution, owed);
   return Explanation.parse({
     ...toWire(order),
     ...attribution,
     source: store.provider,
     amount: fromMinor(order.baseMinor, order.currency),
     attributed: commission !== undefined,
-    explanation: explainDecision(attribution, owed),
+    explanation,
+    is_test: order.isTest ?? false,
+    is_renewal: order.isRenewal ?? false,
+    decisions: decisionsOf(attribution, explanation),
     candidates: candidatesOf(attribution, links),
     commission: commission
       ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
       : null,
     refunds: await refundsOf(db, order),
+    disputes: await disputesOf(db, order),
   });
 }

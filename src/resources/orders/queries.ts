@@ -1,8 +1,9 @@
 import { type Selectable, sql, type Updateable } from 'kysely';
-import type { OrdersTable } from '../../engines/postgres/attribution-tables.ts';
+import type { OrdersTable, Provider } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { insertOf } from '../../engines/postgres/rows.ts';
 import type { DisputeFacts, OrderFacts } from '../../stores/facts.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import type { Attribution, OrderSource } from './schema.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
@@ -184,6 +185,74 @@ export async function listDisputes(db: Db, key: OrderKey) {
 export async function findLostAt(db: Db, key: OrderKey): Promise<Date | null> {
   const lost = (await listDisputes(db, key)).filter(({ status }) => status === 'lost');
   return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
+}
+
+/** An order whose customer's journey is asked of its store. */
+export interface DueJourney {
+  /** Our own id of the order. */
+  orderId: string;
+  brandId: string;
+  integrationId: string;
+  provider: Provider;
+  baseUrl: string;
+  storeOrderId: string;
+  answers: number;
+  /** When the order was first reported. */
+  seenAt: Date;
+}
+
+export async function insertJourneys(
+  db: Db,
+  orders: readonly Pick<NewOrder, 'id' | 'brandId' | 'integrationId' | 'orderId'>[],
+  dueAt: Date,
+): Promise<void> {
+  if (orders.length === 0) return;
+  const rows = orders.map(({ id, brandId, integrationId, orderId: storeOrderId }) => ({
+    ...{ orderId: id, brandId, integrationId, storeOrderId, dueAt },
+  }));
+  await db.insertInto('orderJourneys').values(rows).execute();
+}
+
+/**
+ * Takes those that are due until `until`, so that no other worker asks for them. Those that could not be asked for a day are
+ * deleted, because their orders are not decided again.
+ */
+export async function claimJourneys(db: Db, now: Date, until: Date, limit: number): Promise<DueJourney[]> {
+  const { rows } = await sql<DueJourney>`
+    with old as (delete from order_journeys where due_at <= ${new Date(now.getTime() - DAY_MS)}),
+    due as (
+      select journey.order_id from order_journeys as journey
+      join integrations as store on store.id = journey.integration_id
+      where journey.due_at <= ${now} and journey.due_at > ${new Date(now.getTime() - DAY_MS)}
+        and store.status = 'connected'
+      order by journey.due_at limit ${limit} for update of journey skip locked
+    )
+    update order_journeys as journey set due_at = ${until}
+    from due, orders, integrations as store
+    where journey.order_id = due.order_id and orders.id = journey.order_id and store.id = journey.integration_id
+    returning journey.order_id, journey.brand_id, journey.integration_id, store.provider, store.base_url,
+      journey.store_order_id, journey.answers, orders.created_at as seen_at`.execute(db);
+  return rows;
+}
+
+export async function updateJourney(
+  db: Db,
+  { brandId, orderId }: Pick<DueJourney, 'brandId' | 'orderId'>,
+  change: { dueAt: Date; answers?: number },
+): Promise<void> {
+  await db
+    .updateTable('orderJourneys')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('orderId', '=', orderId)
+    .execute();
+}
+
+export async function deleteJourney(
+  db: Db,
+  { brandId, orderId }: Pick<DueJourney, 'brandId' | 'orderId'>,
+): Promise<void> {
+  await db.deleteFrom('orderJourneys').where('brandId', '=', brandId).where('orderId', '=', orderId).execute();
 }
 
 export interface Burst {

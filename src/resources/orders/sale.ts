@@ -1,6 +1,7 @@
 import type { Work } from '../../operation/work.ts';
 import type { OrderFacts } from '../../stores/facts.ts';
 import { readClick } from '../../values/click-token.ts';
+import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
 import type { Secrets } from '../../values/secrets.ts';
@@ -18,7 +19,7 @@ import {
   shortened,
 } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
-import { insertOrders, type NewOrder, type OrderRow, updateDecision } from './queries.ts';
+import { deleteJourney, insertJourneys, insertOrders, type NewOrder, type OrderRow, updateDecision } from './queries.ts';
 import { recompute } from './recompute.ts';
 import type { KnownRefund } from './refunds/count.ts';
 import { Attribution, type Cause, type OrderSource } from './schema.ts';
@@ -198,6 +199,14 @@ export async function recordSales(
   );
   const won = decided.flatMap(({ decision, order, refunds }) => wonBy(decision, order, refunds));
   await createCommissions(work, secrets, source, won);
+  if (source.provider === 'shopify') await lookUpLater();
+
+  /** Shopify knows minutes later which visits led to an order. Nobody visited before a test or a renewal. */
+  async function lookUpLater(): Promise<void> {
+    const open = decided.filter(({ decision, order }) => !decision.winner && !order.isTest && !order.isRenewal);
+    const orders = open.flatMap(({ order }) => (isOpen(order, now) ? [order] : []));
+    await insertJourneys(db, orders, new Date(now.getTime() + MINUTE_MS));
+  }
 
   function newOrderOf(facts: Sale['facts'], decision: Decision<ListedLink>): NewOrder {
     const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail, isTest, isRenewal } = facts;
@@ -213,6 +222,10 @@ export async function recordSales(
     };
   }
 }
+
+/** An order that paid nobody may be decided again until then. */
+export const isOpen = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
+  at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** What came after an order was decided, and how. */
 export interface LateCandidates {
@@ -276,5 +289,6 @@ export async function decideLater(
   const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
   if (!decided || !decision.winner) return false;
   await createCommissions(work, secrets, source, wonBy(decision, decided, await late.refunds()));
+  if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }

@@ -182,7 +182,7 @@ const ExplainedCommission = CommissionEvent.extend({
       z.object({
         cause: z
           .string()
-          .describe('Id of the refund that caused it, `cancelled` or `order_updated`.')
+          .describe('Id of the refund that caused it, `cancelled`, `dispute_lost` or `order_updated`.')
           .meta({ example: 'cancelled' }),
         amount: z
           .number()
@@ -224,6 +224,11 @@ export const Explanation = z
       .describe('When the store cancelled the order; null if it did not.')
       .meta({ example: null }),
     customer_email: maskedCustomer,
+    is_test: z.boolean().describe('Whether the store says that it is a test order, which pays nobody.').meta({ example: false }),
+    is_renewal: z
+      .boolean()
+      .describe('Whether it renews a subscription: it pays only codes and links with `pays_renewals`.')
+      .meta({ example: false }),
     attributed: z.boolean().describe('Whether a code or link earned the order.').meta({ example: true }),
     explanation: z.string().describe('The decision in a sentence.').meta({
       example: 'Attributed to Ana Ortiz: 12.55 USD for a redeemed code; the commission is pending.',
@@ -231,8 +236,25 @@ export const Explanation = z
     rule: Attribution.shape.rule,
     reason: Attribution.shape.reason,
     decided_at: timestamp
-      .describe('When the order first arrived and its attribution was decided, for good.')
+      .describe('When its attribution was last decided: as the order first arrived, unless `decisions` has several.')
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    decisions: z
+      .array(
+        z.object({
+          decided_at: timestamp.describe('When this decision was made.').meta({ example: '2026-03-02T09:30:00.000Z' }),
+          cause: Cause,
+          rule: Attribution.shape.rule,
+          reason: Attribution.shape.reason,
+          explanation: z
+            .string()
+            .describe('What this decision was, in a sentence.')
+            .meta({ example: 'It paid nobody: it came without a code and without a click.' }),
+        }),
+      )
+      .describe(
+        'Every decision, oldest first. An order that paid nobody is decided again when, within 24 hours of being placed, a code ' +
+          'or click from before it becomes known; one that paid somebody is not.',
+      ),
     terms: Terms.nullable().describe(
       'Terms of the winning code or link, as copied when it was decided; null when nothing won.',
     ),
@@ -245,7 +267,9 @@ export const Explanation = z
         z.object({
           refund_id: z
             .string()
-            .describe("The refund's id at its store; `cancelled` for what the cancellation of a paid order gave back.")
+            .describe(
+              "The refund's id at its store; `cancelled` or `dispute_lost` for what was left when a paid order was cancelled or lost.",
+            )
             .meta({ example: 're_77' }),
           amount: z.number().describe('What the store refunded, in major units.').meta({ example: 25 }),
           counted: z
@@ -256,6 +280,21 @@ export const Explanation = z
         }),
       )
       .describe('Refunds of the order, oldest first.'),
+    disputes: z
+      .array(
+        z.object({
+          dispute_id: z.string().describe("The dispute's id at its store.").meta({ example: '285332461' }),
+          status: z
+            .enum(['open', 'won', 'lost'])
+            .describe("Outcome of the dispute. `lost`: the customer's bank returned the payment; the commission is rejected."),
+          at: timestamp.describe('When the store last reported the dispute.').meta({ example: '2026-03-20T10:00:00.000Z' }),
+          lost_at: timestamp
+            .nullable()
+            .describe('When the store first reported the dispute as lost; null unless it is lost.')
+            .meta({ example: null }),
+        }),
+      )
+      .describe("Disputes of the customer's bank over the payment."),
   })
   .meta({ id: 'Explanation' });
 export type Explanation = z.infer<typeof Explanation>;

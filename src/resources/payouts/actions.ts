@@ -28,7 +28,7 @@ import {
 } from './queries.ts';
 import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './schema.ts';
 
-/** A payer's day may have begun before ours. */
+/** Time zones: the payer's day may have started before the UTC day. */
 const DAY_MS = 24 * 60 * 60 * 1_000;
 
 export async function createPayout(work: Work, input: PayoutCreate): Promise<PayoutFacts> {
@@ -58,7 +58,7 @@ export async function createPayout(work: Work, input: PayoutCreate): Promise<Pay
     paidAt: isWallet ? now : null,
     createdAt: now,
   });
-  // A wallet's payout is done when it is made.
+  // A wallet payout is paid as soon as it is recorded.
   if (isWallet) await payOut(work, made, selectionOf(input), now);
   return await announcePayout(work, made.id);
 }
@@ -77,7 +77,8 @@ async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
 type Unpaid = Omit<Parameters<typeof insertPayout>[1], 'status' | 'paidAt'>;
 
 /**
- * Records a payout that is paid already, of these commissions; their creator is locked. Of none it pays what is due again.
+ * Records a payout that is already paid and pays these commissions. Their creator is locked. Without commissions it
+ * pays what is due again.
  */
 export async function insertPaidPayout(work: Work, row: Unpaid, ids: string[], paidAt: Date): Promise<PayoutFacts> {
   const status = row.method === 'wallet' ? ('completed' as const) : ('paid' as const);
@@ -103,16 +104,16 @@ async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch
     if (received.join() !== kept.join()) differing.push('commission_ids');
   }
   if (differing.length === 0) return;
-  throw wrongState(payout, `The payout is paid already, with another ${differing.join(', ')}.`);
+  throw wrongState(payout, `The payout is already paid, with a different ${differing.join(', ')}.`);
 }
 
-/** The commissions that it pays, in order: as listed, or everything approved, oldest first. All are locked. */
+/** The commissions to pay, in order: the listed ones, or all approved ones, oldest first. All are locked. */
 async function lockPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
   if (ids === undefined) return (await lockApproved(db, payout)).sort(oldestFirst);
   return assertPayable(ids, await lockCommissions(db, brandId, ids), payout);
 }
 
-/** When it was paid: now unless a body says otherwise, never in the future, and not on a day before the brand's first sale. */
+/** The time of the payment: now by default, never in the future, and not on a day before the brand's first sale. */
 export async function paidAtOf(
   { db, brandId, now }: Work,
   { paid_at: paidAt }: Pick<PayoutPatch, 'paid_at'>,
@@ -125,7 +126,7 @@ export async function paidAtOf(
   throw validationError([{ field: 'paid_at', code: 'invalid', message }]);
 }
 
-/** What a payout pays: without ids everything approved. */
+/** What a payout pays: these commissions or, without ids, all approved ones. */
 interface Selection {
   ids: string[] | undefined;
   isFee: boolean;
@@ -136,7 +137,9 @@ const selectionOf = ({ commission_ids: ids }: Pick<PayoutPatch, 'commission_ids'
   isFee: ids?.length === 0,
 });
 
-/** Money that went out: it pays commissions with what earlier payouts left, and keeps what is left of it. */
+/**
+ * Pays commissions with the money that was sent and with what earlier payouts left over, and keeps the rest for later.
+ */
 async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, paidAt: Date): Promise<PayoutRow> {
   const { db, brandId } = work;
   const { id, amountMinor } = payout;
@@ -204,7 +207,7 @@ function postShare(work: Pick<Work, 'post'>, payee: Payee, share: Omit<Share, 'l
   work.post({ kind: 'payout', currency, creatorId, payoutId, ...NOWHERE, postings });
 }
 
-/** Carries out the plan. Commissions, payouts and their creator are locked. */
+/** Carries out the plan. Commissions, payouts and their creator must be locked. */
 async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at: Date): Promise<void> {
   const { db, now, brandId } = work;
   const { chosen, shares, fundings } = plan;
@@ -229,8 +232,8 @@ async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at
 }
 
 /**
- * Pays the payees' approved commissions that fit, oldest first, from what earlier payouts left over, and gives back what is
- * due again. Call it after an approval, a refund or a reverted refund. Creators are locked.
+ * Pays the payees' approved commissions that fit, oldest first, from what earlier payouts left over, and gives back
+ * what is due again. Call it after an approval, a refund or a reverted refund, with the creators locked.
  */
 export async function useUnallocated(work: Work, payees: readonly Payee[]): Promise<void> {
   const { db, now } = work;

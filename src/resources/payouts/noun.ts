@@ -6,7 +6,7 @@ export const payouts = noun({
   name: 'payouts',
   tag: {
     name: 'Payouts',
-    about: 'What creators were paid, what they are owed, and statements that say why.',
+    about: 'What creators were paid, what they are owed, and statements that explain both.',
   },
   ids: { payout: 'pay', payouts: 'pay' },
   operations: [...payoutOperations, ...payoutDueOperations],

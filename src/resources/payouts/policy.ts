@@ -6,7 +6,7 @@ import type { StatementLineRow } from './due/queries.ts';
 import type { StatementLine } from './due/schema.ts';
 import type { PayoutFacts, PayoutRow } from './queries.ts';
 
-/** The commissions that a budget pays, and those it does not. */
+/** The commissions that a budget pays, and those that it does not. */
 export interface Allocation<C> {
   chosen: C[];
   passedOver: C[];
@@ -18,7 +18,7 @@ export const oldestFirst = (a: CommissionRow, b: CommissionRow): number =>
 
 type Payable = Pick<CommissionRow, 'id' | 'commissionMinor'>;
 
-/** In the order given: a commission is paid whole or passed over, and all together never exceed the budget. */
+/** In the given order, each commission is paid in full or skipped, and the total never exceeds the budget. */
 export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
   commissions: readonly C[],
   budgetMinor: number,
@@ -34,20 +34,20 @@ export function allocate<C extends Pick<Payable, 'commissionMinor'>>(
   return { chosen, passedOver, allocatedMinor };
 }
 
-/** A payout and the part of its amount that has paid nothing yet. */
+/** A payout and the part of its amount that has not paid anything yet. */
 export interface Fund {
   id: string;
   leftMinor: number;
 }
 
-/** What a payout gives now. */
+/** What a payout contributes now. */
 export interface Share extends Fund {
   allocatedMinor: number;
-  /** What refunds after an earlier payment took back, and is settled here; below zero: given back. */
+  /** What refunds took back after an earlier payment and this settles; negative if it is given back. */
   nettedMinor: number;
 }
 
-/** Which payout pays how much of a commission. */
+/** How much of a commission each payout pays. */
 export interface Funding {
   payoutId: string;
   commissionId: string;
@@ -57,16 +57,16 @@ export interface Funding {
 export interface Plan<C> extends Allocation<C> {
   budgetMinor: number;
   nettedMinor: number;
-  /** Of every fund, in their order. */
+  /** One for each fund, in order. */
   shares: Share[];
   fundings: Funding[];
 }
 
-/** What the funds and the amounts owed back from refunds can pay together. */
+/** What the funds can pay, together with the amounts to withhold for refunds. */
 const budgetOf = (funds: readonly Fund[], outstandingMinor: number): number =>
   funds.reduce((sum, { leftMinor }) => sum + leftMinor, 0) + Math.max(outstandingMinor, 0);
 
-/** Takes an amount out of the sources, the first ones first. */
+/** Takes an amount from the sources, in order. */
 function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number[] {
   let due = amountMinor;
   return sources.map((source) => {
@@ -77,7 +77,7 @@ function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number
   });
 }
 
-/** Each commission is paid by the sources in turn; two of one payout are one. */
+/** Each commission is paid from the sources in order; sources of one payout are combined. */
 function fundingsOf(chosen: readonly Payable[], shares: readonly Share[]): Funding[] {
   const sources = shares.map(({ id, allocatedMinor }) => ({ id, leftMinor: allocatedMinor }));
   return chosen.flatMap(({ id: commissionId, commissionMinor }) => {
@@ -90,9 +90,9 @@ function fundingsOf(chosen: readonly Payable[], shares: readonly Share[]): Fundi
 }
 
 /**
- * Pays whole commissions out of what payouts have, the oldest payout first. What refunds took back after an earlier
- * payment is netted first, and counts to the last payout. Below zero a store took back a refund that is netted already:
- * then payouts give it back, of what the commissions leave, the oldest payout first.
+ * Pays whole commissions from the payouts' money, oldest payout first. What refunds took back after an earlier payment
+ * is netted first, and counts towards the last payout. If the amount is negative, a store reverted a refund that was
+ * already netted; payouts then give it back from what the commissions leave over, oldest payout first.
  */
 export function planPayment<C extends Payable>(
   commissions: readonly C[],
@@ -119,7 +119,7 @@ export function planPayment<C extends Payable>(
   return { ...allocation, budgetMinor, nettedMinor, shares, fundings };
 }
 
-/** The amount that pays everything due; 0 when existing funds already cover it. */
+/** The amount that pays everything due; 0 if existing funds already cover it. */
 export const amountFor = (dueMinor: number, funds: readonly Fund[], outstandingMinor: number): number =>
   Math.max(0, dueMinor - outstandingMinor - budgetOf(funds, 0));
 
@@ -127,7 +127,7 @@ function problemOf(row: CommissionRow | undefined, payout: PayoutRow): Omit<Prob
   if (!row) return { code: 'not_found', message: 'No such commission.' };
   if (row.creatorId !== payout.creatorId) return { code: 'other_creator', message: 'It belongs to another creator.' };
   if (row.currency !== payout.currency) return { code: 'other_currency', message: `It is in ${row.currency}.` };
-  if (row.status === 'paid') return { code: 'paid', message: 'It is paid already.' };
+  if (row.status === 'paid') return { code: 'paid', message: 'It is already paid.' };
   if (row.status !== 'approved') return { code: 'not_approved', message: `It is ${row.status}.` };
   return undefined;
 }
@@ -139,7 +139,7 @@ function problemsAt(ids: readonly string[], wrong: (id: string) => Omit<Problem,
   });
 }
 
-/** The listed commissions in the list's order; one that the payout cannot pay refuses the whole. */
+/** The listed commissions, in the list's order. If the payout cannot pay one of them, all are refused. */
 export function assertPayable(
   ids: readonly string[],
   found: readonly CommissionRow[],
@@ -152,7 +152,7 @@ export function assertPayable(
   throw new ApiError('INVALID_SELECTION', message, { details });
 }
 
-/** Refuses a list that is worth more than the payout has to give, and names what fits. */
+/** Refuses a list that exceeds what the payout can pay, and names the commissions that fit. */
 export function assertFits(
   ids: readonly string[],
   { chosen, passedOver, budgetMinor }: Pick<Plan<CommissionRow>, 'chosen' | 'passedOver' | 'budgetMinor'>,
@@ -197,7 +197,7 @@ function commissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFa
   };
 }
 
-/** What a payout's amount is made of: the lines add up to it. */
+/** The lines of a payout, which add up to its amount. */
 export function statementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
   const { currency, amountMinor, allocatedMinor, nettedMinor, paidAt } = payout;
   const lines = rows.map((row) => commissionLine(row, payout));

@@ -52,7 +52,7 @@ export const payouts = listing({
 });
 export const { get: getPayout } = payouts;
 
-/** By its id alone: who has the link has no brand. */
+/** Found by id alone, because a visitor with the link has no brand. */
 export async function findPayoutPage(db: Db, id: string): Promise<PayoutFacts | undefined> {
   return await withCreator(db).where('payouts.id', '=', id).executeTakeFirst();
 }
@@ -71,7 +71,7 @@ export async function listAllocated(db: Db, brandId: string, payoutId: string): 
   return rows.map(({ id }) => id);
 }
 
-/** Undefined unless the creator is or was on the brand's roster: who was removed may still be owed something. */
+/** Undefined unless the creator is or was on the brand's roster; a removed creator may still be owed money. */
 export async function findPayee(db: Db, brandId: string, email: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('creators')
@@ -89,9 +89,9 @@ export async function insertPayout(db: Db, row: Insertable<PayoutsTable>): Promi
 }
 
 /**
- * Creators, locked until the transaction ends, before any of their payouts and commissions: of one creator one payment is
- * decided at a time, and no refund changes what is owed meanwhile. The lock leaves room for rows that only refer to the
- * creator, as every new sale does.
+ * Locks creators until the transaction ends, before any of their payouts and commissions, so that payments to one
+ * creator are decided one at a time and no refund changes what is owed meanwhile. The lock does not block inserts of
+ * rows that only refer to the creator, as every new sale does.
  */
 export async function lockPayees(db: Db, brandId: string, creatorIds: readonly string[]): Promise<void> {
   await db
@@ -104,7 +104,7 @@ export async function lockPayees(db: Db, brandId: string, creatorIds: readonly s
     .execute();
 }
 
-/** The payout, locked until the transaction ends, after its creator. */
+/** The payout, locked until the transaction ends; lock its creator first. */
 export async function lockPayout(db: Db, brandId: string, id: string): Promise<PayoutRow> {
   const { creatorId } = await getPayout(db, brandId, id);
   await lockPayees(db, brandId, [creatorId]);
@@ -126,7 +126,7 @@ export async function updatePayout(
     .executeTakeFirstOrThrow();
 }
 
-/** What refunds after payment took back and no payout has netted yet; below zero: what was netted and is due again. */
+/** What refunds took back after payment and no payout has netted yet; negative if netted amounts are due again. */
 export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: Payee): Promise<number> {
   const adjusted = await db
     .selectFrom('commissionAdjustments')
@@ -145,7 +145,7 @@ export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: P
   return (adjusted.minor ?? 0) - (netted.minor ?? 0);
 }
 
-/** Payouts of which something is left, the oldest first. */
+/** Payouts with money left over, oldest first. */
 export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee): Promise<Fund[]> {
   const rows = await db
     .selectFrom('payouts')
@@ -159,7 +159,7 @@ export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee)
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.id < b.id ? -1 : 1));
 }
 
-/** Adds what a payout pays now to what it paid before. */
+/** Adds what a payout pays now to what it has already paid. */
 export async function updateShare(db: Db, brandId: string, share: Share, at: Date): Promise<void> {
   await db
     .updateTable('payouts')
@@ -174,7 +174,7 @@ export async function updateShare(db: Db, brandId: string, share: Share, at: Dat
     .execute();
 }
 
-/** The primary key refuses that one payout pays a commission twice. */
+/** The primary key prevents a payout from paying a commission twice. */
 export async function insertFundings(db: Db, brandId: string, fundings: readonly Funding[], at: Date): Promise<void> {
   if (fundings.length === 0) return;
   await db
@@ -183,7 +183,7 @@ export async function insertFundings(db: Db, brandId: string, fundings: readonly
     .execute();
 }
 
-/** Whether the brand has sales, and none before that time. Of a time that is not, the first row found says so. */
+/** Whether the brand has sales and all are later than that time. If not, the first row found decides. */
 export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<boolean> {
   const own = db.selectFrom('orders').select('id').where('brandId', '=', brandId).limit(1);
   if (await own.where('occurredAt', '<', at).executeTakeFirst()) return false;
@@ -192,11 +192,11 @@ export async function isBeforeSales(db: Db, brandId: string, at: Date): Promise<
 
 export interface PayoutFigures {
   payouts: { status: string; method: string; count: number }[];
-  /** How many have an amount that paid no commission yet. */
+  /** How many have money that has paid no commission yet. */
   unallocated: number;
 }
 
-/** Payouts over all brands. */
+/** Payouts of all brands. */
 export async function readPayoutFigures(db: Db): Promise<PayoutFigures> {
   const { rows } = await sql<PayoutFigures['payouts'][number] & { unallocated: number }>`
     select status, method, count(*) as count, count(*) filter (where unallocated_minor > 0) as unallocated

@@ -20,7 +20,7 @@ const payoutId = idField('pay', 'Id of the payout.');
 export const PayoutParams = z.object({ id: payoutId.max(100) });
 const MAX_COMMISSIONS = 1_000;
 
-/** What the brand gives with a payout, one or a batch. */
+/** The brand's note on a payout or a batch. */
 export const note = z
   .string()
   .trim()

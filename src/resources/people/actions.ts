@@ -101,7 +101,7 @@ export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId
   const brand = await findBrand(db, brandId);
   if (!brand) throw notFound('brand');
   if (await findPersonToSignIn(db, brandId, undefined)) {
-    throw new Error(`Nobody at ${brand.name} has the address ${email}; an owner can invite them in the web app.`);
+    throw new Error(`No one at ${brand.name} has the address ${email}; an owner can invite them in the web app.`);
   }
   const actor = { brandId, keyId: null, operation: 'first_owner', requestId: null };
   const role = 'owner' as const;

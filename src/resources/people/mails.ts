@@ -3,7 +3,7 @@ import { timeText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
-/** A member of a brand asks an address to work in its web app. */
+/** An owner invites an address to the brand's web app. */
 const invitation = template({
   audience: 'invited',
   params: z.object({ link_id: z.string(), invited_by: z.string(), expires_at: z.iso.datetime() }),
@@ -18,7 +18,7 @@ const invitation = template({
   }),
 });
 
-/** A way into the brand's web app: once, and soon. */
+/** A sign-in link to the brand's web app that works once and expires soon. */
 const signIn = template({
   audience: 'brand',
   params: z.object({ link_id: z.string(), expires_at: z.iso.datetime() }),

@@ -15,7 +15,7 @@ import {
   lockCommissions,
 } from '../commissions/queries.ts';
 import {
-  listCancelled,
+  listEnds,
   listDue,
   lockDueCommissions,
   type Review,
@@ -28,7 +28,10 @@ import { type Candidate, refusalOf, refused, selectionRefused } from './policy.t
 /** Fields about the money in the plan of a review. */
 const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
 
-/** Moves what is locked and may be moved, with its ledger entries, audit lines and, at the first approval, its event. */
+/**
+ * Moves locked commissions that may move, with their ledger entries, audit entries and, at the first approval, the
+ * event.
+ */
 async function move(work: Work, rows: readonly CommissionRow[], review: Review): Promise<void> {
   const { db, now, brandId } = work;
   if (rows.length === 0) return;
@@ -59,31 +62,33 @@ async function lockCandidates(
 ): Promise<Map<string, Candidate>> {
   if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
-  const cancelled = await listCancelled(
+  const ends = await listEnds(
     db,
     brandId,
     rows.flatMap(({ orderId }) => orderId ?? []),
   );
-  return new Map(rows.map((row) => [row.id, { row, isCancelled: row.orderId !== null && cancelled.has(row.orderId) }]));
+  return new Map(rows.map((row) => [row.id, { row, end: ends.get(row.orderId ?? '') ?? null }]));
 }
 
-const UNKNOWN: Candidate = { row: undefined, isCancelled: false };
+const UNKNOWN: Candidate = { row: undefined, end: null };
 
 /**
- * What the facts keep rejected is rejected already; the brand's own rejection takes its place all the same, with its note,
- * and so stays when the facts change.
+ * Commissions that facts (a refund or cancellation) keep rejected. The brand's own rejection replaces that, with its
+ * note, and stays when the facts change.
  */
 const isTakenOver = ({ status, rejectedFrom }: CommissionRow, review: Review) =>
   review.status === 'rejected' && status === 'rejected' && rejectedFrom !== null;
 
-/** Does what a review says of rows that it may move, and nothing with those it said the same of. Returns how many moved. */
+/**
+ * Applies a review to the rows that it may move, and skips those that already have its status. Returns how many moved.
+ */
 async function apply(work: Work, rows: readonly CommissionRow[], review: Review): Promise<number> {
   const moving = rows.filter(({ status }) => status !== review.status && status !== 'paid');
   await move(work, [...moving, ...rows.filter((row) => isTakenOver(row, review))], review);
   return moving.length;
 }
 
-/** Moves all or none: one that cannot be moved refuses the whole, before any change. Returns how many were moved. */
+/** Moves all or none: if one cannot be moved, nothing changes. Returns how many moved. */
 export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
   const candidates = await lockCandidates(work, ids, review);
   const problems = ids.flatMap((id, index) => {
@@ -95,7 +100,7 @@ export async function reviewAll(work: Work, ids: readonly string[], review: Revi
   return await apply(work, rows, review);
 }
 
-/** Returns how many were moved: none when it has the status already. */
+/** Returns how many moved: none if it already has the status. */
 export async function reviewOne(work: Work, id: string, review: Review): Promise<number> {
   const candidate = (await lockCandidates(work, [id], review)).get(id) ?? UNKNOWN;
   const refusal = refusalOf(candidate, review, work.now);
@@ -109,7 +114,7 @@ export async function approveNextDue(work: Work, limit: number): Promise<number>
   const ids = await listDue(db, brandId, now, limit);
   await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
   const found = await lockDueCommissions(db, brandId, ids);
-  const rows = found.filter(({ isCancelled, ...row }) => mayApproveItself(row, isCancelled, now));
+  const rows = found.filter(({ end, ...row }) => mayApproveItself(row, end, now));
   await move(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;
 }
@@ -141,8 +146,8 @@ async function factsOf({ db, brandId }: Work, { creator_email, amount }: ManualC
 }
 
 /**
- * A commission that the brand records itself, without an order: it may be approved at once, is paid as any other, and
- * counts as commission, not as a sale. Approved from the start, what payouts left pays it like any approval.
+ * Records a commission without an order. It can be approved at once, is paid like any other, and counts as commission,
+ * not as a sale. If it is approved from the start, leftover payout money pays it like any approval.
  */
 export async function createManualCommission(work: Work, input: ManualCommission): Promise<CommissionFacts> {
   const { db, now, brandId } = work;

@@ -16,7 +16,10 @@ async function approveOfBrand({ postgres, clock }: Context, brandId: string): Pr
   }
 }
 
-/** One pass over every brand that approves without a review. A brand that fails delays no other. Returns how many. */
+/**
+ * One pass over every brand that approves automatically. A failing brand does not delay the others. Returns how many
+ * were approved.
+ */
 export async function approveDue(context: Context): Promise<number> {
   let approved = 0;
   for (const brandId of await listWithDue(context.postgres.db, context.clock.now())) {

@@ -1,5 +1,5 @@
 import { ApiError, type ErrorCode, notFound, type Problem } from '../../values/errors.ts';
-import { approvalBlockers, type Blocker } from '../commissions/policy.ts';
+import { approvalBlockers, type Blocker, type OrderEnd } from '../commissions/policy.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
 import type { Review } from '../commissions/review-queries.ts';
 
@@ -18,20 +18,22 @@ const SINGLE: Record<Exclude<Refusal['code'], 'not_found'>, ErrorCode> = {
 
 const NOT_FOUND: Refusal = { code: 'not_found', message: 'No such commission.' };
 
-/** What a review is decided on: the row that is locked, and whether the store cancelled its order. */
+/** What a review is decided on: the locked row, and what ended its order. */
 export interface Candidate {
   row: CommissionRow | undefined;
-  isCancelled: boolean;
+  end: OrderEnd;
 }
 
-/** Undefined when the commission has the status already or had it when it was paid, or may take it. */
-export function refusalOf({ row, isCancelled }: Candidate, { status }: Review, now: Date): Refusal | undefined {
+/**
+ * Why a review is refused; undefined if the commission may take the status, already has it, or had it when it was paid.
+ */
+export function refusalOf({ row, end }: Candidate, { status }: Review, now: Date): Refusal | undefined {
   if (!row) return NOT_FOUND;
-  // What is paid was approved: to say that again is a repeat.
+  // A paid commission was approved, so approving it again is a repeat.
   if (row.status === 'paid' && status === 'approved') return undefined;
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
-  return approvalBlockers(row, isCancelled, now)[0];
+  return approvalBlockers(row, end, now)[0];
 }
 
 export function refused({ code, message, facts = undefined }: Refusal): ApiError {
@@ -39,7 +41,7 @@ export function refused({ code, message, facts = undefined }: Refusal): ApiError
   return new ApiError(SINGLE[code], message, facts ? { facts } : {});
 }
 
-/** Names every id that cannot be moved, by its place in the list. */
+/** Names every id that cannot be moved, by its position in the list. */
 export function selectionRefused(field: string, problems: readonly { index: number; id: string; refusal: Refusal }[]) {
   const details: Problem[] = problems.map(({ index, id, refusal }) => ({
     field: `${field}.${index}`,

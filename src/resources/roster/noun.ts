@@ -5,7 +5,7 @@ export const roster = noun({
   name: 'roster',
   tag: {
     name: 'Roster',
-    about: 'Who works with your brand now: tags, notes, handles and balances.',
+    about: 'The creators who work with your brand now: tags, notes, handles and balances.',
   },
   ids: { roster: 'rst' },
   operations: rosterOperations,

@@ -9,7 +9,7 @@ import { isPerson, isRequested, type PersonWhere } from '../creators/queries.ts'
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
-/** Per currency: commissions paid, without what refunds after payment had taken back and payouts netted. */
+/** Per currency: paid commissions, minus what refunds took back after payment and payouts netted. */
 const EARNED = sql<{ currency: string; minor: number }[]>`(
   select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
   from (
@@ -23,7 +23,7 @@ const EARNED = sql<{ currency: string; minor: number }[]>`(
     ) as part group by part.currency
   ) as one)`;
 
-/** Entries with their person. */
+/** Entries with their creator. */
 const withCreators = (db: Db, brandId: string) =>
   db
     .selectFrom('rosterEntries')
@@ -57,7 +57,7 @@ const withCreators = (db: Db, brandId: string) =>
         .as('campaignsCompleted'),
     );
 
-/** In major units: of the brand's currency, and beside it of every other in which something was earned. */
+/** Earnings in major units: in the brand's currency, and separately in every other currency. */
 export function withEarned<Row extends { earned: { currency: string; minor: number }[]; brandCurrency: string }>({
   earned,
   brandCurrency,
@@ -95,7 +95,7 @@ export const roster = listing({
   rows: withCreators,
 });
 
-/** By the entry's id or its creator's. */
+/** Found by the entry's id or its creator's. */
 export async function getRecord(db: Db, brandId: string, id: string) {
   const row = await withCreators(db, brandId)
     .where('rosterEntries.brandId', '=', brandId)
@@ -105,7 +105,7 @@ export async function getRecord(db: Db, brandId: string, id: string) {
   return withEarned(row);
 }
 
-/** By the entry's id or its creator's. */
+/** Found by the entry's id or its creator's. */
 export async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
   const row = await findEntry(db, brandId, id);
   if (!row) throw notFound('creator on the roster');
@@ -121,7 +121,7 @@ export async function findEntry(db: Db, brandId: string, id: string): Promise<Ro
     .executeTakeFirst();
 }
 
-/** How many places of the plan are taken: everybody who is not removed. */
+/** How many of the plan's places are taken: every entry that is not removed. */
 export async function countOnRoster(db: Db, brandId: string): Promise<number> {
   const { count } = await db
     .selectFrom('rosterEntries')
@@ -132,7 +132,7 @@ export async function countOnRoster(db: Db, brandId: string): Promise<number> {
   return count;
 }
 
-/** Undefined when the creator has an entry. */
+/** Undefined if the creator already has an entry. */
 export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): Promise<RosterRow | undefined> {
   return await db
     .insertInto('rosterEntries')

@@ -13,7 +13,7 @@ import { Shipment, type ShipmentCreate, type ShipmentPatch } from './schema.ts';
 
 type Fields = Omit<ShipmentPatch, 'status'>;
 
-/** Only what the input sets. Products without a description of their own describe themselves. */
+/** The columns that the input sets. Products without a description describe themselves. */
 function columnsOf({ products, shipping_address: address, product_description, ...rest }: Fields) {
   const described = products && product_description === undefined ? describeProducts(complete(products)) : undefined;
   return given({
@@ -73,7 +73,7 @@ export async function patchShipment(work: Work, id: string, patch: ShipmentPatch
   });
 }
 
-/** Writes a change of a locked shipment; entering `delivered` is announced to the followers. */
+/** Writes a change to a locked shipment; entering `delivered` emits an event. */
 export async function moveTo(
   { db, now, brandId, audit, emit }: Work,
   old: ShipmentRow,
@@ -90,7 +90,7 @@ export async function moveTo(
   return row;
 }
 
-/** The creator confirms that it arrived. A second confirmation changes nothing. */
+/** The creator confirms that it has arrived. A second confirmation changes nothing. */
 export async function confirmReceipt(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null) return;
@@ -98,14 +98,14 @@ export async function confirmReceipt(work: Work, id: string): Promise<void> {
   await moveTo(work, old, undefined, confirmed);
 }
 
-/** The creator reports that it did not arrive. After a confirmation this changes nothing. */
+/** The creator reports that it has not arrived. After a confirmation this changes nothing. */
 export async function reportMissing(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null || old.reportedMissingAt !== null) return;
   await moveTo(work, old, undefined, { reportedMissingAt: work.now });
 }
 
-/** Mails the creator the parcel's page: once for each status, as long as the mail is kept. */
+/** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */
 export async function notifyCreator(work: Work, row: ShipmentRow): Promise<Queued> {
   if (row.creatorEmail === null) {
     const message = 'has no e-mail address on record.';

@@ -9,10 +9,10 @@ const NAME = 'The tracking provider';
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
 const MAX_EVENTS = 50;
-/** The provider's code for a number that it follows already. */
+/** The provider's code for a number that it already tracks. */
 const FOLLOWED_ALREADY = 4003;
 
-/** The provider's tags as the words of `tracking_status`. */
+/** Maps the provider's tags to values of `tracking_status`. */
 const WORDS: Readonly<Record<string, string>> = {
   Pending: 'pending',
   InfoReceived: 'info_received',
@@ -44,7 +44,7 @@ const Answer = z.object({
   data: z.unknown(),
 });
 
-/** What a carrier reported of a parcel. */
+/** What a carrier reported about a parcel. */
 export interface Report {
   ref: string;
   status: string | null;
@@ -81,7 +81,7 @@ const ask = pThrottle({ limit: ASKS_PER_SECOND, interval: 1_000, strict: true })
 const refusal = (status: number, code: number, message: string | null | undefined) =>
   unavailable(NAME, new Error(`${NAME} answered ${status}, code ${code}: ${message ?? 'no reason'}.`));
 
-/** The provider does not follow the parcel, and would not if it were asked again. */
+/** The provider does not track the parcel, and a retry would not help. */
 export interface Refused {
   refused: string;
 }
@@ -94,7 +94,7 @@ const refusedFor = (message: string | null | undefined): Refused => ({
       .slice(0, 300) || 'The carrier service knows no such parcel.',
 });
 
-/** Where a parcel is, in AfterShip's protocol: its number is registered once and then looked up by the provider's id. */
+/** A parcel's state, through AfterShip's protocol: its number is registered once, then looked up by the provider's id. */
 export async function readTracking(
   config: Config,
   parcel: { trackingNumber: string; carrier: string | null; ref: string | null },

@@ -14,9 +14,9 @@ import {
 
 const AT_ONCE = 10;
 const ASK_EVERY_MS = 2 * 3_600_000;
-/** After a provider that does not answer, or a worker that died with the parcel in hand. */
+/** For a provider that does not answer, or a worker that died in the middle. */
 const AGAIN_AFTER_MS = 10 * 60_000;
-/** What a carrier says nothing more after. */
+/** Statuses after which a carrier reports nothing more. */
 const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
 
 /** What the provider's answer changes. It is not asked again about a parcel that has ended or that it refuses. */
@@ -36,7 +36,7 @@ async function note(context: Context, requested: ShipmentRow, answer: Report | R
   const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const row = await lockShipment(work.db, requested.brandId, requested.id);
-    // Meanwhile it became another parcel, which is asked about by itself.
+    // The tracking number changed meanwhile; the new parcel is queried separately.
     if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
     const columns = { trackingStatus: row.trackingStatus, ...columnsOf(answer, work.now) };
     if (columns.trackingStatus === row.trackingStatus && columns.trackingError === row.trackingError) {
@@ -59,7 +59,7 @@ async function track(context: Context, { brandId, id }: DueParcel): Promise<void
   }
 }
 
-/** One pass over the parcels that are due, where a provider is configured. */
+/** One pass over the parcels that are due, if a provider is configured. */
 export async function trackDue(context: Context): Promise<void> {
   if (context.config.trackingProviderUrl === undefined) return;
   for (;;) {
@@ -73,6 +73,6 @@ export async function trackDue(context: Context): Promise<void> {
 export const trackParcels: Job = {
   name: 'track-parcels',
   everyMs: 5_000,
-  asksFor: 'parcels on their way that were not asked about for two hours',
+  asksFor: 'parcels in transit whose status is older than two hours',
   run: trackDue,
 };

@@ -10,7 +10,7 @@ const WORDS: Readonly<Record<string, string>> = {
   returned: 'went back to the sender',
 };
 
-/** What a brand tells a creator of a parcel, with the page where they say whether it arrived. */
+/** A brand's notice to a creator about a parcel, with a link to the page where they say whether it arrived. */
 const parcelOnItsWay = template({
   audience: 'creator',
   params: z.object({

@@ -7,7 +7,7 @@ export const shipments = noun({
   name: 'shipments',
   tag: {
     name: 'Shipments',
-    about: 'Parcels to creators, and pages that share their state.',
+    about: 'Parcels to creators, and public pages that show their status.',
   },
   ids: { shipments: 'shp' },
   operations: shipmentOperations,

@@ -5,10 +5,10 @@ interface Times {
   deliveredAt: Date | null;
 }
 
-/** How far along a status is; a returned parcel was shipped, whether it was delivered or not. */
+/** How far along a status is; a returned parcel was shipped, but may not have been delivered. */
 const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped: 1, delivered: 2, returned: 2 };
 
-/** When a shipment was shipped and delivered, after a move: entering sets a time, going back clears it. */
+/** When a shipment was shipped and delivered, after a move: entering a status sets its time, going back clears it. */
 export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
   const stage = STAGE[status];
   const delivered = status === 'delivered' ? (old.deliveredAt ?? now) : old.deliveredAt;

@@ -17,7 +17,7 @@ const withCreator = (db: Db, brandId: string) =>
 
 export type ShipmentRow = Awaited<ReturnType<typeof getShipment>>;
 
-/** A created one waits to be sent, as a pending one does. */
+/** A created shipment waits to be sent, like a pending one. */
 const INCLUDED: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> = {
   pending: ['created', 'pending'],
   shipped: ['shipped'],
@@ -64,7 +64,7 @@ export async function updateShipment(
   await db.updateTable('shipments').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** A shipment as its creator's page shows it. Found by its id alone: the page's token stands for the brand. */
+/** A shipment for its creator's page, found by id alone, because the page's token stands for the brand. */
 export async function findShipmentPage(db: Db, id: string) {
   return await db.selectFrom('shipments').selectAll().where('shipments.id', '=', id).executeTakeFirst();
 }
@@ -74,7 +74,7 @@ export interface DueParcel {
   brandId: string;
 }
 
-/** Parcels to ask the carrier about, which nobody else asks about until `again`. */
+/** Claims parcels to query the carrier about; other workers skip them until `again`. */
 export async function claimDueParcels(db: Db, now: Date, again: Date, limit: number): Promise<DueParcel[]> {
   return await db
     .updateTable('shipments')

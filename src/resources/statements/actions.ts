@@ -16,7 +16,7 @@ interface MadeStatement {
   isMailed: boolean;
 }
 
-/** A statement of the ledger as it stands. */
+/** Creates a statement from the current ledger. */
 export async function createStatement(work: Work, input: StatementCreate): Promise<MadeStatement> {
   const { db, now, brandId } = work;
   const { creator_email: email, from, to } = input;

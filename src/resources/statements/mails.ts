@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
-/** What a brand sends a creator of a period's orders, commissions and payouts. */
+/** To the creator: a statement of a period's orders, commissions and payouts. */
 const statementReady = template({
   audience: 'creator',
   params: z.object({

@@ -28,7 +28,7 @@ export const statements = listing({
 });
 export const { get: getStatement } = statements;
 
-/** By its id alone: who has the link has no brand. */
+/** Found by id alone, because a visitor with the link has no brand. */
 export async function findStatementPage(db: Db, id: string): Promise<StatementFacts | undefined> {
   return await withCreator(db).where('statements.id', '=', id).executeTakeFirst();
 }
@@ -37,7 +37,7 @@ export async function insertStatement(db: Db, row: Insertable<StatementsTable>):
   await db.insertInto('statements').values(row).execute();
 }
 
-/** What a commission or payout did in a currency, by the ledger alone, in minor units. */
+/** What a commission or payout contributed in a currency, computed from the ledger alone, in minor units. */
 export interface StatementSums {
   commissionId: string | null;
   payoutId: string | null;
@@ -60,7 +60,7 @@ export interface StatementSums {
 
 type Period = Pick<StatementFacts, 'brandId' | 'creatorId' | 'fromAt' | 'untilAt' | 'ledgerSeq'>;
 
-/** Every commission and payout of the creator that the ledger knew, up to the period's end. */
+/** Every commission and payout of the creator in the ledger, up to the period's end. */
 export async function sumStatement(db: Db, period: Period): Promise<StatementSums[]> {
   const { brandId, creatorId, fromAt, untilAt, ledgerSeq } = period;
   const sumOf = (accounts: readonly string[], isBefore: boolean | undefined) => sql`coalesce(sum(posting.amount_minor)

@@ -10,7 +10,7 @@ import { Email } from '../creators/schema.ts';
 import { payeeName } from '../payouts/schema.ts';
 import type { StatementFacts, StatementSums } from './queries.ts';
 
-/** An amount in major units of the `currency` beside it. */
+/** An amount in major units of the adjacent `currency`. */
 const money = z.number();
 
 const statementId = idField('stm', 'Id of the statement.');
@@ -199,7 +199,7 @@ function totalOf(currency: string, rows: readonly StatementSums[]) {
   };
 }
 
-/** Lines and totals of the period, from the ledger alone. */
+/** Lines and totals of the period, computed from the ledger alone. */
 export function contentOf(rows: readonly StatementSums[]) {
   const lines = rows.filter(hasMoved).map(lineOf);
   const totals = [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => totalOf(currency, own));

@@ -5,7 +5,7 @@ import { inWork, type Work } from '../../operation/work.ts';
 import { clientOf } from '../../stores/clients.ts';
 import type { Delivery, OrderPage, Reading, Store } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
-import { getBrand } from '../brands/queries.ts';
+import { findContactEmail } from '../brands/queries.ts';
 import {
   beginWebhookTrouble,
   type ClaimedStore,
@@ -15,11 +15,18 @@ import {
 } from '../integrations/queries.ts';
 import { recordReadings } from '../orders/actions.ts';
 import { OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './policy.ts';
-import { findTold, listRecordedTimes, type PageRead, type SweepRow, updateAfterPage, updateToDone } from './queries.ts';
+import {
+  findReported,
+  listRecordedTimes,
+  type PageRead,
+  type SweepRow,
+  updateAfterPage,
+  updateToDone,
+} from './queries.ts';
 
 type OrderReading = Extract<Reading, { kind: 'order' }>;
 
-/** Somebody else sweeps the store now: it was connected again, or this claim ran out. */
+/** Another worker sweeps the store now: the store was connected again, or this claim expired. */
 export class LostSweep extends Error {}
 
 const actorOf = ({ brandId }: ClaimedStore) => ({ brandId, keyId: null, operation: 'sweep_store', requestId: null });
@@ -57,17 +64,17 @@ async function recordEach(
   try {
     if (readings.length > 0) await record(readings);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error;
+    if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
     if (readings.length === 1) return onUnread(error);
     for (const reading of readings) await recordEach(context, claimed, [reading], onUnread);
   }
 }
 
-/** How many orders no delivery told of, be it read, waiting or refused for what it says. */
+/** Counts orders that no delivery reported, whether the delivery was read, is waiting or was refused. */
 async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
-  const { orderIds, isAnyWaiting } = await findTold(postgres.db, claimed, new Date(earliest));
+  const { orderIds, isAnyWaiting } = await findReported(postgres.db, claimed, new Date(earliest));
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
@@ -96,9 +103,9 @@ export async function takePage(
     const recordedAt = recorded.get(reading.facts.orderId);
     return { reading, ...sightOf(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
   });
-  const awaited = seen.filter((one) => one.as === 'awaited').map(({ againAt }) => againAt.getTime());
-  const taken = seen.filter((one) => one.as !== 'awaited').map(({ reading }) => reading);
-  const missed = seen.filter((one) => one.as === 'missed').map(({ reading }) => reading);
+  const awaited = seen.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
+  const taken = seen.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
+  const missed = seen.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
   const missedCount = await countMissed(context, claimed, missed);
   await recordEach(context, claimed, taken, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
@@ -120,7 +127,7 @@ async function notice(work: Work, claimed: ClaimedStore, orders: number): Promis
   const { db, now, brandId } = work;
   await markSilent(db, claimed, now);
   if (!(await beginWebhookTrouble(db, claimed, now))) return;
-  const { contactEmail: to } = await getBrand(db, brandId);
+  const to = await findContactEmail(db, brandId);
   if (to === null) return;
   const since = now.toISOString();
   const params = { store: claimed.name, orders, since };
@@ -140,6 +147,6 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
     await updateToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
     if (missed > 0) await notice(work, claimed, missed);
-    else if (againAt === null) await endWebhookTrouble(db, claimed);
+    else if (againAt === null) await endWebhookTrouble(db, claimed, now);
   });
 }

@@ -3,14 +3,14 @@ import { timeText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
-/** Orders of a store were found that none of its webhooks told of. */
+/** A sweep found orders that no webhook reported. */
 const storeSilent = template({
   audience: 'brand',
   params: z.object({ store: z.string(), orders: z.int(), since: z.iso.datetime() }),
   write: ({ store, orders, since }) => ({
     subject: `Webhooks of ${store} do not arrive`,
     paragraphs: [
-      'We read your orders from the store and found some that none of its webhooks had told us of. They are recorded now, and their commissions with them.',
+      'We read your orders from the store and found some that none of its webhooks had reported. They and their commissions are now recorded.',
       'Until webhooks arrive again, orders come in up to ten minutes later. Stores, in the web app, says which webhooks the store needs.',
     ],
     facts: [

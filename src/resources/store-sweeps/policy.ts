@@ -8,7 +8,7 @@ export const FIRST_BACK_MS = 60 * DAY_MS;
 export const OVERLAP_MS = 15 * MINUTE_MS;
 /** Whether a store that lists no orders has begun to. */
 export const UNSERVED_EVERY_MS = DAY_MS;
-/** A webhook of a change may be on its way for this long, and tell a little less than the order's newest state. */
+/** A webhook may arrive this long after its change, and may be slightly older than the order's latest state. */
 const GRACE_MS = 3 * MINUTE_MS;
 
 const FIRST_AGAIN_MS = 15_000;
@@ -17,22 +17,22 @@ const FIRST_AGAIN_MS = 15_000;
 export const againAfterMs = (failures: number): number => Math.min(FIRST_AGAIN_MS * 2 ** failures, SWEEP_EVERY_MS);
 
 export interface Sight {
-  /** `told`: by a webhook. `awaited`: its webhook may be on its way. `old`: from before the store was connected. */
-  as: 'told' | 'awaited' | 'missed' | 'old';
+  /** `reported`: by a webhook. `awaited`: its webhook may still arrive. `old`: from before the store was connected. */
+  sight: 'reported' | 'awaited' | 'missed' | 'old';
   /** When an awaited one is looked at again. */
   againAt: Date;
 }
 
-/** How an order of a list stands to what is recorded of it. */
+/** Compares a listed order with what is recorded. */
 export function sightOf(
   { updatedAt }: Pick<OrderFacts, 'updatedAt'>,
   { recordedAt, connectedAt, now }: { recordedAt: Date | undefined; connectedAt: Date; now: Date },
 ): Sight {
   const againAt = new Date(updatedAt.getTime() + GRACE_MS);
-  const isTold = recordedAt !== undefined && updatedAt.getTime() - recordedAt.getTime() <= GRACE_MS;
-  if (isTold) return { as: 'told', againAt };
-  if (updatedAt <= connectedAt) return { as: 'old', againAt };
-  // A time to come is that of a store's wrong clock, and says nothing of a webhook.
+  const isReported = recordedAt !== undefined && updatedAt.getTime() - recordedAt.getTime() <= GRACE_MS;
+  if (isReported) return { sight: 'reported', againAt };
+  if (updatedAt <= connectedAt) return { sight: 'old', againAt };
+  // A later time comes from a store whose clock is wrong, and does not mean that a webhook is coming.
   const isFresh = Math.abs(now.getTime() - updatedAt.getTime()) < GRACE_MS;
-  return { as: isFresh ? 'awaited' : 'missed', againAt };
+  return { sight: isFresh ? 'awaited' : 'missed', againAt };
 }

@@ -101,8 +101,8 @@ export async function listRecordedTimes(
   return new Map(rows.map(({ orderId, storeUpdatedAt }) => [orderId, storeUpdatedAt]));
 }
 
-/** Whether orders are told of by deliveries that came since: one that is not read yet may be of any order. */
-export async function findTold(
+/** The orders that deliveries have reported since a time. A waiting delivery may report any order. */
+export async function findReported(
   db: Db,
   { id, brandId }: StoreOf,
   since: Date,

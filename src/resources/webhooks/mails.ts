@@ -5,15 +5,15 @@ import { template } from '../../mail/template.ts';
 
 const params = z.object({ webhook_id: z.string(), url: z.string(), since: z.iso.datetime() });
 
-/** A brand's webhook did not take five deliveries in a row. */
+/** Five deliveries in a row failed. */
 const webhookFailing = template({
   audience: 'brand',
   params,
   write: ({ webhook_id, url, since }) => ({
-    subject: 'A webhook of yours is failing',
+    subject: 'One of your webhooks is failing',
     paragraphs: [
-      'Five attempts in a row failed. We go on trying; after three days of failures the webhook is disabled.',
-      'The list of its deliveries says what was answered.',
+      'Five attempts in a row failed. We keep trying; after three days of failures the webhook will be disabled.',
+      'The list of its deliveries shows the responses.',
     ],
     facts: [
       ['Webhook', webhook_id],
@@ -23,15 +23,15 @@ const webhookFailing = template({
   }),
 });
 
-/** It went on for three days. */
+/** The failures continued for three days. */
 const webhookDisabled = template({
   audience: 'brand',
   params,
   write: ({ webhook_id, url, since }) => ({
-    subject: 'A webhook of yours was disabled',
+    subject: 'One of your webhooks was disabled',
     paragraphs: [
-      'Its deliveries failed for three days, so nothing is sent there any more.',
-      'When the receiver is back, set the webhook to active again. What was missed can be sent with its recover call.',
+      'Its deliveries failed for three days, so nothing is sent to it any more.',
+      'When the receiver is back, set the webhook to active again. Missed events can be sent with its recover call.',
     ],
     facts: [
       ['Webhook', webhook_id],

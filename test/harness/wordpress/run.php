@@ -72,13 +72,9 @@ namespace {
 	function checked( $value, $other, $echo ) {
 		return $value === $other ? ' checked' : '';
 	}
-	function wp_script_is( $name, $state ) {
-		global $scenario;
-		return isset( $scenario['consent'] );
-	}
 	function wp_enqueue_script( $name, $url, $needs, $version, $in_footer ) {
 		global $happened;
-		$happened['scripts'][] = array( 'url' => $url, 'needs' => $needs, 'tag' => run_hook( 'script_loader_tag', "<script src=\"$url\"></script>", $name ) );
+		$happened['scripts'][] = array( 'url' => $url, 'tag' => run_hook( 'script_loader_tag', "<script src=\"$url\"></script>", $name ) );
 	}
 	function submit_button( $text = 'Save', $kind = 'primary', $name = 'submit' ) {
 		echo "<button name=\"$name\">$text</button>";

@@ -3,12 +3,12 @@ import type { CallOf, OperationId } from '../../../src/resources/nouns.ts';
 import { type Check, isAnswerOf, isSigning, type Refusal, refusalOf, type Signing } from './check.ts';
 
 export type { OperationId };
-/** What an operation answers, as it is declared. */
+/** The answer of an operation, as declared. */
 export type Answer<Id extends OperationId> = CallOf<Id>['answer'];
 export type Body<Id extends OperationId> = CallOf<Id>['body'];
 export type Query<Id extends OperationId> = Partial<CallOf<Id>['query']>;
 
-/** One of a list's rows. */
+/** One row of a list. */
 export type Row<Id extends OperationId> = Answer<Id> extends { data: readonly (infer Item)[] } ? Item : never;
 
 export type Params<Id extends OperationId> = CallOf<Id>['params'];
@@ -17,7 +17,7 @@ export interface Input<Id extends OperationId> {
   params?: Params<Id>;
   query?: Query<Id>;
   body?: Body<Id>;
-  /** Sent again under the same name, a change is made once. */
+  /** If the change is sent again under the same key, it is made only once. */
   idempotencyKey?: string;
 }
 
@@ -31,19 +31,19 @@ const NO_ANSWER = 'The server did not answer. Check your connection and try agai
 const OTHER_ANSWER = 'The response did not come from Rollcall. Check your connection, reload the page and try again.';
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try again.';
 const NOT_ALLOWED = 'Your role no longer allows this. Ask an owner of the brand.';
-/** What the door says of keys and roles is said to programs. */
+/** Plainer texts for errors about keys and roles, which are written for programs. */
 const IN_PLAIN_WORDS = new Map([
   ['AUTH_REQUIRED', SIGNED_OUT],
   ['INVALID_API_KEY', SIGNED_OUT],
   ['ROLE_REQUIRED', NOT_ALLOWED],
 ]);
 
-/** An answer other than success, in the API's own words. */
+/** An error response, with the API's message. */
 export class CallError extends Error {
   readonly status: number;
   readonly code: string;
   readonly problems: readonly Problem[];
-  /** When it may be tried again, where too much was asked. */
+  /** How long to wait before a retry, after too many requests. */
   readonly retryAfterMs: number;
   constructor(status: number, { error, code, details }: Refusal, retryAfter = 0) {
     super(code === undefined ? NO_ANSWER : (IN_PLAIN_WORDS.get(code) ?? error ?? NO_ANSWER));
@@ -75,7 +75,7 @@ async function answerOf(url: string, init: RequestInit): Promise<Response> {
   throw new CallError(response.status, refusalOf(await bodyOf(response)), retryAfter);
 }
 
-/** Undefined when the body is not JSON. */
+/** Undefined if the body is not JSON. */
 async function bodyOf(response: Response): Promise<unknown> {
   return await response.json().catch(() => undefined);
 }
@@ -86,12 +86,12 @@ async function checked<T>(response: Response, isExpected: Check<T>): Promise<T> 
   throw otherAnswer(response.status);
 }
 
-/** The path of an operation with its parameters: for links that the browser itself follows. */
+/** The path of an operation with its parameters, for links that the browser follows. */
 export function pathOf<Id extends OperationId>(id: Id, { params, query }: Omit<Input<Id>, 'body'> = {}): string {
   return urlOf(operations[id]?.[1] ?? '', params, query);
 }
 
-/** Calls one of the API's operations, as it is declared. Throws `CallError`. */
+/** Calls an API operation, type-checked against its declaration. Throws `CallError`. */
 export async function call<Id extends OperationId>(id: Id, input: Input<Id> = {}): Promise<Answer<Id>> {
   return await send(id, input, isAnswerOf(id));
 }
@@ -101,11 +101,11 @@ interface Sent {
   query?: object;
   body?: unknown;
   idempotencyKey?: string | undefined;
-  /** Aborted, the answer is not waited for. */
+  /** When aborted, the call stops waiting for the answer. */
   signal?: AbortSignal;
 }
 
-/** What `call` does, for hooks that know the declaration only by their own types. */
+/** Like `call`, for hooks that know the declaration only by their own types. */
 export async function send<T>(id: OperationId, input: Sent, isExpected: Check<T>): Promise<T> {
   const [method, path] = operations[id] ?? ['GET', ''];
   const headers: Record<string, string> = {};
@@ -117,7 +117,7 @@ export async function send<T>(id: OperationId, input: Sent, isExpected: Check<T>
   return await checked(response, isExpected);
 }
 
-/** A list as the CSV file that the API gives. `profile`: in the layout that another service takes. */
+/** A list as the API's CSV file. */
 export async function callCsv<Id extends OperationId>(id: Id, query: Query<Id> = {}, profile = ''): Promise<Blob> {
   const url = urlOf(operations[id]?.[1] ?? '', {}, query);
   return await (
@@ -131,7 +131,7 @@ export async function callApp(method: 'POST' | 'DELETE', path: string, body?: ob
   return (await checked(await answerOf(`/app/${path}`, { method, ...init }), isSigning)).data;
 }
 
-/** A form with a file, to the operation that takes it. */
+/** Sends a form with a file to an operation that accepts one. */
 export async function uploadTo(id: OperationId, form: FormData): Promise<void> {
   await answerOf(urlOf(operations[id]?.[1] ?? ''), { method: 'POST', body: form });
 }

@@ -7,7 +7,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Checks that a body has the expected type. */
 export type Check<T> = (body: unknown) => body is T;
 
-/** Whether a body has what the operation's answers have at their top. */
+/** Whether a body has the top-level fields of the operation's answers. */
 export function isAnswerOf<Id extends OperationId>(id: Id): Check<Answer<Id>> {
   const outline = Object.entries(operations[id]?.[3] ?? {});
   return (body): body is Answer<Id> =>
@@ -20,7 +20,7 @@ export interface Listed<Item> {
   pagination: { total: number; has_more: boolean; page: number };
 }
 
-/** Whether a body is a page of a list; its rows are as the operation declares them. */
+/** Whether a body is a page of a list. Its rows are typed as the operation declares them. */
 export const isListed = <Item>(body: unknown): body is Listed<Item> =>
   isRecord(body) &&
   Array.isArray(body.data) &&
@@ -28,14 +28,14 @@ export const isListed = <Item>(body: unknown): body is Listed<Item> =>
   typeof body.pagination.total === 'number' &&
   typeof body.pagination.has_more === 'boolean';
 
-/** What signing in and out answers. */
+/** The answers to signing in and out. */
 export interface Signing {
   data: Record<string, unknown>;
 }
 
 export const isSigning = (body: unknown): body is Signing => isRecord(body) && isRecord(body.data);
 
-/** What a refusal says; a proxy's own may say nothing of it. */
+/** An error body. A proxy's own may lack all of it. */
 export interface Refusal {
   error?: string | undefined;
   code?: string | undefined;

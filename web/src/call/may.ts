@@ -5,7 +5,7 @@ import { useCall } from './use.ts';
 
 const RANKS = everyOf<Answer<'get_session'>['data']['person']['role']>()(['viewer', 'manager', 'owner']);
 
-/** Whether who is signed in may call an operation, by their role; the door says the same. */
+/** Whether the signed-in person's role may call an operation; the API decides the same. */
 export function useMay(): (id: OperationId) => boolean {
   const role = useCall('get_session').data?.data.person.role;
   return (id) => role !== undefined && RANKS.indexOf(role) >= (operations[id]?.[2] ?? 0);

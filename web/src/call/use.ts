@@ -20,11 +20,11 @@ const PAGE = 100;
 interface CallOptions {
   enabled?: boolean;
   refetchMs?: number;
-  /** The answer is read again each time, because an old one must not be shown, such as who is owed money. */
+  /** Reads the answer each time, because an old one must not be shown, such as who is owed money. */
   isFresh?: boolean;
 }
 
-/** One answer, kept while it is fresh; the input is part of its name. */
+/** One answer, cached while it is fresh; the input is part of the cache key. */
 export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, options: CallOptions = {}) {
   return useQuery<Answer<Id>>({
     queryKey: [id, input],
@@ -37,11 +37,11 @@ export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, o
 }
 
 export interface Rows<Item> {
-  /** Those of what is in sight that were read, in order. */
+  /** The visible rows that are loaded, in order. */
   rows: readonly Item[];
-  /** The row in this place; undefined until it is read. */
+  /** The row at this index; undefined until it is loaded. */
   at(index: number): Item | undefined;
-  /** Which places are in sight: they are read. */
+  /** Reports which indexes are visible, so that they are loaded. */
   see(first: number, last: number): void;
   total: number | undefined;
   error: Error | null;
@@ -54,7 +54,7 @@ interface ListOptions<Id extends OperationId> {
   refetchMs?: number;
 }
 
-/** A list of any length, of which only what is in sight is read, a hundred rows at a time. */
+/** A list of any length, of which only the visible part is loaded, a hundred rows at a time. */
 export function useRows<Id extends OperationId>(
   id: Id,
   query: Query<Id>,
@@ -104,7 +104,7 @@ async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promis
   }
 }
 
-/** The whole of a list that is short by its nature, such as folders. */
+/** A complete list, for lists that are always short, such as folders. */
 export function useAll<Id extends OperationId>(id: Id, query: Query<Id>) {
   return useQuery<readonly Row<Id>[]>({ queryKey: [id, 'all', query], queryFn: () => readAll(id, query) });
 }
@@ -114,13 +114,16 @@ interface Change<Id extends OperationId> {
   body?: Body<Id>;
 }
 
-/** Whether it is known that nothing was changed: it was refused. */
+/** Whether the error proves that nothing was changed, because the call was refused. */
 const isRefusal = (error: unknown) => error instanceof CallError && error.status >= 400 && error.status < 500;
 
-/** The buttons still show what one was allowed when the tab was opened. */
+/** The role may have changed since the tab was opened, so the buttons are outdated. */
 const isOfRole = (error: unknown) => error instanceof CallError && error.code === 'ROLE_REQUIRED';
 
-/** A change, and after it what shows it is read again. Sent once more because no answer came, it is made once. */
+/**
+ * A change; afterwards the queries that show it are reloaded. If it is sent again because no answer came, it is made
+ * only once.
+ */
 export function useChange<Id extends OperationId>(id: Id, shown: readonly OperationId[]) {
   const cache = useQueryClient();
   const say = useSay();

@@ -1,4 +1,4 @@
-/** Of a form's values those that are no longer as they were: a change sends nothing else. */
+/** The values of a form that differ from the original ones: a change sends nothing else. */
 export function changed<T extends object>(values: T, was: { [Name in keyof T]: unknown }): Partial<T> {
   const differing: Partial<T> = {};
   for (const name in values) {
@@ -9,5 +9,5 @@ export function changed<T extends object>(values: T, was: { [Name in keyof T]: u
 
 export const isEmpty = (change: object) => Object.keys(change).length === 0;
 
-/** The day of a time, as a field of days has it. */
+/** The day of a time, as a date input needs it. */
 export const dayOf = (time: string | null) => time?.slice(0, 10) ?? null;

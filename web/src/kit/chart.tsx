@@ -4,11 +4,11 @@ import { compact, shortDay } from './format.ts';
 export interface Point {
   date: string;
   value: number;
-  /** In the previous period. */
+  /** The value in the previous period. */
   was?: number | undefined;
 }
 
-/** SVG, walked with the arrow keys; the same figures stand in a table below it. */
+/** An SVG chart that arrow keys navigate; a table below it has the same figures. */
 export default function Chart({
   label,
   points,

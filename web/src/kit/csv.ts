@@ -1,4 +1,6 @@
-/** A CSV file's rows: quotes, doubled quotes, commas or semicolons, any line end, with or without a byte order mark. */
+/**
+ * Parses a CSV file: quotes, doubled quotes, commas or semicolons, any line ending, with or without a byte order mark.
+ */
 export function readCsv(text: string): string[][] {
   const bare = text.replace(/^\uFEFF/, '');
   const firstLine = bare.split(/\r?\n/, 1)[0] ?? '';

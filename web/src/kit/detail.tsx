@@ -3,7 +3,7 @@ import { Dialog } from './dialog.tsx';
 import { Failure, Loading } from './parts.tsx';
 
 interface DetailProps<Item> {
-  /** Which one is open; none when it is undefined. */
+  /** The id of the open item; undefined if none is open. */
   id: string | undefined;
   onClose: () => void;
   found: { data: { data: Item } | undefined; error: Error | null; refetch: () => unknown };
@@ -11,7 +11,7 @@ interface DetailProps<Item> {
   children: (item: Item) => ReactNode;
 }
 
-/** One thing of a list, at its side; what was open before it is not shown in its place. */
+/** One item of a list, in a side panel; the previous item is not shown while it loads. */
 export function Detail<Item extends { id: string }>({ id, onClose, found, title, children }: DetailProps<Item>) {
   const item = found.data?.data.id === id ? found.data?.data : undefined;
   return (

@@ -10,9 +10,9 @@ interface DialogProps {
   isOpen: boolean;
   onClose: () => void;
   children: ReactNode;
-  /** At the side, for reading one thing beside its list. */
+  /** A side panel, for reading one item next to its list. */
   isSide?: boolean;
-  /** At the side, with two things beside each other. */
+  /** A wide side panel, with two columns. */
   isBroad?: boolean;
 }
 
@@ -41,18 +41,18 @@ export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad
 }
 
 interface ConfirmProps {
-  /** What the button that asks says. */
+  /** The label of the button that opens the dialog. */
   label: string;
   title: string;
   children: ReactNode;
   action: string;
   onConfirm: () => Promise<unknown>;
   isDanger?: boolean;
-  /** What it calls. */
+  /** The operation that it calls. */
   needs?: OperationId;
 }
 
-/** A button that asks once more, saying what will happen. */
+/** A button that asks for confirmation and says what will happen. */
 export function Confirm({ label, title, children, action, onConfirm, isDanger = true, ...may }: ConfirmProps) {
   const [isOpen, setOpen] = useState(false);
   const [failure, setFailure] = useState<string>();

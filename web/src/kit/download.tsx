@@ -7,12 +7,12 @@ interface DownloadProps<Id extends OperationId> {
   id: Id;
   query: Query<Id>;
   name: string;
-  /** The layout that another service takes; the list's own columns without one. */
+  /** The layout for another service; by default, the list's own columns. */
   profile?: string;
   label?: string;
 }
 
-/** The whole list, as the filters have it, in a file. */
+/** Downloads the whole list, with the current filters, as a file. */
 export function Download<Id extends OperationId>({ id, query, name, profile, label }: DownloadProps<Id>) {
   const say = useSay();
   const [isBusy, setBusy] = useState(false);

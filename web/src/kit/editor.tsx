@@ -15,7 +15,10 @@ interface EditorProps<Item> {
   children: (editing: Editing<Item>) => ReactNode;
 }
 
-/** A button that edits what it shows: as it was when it was pressed, so that what others change meanwhile is not sent back. */
+/**
+ * A button that edits an item. The form keeps the item as it was when the button was pressed, so that others'
+ * concurrent changes are not overwritten.
+ */
 export function Editor<Item>({ item, needs, kind = 'plain', children }: EditorProps<Item>) {
   const [opened, setOpened] = useState({ item, times: 0 });
   const [isOpen, setOpen] = useState(false);

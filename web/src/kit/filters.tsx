@@ -7,20 +7,20 @@ export interface Filter {
   label: string;
   kind: 'select' | 'text' | 'date' | 'number';
   options?: readonly (readonly [value: string, label: string])[];
-  /** What holds where nobody chose. */
+  /** The value that applies by default. */
   fallback?: string;
 }
 
-/** By the state of what is listed. */
+/** Filters by status. */
 export const stateFilter = (states: readonly string[]): Filter => ({
   ...{ name: 'status', label: 'Status', kind: 'select' },
   options: states.map((state) => [state, words(state)]),
 });
 
-/** By whose it is. */
+/** Filters by creator. */
 export const CREATOR_FILTER: Filter = { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' };
 
-/** What the address says after `?`: a page that is shared or reloaded shows the same. */
+/** The filters in the URL's query, so that a shared or reloaded page shows the same. */
 export function useFilters(): {
   get: (name: string) => string | undefined;
   set: (name: string, value: string) => void;

@@ -116,9 +116,9 @@ export function FieldRow({ field, problem }: { field: Field; problem?: string | 
   );
 }
 
-/** Fields that belong together, under a name of their own. */
+/** Fields that belong together, under a heading. */
 export interface Group {
-  /** Stays with the group when one before it goes. */
+  /** Stays with the group when an earlier group is removed. */
   key: string;
   legend: string;
   fields: readonly Field[];
@@ -127,20 +127,23 @@ export interface Group {
 
 interface FormProps {
   fields: readonly Field[];
-  /** After the fields. */
+  /** Shown after the fields. */
   groups?: readonly Group[];
   action: string;
   onSubmit: (values: Values) => Promise<unknown>;
   children?: ReactNode;
   onCancel?: () => void;
-  /** For one more: what was sent is not left standing. */
+  /** Clears the form after sending, for another entry. */
   isEmptied?: boolean;
   kind?: 'primary' | 'plain';
-  /** What it calls: those who may not read what stands in it. */
+  /** The operation that it calls. People who may not call it see text instead of fields. */
   needs?: OperationId;
 }
 
-/** `settings.currency` is said of that field, else of `currency`; what is said of one of a list, of the list's field. */
+/**
+ * Whether an error's field belongs to this input: `settings.currency` matches that field, else `currency`; an error
+ * about an item of a list matches the list's field.
+ */
 function isOf(name: string, field: string): boolean {
   const path = field.replace(/\.\d+$/, '');
   return path === name || path.split('.').at(-1) === name;
@@ -157,12 +160,12 @@ function inWords({ kind, value, options }: Field): string {
   return options?.find(([one]) => one === text)?.[1] ?? text;
 }
 
-/** What stands in a form, for those who may not change it. */
+/** A form's values as text, for people who may not change them. */
 function AsText({ fields }: { fields: readonly Field[] }) {
   return <Facts of={fields.map((field) => [field.label, inWords(field)] as const)} />;
 }
 
-/** A form for those who may send it; for all others the text of its fields. */
+/** A form for people who may submit it; for others the text of its fields. */
 export function Form({ needs, ...form }: FormProps) {
   return needs === undefined ? <FilledIn {...form} /> : <ByRole {...form} needs={needs} />;
 }
@@ -197,7 +200,7 @@ function Grouped({ group: { legend, fields, onRemove }, problemOf }: GroupedProp
   );
 }
 
-/** Its refusals stand beside their fields, in the API's words. */
+/** Errors are shown next to their fields, with the API's messages. */
 function FilledIn(props: FilledInProps) {
   const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary' } = props;
   const [error, setError] = useState<Error>();

@@ -1,4 +1,4 @@
-/** Dates, numbers and money by the browser's own locale. */
+/** Formats dates, numbers and money in the browser's locale. */
 const numbers = new Intl.NumberFormat();
 const compacts = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
@@ -26,7 +26,7 @@ export const percent = (value: number | null | undefined) =>
 type Time = string | null | undefined;
 const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value);
 
-/** A day, of a time or of a date without one. */
+/** The day of a time, or a date. */
 export function day(value: Time): string {
   if (!value) return '–';
   return (isDay(value) ? utcDays : days).format(new Date(value));
@@ -34,7 +34,7 @@ export function day(value: Time): string {
 export const shortDay = (value: string) => shortDays.format(new Date(value));
 export const time = (value: Time) => (value ? times.format(new Date(value)) : '–');
 
-/** A deadline that is a date comes as midnight UTC, and ends with that day. */
+/** A deadline that is a date arrives as midnight UTC, and lasts until the end of that day. */
 const isWholeDay = (value: string) => value.endsWith('T00:00:00.000Z');
 export const deadline = (value: Time) => (value && isWholeDay(value) ? utcDays.format(new Date(value)) : time(value));
 export const isPastDeadline = (value: Time) =>
@@ -46,7 +46,7 @@ const UNITS = [
   ['minute', 60_000],
 ] as const;
 
-/** `3 hours ago`, for what is recent. */
+/** `3 hours ago`, for recent times. */
 export function ago(value: Time): string {
   if (!value) return '–';
   const ms = new Date(value).getTime() - Date.now();
@@ -62,11 +62,11 @@ export function words(value: string | null | undefined): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A field's value, as the log and a plan have it. */
+/** A field's value, as shown in the audit log and in a plan. */
 export function fieldValue(value: unknown): string {
   if (value === undefined || value === null) return '–';
   return typeof value === 'string' ? withLocalTimes(value) : JSON.stringify(value);
 }
 
-/** The API's own words, with the times in them as this browser shows times. */
+/** The API's text, with its times converted to the browser's format. */
 export const withLocalTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => time(at));

@@ -1,15 +1,15 @@
 import { useVirtualizer, useWindowVirtualizer, type VirtualItem, type Virtualizer } from '@tanstack/react-virtual';
 import { createContext, type ReactNode, type RefObject, useContext, useEffect, useLayoutEffect, useState } from 'react';
 
-/** What scrolls: a dialog's own element, or the window where there is none. */
+/** The element that scrolls: a dialog's, or else the window. */
 export const Scroller = createContext<Element | undefined>(undefined);
 
-/** Drawn above and below what is in sight, so that scrolling and the Tab key find them there. */
+/** Extra items rendered above and below the visible ones, so that scrolling and the Tab key find them there. */
 const SPARE = 12;
 
 export interface Sight {
   items: readonly VirtualItem[];
-  /** The height of what is not drawn, above and below. */
+  /** The height of the items that are not rendered, above and below. */
   before: number;
   after: number;
   measure: (element: Element | null) => void;
@@ -17,23 +17,23 @@ export interface Sight {
 
 interface InSightProps {
   count: number;
-  /** How high one is, until it is measured. */
+  /** The height of an item until it is measured. */
   size: number;
-  /** Around them all. */
+  /** The element around all items. */
   frame: RefObject<HTMLElement | null>;
   onSee: (first: number, last: number) => void;
-  /** In a dialog: the last of them is the first that is drawn. */
+  /** For a dialog: rendering starts with the last item. */
   startsAtEnd?: boolean;
   children: (sight: Sight) => ReactNode;
 }
 
-/** Draws of any number of things those that are in sight. */
+/** Renders only the visible ones of any number of items. */
 export function InSight(props: InSightProps) {
   const popup = useContext(Scroller);
   return popup ? <InPopup {...props} popup={popup} /> : <InWindow {...props} />;
 }
 
-/** Where the frame begins, in what scrolls. */
+/** The frame's offset within the scrolling element. */
 function useTop({ frame, count }: InSightProps, popup?: Element): number {
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {

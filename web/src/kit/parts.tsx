@@ -4,7 +4,7 @@ import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { words } from './format.ts';
 
-/** The head of every page: what it is, one sentence, what can be done here. */
+/** The head of every page: its title, one sentence, and its actions. */
 export function PageHead({ title, hint, children }: { title: string; hint?: ReactNode; children?: ReactNode }) {
   return (
     <header className="page-head">
@@ -56,12 +56,12 @@ const TONES: Readonly<Record<string, Tone>> = {
   ...{ failed: 'bad', disabled: 'bad', revision_requested: 'wait', open: 'wait', in_transit: 'wait', exhausted: 'bad' },
 };
 
-/** A state, in words; its colour only repeats them. */
+/** A status in words; its colour only repeats them. */
 export function Badge({ state }: { state: string }) {
   return <span className={`badge ${TONES[state] ?? 'quiet'}`}>{words(state)}</span>;
 }
 
-/** What is only for those who may call the operation. */
+/** Content only for people who may call the operation. */
 export function IfMay({ needs, children }: { needs: OperationId; children: ReactNode }) {
   return useMay()(needs) && children;
 }
@@ -74,7 +74,7 @@ interface ButtonProps {
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
-  /** What it calls, or leads to: it is not there for those who may not. */
+  /** The operation that it calls or leads to. It is hidden from people who may not call it. */
   needs?: OperationId;
 }
 
@@ -95,7 +95,7 @@ export function Button(props: ButtonProps) {
   return needs ? <IfMay needs={needs}>{button}</IfMay> : button;
 }
 
-/** Figures at a glance; `was` is the period before. */
+/** A figure with a note, such as the change from the previous period. */
 export function Stat({ label, value, note }: { label: string; value: ReactNode; note?: ReactNode }) {
   return (
     <div className="stat">
@@ -110,7 +110,7 @@ export function Stats({ children }: { children: ReactNode }) {
   return <dl className="stats">{children}</dl>;
 }
 
-/** Names and values of one thing. */
+/** Names and values of one item. */
 export function Facts({ of }: { of: readonly (readonly [label: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">
@@ -142,7 +142,7 @@ export function Failure({ error, again }: { error: Error; again?: () => void }) 
   );
 }
 
-/** As tall as what will be there, so that nothing jumps. */
+/** As tall as the expected content, so that nothing jumps. */
 export function Loading({ rows = 6 }: { rows?: number }) {
   return (
     <div className="loading" role="status">

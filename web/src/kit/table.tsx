@@ -9,11 +9,11 @@ import { Empty, Failure, Loading } from './parts.tsx';
 export interface Column<Row> {
   head: string;
   cell: (row: Row) => ReactNode;
-  /** Figures stand at the end, so that their digits align. */
+  /** Figures are right-aligned, so that their digits line up. */
   isNumber?: boolean;
-  /** Not on a phone. */
+  /** Hidden on phones. */
   isWide?: boolean;
-  /** What its buttons call: it is not there for those who may not. */
+  /** The operation that its buttons call. The column is hidden from people who may not call it. */
   needs?: OperationId;
 }
 
@@ -22,7 +22,7 @@ function useColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[
   return columns.filter(({ needs }) => needs === undefined || may(needs));
 }
 
-/** The first cell of a row that opens: what it is, and a second line. */
+/** The first cell of a row that opens: its name and a second line. */
 export function Opener(props: { onOpen: () => void; second: ReactNode; children: ReactNode }) {
   return (
     <>
@@ -46,7 +46,7 @@ interface TableProps<Row extends object> {
   columns: readonly Column<Row>[];
   empty: ReactNode;
   selection?: Selection;
-  /** Whether a row may be chosen. */
+  /** Whether a row can be selected. */
   maySelect?: (row: Row) => boolean;
   keyOf?: (row: Row) => string;
 }
@@ -54,13 +54,13 @@ interface TableProps<Row extends object> {
 const ROW = 53;
 const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
 
-/** What is at hand already, as a list that may be long. */
+/** Rows that are already loaded, as a list for `Table`. */
 export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
   ...{ rows, total: rows.length, error: null, isLoading: false },
   ...{ at: (index) => rows[index], see: () => undefined, again: () => undefined },
 });
 
-/** A list of any length: only the rows in sight are there. */
+/** A list of any length, of which only the visible rows are rendered. */
 export function Table<Row extends object>(props: TableProps<Row>) {
   const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf } = props;
   const columns = useColumns(props.columns);
@@ -149,7 +149,7 @@ function Body<Row extends object>({ list, columns, selection, maySelect, keyOf }
   );
 }
 
-/** In the place of a row that is on its way. */
+/** A placeholder for a row that is being loaded. */
 function Unread({ index, width }: { index: number; width: number }) {
   return (
     <tr className="unread" aria-rowindex={index + 2} aria-busy>
@@ -181,7 +181,7 @@ function Choice({ id, selection, isDisabled }: { id: string; selection: Selectio
   );
 }
 
-/** Where it is too narrow for its table, it is scrolled with the keyboard, too. */
+/** If the table is wider than the screen, the keyboard can scroll it too. */
 function Frame({ caption, children }: { caption: string; children: ReactNode }) {
   const frame = useRef<HTMLElement>(null);
   const [isWider, setWider] = useState(false);
@@ -203,13 +203,13 @@ function Frame({ caption, children }: { caption: string; children: ReactNode }) 
   );
 }
 
-/** A short table of what is at hand, without scrolling tricks. */
+/** A short table of loaded rows, without virtual scrolling. */
 export function PlainTable<Row>(props: {
   caption: string;
   rows: readonly Row[];
   columns: readonly Column<Row>[];
   keyOf: (row: Row) => string;
-  /** A last line, such as the sum: a cell for each column. */
+  /** A last row, such as the sum, with a cell for each column. */
   foot?: readonly ReactNode[];
 }) {
   const { caption, rows, keyOf, foot } = props;

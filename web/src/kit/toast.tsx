@@ -3,7 +3,7 @@ import { createContext, type ReactNode, useCallback, useContext, useState } from
 const SHOWN_MS = 6_000;
 const Say = createContext<(text: string) => void>(() => undefined);
 
-/** Says what was done, where it is read out and soon gone. */
+/** Shows a short message about what was done, which screen readers announce. */
 export const useSay = () => useContext(Say);
 
 export function Toasts({ children }: { children: ReactNode }) {

@@ -10,7 +10,7 @@ import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/
 import { type Column, Opener, Table } from '../kit/table.tsx';
 
 const STATES = everyOf<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
-/** Whatever was decided may be decided otherwise. */
+/** Any decision can be changed later. */
 const DECISIONS = [
   { to: 'rejected', label: 'Reject', kind: 'danger' },
   { to: 'shortlisted', label: 'Shortlist', kind: 'plain' },
@@ -84,7 +84,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   );
 }
 
-/** Of which campaign alone the list is. */
+/** The campaign that the list is limited to. */
 function OfCampaign({ id, onAll }: { id: string; onAll: () => void }) {
   const { data } = useCall('get_campaign', { params: { id } });
   return (

@@ -10,13 +10,13 @@ import { Button } from '../kit/parts.tsx';
 export type Folder = Row<'list_asset_folders'>;
 type Option = readonly [value: string, label: string];
 
-/** From the root down to a folder. */
+/** The folders from the root down to this one. */
 function pathOf(folders: readonly Folder[], id: string | null | undefined): Folder[] {
   const folder = folders.find((one) => one.id === id);
   return folder ? [...pathOf(folders, folder.parent_id), folder] : [];
 }
 
-/** As the API calls being in no folder. */
+/** The API's name for the root. */
 const ROOT = 'root';
 
 /** The folder that the user chose among `folderOptions`. */
@@ -25,7 +25,7 @@ export function folderIn(values: Values, name: string): string | null {
   return id === ROOT ? null : id;
 }
 
-/** Every folder by its whole path, and first none at all. */
+/** Every folder with its full path, preceded by the root. */
 export function folderOptions(folders: readonly Folder[], without?: string): Option[] {
   const paths = folders.map(({ id }) => pathOf(folders, id)).filter((path) => !path.some(({ id }) => id === without));
   const options = paths.map((path): Option => [path.at(-1)?.id ?? '', path.map(({ name }) => name).join(' / ')]);
@@ -34,7 +34,7 @@ export function folderOptions(folders: readonly Folder[], without?: string): Opt
 
 export const useFolders = () => useAll('list_asset_folders', {});
 
-/** Where one is, and what is in it: a way up, the folders below, and what may be done with this one. */
+/** The current folder and its contents: a way up, the folders below, and the actions for this one. */
 export function Folders({ folders, current }: { folders: readonly Folder[]; current: string | undefined }) {
   const path = pathOf(folders, current);
   const here = path.at(-1);
@@ -157,7 +157,7 @@ function DeleteFolder({ folder }: { folder: Folder }) {
   );
 }
 
-/** For the files that are chosen in the list. */
+/** For the files that are selected in the list. */
 export function MoveFiles(props: { ids: readonly string[]; folders: readonly Folder[]; onMoved: () => void }) {
   const { ids, folders, onMoved } = props;
   const update = useChange('update_assets', ['list_assets', 'list_asset_folders']);
@@ -180,7 +180,7 @@ export function MoveFiles(props: { ids: readonly string[]; folders: readonly Fol
           { name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true, options: folderOptions(folders) },
         ]}
         onSubmit={async (values) => {
-          // As many as one call takes.
+          // One call takes at most this many.
           for (let from = 0; from < ids.length; from += 100) {
             await update.mutateAsync({
               body: { ids: ids.slice(from, from + 100), folder_id: folderIn(values, 'folder_id') },

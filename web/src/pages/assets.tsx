@@ -25,7 +25,7 @@ interface Upload {
   why?: string;
 }
 
-/** One file after another; each says how it went. */
+/** Uploads one file after another and shows the result of each. */
 function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: string | undefined }) {
   const { isOpen, onClose, folder } = props;
   const cache = useQueryClient();
@@ -153,7 +153,7 @@ function Detail({ asset, folders, onClose }: DetailProps) {
   );
 }
 
-/** What is chosen is chosen in one folder. */
+/** Files are selected within one folder. */
 export function Assets() {
   const folder = useFilters().get('folder');
   return <Library key={folder ?? ''} folder={folder} />;

@@ -42,7 +42,7 @@ function changeIn(values: Values, brief: Brief) {
   return changed({ ...next, creator_email }, brief);
 }
 
-/** What the brief asks for; of one that was sent all but whom it is for. */
+/** Edits a brief; the recipients of a sent one cannot be changed. */
 export function EditBrief({ item: brief, isOpen, onClose }: Editing<Brief>) {
   const update = useChange('update_brief', ['list_briefs', 'get_brief']);
   const hint =

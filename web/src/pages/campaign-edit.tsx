@@ -51,7 +51,7 @@ const groupsOf = ({ requirements }: Campaign): Group[] => [
   },
 ];
 
-/** None is null, as it is where nobody said. */
+/** An empty list becomes null, as if it had never been set. */
 const someOf = <T,>(list: readonly T[] | null) => (list && list.length > 0 ? [...list] : null);
 
 function requirementsIn(values: Values, { requirements: was }: Campaign) {

@@ -39,13 +39,13 @@ interface Refusal {
 interface Refused {
   to: Decision;
   refusals: readonly Refusal[];
-  /** Those that nothing is known against. */
+  /** The ids that were not refused. */
   rest: readonly string[];
-  /** How many were changed before. */
+  /** How many were changed before the refusal. */
   done: number;
 }
 
-/** How many orders of a group are named. */
+/** How many orders of a group are listed by name. */
 const NAMED = 3;
 const REVIEW_PERIOD = 'The review period is not over.';
 
@@ -75,7 +75,7 @@ function Reasons({ of }: { of: readonly Refusal[] }) {
   );
 }
 
-/** What the API names in its refusal of the whole, row by row. */
+/** The refusals that the API lists when it rejects a selection, one per row. */
 function refusalsOf(error: unknown, ids: readonly string[], orders: ReadonlyMap<string, string>): Refusal[] {
   if (!(error instanceof CallError) || error.code !== 'INVALID_SELECTION') throw error;
   return error.problems.flatMap(({ field, code, message }) => {

@@ -64,7 +64,7 @@ const termsOf = ({ terms }: Contract): Group => ({
   ],
 });
 
-/** Named by its place, as the API names what it refuses. */
+/** Named by its position, as the API names fields in errors. */
 const entryGroup = ({ key, of }: Entry, place: number, onRemove: () => void): Group => ({
   ...{ key, legend: `Deliverable ${place + 1}`, onRemove },
   fields: [
@@ -88,7 +88,7 @@ function entryIn(values: Values, place: number) {
   };
 }
 
-/** As one line. */
+/** The terms in one line. */
 export function termsText(terms: Contract['terms']): string | null {
   if (!terms) return null;
   const { days, territory, channels, starts, starts_on } = terms;

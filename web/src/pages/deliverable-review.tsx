@@ -40,7 +40,7 @@ const asList = (lines: readonly string[]) =>
     </ul>
   );
 
-/** The briefs that the creator had for the same campaign, the newest first. */
+/** The briefs that the creator received for the same campaign, newest first. */
 function OfBriefs({ of: { creator_email, campaign_id } }: { of: Deliverable }) {
   const list = useRows('list_briefs', {
     creator_email: creator_email ?? '',
@@ -162,7 +162,7 @@ function Cancel({ id, onClose }: { id: string; onClose: () => void }) {
   );
 }
 
-/** Agreed beside what came, the newest first. */
+/** What was agreed, next to what was submitted, newest first. */
 export function Review({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
     'get_deliverable',

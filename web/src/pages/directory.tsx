@@ -113,7 +113,7 @@ function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: 
   );
 }
 
-/** Of two hundred pages nobody presses their way to the last. */
+/** A number field, because a user would not page through two hundred pages. */
 function PageChoice({ page, pages, onChoose }: { page: number; pages: number; onChoose: (page: number) => void }) {
   const choose = (text: string) => {
     const wanted = Math.min(Math.max(Math.round(Number(text)) || page, 1), pages);

@@ -7,12 +7,12 @@ import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../
 
 interface Waiting {
   count: number | undefined;
-  /** Of one, and of more. */
+  /** The singular and the plural. */
   text: readonly [one: string, more: string];
   link: (content: ReactNode) => ReactNode;
 }
 
-/** What the page counts; of those that failed, the first says why. */
+/** What the page counts. If some counts failed, the first error is shown. */
 interface Counted {
   error: Error | null;
   data: unknown;

@@ -109,6 +109,12 @@ export function Links() {
           },
           { name: 'destination_url', label: 'Destination', kind: 'url', hint: 'A page of your store. Only for links.' },
           { name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
+          {
+            name: 'pays_renewals',
+            label: 'Also pays renewals of subscriptions',
+            kind: 'checkbox',
+            hint: 'Otherwise only the first order of a subscription pays.',
+          },
         ]}
         onSubmit={async (values) => {
           const rate = values.someNumber('commission_rate');
@@ -118,6 +124,7 @@ export function Links() {
               type: values.choice('type', TYPES),
               value: values.text('value'),
               destination_url: values.orNull('destination_url'),
+              pays_renewals: values.isChecked('pays_renewals'),
               ...(rate === undefined ? {} : { commission_rate: rate }),
             },
           });

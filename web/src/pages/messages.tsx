@@ -9,15 +9,15 @@ import { Failure, IfMay, Loading } from '../kit/parts.tsx';
 
 const REFETCH_MS = 10_000;
 const PAGE = 50;
-/** As high as a message of two lines. */
+/** The height of a two-line message. */
 const MESSAGE = 96;
-/** A reader this near to the end sees new messages. */
+/** A reader within this distance of the end sees new messages. */
 const NEAR = 40;
 
 type Thread = Answer<'get_conversation'>['data'];
 type Message = Thread['messages'][number];
 
-/** The newest messages, and of those before them what is in sight. */
+/** Loads the newest messages and those that are visible. */
 function useThread(id: string) {
   const [from, setFrom] = useState(0);
   const [to, setTo] = useState(-1);
@@ -50,7 +50,7 @@ function useThread(id: string) {
   };
 }
 
-/** Stays at the end while messages come and turn out higher, until the user scrolls up to read. */
+/** Stays at the end while messages arrive or grow, until the user scrolls up to read. */
 function useEnd(frame: RefObject<HTMLElement | null>, isThere: boolean) {
   const popup = useContext(Scroller);
   const isAtEnd = useRef(true);
@@ -115,7 +115,7 @@ function Answering({ to }: { to: string | null }) {
   );
 }
 
-/** A conversation of any length, opened at its newest message: only what is in sight is read and drawn. */
+/** A conversation of any length, opened at its newest message. Only visible messages are loaded and rendered. */
 export function Messages({ id }: { id: string }) {
   const { thread, error, again, at, see } = useThread(id);
   const frame = useRef<HTMLOListElement>(null);
@@ -141,7 +141,7 @@ export function Messages({ id }: { id: string }) {
                 'aria-posinset': index + 1,
                 'data-index': index,
               };
-              // Measured only once it is loaded: messages above the reader must not move the view.
+              // Measured only after it is loaded, so that messages above do not move the view.
               return message ? (
                 <li key={message.id} {...place} ref={measure}>
                   <Bubble of={message} creator={creator_name} />

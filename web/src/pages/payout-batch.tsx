@@ -13,7 +13,7 @@ import { useSay } from '../kit/toast.tsx';
 const METHODS = everyOf<Body<'pay_payout_batch'>['method']>()(['bank_transfer', 'manual', 'wallet']);
 const PAGE = 100;
 
-/** What limits whom is paid: the preview and the batch are told the same. */
+/** The limits that the preview and the batch share. */
 interface Limits {
   minimum?: number;
   cutoff?: string;
@@ -169,7 +169,7 @@ function Batch({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** What is due to whom, before anything is paid; then one payout each. */
+/** Shows who is owed what before anything is paid, then records one payout each. */
 export function BatchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   return (
     <Dialog

@@ -22,7 +22,7 @@ interface ChoiceProps {
   onChoose: (chosen: ReadonlySet<string>) => void;
 }
 
-/** The approved commissions of whom is paid, to tick. */
+/** The payee's approved commissions, with checkboxes. */
 function Choice({ payout, chosen, onChoose }: ChoiceProps) {
   const list = useRows('list_commissions', { status: 'approved', creator_email: payout.creator_email ?? '' });
   const hidden = (list.total ?? 0) - list.rows.length;
@@ -63,7 +63,7 @@ function Choice({ payout, chosen, onChoose }: ChoiceProps) {
   );
 }
 
-/** The money has left: which commissions it paid. */
+/** Records that the money was sent, and which commissions it paid. */
 function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
   const settle = useChange('settle_payout', [
     'list_payouts',

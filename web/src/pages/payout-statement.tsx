@@ -17,16 +17,16 @@ const NAMES: Readonly<Record<Line['type'], string>> = {
 
 type Payout = Answer<'get_payout_statement'>['data']['payout'];
 
-/** A wallet pays as soon as it is recorded. */
+/** A wallet payout is paid as soon as it is recorded. */
 export const isPaid = ({ status, method }: Pick<Payout, 'status' | 'method'>) =>
   status === 'paid' || method === 'wallet';
 
-/** The API calls a payout completed once it is recorded. The person who pays wants to know what is left to do. */
+/** The API calls a payout completed once it is recorded, but the user wants to know what is left to do. */
 export function PayoutState({ of: payout }: { of: Pick<Payout, 'status' | 'method'> }) {
   return <Badge state={isPaid(payout) ? 'paid' : 'to_settle'} />;
 }
 
-/** What a payout is made of: lines that add up to it. */
+/** The lines of a payout, which add up to its amount. */
 export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_payout_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const statement = found.data?.data;

@@ -31,7 +31,7 @@ async function knownEmails(): Promise<Set<string>> {
   }
 }
 
-/** What the import will do with each line, before it does anything. */
+/** What the import will do with each line, for review before it starts. */
 async function planOf(text: string): Promise<Line[]> {
   const rows = readCsv(text);
   const [head = [], ...rest] = rows;
@@ -59,7 +59,7 @@ const TONE: Readonly<Record<Plan, string>> = {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A long file is added as fast as the API takes it. */
+/** Lines are added as fast as the API accepts them. */
 async function addLine(line: Line): Promise<Line> {
   try {
     await call('add_to_roster', { body: { creator_email: line.email, note: line.note || null } });

@@ -16,7 +16,7 @@ const STATES = everyOf<NonNullable<Body<'update_roster_creator'>['status']>>()([
 type Entry = Row<'list_roster'>;
 type Record = Answer<'get_roster_creator'>['data'];
 
-/** What a creator is known by, the best first. */
+/** The names and handles of a creator, best first. */
 function namesOf({ creator_name, creator_email, ig_handle, tt_handle }: Entry): string[] {
   const handle = ig_handle ?? tt_handle;
   const known = [creator_name, creator_email, handle && `@${handle}`].filter((name) => name !== null);
@@ -26,7 +26,7 @@ function namesOf({ creator_name, creator_email, ig_handle, tt_handle }: Entry): 
 const handleText = (handle: string | null, followers: number | null) =>
   handle && (followers === null ? `@${handle}` : `@${handle}, ${compact(followers)} followers`);
 
-/** `hired` is how a creator came onto the roster: it can be left, but not chosen. */
+/** `hired` records how a creator joined the roster: it can be left, but not chosen. */
 const statesOf = ({ status }: Record) => (status === 'hired' ? (['hired', ...STATES] as const) : STATES);
 
 const fieldsOf = (creator: Record): Field[] => [

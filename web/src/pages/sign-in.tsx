@@ -44,13 +44,15 @@ function onHashChange(act: () => void) {
   return () => window.removeEventListener('hashchange', act);
 }
 
-/** A link that is opened where this page is open changes the address alone, so the page follows the address. */
+/**
+ * Opening a sign-in link in a tab that already shows this page only changes the URL's fragment, so the page follows it.
+ */
 export function SignIn() {
   const token = useSyncExternalStore(onHashChange, () => location.hash.slice(1));
   return <SignInWith key={token} token={token} />;
 }
 
-/** A link's token stands behind the `#`: only the button uses it, so mail scanners that open links do not. */
+/** A link's token comes after the `#`, and only the button uses it, so that mail scanners that open links do not. */
 function SignInWith({ token }: { token: string }) {
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(false);

@@ -13,7 +13,7 @@ type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
 const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
 
-/** The last month that is over, in UTC days. */
+/** The last complete month, in UTC days. */
 function lastMonth(): { from: string; to: string } {
   const now = new Date();
   const dayAt = (month: number, date: number) =>

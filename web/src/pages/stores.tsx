@@ -20,7 +20,7 @@ function healthOf(store: Store): string {
   if (health.status === 'failing')
     return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. “What could not be read” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
-    return `The store has orders that none of its webhooks told us of. They are read from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost; check its webhooks under “Set up”.`;
+    return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks under “Set up”.`;
   if (health.last_received_at === null) return 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;

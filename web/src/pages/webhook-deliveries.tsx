@@ -11,7 +11,7 @@ const REFETCH_MS = 3_000;
 const STATES = everyOf<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
 type State = (typeof STATES)[number];
 
-/** What was sent and what came back, attempt by attempt. */
+/** What was sent and what the receiver answered, attempt by attempt. */
 function Attempts({ id }: { id: string }) {
   const { data } = useCall('get_webhook_delivery', { params: { id } }, { refetchMs: REFETCH_MS });
   if (!data) return <Loading rows={2} />;
@@ -78,7 +78,7 @@ function Sent({ delivery }: { delivery: Delivery }) {
   );
 }
 
-/** As high as a delivery that nobody opened. */
+/** The height of a closed delivery. */
 const DELIVERY = 110;
 
 function List({ id, state }: { id: string; state: State | undefined }) {

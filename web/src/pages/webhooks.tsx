@@ -11,7 +11,7 @@ import { Deliveries } from './webhook-deliveries.tsx';
 
 type Webhook = Row<'list_webhooks'>;
 
-/** What the receiver answered to the newest attempt. */
+/** The receiver's answer to the newest attempt. */
 function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
   if (last_triggered_at === null) return '–';
   return last_status_code === null ? 'No response' : String(last_status_code);

@@ -22,11 +22,11 @@ const wrongParent = (code: Problem['code'], message: string) =>
 
 async function nameTaken(db: Db, brandId: string, parentId: string | null, name: string): Promise<ApiError> {
   const existing = await findFolderNamed(db, brandId, parentId, name);
-  const message = `There is a folder named ${JSON.stringify(name)} here already.`;
+  const message = `There is already a folder named ${JSON.stringify(name)} here.`;
   return new ApiError('CONFLICT', message, { facts: { existing_id: existing?.id ?? null } });
 }
 
-/** A folder may be in any of the brand's but itself and what is in it, and no deeper than ten levels. */
+/** A folder may move into any of the brand's folders except itself and those inside it, at most ten levels deep. */
 async function assertParent(db: Db, brandId: string, parentId: string, moved: { id: string } | undefined) {
   const line = await listAncestors(db, brandId, parentId);
   if (line.length === 0) throw wrongParent('not_found', 'is not one of your folders.');
@@ -53,7 +53,7 @@ export async function patchFolder(work: Work, id: string, { name, parent_id: par
   const old = await lockFolder(db, brandId, id);
   if (parentId != null) await assertParent(db, brandId, parentId, { id });
   const [newParent, newName] = [parentId === undefined ? old.parentId : parentId, name ?? old.name];
-  // With the tree locked, nobody takes the name between this and the change.
+  // With the tree locked, no other change can take the name before this one commits.
   const taken = await findFolderNamed(db, brandId, newParent, newName);
   if (taken && taken.id !== id) throw await nameTaken(db, brandId, newParent, newName);
   const row = await updateFolder(db, brandId, id, { ...given({ name, parentId }), updatedAt: now });
@@ -63,13 +63,13 @@ export async function patchFolder(work: Work, id: string, { name, parent_id: par
 
 const NOT_EMPTY = ['assets_brand_id_folder_id_fkey', 'asset_folders_brand_id_parent_id_fkey'];
 
-/** Only an empty one: the assets and folders that are in it refer to it. */
+/** Only an empty folder can be deleted, because assets and folders refer to the one that contains them. */
 export async function removeFolder(work: Work, id: string): Promise<void> {
   const { db, brandId } = work;
   const old = await lockFolder(db, brandId, id);
   await deleteFolder(db, brandId, id).catch((error: unknown) => {
     if (!NOT_EMPTY.some((constraint) => violates(error, constraint))) throw error;
-    throw new ApiError('CONFLICT', 'The folder is not empty; move or delete what is in it first.');
+    throw new ApiError('CONFLICT', 'The folder is not empty; move or delete its contents first.');
   });
   work.audit({ resourceId: id, old, new: null });
 }

@@ -41,12 +41,15 @@ export const folders = listing({
 });
 export const { get: getFolder } = folders;
 
-/** Until the transaction ends nobody else moves the brand's folders: two moves together could make each the parent of the other. */
+/**
+ * Prevents other moves of the brand's folders until the transaction ends: two concurrent moves could make each folder
+ * the parent of the other.
+ */
 export async function lockTree(db: Db, brandId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`asset folders of ${brandId}`}, 0))`.execute(db);
 }
 
-/** The ids from a folder up to the root, itself first. Empty when it is not the brand's. */
+/** The ids from a folder up to the root, starting with the folder. Empty if it does not belong to the brand. */
 export async function listAncestors(db: Db, brandId: string, id: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive line as (
@@ -60,7 +63,7 @@ export async function listAncestors(db: Db, brandId: string, id: string): Promis
   return rows.map((row) => row.id);
 }
 
-/** How many levels a folder and what is in it take: 1 for one without folders. */
+/** The number of levels of a folder and its contents: 1 if it contains no folders. */
 export async function heightOf(db: Db, brandId: string, id: string): Promise<number> {
   const { rows } = await sql<{ height: number }>`
     with recursive tree as (
@@ -84,7 +87,7 @@ export async function findFolderNamed(db: Db, brandId: string, parentId: string 
     .executeTakeFirst();
 }
 
-/** Undefined when its parent has a folder of this name. */
+/** Undefined if the parent has a folder with this name. */
 export async function insertFolder(db: Db, row: Insertable<AssetFoldersTable>): Promise<FolderRow | undefined> {
   return await db
     .insertInto('assetFolders')

@@ -8,9 +8,9 @@ import type { Page } from '../../../values/page.ts';
 
 export interface JournalWhere {
   from: Date;
-  /** Excluded. */
+  /** Exclusive. */
   until: Date;
-  /** Of which time: what a posting counts on, or when it was recorded. */
+  /** Which time to use: the time that a posting counts at, or when it was recorded. */
   by: 'date' | 'recorded';
   account?: string | undefined;
   currency?: string | undefined;
@@ -37,7 +37,7 @@ export type JournalRow = z.output<typeof JournalRow>;
 
 type Key = Pick<JournalRow, 'at' | 'seq' | 'line'>;
 
-/** Postings of the window. Their times are text of one form, so that they compare as text. */
+/** The window's postings. Their times are text in one format, so that they compare as text. */
 function matching(brandId: string, { from, until, by, account, currency }: JournalWhere): RawBuilder<unknown> {
   const inWindow =
     by === 'recorded'
@@ -57,7 +57,7 @@ interface Cut {
   after?: Key | undefined;
 }
 
-/** Not by the list kit: a row is a posting, which is a part of an entry's row and has no id. */
+/** Does not use the list kit: a row is a posting, which is part of an entry's row and has no id. */
 async function selectRows(db: Db, brandId: string, where: JournalWhere, { offset = 0, limit, after }: Cut) {
   const isAfter = after
     ? sql`(posting.at collate "C", entry.seq, posting.line) > (${after.at}, ${after.seq}, ${after.line})`

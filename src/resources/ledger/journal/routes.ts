@@ -11,7 +11,7 @@ import { eachAs } from '../../../values/wire.ts';
 import { account, kind, LedgerEntry } from '../schema.ts';
 import { eachJournalRow, type JournalRow, listJournal, sumJournal } from './queries.ts';
 
-/** The account's name in the journal. */
+/** The accounts' names in the journal. */
 const NAMES: Readonly<Record<Account, string>> = {
   customers: 'Customers (sales attributed)',
   sales: 'Sales attributed',

@@ -21,23 +21,23 @@ import {
 } from './queries.ts';
 
 const BATCH = 1_000;
-/** A batch on its way is in a table and not yet in its rollups for a moment. */
+/** A batch that is being inserted is in a table but for a moment not in its rollups. */
 const TRIES = 3;
 const BETWEEN_TRIES_MS = 1_000;
 
 export interface Verification {
-  /** Entries of the chain. */
+  /** Number of entries in the chain. */
   entries: number;
-  /** Of the last; worth keeping elsewhere: who could rewrite the whole chain could not rewrite that. */
+  /** Hash of the last entry. Store it elsewhere: someone who can rewrite the whole chain cannot rewrite that copy. */
   hash: string;
-  /** Of the last seal, which covers the rows and the ledger as they stood then: worth keeping elsewhere as well. */
+  /** Hash of the last seal, which covers the rows and the ledger at that time. Store it elsewhere too. */
   seal: string;
   problems: string[];
 }
 
 type Chained = Awaited<ReturnType<typeof listChain>>[number];
 
-/** What is wrong with an entry, given the hash that the one before it has. */
+/** What is wrong with an entry, given the hash of the previous one. */
 function wrongWith({ postings, hash, ...entry }: Chained, previous: Buffer | null): string[] {
   if (!postings.success) return [`entry ${entry.seq}: its postings have another form`];
   const sum = postings.data.reduce((total, { amount_minor }) => total + amount_minor, 0);
@@ -48,7 +48,9 @@ function wrongWith({ postings, hash, ...entry }: Chained, previous: Buffer | nul
   ];
 }
 
-/** Walks the whole chain. An entry is checked against the stored hash before it, so that one edit is one complaint. */
+/**
+ * Walks the whole chain. Each entry is checked against the stored hash before it, so that one edit gives one complaint.
+ */
 async function verifyChain(db: Db, brandId: string): Promise<{ head: ChainHead; problems: string[] }> {
   const problems: string[] = [];
   let last: ChainHead = { seq: 0, hash: null };
@@ -69,7 +71,7 @@ async function verifyChain(db: Db, brandId: string): Promise<{ head: ChainHead; 
   return { head: last, problems };
 }
 
-/** Where commissions and payouts are not what the ledger says. One that has another form may be beyond adding up. */
+/** Commissions and payouts that do not match the ledger. A malformed ledger may be impossible to sum. */
 async function verifyRows(db: Db, brandId: string): Promise<string[]> {
   return [
     ...(await listWrongCommissions(db, brandId)),
@@ -78,7 +80,7 @@ async function verifyRows(db: Db, brandId: string): Promise<string[]> {
   ];
 }
 
-/** How two sides' sums of an account differ, as a sentence. */
+/** How two sums of an account differ, as a sentence. */
 function difference(ours: AccountSum | undefined, theirs: AccountSum | undefined): string | undefined {
   const say = (sum: AccountSum | undefined) => `${sum?.amount ?? 0} in ${sum?.postings ?? 0} postings`;
   if (say(ours) !== say(theirs)) return `PostgreSQL has ${say(ours)}, ClickHouse ${say(theirs)}`;
@@ -86,7 +88,7 @@ function difference(ours: AccountSum | undefined, theirs: AccountSum | undefined
   return `both have ${say(ours)}, but not of the same links, creators, times and entries`;
 }
 
-/** Where the two sides' sums differ, as sentences. */
+/** The accounts whose two sums differ, as sentences. */
 function differences(truth: readonly AccountSum[], folded: readonly AccountSum[]): string[] {
   const keyOf = ({ account, currency }: AccountSum) => `${account} ${currency}`;
   const [ours, theirs] = [truth, folded].map((sums) => new Map(sums.map((sum) => [keyOf(sum), sum])));
@@ -111,7 +113,7 @@ async function compareOnce({ db, clickhouse }: { db: Db; clickhouse: ClickHouse 
   ];
 }
 
-/** Where a brand's figures are not what PostgreSQL's ledger and the clicks give. */
+/** Where a brand's figures differ from what PostgreSQL's ledger and the clicks give. */
 export async function compareFigures(engines: { db: Db; clickhouse: ClickHouse }, brandId: string): Promise<string[]> {
   for (let tries = 1; ; tries += 1) {
     const found = await compareOnce(engines, brandId);
@@ -134,15 +136,15 @@ export async function verifyRecords(snapshot: Db, brandId: string): Promise<Veri
 }
 
 /**
- * Proves that nothing of a brand's ledger was edited, that its commissions and payouts are what it adds up to, that every
- * sealed row is as it was last written, and that ClickHouse has what was sent to it.
+ * Verifies that nothing in a brand's ledger was edited, that its commissions and payouts match the ledger, that every
+ * sealed row is as last written, and that ClickHouse has what was sent to it.
  */
 export async function verifyLedger(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
 ): Promise<Verification> {
   const records = await inSnapshot(postgres.db, async (trx) => await verifyRecords(trx, brandId));
-  // A ledger that was edited may be beyond comparing, and is reported all the same.
+  // An edited ledger may be impossible to compare; it is reported all the same.
   const differing = await compareFigures({ db: postgres.db, clickhouse }, brandId).catch((error: unknown) => [
     `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
   ]);
@@ -158,7 +160,7 @@ function differing(name: string, actual: unknown, sealed: unknown): string {
   return `${name} is ${say(actual)}, sealed as ${say(sealed)}`;
 }
 
-/** What is wrong with a row; undefined when nothing is. */
+/** What is wrong with a row; undefined if nothing is. */
 function wrongWithRow({ sealed, actual, brokenAt }: ComparedRow): string | undefined {
   if (sealed === null && actual !== null) return 'it was not written by Rollcall';
   if (sealed !== null && actual === null) return 'it was sealed and is gone';
@@ -187,7 +189,7 @@ async function verifyTable(db: Db, brandId: string, table: SealedTable): Promise
   }
 }
 
-/** Walks the brand's seals, and compares every row that was sealed with how it was last left. */
+/** Walks the brand's seals, and compares every sealed row with its last sealed state. */
 async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buffer | null; problems: string[] }> {
   await useUtc(db);
   const problems: string[] = [];

@@ -13,8 +13,8 @@ const sumOf = (account: string) =>
   sql`coalesce(sum(posting.amount_minor) filter (where posting.account = ${account}), 0)`;
 
 /**
- * Commissions whose state or amounts are not what their ledger entries add up to, each as a sentence. One whose order is
- * not paid has none, and is compared with its order instead.
+ * Commissions whose status or amounts do not match their ledger entries, each as a sentence. A commission of an unpaid
+ * order has no entries, and is compared with its order instead.
  */
 export async function listWrongCommissions(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`
@@ -59,7 +59,7 @@ export async function listWrongCommissions(db: Db, brandId: string): Promise<str
   return rows.map(({ problem }) => problem);
 }
 
-/** Payouts whose amounts are not what their ledger entries add up to, each as a sentence. */
+/** Payouts whose amounts do not match their ledger entries, each as a sentence. */
 export async function listWrongPayouts(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`
     with sums as (
@@ -93,8 +93,8 @@ export async function listWrongPayouts(db: Db, brandId: string): Promise<string[
 }
 
 /**
- * Commissions and payouts whose entries name another person, another currency, order or assignment, or another day on which
- * the money went, each as a sentence.
+ * Commissions and payouts whose entries name another creator, currency, order, assignment or payment day, each as a
+ * sentence.
  */
 export async function listMisposted(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`
@@ -117,7 +117,7 @@ export async function listMisposted(db: Db, brandId: string): Promise<string[]> 
   return rows.map(({ problem }) => problem);
 }
 
-/** A table that is sealed: what one of its rows is called, and its key. The triggers' list is in `sql/postgres`. */
+/** A sealed table: what its rows are called, and its key. The triggers' list is in `sql/postgres`. */
 export interface SealedTable {
   table: string;
   noun: string;
@@ -148,9 +148,9 @@ const ChainedSeals = z.array(
   z.object({
     seq: z.number().int(),
     hash: z.instanceof(Buffer),
-    /** Whether it is what its hash was made of. */
+    /** Whether it matches its hash. */
     isRight: z.boolean(),
-    /** Whether the ledger still has the entry that was the last one then. */
+    /** Whether the ledger still has the entry that was its last one then. */
     isOfLedger: z.boolean(),
   }),
 );
@@ -176,7 +176,7 @@ export async function findSealHead(db: Db, brandId: string): Promise<{ seq: numb
   return row ?? { seq: 0, hash: null };
 }
 
-/** Rows are sealed with times as text of UTC; for the rest of the transaction they are compared so. */
+/** Sets the transaction's time zone to UTC, because rows are sealed with times as text in UTC. */
 export async function useUtc(db: Db): Promise<void> {
   await sql`set local time zone 'UTC'`.execute(db);
 }
@@ -185,10 +185,10 @@ const Facts = z.record(z.string(), z.unknown()).nullable();
 const ComparedRows = z.array(
   z.object({
     key: z.array(z.string()),
-    /** As it was last sealed; null: as deleted. */
+    /** The row as last sealed; null if it was sealed as deleted. */
     sealed: Facts,
     actual: Facts,
-    /** The first seal whose writer found another row than the seal before it had left. */
+    /** The first seal whose writer found the row different from what the previous seal had left. */
     brokenAt: z.number().int().nullable(),
   }),
 );
@@ -196,7 +196,7 @@ export type ComparedRow = z.output<typeof ComparedRows>[number];
 
 const TIMES: readonly string[] = ['at', 'until'];
 
-/** Whether `present` is the row of `key`. */
+/** Whether `present` is the row with this `key`. */
 function isOfKey(columns: readonly string[]): RawBuilder<unknown> {
   const parts = columns.map((column, i) => {
     const part = sql`one.key[${sql.lit(i + 1)}]`;
@@ -206,8 +206,8 @@ function isOfKey(columns: readonly string[]): RawBuilder<unknown> {
 }
 
 /**
- * The next rows that were ever sealed, by key: those that differ, and the last of all, so that the caller can go on behind
- * it.
+ * The next rows that were ever sealed, by key: those that differ, and the last of all, so that the caller can continue
+ * after it.
  */
 export async function compareSealed(
   db: Db,
@@ -243,7 +243,7 @@ export async function compareSealed(
   return ComparedRows.parse(rows);
 }
 
-/** Rows of which nothing was ever noted, by key. */
+/** Rows that were never noted, by key. */
 export async function listUnnoted(db: Db, brandId: string, { table, key: columns }: SealedTable): Promise<string[][]> {
   const { rows } = await sql<{ key: string[] }>`
     select key from (

@@ -39,7 +39,7 @@ interface Due {
   amountMinor: number;
 }
 
-/** What pays everything that is due to the payee, of commissions that are locked. */
+/** What pays everything due to the payee; its commissions are locked. */
 async function lockDue({ db, brandId }: Work, { creatorId, currency }: Standing, cutoff: Date | undefined) {
   const payee = { brandId, creatorId, currency };
   const found = (await listApproved(db, payee, cutoff)).map(({ id }) => id);
@@ -84,7 +84,7 @@ function totalsOf(made: readonly PayoutFacts[]) {
   }));
 }
 
-/** Pays everything due to many creators, one payout for each creator and currency, all or none. */
+/** Pays everything due to many creators with one payout per creator and currency, all or none. */
 export async function payBatch(work: Work, batch: PayoutBatch) {
   const { db, now, brandId } = work;
   const paidAt = await paidAtOf(work, batch);
@@ -94,7 +94,7 @@ export async function payBatch(work: Work, batch: PayoutBatch) {
   const found = (await listStandings(db, brandId, where, now)).filter(isDue);
   const creatorIds = [...new Set(found.map(({ creatorId }) => creatorId))];
   await lockPayees(db, brandId, creatorIds);
-  // What another payment or a refund did meanwhile is seen now that neither can change what is due to them.
+  // Read again with the creators locked, to include other payments and refunds made meanwhile.
   const standings = (await listStandings(db, brandId, { ...where, creatorIds }, now)).filter(isDue);
   const idle = [...named].filter(([id]) => !standings.some(({ creatorId }) => creatorId === id));
   const made: PayoutFacts[] = [];

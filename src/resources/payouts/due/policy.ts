@@ -23,10 +23,10 @@ const payeeOf = ({ creatorId, creatorEmail, creatorName, currency, recordedMinor
 export const totalDueOf = ({ dueMinor, outstandingMinor, unallocatedMinor }: Standing): number =>
   amountFor(dueMinor, [{ id: '', leftMinor: unallocatedMinor }], outstandingMinor);
 
-/** Whether anything approved is not paid, or a refund that was netted is due again. */
+/** Whether there are unpaid approved commissions, or a netted refund is due again. */
 export const isDue = (standing: Standing): boolean => standing.dueCount > 0 || totalDueOf(standing) > 0;
 
-/** Of everybody: the totals alone, for nothing is passed over where everything is paid. */
+/** For all creators: only the totals, because nothing is skipped when everything is paid. */
 export function previewRow(standing: Standing) {
   const { currency, dueMinor, dueCount, outstandingMinor, unallocatedMinor } = standing;
   const major = (minor: number) => fromMinor(minor, currency);
@@ -47,13 +47,13 @@ export interface Offer {
   standing: Standing;
   approved: readonly CommissionRow[];
   funds: readonly Fund[];
-  /** Undefined: what pays everything. */
+  /** Undefined: the amount that pays everything. */
   amount: number | undefined;
 }
 
 const PREVIEWED = 'previewed';
 
-/** What a payout to one creator would pay, by the rules that pay it. */
+/** What a payout to one creator would pay, by the same rules that pay it. */
 export function previewOf({ standing, approved, funds, amount }: Offer) {
   const { currency, outstandingMinor } = standing;
   const major = (minor: number) => fromMinor(minor, currency);
@@ -76,7 +76,7 @@ export function previewOf({ standing, approved, funds, amount }: Offer) {
   };
 }
 
-/** What a creator is owed in a currency, on the wire. */
+/** The wire shape of what a creator is owed in a currency. */
 export function balanceOf(standing: Standing) {
   const { currency, approvedMinor, outstandingMinor, unallocatedMinor } = standing;
   const major = (minor: number) => fromMinor(minor, currency);

@@ -8,7 +8,7 @@ export interface DueWhere {
   creatorIds?: readonly string[] | undefined;
   creator_email?: string | undefined;
   currency?: string | undefined;
-  /** Only commissions of sales up to then are to be paid. */
+  /** Only commissions of sales up to this time are paid. */
   cutoff?: Date | undefined;
 }
 
@@ -18,23 +18,23 @@ export interface Standing {
   creatorEmail: string | null;
   creatorName: string | null;
   currency: string;
-  /** Of sales whose review period is over, and that nobody reviewed. */
+  /** Of sales whose review period is over, without a review. */
   pendingMinor: number;
   heldMinor: number;
   unpaidOrdersMinor: number;
   approvedMinor: number;
-  /** Of what is approved, what the cutoff lets be paid. */
+  /** The part of the approved amount that the cutoff allows to be paid. */
   dueMinor: number;
   dueCount: number;
-  /** What refunds after payment took back and no payout netted; below zero: what is due again. */
+  /** What refunds took back after payment and no payout has netted; negative if it is due again. */
   outstandingMinor: number;
   unallocatedMinor: number;
-  /** Payouts that are recorded, and not paid yet. */
+  /** Payouts that are recorded but not paid yet. */
   recordedMinor: number;
   earnedMinor: number;
 }
 
-/** Every creator with any money, one row for each currency, by e-mail address. */
+/** Every creator with any money, one row per currency, ordered by e-mail address. */
 export async function listStandings(
   db: Db,
   brandId: string,
@@ -79,7 +79,7 @@ export async function listStandings(
   return rows;
 }
 
-/** What is approved of the payee's, up to the cutoff. */
+/** The payee's approved commissions, up to the cutoff. */
 export async function listApproved(db: Db, payee: Payee, cutoff: Date | undefined): Promise<CommissionRow[]> {
   return await db
     .selectFrom('commissions')
@@ -94,7 +94,7 @@ export async function listApproved(db: Db, payee: Payee, cutoff: Date | undefine
 
 export type StatementLineRow = Awaited<ReturnType<typeof listStatementLines>>[number];
 
-/** What a payout paid, with the order of each commission, the oldest sale first. */
+/** What a payout paid, with the order of each commission, oldest sale first. */
 export async function listStatementLines(db: Db, brandId: string, payoutId: string) {
   return await db
     .selectFrom('payoutAllocations as allocation')

@@ -41,7 +41,7 @@ function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[])
   throw validationError([{ field: 'amount', code: 'invalid', message }]);
 }
 
-/** One row for each creator and currency with something due; with the commissions if only one creator is wanted. */
+/** One row per creator and currency with something due; lists the commissions if only one creator is requested. */
 async function previewsOf({ postgres: { db }, clock }: Context, brandId: string, query: PreviewFilter) {
   const { creator_email, amount, cutoff, minimum = 0 } = query;
   const found = await listStandings(db, brandId, query, clock.now());

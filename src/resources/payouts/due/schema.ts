@@ -7,7 +7,7 @@ import { maskedCustomer, storeOrderId } from '../../commissions/schema.ts';
 import { Email } from '../../creators/schema.ts';
 import { note, Payout, PayoutDetail, payeeName, reference } from '../schema.ts';
 
-/** An amount in major units of the `currency` beside it. */
+/** An amount in major units of the adjacent `currency`. */
 const money = z.number();
 const MAX_AMOUNT = 1e12;
 

@@ -24,18 +24,18 @@ async function lockPair({ db, brandId }: Work, id: string, into: string): Promis
   return { gone, kept };
 }
 
-/** Orders and payouts stand in the ledger under their creator's id, and the ledger is never rewritten. */
+/** Orders and payouts are in the ledger under their creator's id, and the ledger is never rewritten. */
 async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise<void> {
   const { orders, payouts, entries } = await countMoney(db, brandId, id);
   if (orders + payouts + entries === 0) return;
   throw new ApiError(
     'CONFLICT',
-    `The entry that would go has ${orders} orders and ${payouts} payouts, which stay with it; merge the other way round.`,
+    `The entry to be merged has ${orders} orders and ${payouts} payouts, which cannot move; merge in the other direction.`,
     { facts: { orders, payouts } },
   );
 }
 
-/** What the one who stays lacks. Of two handles or addresses the one who stays keeps their own. */
+/** The values that the kept creator lacks. If both have a handle or an address, the kept creator's wins. */
 function joinedColumns({ gone, kept }: Pair): Partial<CreatorRow> {
   return {
     email: kept.email ?? gone.email,
@@ -56,7 +56,7 @@ function joinedNote(kept: string | null, gone: string | null): string | null {
   return `${kept}\n\n${gone}`.slice(0, MAX_NOTE);
 }
 
-/** One entry is left of two: the one of who stays, on the roster when either was. */
+/** Leaves one entry: that of the kept creator, on the roster if either was. */
 async function joinEntries(work: Work, { gone, kept }: Pair): Promise<RosterRow | undefined> {
   const { db, now, brandId } = work;
   const [going, staying] = [await findEntry(db, brandId, gone.id), await findEntry(db, brandId, kept.id)];
@@ -75,13 +75,17 @@ async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
     await moveReferences(work.db, work.brandId, gone.id, kept.id);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
-    throw new ApiError('CONFLICT', 'Both have a record of which one creator has one only; merge them before that.', {
-      cause: error,
-    });
+    throw new ApiError(
+      'CONFLICT',
+      'Both have a record that a creator can have only once, so they can no longer be merged.',
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** Joins two entries of one person into `into`: the id of whose record is left. */
+/** Merges the entries of one person into `into`, the id of the entry to keep. */
 export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
   await lockBrandRoster(work.db, work.brandId);
   const pair = await lockPair(work, id, into);

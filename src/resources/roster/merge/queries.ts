@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { CreatorRow } from '../../creators/queries.ts';
 
-/** One of the brand's people by their own id or their entry's, locked until the transaction ends. */
+/** A creator of the brand by their own id or their entry's, locked until the transaction ends. */
 export async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
   const byEntry = db
     .selectFrom('rosterEntries')

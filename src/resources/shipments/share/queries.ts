@@ -2,14 +2,14 @@ import type { Insertable } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { ShipmentSharesTable } from '../../../engines/postgres/shipment-tables.ts';
 
-/** As many parcels as a shared page shows. */
+/** The maximum number of parcels on a shared page. */
 export const MAX_SHARED = 500;
 
 export async function insertShare(db: Db, row: Insertable<ShipmentSharesTable>): Promise<void> {
   await db.insertInto('shipmentShares').values(row).execute();
 }
 
-/** Whether there was a page to revoke: once for each. */
+/** Whether there was a page to revoke; true only once. */
 export async function revokeShare(db: Db, brandId: string, shareId: string, now: Date): Promise<boolean> {
   const row = await db
     .updateTable('shipmentShares')
@@ -22,7 +22,7 @@ export async function revokeShare(db: Db, brandId: string, shareId: string, now:
   return row !== undefined;
 }
 
-/** A shared page that is not revoked. Found by its id alone: the link alone gives access. */
+/** A shared page that is not revoked, found by id alone, because the link alone gives access. */
 export async function findShare(db: Db, shareId: string) {
   return await db
     .selectFrom('shipmentShares as share')
@@ -36,7 +36,7 @@ export async function findShare(db: Db, shareId: string) {
 
 export type SharedRow = Awaited<ReturnType<typeof listShared>>[number];
 
-/** The newest parcels of the campaign that is shared, or of the brand. */
+/** The newest parcels of the shared campaign, or of the brand. */
 export async function listShared(db: Db, { brandId, campaignId }: Pick<ShipmentSharesTable, 'brandId' | 'campaignId'>) {
   return await db
     .selectFrom('shipments')

@@ -98,7 +98,7 @@ export async function insertAgain(db: Db, { now, ...row }: Queued): Promise<Deli
     .executeTakeFirstOrThrow();
 }
 
-/** The number of tests of a brand since then. */
+/** The number of a brand's tests since then. */
 export async function countTests(db: Db, brandId: string, since: Date): Promise<{ count: number; first: Date | null }> {
   return await db
     .selectFrom('webhookDeliveries')

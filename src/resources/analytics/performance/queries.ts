@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Db } from '../../engines/postgres/open.ts';
-import { shownName } from '../links/queries.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { shownName } from '../../links/queries.ts';
 
 /** Assignments by id, with their creators as the API shows them. */
 export async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {

@@ -1,10 +1,9 @@
-import { listPerformance, totalPerformance } from '../../figures/performance-queries.ts';
-import { fresh, freshRows } from '../../figures/queries.ts';
-import { FRESHNESS } from '../../figures/schema.ts';
-import { read } from '../../operation/kit.ts';
-import { pageOf, paginationOf } from '../../values/page.ts';
-import { eachByCampaign, listByCampaign } from './by-campaign.ts';
-import { balancesOf, eachRow, rowsOf, whereOf } from './rows.ts';
+import { listPerformance, totalPerformance } from '../../../figures/performance-queries.ts';
+import { fresh, freshRows } from '../../../figures/queries.ts';
+import { FRESHNESS } from '../../../figures/schema.ts';
+import { read } from '../../../operation/kit.ts';
+import { pageOf, paginationOf } from '../../../values/page.ts';
+import { balancesOf, eachByCampaign, eachRow, listByCampaign, rowsOf, whereOf } from './actions.ts';
 import {
   CampaignPerformance,
   CampaignPerformanceFilter,
@@ -52,7 +51,7 @@ const listCampaignPerformance = read({
     `its current campaign. The highest revenue comes first. ${FRESHNESS}`,
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
-  // Agents have a limited list of tools, and get the performance of each link.
+  // The list of tools is limited, and agents can get the performance of each link.
   forAgents: false,
   handler: (context, { query, ...call }) =>
     fresh(context, call, async () => {

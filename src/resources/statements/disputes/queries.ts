@@ -1,11 +1,11 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { DisputesTable } from '../../engines/postgres/dispute-tables.ts';
-import { listing } from '../../engines/postgres/listing.ts';
-import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { ListWindow } from '../../values/page.ts';
-import { given } from '../../values/patch.ts';
-import { isOfCreator } from '../creators/queries.ts';
+import type { DisputesTable } from '../../../engines/postgres/dispute-tables.ts';
+import { listing } from '../../../engines/postgres/listing.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { lockOwn } from '../../../engines/postgres/own.ts';
+import type { ListWindow } from '../../../values/page.ts';
+import { given } from '../../../values/patch.ts';
+import { isOfCreator } from '../../creators/queries.ts';
 
 export type DisputeRow = Selectable<DisputesTable>;
 
@@ -52,7 +52,7 @@ export async function listQuestions(db: Db, brandId: string, on: { statementId: 
     : await query.where('statementId', '=', on.statementId).execute();
 }
 
-/** Undefined when a question about the line is open already. */
+/** Undefined if a question about the line is already open. */
 export async function insertDispute(db: Db, row: Insertable<DisputesTable>): Promise<DisputeRow | undefined> {
   return await db
     .insertInto('disputes')
@@ -77,7 +77,6 @@ export async function updateDispute(
     .executeTakeFirstOrThrow();
 }
 
-/** The brand's own address, where it gave one. */
 /** The current version of a statement's links. */
 export async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
   if (statementId === null) return 0;

@@ -1,10 +1,10 @@
-import { queueMail } from '../../mail/queue.ts';
-import type { Work } from '../../operation/work.ts';
-import { ApiError } from '../../values/errors.ts';
-import { newId } from '../../values/ids.ts';
-import { given } from '../../values/patch.ts';
-import { findContactEmail } from '../brands/queries.ts';
-import { displayNameOf } from '../creators/policy.ts';
+import { queueMail } from '../../../mail/queue.ts';
+import type { Work } from '../../../operation/work.ts';
+import { ApiError } from '../../../values/errors.ts';
+import { newId } from '../../../values/ids.ts';
+import { given } from '../../../values/patch.ts';
+import { findContactEmail } from '../../brands/queries.ts';
+import { displayNameOf } from '../../creators/policy.ts';
 import {
   type DisputeFacts,
   type DisputeRow,
@@ -16,7 +16,7 @@ import {
 } from './queries.ts';
 import type { DisputePatch } from './schema.ts';
 
-/** What creators write is nobody else's to read. */
+/** Texts that must not appear in the audit log. */
 const secrets = ['message', 'answer'];
 
 const nameOf = ({ lineId, storeOrderId }: Pick<DisputeFacts, 'lineId' | 'storeOrderId'>): string => {
@@ -32,7 +32,7 @@ export interface NewQuestion {
   message: string;
 }
 
-/** A creator's question about a line. False when one about it is open already. */
+/** Stores a creator's question about a line. False if one about the same line is already open. */
 export async function openDispute(work: Work, question: NewQuestion): Promise<boolean> {
   const { db, now, brandId } = work;
   const row = await insertDispute(db, {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { Boundary, endOf, startOf } from '../../figures/schema.ts';
-import { campaignId, creatorEmail, currencyField } from '../../values/fields.ts';
-import { PageQuery, Pagination } from '../../values/page.ts';
-import { besideOthers, type Unchecked } from '../../values/problems.ts';
-import { creatorName } from '../links/schema.ts';
+import { Boundary, endOf, startOf } from '../../../figures/schema.ts';
+import { campaignId, creatorEmail, currencyField } from '../../../values/fields.ts';
+import { PageQuery, Pagination } from '../../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../../values/problems.ts';
+import { creatorName } from '../../links/schema.ts';
 
 const minor = z.number().int();
 

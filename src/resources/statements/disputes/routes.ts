@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { list, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { list, read } from '../../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../../operation/operation.ts';
 import { patchDispute } from './actions.ts';
 import { disputes, getDispute } from './queries.ts';
 import { Dispute, DisputeFilter, DisputeParams, DisputePatch, disputeOf } from './schema.ts';

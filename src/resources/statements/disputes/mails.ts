@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type MailsOf, mails } from '../../mail/kinds.ts';
-import { template } from '../../mail/template.ts';
+import { type MailsOf, mails } from '../../../mail/kinds.ts';
+import { template } from '../../../mail/template.ts';
 
-/** What a creator is told when the brand answered their question about a line. */
+/** To the creator, when the brand has answered their question about a line. */
 const disputeAnswered = template({
   audience: 'creator',
   params: z.object({ row_id: z.string(), link_version: z.int(), line: z.string(), answer: z.string() }),
@@ -17,7 +17,7 @@ const disputeAnswered = template({
   }),
 });
 
-/** What a brand is told when a creator asks about a line of a statement. */
+/** To the brand, when a creator asks about a line of a statement. */
 const disputeOpened = template({
   audience: 'brand',
   params: z.object({ dispute_id: z.string(), creator: z.string(), line: z.string(), message: z.string() }),
@@ -37,6 +37,6 @@ export const disputeMails = mails({
   dispute_opened: disputeOpened,
 });
 
-declare module '../../mail/kinds.ts' {
+declare module '../../../mail/kinds.ts' {
   interface Mails extends MailsOf<typeof disputeMails> {}
 }

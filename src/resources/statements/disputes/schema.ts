@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
-import { ListQuery, timestamp } from '../../values/page.ts';
-import { fromOutside } from '../../values/untrusted.ts';
-import { toWire } from '../../values/wire.ts';
-import { payeeName } from '../payouts/schema.ts';
+import { createdAt, creatorEmail, idField, updatedAt } from '../../../values/fields.ts';
+import { ListQuery, timestamp } from '../../../values/page.ts';
+import { fromOutside } from '../../../values/untrusted.ts';
+import { toWire } from '../../../values/wire.ts';
+import { payeeName } from '../../payouts/schema.ts';
 import type { DisputeFacts } from './queries.ts';
 
 const status = z
   .enum(['open', 'answered', 'closed'])
   .describe(
-    'Status of the question. `open`: waits for your answer. `answered`: the creator got your answer. `closed`: settled, with or without an answer.',
+    'Status of the question. `open`: awaiting your answer. `answered`: the creator got your answer. `closed`: settled, with or without an answer.',
   );
 const disputeId = idField('dsp', 'Id of the question.');
 export const DisputeParams = z.object({ id: disputeId.max(100) });

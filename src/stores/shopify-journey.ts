@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import { clickIdOfUrl, distinct } from './click.ts';
+import type { Store } from './provider.ts';
+import { callShopify } from './shopify-graphql.ts';
+
+/** So many cost a third of what a query may. */
+export const JOURNEYS_AT_ONCE = 25;
+
+const JOURNEYS = `query Journeys($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    ... on Order {
+      legacyResourceId
+      customerJourneySummary {
+        ready
+        lastVisit { landingPage }
+        moments(first: 10) { nodes { ... on CustomerVisit { landingPage } } }
+      }
+    }
+  }
+}`;
+
+const Visit = z.object({ landingPage: z.string().nullish() });
+
+const Journeys = z.object({
+  nodes: z.array(
+    z
+      .object({
+        legacyResourceId: z.string(),
+        customerJourneySummary: z
+          .object({
+            ready: z.boolean(),
+            lastVisit: Visit.nullable(),
+            moments: z.object({ nodes: z.array(Visit) }).nullable(),
+          })
+          .nullable(),
+      })
+      .nullable(),
+  ),
+});
+
+export interface Journey {
+  orderId: string;
+  /** Shopify knows all visits by now. */
+  isComplete: boolean;
+  /** Of the pages that the customer's visits began with. */
+  clickIds: string[];
+}
+
+/** What Shopify knows of the visits that led to orders. Orders that it does not have are left out. */
+export async function askForJourneys(
+  store: Store,
+  orderIds: readonly string[],
+): Promise<{ journeys: Journey[]; waitMs: number }> {
+  const ids = orderIds.map((orderId) => `gid://shopify/Order/${orderId}`);
+  const asked = { query: JOURNEYS, variables: { ids }, data: Journeys, isPartial: true };
+  const { data, waitMs } = await callShopify(store, asked);
+  const journeys = data.nodes.flatMap((order) => {
+    if (!order) return [];
+    const { legacyResourceId: orderId, customerJourneySummary: summary } = order;
+    const visits = summary ? [summary.lastVisit, ...(summary.moments?.nodes ?? [])] : [];
+    const clickIds = distinct(visits.map((visit) => clickIdOfUrl(visit?.landingPage)));
+    return [{ orderId, isComplete: summary?.ready ?? false, clickIds }];
+  });
+  return { journeys, waitMs };
+}
