@@ -6,7 +6,7 @@ import { assertShallow } from '../values/nesting.ts';
 const exact: Parameters<typeof JSON.parse>[1] = (_name, value, context?: { source?: string }) =>
   typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value;
 
-/** The JSON of a delivery. Throws VALIDATION_ERROR where it is none. */
+/** The JSON of a delivery. Throws VALIDATION_ERROR if the body is not JSON. */
 export function parseDelivery(rawBody: Buffer): unknown {
   if (!isUtf8(rawBody)) throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not UTF-8.' }]);
   assertShallow(rawBody);

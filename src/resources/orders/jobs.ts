@@ -2,7 +2,7 @@ import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { isStoreUnavailable, isToReconnect, retryAfterMsOf } from '../../stores/provider.ts';
-import { askForJourneys, type Journey, JOURNEYS_AT_ONCE } from '../../stores/shopify-journey.ts';
+import { askForJourneys, JOURNEYS_AT_ONCE, type Journey } from '../../stores/shopify-journey.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { openStore } from '../integrations/actions.ts';
 import { markStatus } from '../integrations/queries.ts';

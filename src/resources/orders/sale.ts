@@ -19,7 +19,14 @@ import {
   shortened,
 } from './attribution.ts';
 import { hashEmail, maskEmail } from './customer.ts';
-import { deleteJourney, insertJourneys, insertOrders, type NewOrder, type OrderRow, updateDecision } from './queries.ts';
+import {
+  deleteJourney,
+  insertJourneys,
+  insertOrders,
+  type NewOrder,
+  type OrderRow,
+  updateDecision,
+} from './queries.ts';
 import { recompute } from './recompute.ts';
 import type { KnownRefund } from './refunds/count.ts';
 import { Attribution, type Cause, type OrderSource } from './schema.ts';

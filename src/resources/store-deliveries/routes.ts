@@ -30,7 +30,7 @@ const retryStoreDelivery = act({
   tag,
   summary: 'Try a delivery of a store again',
   description:
-    'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays as it is.',
+    'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
   item: StoreDelivery,
   errors: ['NOT_FOUND'],
   forAgents: false,
