@@ -62,6 +62,7 @@ export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void
   });
   const states = 'Deliveries of stores that came within five minutes, by what became of them.';
   inbox('rollcall_store_deliveries_5m', states, ['state'], (one, { received }) => {
+    for (const state of ['waiting', 'done', 'ignored', 'failed']) one.set({ state }, 0);
     for (const { state, count } of received) one.set({ state }, count);
   });
 }
