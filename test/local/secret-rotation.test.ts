@@ -154,6 +154,7 @@ it('every column of bytes is known: sealed, and sealed anew with the secret, or 
     'seals.ledger_hash',
     'statements.ledger_hash',
     'sign_in_links.hash',
+    'store_authorizations.token_hash',
     'assets.sha256',
   ];
   const { rows } = await sql<{ name: string }>`select table_name || '.' || column_name as name
