@@ -92,8 +92,8 @@ export function openReceivers(context: Context): Receivers {
 }
 
 /**
- * Why a store of the brand's own making is told at once that its delivery cannot be read: reading it asks nobody. Deliveries
- * of other stores are stored in any case.
+ * Why a generic store's delivery cannot be read: that takes no call, so its makers get to know at once. Deliveries of other
+ * stores are stored in any case.
  */
 export async function refusalOf(
   { receiver: { provider, baseUrl, currency } }: Known,

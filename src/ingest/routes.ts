@@ -75,7 +75,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
   }
 
-  /** Whether the delivery is taken: stored, or a ping. What a store as it is now has to be told is thrown. */
+  /** Whether the delivery is taken: stored, or a ping. Throws what a store that was looked up now did wrong. */
   async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
     if (isPing(provider, delivery)) return true;
     if (!receivers.isAuthentic(known, provider, delivery)) return false;

@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -46,14 +54,14 @@ function openKeys(secret: Buffer): (purpose: string) => Buffer {
   };
 }
 
-function openSealed(key: Buffer, sealed: Buffer, context: string): Buffer {
+function openSealed(key: KeyObject, sealed: Buffer, context: string): Buffer {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const tag = sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context)).setAuthTag(tag);
   return Buffer.concat([decipher.update(sealed.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]);
 }
 
-function opens(key: Buffer, sealed: Buffer, context: string): boolean {
+function opens(key: KeyObject, sealed: Buffer, context: string): boolean {
   try {
     openSealed(key, sealed, context);
     return true;
@@ -66,14 +74,15 @@ function opens(key: Buffer, sealed: Buffer, context: string): boolean {
 export function openSecrets(secret: Buffer, previous?: Buffer): Secrets {
   const key = openKeys(secret);
   const previousKey = previous && openKeys(previous);
-  const sealing = key('seal');
+  const sealing = createSecretKey(key('seal'));
+  const sealedBefore = previousKey && createSecretKey(previousKey('seal'));
   const stateOf: Secrets['stateOf'] = (sealed, context) => {
     if (opens(sealing, sealed, context)) return 'current';
-    return previousKey && opens(previousKey('seal'), sealed, context) ? 'previous' : 'lost';
+    return sealedBefore && opens(sealedBefore, sealed, context) ? 'previous' : 'lost';
   };
   const openBytes: Secrets['openBytes'] = (sealed, context) => {
-    const before = previousKey && stateOf(sealed, context) === 'previous' ? previousKey('seal') : sealing;
-    return openSealed(before, sealed, context);
+    const isBefore = sealedBefore && stateOf(sealed, context) === 'previous';
+    return openSealed(isBefore ? sealedBefore : sealing, sealed, context);
   };
   return {
     key,

@@ -158,6 +158,7 @@ describe('A delivery that was acknowledged', () => {
     const shop = await openShop('generic');
     const first = orderOf(shop);
     await post(shop, first);
+    pass(1);
     await post(shop, { ...first, currency: 'JPY', amount: '9000' });
     await post(shop, orderOf(shop));
     await fold(shop);
@@ -209,7 +210,7 @@ describe('A delivery that was acknowledged', () => {
   });
 });
 
-describe('A delivery for which the store has to be asked', () => {
+describe('A delivery for which the store has to be called', () => {
   const refunded = (shop: Shop) => {
     const id = orderNumber();
     const paidAt = new Date(now.getTime() - HOUR_MS).toISOString().slice(0, 19);

@@ -48,11 +48,11 @@ it('Reports of one order leave the same ledger in one transaction as in four, in
   for (const readings of inEveryOrder([0, 1, 2, 3])) {
     const together = await makeBrand(app.context);
     const assignment = await makeAssignment(app.context, together);
-    const told = story('o', assignment);
+    const reported = story('o', assignment);
     await record(
       together,
       assignment,
-      readings.flatMap((i) => told[i] ?? []),
+      readings.flatMap((i) => reported[i] ?? []),
     );
     expect(await balancesOf(app.context, together), readings.join()).toEqual(expected);
   }

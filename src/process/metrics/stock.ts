@@ -3,6 +3,7 @@ import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
 import type { Context } from '../../operation/context.ts';
 import { readStoreFigures } from '../../resources/integrations/queries.ts';
 import { readPayoutFigures } from '../../resources/payouts/queries.ts';
+import { readInbox } from '../../resources/store-deliveries/folding/queries.ts';
 import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
 import { clientOf } from '../../stores/clients.ts';
 import type { Metrics } from '../../values/metrics.ts';
@@ -42,6 +43,29 @@ export function meterDirectory(metrics: Metrics, { postgres, elastic, config, cl
   });
   size('rollcall_directory_bytes', 'Bytes of the live directory.', [], (one, live) => {
     one.set(live?.bytes ?? Number.NaN);
+  });
+}
+
+const RECENTLY_MS = 300_000;
+
+/** What stores sent, and what waits to be folded. Workers have no port of their own. */
+export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void {
+  const inbox = openScraped(metrics, () => {
+    const now = clock.now();
+    return readInbox(postgres.db, now, new Date(now.getTime() - RECENTLY_MS));
+  });
+  const help = 'Deliveries of stores that wait to be folded: due now, or to be tried again later.';
+  inbox('rollcall_store_deliveries_waiting', help, ['when'], (one, { waiting }) => {
+    for (const [when, count] of Object.entries(waiting)) one.set({ when }, count);
+  });
+  const age = 'How long the oldest due delivery of a store waits; 0: none.';
+  inbox('rollcall_store_deliveries_oldest_due_seconds', age, [], (one, { oldestDueAt }) => {
+    one.set(oldestDueAt ? Math.max(0, (clock.now().getTime() - oldestDueAt.getTime()) / 1_000) : 0);
+  });
+  const states = 'Deliveries of stores that came within five minutes, by what became of them.';
+  inbox('rollcall_store_deliveries_5m', states, ['state'], (one, { received }) => {
+    for (const state of ['waiting', 'done', 'ignored', 'failed']) one.set({ state }, 0);
+    for (const { state, count } of received) one.set({ state }, count);
   });
 }
 

@@ -159,9 +159,8 @@ export async function verifyCoupon(
   const { clock } = context;
   const { db } = context.postgres;
   const row = await getConnectedIntegration(db, brandId, integrationId);
-  const store = await openStore(context, row);
-  const coupon = await clientOf(row.provider)
-    .findCoupon(store, code, clock.now())
+  const coupon = await openStore(context, row)
+    .then((store) => clientOf(row.provider).findCoupon(store, code, clock.now()))
     .catch(async (error: unknown) => {
       if (isToReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
       throw error;

@@ -53,7 +53,7 @@ export const Integration = z
         status: z
           .enum(['ok', 'failing', 'silent', 'disabled'])
           .describe(
-            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed was refused, within 24 hours. `silent`: the store has orders that no webhook reported; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed could not be read, within 24 hours. `silent`: the store has orders that no webhook reported; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
           ),
         last_received_at: timestamp
           .nullable()
@@ -62,7 +62,7 @@ export const Integration = z
         failures_24h: z
           .number()
           .int()
-          .describe('Deliveries of the last 24 hours that the store signed and Rollcall refused.'),
+          .describe('Deliveries of the last 24 hours that the store signed and that could not be read or recorded.'),
         forged_24h: z
           .number()
           .int()

@@ -12,7 +12,7 @@ const FIRST_WAITS_MS = [10, 30, 60, 120, 300, 600, 1_800].map((seconds) => secon
 /** The last is 24 hours after the first. */
 const MAX_ATTEMPTS = 31;
 
-/** When a delivery is tried again after its n-th attempt, or when its store wants to be asked; null after the last. */
+/** When a delivery is tried again after its n-th attempt, or when its store wants the next call; null after the last. */
 export function nextAttemptAfter(attempts: number, error: unknown, now: Date): Date | null {
   if (attempts >= MAX_ATTEMPTS) return null;
   const waitMs = Math.max(FIRST_WAITS_MS[attempts - 1] ?? HOUR_MS, retryAfterMsOf(error) ?? 0);

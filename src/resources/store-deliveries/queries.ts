@@ -66,7 +66,7 @@ export async function insertDeliveries(db: Db, rows: readonly NewDelivery[], now
   return new Set(stored.map(({ id }) => id));
 }
 
-/** Makes a delivery that failed, or waits for a later attempt, due now. Leaves any other as it is. */
+/** Makes a delivery that failed, or waits for a later attempt, due now. Any other stays unchanged. */
 export async function updateToTry(db: Db, { brandId, id }: Pick<StoreDeliveryRow, 'brandId' | 'id'>, now: Date) {
   return await db
     .updateTable('storeDeliveries')

@@ -34,7 +34,7 @@ const retryStoreDelivery = act({
   tag,
   summary: 'Try a delivery of a store again',
   description:
-    'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays as it is.',
+    'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
   forAgents: { description: 'At once, and for another 24 hours, if it failed or waits.' },
   item: StoreDelivery,
   errors: ['NOT_FOUND'],

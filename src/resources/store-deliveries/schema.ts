@@ -30,7 +30,7 @@ export const Reason = z.object({
 });
 export type Reason = z.output<typeof Reason>;
 
-export const Notes = z.array(z.string());
+const Notes = z.array(z.string());
 
 export const StoreDelivery = z
   .object({

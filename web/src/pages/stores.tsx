@@ -5,6 +5,7 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp, useReturnFromStore } from './store-connect.tsx';
+import { StoreDeliveries } from './store-deliveries.tsx';
 import { trackingOf } from './store-set-up.tsx';
 import { Warnings, webhooksOf } from './store-webhooks.tsx';
 
@@ -20,7 +21,7 @@ function healthOf(store: Store): string {
   if (health.status === 'disabled')
     return `The store switched off webhooks, and we could not create them again. ${store.webhook_setup.problem ?? ''}`;
   if (health.status === 'failing')
-    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “Webhooks that could not be read” says why.`;
+    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “What could not be read” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
     return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks under “Set up”.`;
   if (health.last_received_at === null)
@@ -87,6 +88,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
         <Button onPress={onSetUp} label={`Set up ${name}: webhooks, and the snippet for the theme`}>
           Set up
         </Button>
+        <StoreDeliveries store={store} />
         {status !== 'disconnected' && (
           <Confirm
             needs="disconnect_affiliate_store"

@@ -19,11 +19,11 @@ import {
   updateToTryAnswering,
 } from './queries.ts';
 
-/** So many deliveries for which a store has no answer, and it is asked for no other of the batch. */
+/** After this many deliveries without an answer, a store is not called again for the same batch. */
 const UNANSWERED = 3;
 
 /** A store as one batch asks it. */
-interface Asked {
+interface Sender {
   receiver: Receiver;
   /** Opened when the first delivery has to ask it: most say everything themselves, also those of a disconnected store. */
   opened: Promise<Store> | undefined;
@@ -34,44 +34,44 @@ interface Asked {
   failure: unknown;
 }
 
-/** A store that is not asked, because it had no answer for other deliveries of the batch. */
-class NotAsked extends Error {}
+/** The store was not called, because it had no answer for other deliveries of the batch. */
+class NotCalled extends Error {}
 
-/** What a delivery is read with first; it throws where the store has to be asked. */
+/** What a delivery is read with first; it throws where the store has to be called. */
 class NotOpened extends Error {}
 
-const unopened = ({ receiver: { baseUrl, currency } }: Asked) => ({
+const unopened = ({ receiver: { baseUrl, currency } }: Sender) => ({
   ...{ baseUrl, currency, allow: [] },
   get token(): string {
     throw new NotOpened();
   },
 });
 
-async function open(context: Context, asked: Asked): Promise<Store & { currency: string }> {
-  const { receiver, unanswered, failure } = asked;
-  if (unanswered >= UNANSWERED || isToReconnect(failure)) throw new NotAsked('It had no answer.', { cause: failure });
-  asked.opened ??= openStore(context, receiver);
+async function open(context: Context, sender: Sender): Promise<Store & { currency: string }> {
+  const { receiver, unanswered, failure } = sender;
+  if (unanswered >= UNANSWERED || isToReconnect(failure)) throw new NotCalled('It had no answer.', { cause: failure });
+  sender.opened ??= openStore(context, receiver);
   const onAnswer = () => {
-    asked.hasAnswered = true;
-    asked.unanswered = 0;
+    sender.hasAnswered = true;
+    sender.unanswered = 0;
   };
-  return Object.assign(await asked.opened, { currency: receiver.currency, onAnswer });
+  return Object.assign(await sender.opened, { currency: receiver.currency, onAnswer });
 }
 
-async function readWith(context: Context, asked: Asked, delivery: Delivery): Promise<Reading | undefined> {
-  const client = clientOf(asked.receiver.provider);
+async function readWith(context: Context, sender: Sender, delivery: Delivery): Promise<Reading | undefined> {
+  const client = clientOf(sender.receiver.provider);
   try {
-    return await client.read(delivery, unopened(asked));
+    return await client.read(delivery, unopened(sender));
   } catch (error) {
     if (!(error instanceof NotOpened)) throw error;
-    return await client.read(delivery, await open(context, asked));
+    return await client.read(delivery, await open(context, sender));
   }
 }
 
 /** A delivery that was read, or could not be. */
 interface Read {
   claimed: Claimed;
-  asked: Asked;
+  sender: Sender;
   reading: Reading | undefined;
   outcome: Outcome;
 }
@@ -79,58 +79,58 @@ interface Read {
 const Headers = z.record(z.string(), z.string());
 const OF_STORE: ReadonlySet<string> = new Set(['store_unavailable', 'reauth_required']);
 
-async function readOne(context: Context, claimed: Claimed, asked: Asked): Promise<Read> {
+async function readOne(context: Context, claimed: Claimed, sender: Sender): Promise<Read> {
   const { secrets, clock, failures } = context;
   let body: unknown;
   try {
     body = parseDelivery(secrets.openBytes(claimed.body, claimed.id));
     const headers = Headers.parse(claimed.headers);
-    const uninstalledAt = clientOf(asked.receiver.provider).uninstalledAt?.(headers);
-    if (uninstalledAt) await markUninstalled(context.postgres.db, asked.receiver, uninstalledAt, clock.now());
-    const reading = await readWith(context, asked, { headers, body });
-    return { claimed, asked, reading, outcome: outcomeOfReading(claimed, body, reading) };
+    const uninstalledAt = clientOf(sender.receiver.provider).uninstalledAt?.(headers);
+    if (uninstalledAt) await markUninstalled(context.postgres.db, sender.receiver, uninstalledAt, clock.now());
+    const reading = await readWith(context, sender, { headers, body });
+    return { claimed, sender, reading, outcome: outcomeOfReading(claimed, body, reading) };
   } catch (thrown) {
-    const wasTried = !(thrown instanceof NotAsked);
+    const wasTried = !(thrown instanceof NotCalled);
     const error = wasTried ? thrown : thrown.cause;
     const outcome = outcomeOfFailure(claimed, body, { error, wasTried }, clock.now());
     const { code = '' } = outcome.reason ?? {};
     if (code === 'internal_error') failures.failed('reading a delivery of a store', error);
     if (OF_STORE.has(code)) {
-      asked.failure = error;
-      asked.unanswered += retryAfterMsOf(error) === undefined ? 1 : UNANSWERED;
+      sender.failure = error;
+      sender.unanswered += retryAfterMsOf(error) === undefined ? 1 : UNANSWERED;
     }
-    return { claimed, asked, reading: undefined, outcome };
+    return { claimed, sender, reading: undefined, outcome };
   }
 }
 
-const notAskedYet = (receiver: Receiver): Asked => ({
+const newSender = (receiver: Receiver): Sender => ({
   ...{ receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
 });
 
-/** Stores are asked for this many deliveries of a brand at once. */
+/** Deliveries of a brand that are read at once: reading one may call its store. */
 const READ_AT_ONCE = 8;
 
 async function readAll(context: Context, brandId: string, claimed: readonly Claimed[]): Promise<Read[]> {
   const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
   const receivers = await listReceivers(context.postgres.db, brandId, ids);
-  const stores = new Map(receivers.map((receiver) => [receiver.id, notAskedYet(receiver)]));
+  const stores = new Map(receivers.map((receiver) => [receiver.id, newSender(receiver)]));
   const read = new Map<string, Read>();
-  // Those that failed before come last: a store that has no answer for them is still asked for the others.
+  // Those that failed before come last: a store that has no answer for them is still called for the others.
   const left = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
     for (const one of left) {
-      const asked = stores.get(one.integrationId);
-      if (!asked) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
-      read.set(one.id, await readOne(context, one, asked));
+      const sender = stores.get(one.integrationId);
+      if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
+      read.set(one.id, await readOne(context, one, sender));
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
-  for (const asked of stores.values()) await noteAnswer(context, asked);
+  for (const sender of stores.values()) await noteAnswer(context, sender);
   return claimed.flatMap(({ id }) => read.get(id) ?? []);
 }
 
-/** Whether a store accepts its secrets is known once it was asked. */
-async function noteAnswer({ postgres, clock }: Context, { receiver, hasAnswered, failure }: Asked): Promise<void> {
+/** Whether a store accepts its secrets is known once it was called. */
+async function noteAnswer({ postgres, clock }: Context, { receiver, hasAnswered, failure }: Sender): Promise<void> {
   if (isToReconnect(failure)) return await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
   if (hasAnswered && receiver.status !== 'connected') {
     await markStatus(postgres.db, receiver, 'connected', clock.now());
@@ -146,7 +146,7 @@ async function record(context: Context, brandId: string, read: readonly Read[]):
     const own = await updateOutcomes(work.db, brandId, outcomes, work.now);
     const ours = Map.groupBy(
       read.filter(({ outcome }) => own.has(outcome.id)),
-      ({ asked }) => asked,
+      ({ sender }) => sender,
     );
     for (const [{ receiver }, its] of ours) {
       const readings = its.flatMap(({ reading }) => reading ?? []);
@@ -188,8 +188,8 @@ async function recordAll(context: Context, brandId: string, read: readonly Read[
 
 /** What waits for a store that answers again is due now. */
 async function retryAnswering({ postgres, clock }: Context, read: readonly Read[]): Promise<void> {
-  const again = read.filter(({ claimed, asked, reading }) => claimed.attempts > 0 && asked.hasAnswered && reading);
-  for (const { receiver } of new Set(again.map(({ asked }) => asked))) {
+  const again = read.filter(({ claimed, sender, reading }) => claimed.attempts > 0 && sender.hasAnswered && reading);
+  for (const { receiver } of new Set(again.map(({ sender }) => sender))) {
     await updateToTryAnswering(postgres.db, receiver.brandId, receiver.id, clock.now());
   }
 }

@@ -65,7 +65,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
   };
 }
 
-/** How often PostgreSQL is asked while nothing is stored: attempts may be due. */
+/** How often PostgreSQL is queried while nothing is stored: attempts may be due. */
 const ATTEMPTS_EVERY_MS = 1_000;
 
 /** Keeps up with what stores send. */
@@ -75,14 +75,14 @@ export const foldStoreDeliveries: Follower = {
   open: (context, stopping) => {
     const fold = openFolding(context);
     let seen: string | null | undefined;
-    let askedAtMs = Number.NEGATIVE_INFINITY;
+    let lookedAtMs = Number.NEGATIVE_INFINITY;
     return async () => {
       const stored = await countStored(context);
       const nowMs = performance.now();
-      if (stored === seen && nowMs - askedAtMs < ATTEMPTS_EVERY_MS) return;
+      if (stored === seen && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
       await fold(stopping);
       seen = stored;
-      askedAtMs = nowMs;
+      lookedAtMs = nowMs;
     };
   },
 };

@@ -34,7 +34,7 @@ export function outcomeOfReading({ id, attempts }: Claimed, body: unknown, readi
 
 /**
  * What becomes of a delivery that could not be read or recorded. Throws what says nothing of it. One for which its store was
- * not even asked has not had its attempt.
+ * not called has not had its attempt.
  */
 export function outcomeOfFailure(
   { id, attempts }: Pick<Claimed, 'id' | 'attempts'>,

@@ -78,6 +78,30 @@ export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'bran
     .execute();
 }
 
+export interface InboxFigures {
+  /** Due now, and to be tried again later. */
+  waiting: { due: number; later: number };
+  oldestDueAt: Date | null;
+  /** By state, of those that came after a time. */
+  received: { state: string; count: number }[];
+}
+
+export async function readInbox(db: Db, now: Date, since: Date): Promise<InboxFigures> {
+  const { rows } = await sql<{ due: number; later: number; oldestDueAt: Date | null }>`
+    select count(*) filter (where next_attempt_at <= ${now}) as due,
+      count(*) filter (where next_attempt_at > ${now}) as later,
+      min(next_attempt_at) filter (where next_attempt_at <= ${now}) as oldest_due_at
+    from store_deliveries where state = 'waiting'`.execute(db);
+  const { oldestDueAt = null, ...waiting } = rows[0] ?? { due: 0, later: 0 };
+  const received = await db
+    .selectFrom('storeDeliveries')
+    .select(({ fn }) => ['state', fn.countAll<number>().as('count')])
+    .where('receivedAt', '>', since)
+    .groupBy('state')
+    .execute();
+  return { waiting, oldestDueAt, received };
+}
+
 /** What became of a delivery. */
 export interface Outcome {
   id: string;

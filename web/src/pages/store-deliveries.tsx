@@ -1,0 +1,94 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useChange, useRows } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { ago, number, time, words } from '../kit/format.ts';
+import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+
+type Store = Row<'list_affiliate_stores'>;
+type Delivery = Row<'list_store_deliveries'>;
+
+const LISTS = ['failed', 'waiting'] as const;
+const REFETCH_MS = 3_000;
+
+const reasonOf = ({ reason }: Delivery) =>
+  reason && (reason.field === null ? reason.message : `${reason.field} ${reason.message}`);
+
+function DeliveryItem({ delivery, onRetry }: { delivery: Delivery; onRetry: () => void }) {
+  const { topic, state, received_at, order_id, attempts, next_attempt_at, notes } = delivery;
+  const name = topic ?? 'A webhook';
+  return (
+    <li className="stack">
+      <p>
+        <span className="strong">{name}</span> <Badge state={state} /> {ago(received_at)}
+      </p>
+      <Facts
+        of={[
+          ['Reason', reasonOf(delivery)],
+          ['Order', order_id],
+          ['Received', time(received_at)],
+          ['Attempts', number(attempts)],
+          ...(next_attempt_at === null ? [] : [['Next attempt', time(next_attempt_at)] as const]),
+          ...(notes.length === 0 ? [] : [['Left out', notes.join('; ')] as const]),
+        ]}
+      />
+      <div className="actions">
+        <Button
+          needs="retry_store_delivery"
+          onPress={onRetry}
+          label={`Try again: ${name}, received ${time(received_at)}`}
+        >
+          Try again
+        </Button>
+      </div>
+    </li>
+  );
+}
+
+function List({ store, state }: { store: Store; state: (typeof LISTS)[number] }) {
+  const params = { id: store.id };
+  const list = useRows('list_store_deliveries', { state }, { params, refetchMs: REFETCH_MS });
+  const retry = useChange('retry_store_delivery', ['list_store_deliveries', 'list_affiliate_stores']);
+  if (list.error) return <Failure error={list.error} again={list.again} />;
+  if (list.isLoading) return <Loading rows={3} />;
+  if (list.total === 0) return <Empty title={state === 'failed' ? 'Everything was read' : 'Nothing waits'} />;
+  return (
+    <ul className="deliveries">
+      {list.rows.map((one) => (
+        <DeliveryItem
+          key={one.id}
+          delivery={one}
+          onRetry={() => retry.mutate({ params: { id: store.id, delivery: one.id } })}
+        />
+      ))}
+    </ul>
+  );
+}
+
+/** The webhooks of a store that could not be read, and those that wait for another attempt. */
+export function StoreDeliveries({ store }: { store: Store }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button onPress={() => setOpen(true)} label={`What could not be read of ${store.name}`}>
+        What could not be read
+      </Button>
+      <Dialog
+        title="What could not be read"
+        hint={`Webhooks of ${store.name} of the last 30 days. Those that wait are tried again for 24 hours.`}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        isSide
+      >
+        <div className="stack">
+          {LISTS.map((state) => (
+            <section key={state} aria-label={words(state)}>
+              <h3>{words(state)}</h3>
+              <List store={store} state={state} />
+            </section>
+          ))}
+        </div>
+      </Dialog>
+    </>
+  );
+}
