@@ -45,7 +45,7 @@ export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
 /** Other processes cannot see files and mails on this machine's disk, so with external engines that must be explicit. */
 export function assertSharedStorage({ unsharedStorage }: Config): void {
   if (unsharedStorage.length === 0) return;
-  const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://user:password@host:587' };
+  const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://mail.example:587' };
   const lines = Object.entries(fixes).flatMap(([name, example]) =>
     unsharedStorage.includes(name)
       ? [`  ${name}=${example}, or ${name}=local to keep them on this machine's disk`]

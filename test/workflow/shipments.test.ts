@@ -161,11 +161,11 @@ describe('the carrier', () => {
   it('says why it does not follow a parcel, and is not asked about it again until its number changes', async () => {
     const { ship, read, patch } = await desk();
     const number = unique('1Z');
-    let asked = 0;
+    let requests = 0;
     carrier.answer = async (request, response) => {
       const chunks: Buffer[] = [];
       for await (const chunk of request) chunks.push(chunk);
-      if (Buffer.concat(chunks).toString().includes(number)) asked += 1;
+      if (Buffer.concat(chunks).toString().includes(number)) requests += 1;
       const meta = { code: 4005, message: 'The value of `tracking_number` is invalid.' };
       response.writeHead(400).end(JSON.stringify({ meta, data: {} }));
     };
@@ -175,10 +175,10 @@ describe('the carrier', () => {
     expect(await read(id)).toMatchObject({
       ...{ tracking_status: null, status: 'created', tracking_error: 'The value of `tracking_number` is invalid.' },
     });
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     nowMs += 48 * HOUR_MS;
     await trackDue(app.context);
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     follow('1ZFOUR', () => 'InTransit');
     expect((await patch(id, { tracking_number: '1ZFOUR' })).body.data.tracking_error).toBeNull();
     await trackDue(app.context);
