@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { z } from 'zod';
+import { documentHash, documentOfClients } from './document.ts';
+import { alone, installPythonTools } from './python-tools.ts';
 
-const DOCUMENT = path.resolve('test/check/openapi.json');
 const OLDER_DOCUMENT = path.resolve('test/check/openapi-legacy.json');
 const TYPESCRIPT = path.resolve('clients/typescript');
 const PYTHON = path.resolve('clients/python');
@@ -15,63 +15,29 @@ const execute = promisify(execFile);
 const run = (command: string, args: string[], cwd: string) =>
   execute(command, args, { cwd, maxBuffer: 64 * 1024 * 1024 });
 
-const LOCK_ENDS_AFTER_MS = 180_000;
+/** Python with the generator, a builder and the official MCP client. */
+export const installPython = (directory: string) =>
+  installPythonTools(path.join(directory, 'clients-venv'), path.join(PYTHON, 'requirements.txt'));
 
-/** Runs `work` while no other process does: tests of several files install the same tools at once. */
-async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
-  await mkdir(path.dirname(lock), { recursive: true });
-  const end = performance.now() + LOCK_ENDS_AFTER_MS;
-  for (;;) {
-    const isOurs = await mkdir(lock).then(
-      () => true,
-      () => false,
-    );
-    // One that stands for so long was left by a process that was killed.
-    if (isOurs || performance.now() > end) break;
-    await pause(200);
-  }
-  try {
-    return await work();
-  } finally {
-    await rm(lock, { recursive: true, force: true });
-  }
+/** Writes which release and document a package was made from, and gives it the licence and the changelog of the release. */
+async function note(home: string, file: string): Promise<void> {
+  const { version } = z.object({ version: z.string() }).parse(JSON.parse(await readFile('package.json', 'utf8')));
+  const made = { api: '/v1', version, openapi_sha256: await documentHash() };
+  await mkdir(path.dirname(path.join(home, file)), { recursive: true });
+  await writeFile(path.join(home, file), `${JSON.stringify(made)}\n`);
+  for (const name of ['LICENSE', 'CHANGELOG.md']) await copyFile(name, path.join(home, name));
 }
 
-/** What a built package says of the document that it was made from. */
-export async function documentHash(): Promise<string> {
-  return createHash('sha256')
-    .update(await readFile(DOCUMENT))
-    .digest('hex');
-}
-
-/** Python with the generator, a builder and the official MCP client; installed once, again when versions change. */
-export async function installPython(directory: string): Promise<string> {
-  const home = path.resolve(directory, 'clients-venv');
-  return await alone(`${home}.lock`, () => installedPython(home));
-}
-
-async function installedPython(home: string): Promise<string> {
-  const python = path.join(home, 'bin', 'python');
-  const stamp = path.join(home, 'installed.txt');
-  const requirements = path.join(PYTHON, 'requirements.txt');
-  const wanted = await readFile(requirements, 'utf8');
-  if (existsSync(stamp) && (await readFile(stamp, 'utf8')) === wanted) return python;
-  await rm(home, { recursive: true, force: true });
-  // Without its own pip: Debian's Python brings none for new environments.
-  await run('python3', ['-m', 'venv', '--without-pip', home], PYTHON);
-  const install = ['-m', 'pip', '--python', python, 'install', '--quiet', '--no-deps', '-r', requirements];
-  await run('python3', install, PYTHON);
-  await writeFile(stamp, wanted);
-  return python;
-}
-
-async function note(file: string): Promise<void> {
+/** The document for a generator; one file each, because tests build both clients at once. */
+async function writeDocument(directory: string, client: string): Promise<string> {
+  const file = path.resolve(directory, `openapi-${client}.json`);
   await mkdir(path.dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify({ openapi_sha256: await documentHash() })}\n`);
+  await writeFile(file, await documentOfClients());
+  return file;
 }
 
 /** Where the TypeScript generator and compiler are; installed once. */
-async function typescriptTools(): Promise<string> {
+export async function typescriptTools(): Promise<string> {
   const bin = path.join(TYPESCRIPT, 'node_modules', '.bin');
   await alone(path.resolve('.rollcall/clients-typescript.lock'), async () => {
     if (!existsSync(bin)) await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], TYPESCRIPT);
@@ -98,27 +64,34 @@ export async function buildOlder(home: string): Promise<string> {
 export async function buildTypescript(directory: string): Promise<string> {
   const bin = await typescriptTools();
   await rm(path.join(TYPESCRIPT, 'dist'), { recursive: true, force: true });
-  await run(path.join(bin, 'openapi-ts'), [], TYPESCRIPT);
+  await run(path.join(bin, 'openapi-ts'), ['-i', await writeDocument(directory, 'typescript')], TYPESCRIPT);
   await run(path.join(bin, 'tsc'), ['-p', 'tsconfig.json'], TYPESCRIPT);
-  await note(path.join(TYPESCRIPT, 'dist', 'document.json'));
+  await note(TYPESCRIPT, 'dist/document.json');
   const target = path.resolve(directory);
   await mkdir(target, { recursive: true });
   const { stdout } = await run('npm', ['pack', '--pack-destination', target, '--silent'], TYPESCRIPT);
   return path.join(target, stdout.trim().split('\n').at(-1) ?? '');
 }
 
-/** Generates the Python client and builds its wheel; answers the wheel's file. */
+/** Generates the Python client and builds its wheel and, beside it, its source distribution; answers the wheel's file. */
 export async function buildPython(directory: string): Promise<string> {
   const python = await installPython(directory);
   const bin = path.dirname(python);
   const generated = path.join(PYTHON, 'rollcall', 'generated');
   await rm(generated, { recursive: true, force: true });
-  const args = ['generate', '--path', DOCUMENT, '--meta', 'none', '--output-path', generated];
+  const args = [
+    'generate',
+    '--path',
+    await writeDocument(directory, 'python'),
+    '--meta',
+    'none',
+    '--output-path',
+    generated,
+  ];
   await run(path.join(bin, 'openapi-python-client'), [...args, '--config', 'generator.yml'], PYTHON);
-  await note(path.join(PYTHON, 'rollcall', 'document.json'));
+  await note(PYTHON, 'rollcall/document.json');
   const target = path.resolve(directory);
-  const wheel = ['-m', 'build', '--wheel', '--no-isolation', '--outdir', target, '.'];
-  const { stdout } = await run(python, wheel, PYTHON);
+  const { stdout } = await run(python, ['-m', 'build', '--no-isolation', '--outdir', target, '.'], PYTHON);
   const file = /(\S+\.whl)/.exec(stdout.split('\n').findLast((line) => line.includes('.whl')) ?? '')?.[1] ?? '';
   return path.join(target, path.basename(file));
 }

@@ -26,6 +26,7 @@ export const autocompleteCreators = read({
   tag: 'Directory',
   summary: 'Creators whose username starts with a text',
   description: 'Free. Most followed first; a leading @ is ignored.',
+  forAgents: { example: { q: 'an' } },
   directory: true,
   query: z.object({
     q: z
@@ -36,8 +37,13 @@ export const autocompleteCreators = read({
       .describe('Start of a username, with or without `@`.')
       .meta({ example: 'gord' }),
     limit: integerParameter({ min: 1 })
-      .transform((value) => Math.min(value, 20))
-      .pipe(z.number().int().min(1).max(20))
+      .pipe(
+        z
+          .number()
+          .int()
+          .min(1)
+          .overwrite((value) => Math.min(value, 20)),
+      )
       .default(10)
       .describe('Most suggestions to return; larger values are clamped to 20.'),
   }),

@@ -38,6 +38,7 @@ async function countsOf(context: Context, facet: FacetName): Promise<Map<string,
 function dictionary<const Name extends string, T extends z.ZodType>(
   name: Name,
   summary: string,
+  argument: string,
   item: T,
   list: (context: Context) => Promise<z.input<T>[]>,
 ) {
@@ -48,6 +49,7 @@ function dictionary<const Name extends string, T extends z.ZodType>(
     tag: 'Directory',
     summary,
     description: 'Free. Values that the search parameters understand, with the number of matching creators.',
+    forAgents: { description: `Free. Values of \`${argument}\` in search_creators, with counts.` },
     callers: ['brand'],
     directory: true,
     params: nothing,
@@ -60,14 +62,14 @@ function dictionary<const Name extends string, T extends z.ZodType>(
   });
 }
 
-const facetDictionary = <const Name extends string>(name: Name, summary: string, facet: FacetName) =>
-  dictionary(name, summary, Value, async (context) => {
+const facetDictionary = <const Name extends string>(name: Name, summary: string, facet: 'category' | 'niche') =>
+  dictionary(name, summary, facet, Value, async (context) => {
     const snapshot = await context.directory.snapshot();
     return await context.directory.facets.list(snapshot, facet);
   });
 
 export const dictionaryOperations = [
-  dictionary('metros', 'Metros and their aliases', Metro, async (context) => {
+  dictionary('metros', 'Metros and their aliases', 'city', Metro, async (context) => {
     const counts = await countsOf(context, 'metro');
     return listMetros().map(({ id, name, aliases, country }) => ({
       id,
@@ -77,11 +79,11 @@ export const dictionaryOperations = [
       count: counts.get(id) ?? 0,
     }));
   }),
-  dictionary('states', 'States', Place, async (context) => {
+  dictionary('states', 'States', 'state', Place, async (context) => {
     const counts = await countsOf(context, 'state');
     return listStates().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
   }),
-  dictionary('countries', 'Countries', Place, async (context) => {
+  dictionary('countries', 'Countries', 'country', Place, async (context) => {
     const counts = await countsOf(context, 'country');
     return listCountries().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
   }),

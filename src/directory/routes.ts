@@ -39,6 +39,12 @@ const searchBy = (matching: Matching) =>
     description:
       'Filters combine with AND. A call with a data key costs 10 credits at any limit; `preview=true` is free. ' +
       '`total` is exact and every page can be reached.',
+    forAgents: {
+      description:
+        'Filters combine with AND. With a data key a call costs 10 credits at any limit; `preview: true` is free. `total` is exact.',
+      example: { city: 'LA', category: 'Beauty', follower_min: 50_000, preview: true },
+      omits: ['directory_version'],
+    },
     callers: ['brand', 'data'],
     directory: true,
     params: nothing,
@@ -93,6 +99,11 @@ const getDirectoryCreator = read({
   tag: 'Directory',
   summary: 'One creator in the directory',
   description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`. Free by default.',
+  forAgents: {
+    description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`.',
+    // The first creator of the sample directory.
+    example: { pk: 2_566_083 },
+  },
   callers: ['brand', 'data'],
   directory: true,
   params: z.object({ pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.') }),

@@ -20,22 +20,25 @@ function logoOf(brand: BrandFace | undefined): URL | undefined {
   return logo && PLAIN_ORIGIN.test(logo.origin) ? logo : undefined;
 }
 
-/** No scripts run, nothing is loaded but the brand's logo, and the one style is allowed by its digest. */
-export function contentPolicy(brand?: BrandFace): string {
+/**
+ * No scripts run, nothing is loaded but the brand's logo, and the one style is allowed by its digest. `formLeadsTo` is the
+ * origin that the page's form redirects to.
+ */
+export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
   const logo = logoOf(brand);
   return [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
     `img-src data:${logo ? ` ${logo.origin}` : ''}`,
-    "form-action 'self'",
+    formLeadsTo === undefined ? "form-action 'self'" : `form-action 'self' ${formLeadsTo}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
 }
 
 /** For every page: its URL is secret and must not reach other hosts or search engines. */
-export const pageHeaders = (brand?: BrandFace): Record<string, string> => ({
-  'content-security-policy': contentPolicy(brand),
+export const pageHeaders = (brand?: BrandFace, formLeadsTo?: string): Record<string, string> => ({
+  'content-security-policy': contentPolicy(brand, formLeadsTo),
   'referrer-policy': 'no-referrer',
   'x-robots-tag': 'noindex',
 });

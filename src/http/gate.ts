@@ -7,7 +7,7 @@ import { openRefund } from '../access/credits/refund.ts';
 import { type Identified, openIdentity, type Request } from '../access/keys/identify.ts';
 import { type Keys, openKeys } from '../access/keys/keys.ts';
 import type { Caller } from '../access/keys/queries.ts';
-import { refuseClassOrPlan, refuseForeignPage } from '../access/keys/rules.ts';
+import { refuseClassOrPlan, refuseForeignPage, refuseOtherResource } from '../access/keys/rules.ts';
 import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
 import { rateHeaders, rateLimited, type SetHeader } from '../access/rate/headers.ts';
 import type { Context } from '../operation/context.ts';
@@ -111,7 +111,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer> {
     const admitted = await admit(request, (caller) =>
-      decide(context, refuseForeignPage(request, caller, operation), caller, operation, prepare),
+      decide(context, refusePlace(request, caller, operation), caller, operation, prepare),
     );
     const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
     if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
@@ -144,6 +144,10 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   return { run, refuse, keys, addresses, stop, close: () => keys.close() };
 }
+
+/** The error if the request came from another site's page, or to a resource that its token is not for. */
+const refusePlace = (request: Request, caller: Caller, operation: Operation): ApiError | undefined =>
+  refuseForeignPage(request, caller, operation) ?? refuseOtherResource(request, caller);
 
 /** The decision for a caller over its rate limit: the request is not examined further. */
 const unread: Decision = { refusal: new ApiError('RATE_LIMITED', 'Too many calls; try again shortly.') };

@@ -5,7 +5,7 @@ import { subscriberOf } from '../access/rate/subscriber.ts';
 import type { Clock } from '../values/clock.ts';
 
 /** Paths that need no key and are not pages for creators. `/healthz` is cheap enough to be unlimited. */
-const OPEN = /^\/(?:metrics|readyz|openapi\.json|openapi-legacy\.json|llms\.txt|docs)?(?:[/?]|$)/;
+const OPEN = /^\/(?:metrics|readyz|openapi\.json|openapi-legacy\.json|llms\.txt|docs|clients)?(?:[/?]|$)/;
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
 const CALLS = 300;

@@ -47,7 +47,7 @@ const campaigns: Record<string, Difference> = {
 };
 
 const LINKS =
-  'Items have `code`, `discount_percent`, `url`, `status` (`active`, `expired`, `disabled`) and `expires_at` in place of ' +
+  'Items have `code`, `discount_percent`, `url`, `destination_url`, `status` (`active`, `expired`, `disabled`) and `expires_at` in place of ' +
   '`value`, `commission_rate` and `active`.';
 
 function links(now: () => Date): Record<string, Difference> {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { creatorName } from '../resources/links/schema.ts';
+import { creatorName, Link } from '../resources/links/schema.ts';
 import { campaignId, createdAt, creatorEmail, currencyField, idField } from '../values/fields.ts';
 import { timestamp } from '../values/page.ts';
 
@@ -56,6 +56,7 @@ const LegacyLinkShape = z
     url: text
       .describe('The tracked short URL of a link; null of a code.')
       .meta({ example: 'https://links.example/r/ana-summer' }),
+    destination_url: Link.shape.destination_url,
     status: linkStatus,
     expires_at: wireTime.describe("The coupon's end, as the store reported it; null when unknown."),
     clicks: z.number().int().describe('Visits over its lifetime, without bots.').meta({ example: 1840 }),

@@ -51,7 +51,9 @@ export async function ensureDemo(context: Context, url: string): Promise<DemoKey
 
   const brandKey = await ensureKey('brand', kept.ROLLCALL_BRAND_KEY);
   const dataKey = await ensureKey('data', kept.ROLLCALL_DATA_KEY);
-  const addresses = [`ROLLCALL_URL=${url}`, `ROLLCALL_LINKS_URL=${context.config.linksUrl}`];
+  const { legacyUrl, linksUrl } = context.config;
+  const legacy = `${legacyUrl ?? url}/api/v1`;
+  const addresses = [`ROLLCALL_URL=${url}`, `ROLLCALL_LEGACY_URL=${legacy}`, `ROLLCALL_LINKS_URL=${linksUrl}`];
   const lines = [...addresses, `ROLLCALL_BRAND_KEY=${brandKey}`, `ROLLCALL_DATA_KEY=${dataKey}`, ''];
   await writeFile(file, lines.join('\n'), { mode: 0o600 });
   await chmod(file, 0o600);

@@ -1,7 +1,9 @@
 import type { Request as Requested } from '../access/keys/identify.ts';
+import type { Caller } from '../access/keys/queries.ts';
 import type { Door } from '../http/gate.ts';
-import type { Prepared } from '../operation/operation.ts';
-import { validationError } from '../values/errors.ts';
+import type { Operation, Prepared } from '../operation/operation.ts';
+import { ApiError, validationError } from '../values/errors.ts';
+import { isGranted } from './catalog.ts';
 import { assertMayCall, guardOf } from './policy.ts';
 import type { Bound } from './tools.ts';
 
@@ -14,11 +16,19 @@ function keyOf(args: Arguments): string | undefined {
   throw validationError([{ field: 'idempotency_key', code: 'invalid_type', message: 'must be a string.' }]);
 }
 
+function assertGranted({ scopes }: Caller, operation: Operation): void {
+  if (isGranted(scopes, operation)) return;
+  throw new ApiError('POLICY_REFUSED', `The owner did not grant ${operation.id}; connect again to ask for it.`, {
+    facts: { rule: 'scope' },
+  });
+}
+
 /** Adds the brand's agent policy to a prepared request. */
 function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments): Prepared {
   return {
     ...prepared,
     run: async (context, caller, circumstances) => {
+      assertGranted(caller, operation);
       await assertMayCall(context, caller.brandId, operation, args);
       const guard = operation.hints.readOnly ? undefined : guardOf(operation, args);
       const idempotencyKey = operation.hints.readOnly ? undefined : keyOf(args);

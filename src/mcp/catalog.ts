@@ -7,19 +7,31 @@ import { type Bound, bind, type Tool } from './tools.ts';
 /** The tools of an installation, and the selection that a connection requests. */
 export interface Catalog {
   find(name: string): Bound | undefined;
+  toolsets: readonly string[];
   /** Throws VALIDATION_ERROR if the selection names an unknown tool or toolset. */
   select(query: URLSearchParams): Selection;
 }
 
 export interface Selection {
   has(name: string): boolean;
+  /** Whether results have one line of text instead of the serialized JSON. */
+  isSummary: boolean;
   toolsFor(kind: CallerKind): Tool[];
 }
 
 /** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
 const toolsetOf = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
-const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output'];
+/** The scope of a token that may only call what changes nothing. */
+export const READONLY = 'readonly';
+
+/** Whether a token with these scopes may call the operation; null: a key, which has none. */
+export function isGranted(scopes: readonly string[] | null, operation: Operation): boolean {
+  if (scopes === null) return true;
+  return scopes.includes(toolsetOf(operation)) && (operation.hints.readOnly || !scopes.includes(READONLY));
+}
+
+const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output', 'summary'];
 const MAX_SELECTIONS = 500;
 
 function listed(query: URLSearchParams, name: string): string[] | undefined {
@@ -27,12 +39,34 @@ function listed(query: URLSearchParams, name: string): string[] | undefined {
   return text ? text.split(',').map((one) => one.trim()) : undefined;
 }
 
+/** Omits what an update would repeat of its arguments from the tool that creates, which is in the same toolset. */
+function withoutRepeats(all: readonly Bound[]): Bound[] {
+  const said = new Set<string>();
+  const keyOf = (operation: Operation, name: string, text: unknown) =>
+    JSON.stringify([toolsetOf(operation), name, text]);
+  for (const { operation, tool } of all) {
+    if (operation.method !== 'POST') continue;
+    for (const [name, { description }] of Object.entries(tool.inputSchema.properties)) {
+      if (description !== undefined) said.add(keyOf(operation, name, description));
+    }
+  }
+  return all.map((bound) => {
+    const { operation, tool } = bound;
+    if (operation.method !== 'PATCH') return bound;
+    const properties = Object.fromEntries(
+      Object.entries(tool.inputSchema.properties).map(([name, { description, ...schema }]) => {
+        const isSaid = description === undefined || said.has(keyOf(operation, name, description));
+        return [name, isSaid ? schema : { ...schema, description }];
+      }),
+    );
+    return { ...bound, tool: { ...tool, inputSchema: { ...tool.inputSchema, properties } } };
+  });
+}
+
 export function openCatalog(operations: readonly Operation[]): Catalog {
-  const bound = operations
-    .filter(({ forAgents, takesFile, callers }) => {
-      return forAgents && !takesFile && callers.some((kind) => kind !== 'session');
-    })
-    .map(bind);
+  const isTool = ({ forAgents, takesFile, callers }: Operation) =>
+    forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
+  const bound = withoutRepeats(operations.filter(isTool).map(bind));
   const byName = new Map(bound.map((one) => [one.operation.id, one]));
   const toolsets = new Set(bound.map(({ operation }) => toolsetOf(operation)));
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
@@ -75,10 +109,14 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
       const own = chosen.filter(({ callers }) => callers.includes(kind)).map(({ tool }) => tool);
       lists.set(kind, own);
     }
-    const selection = { has: (name: string) => names.has(name), toolsFor: (kind: CallerKind) => lists.get(kind) ?? [] };
+    const selection: Selection = {
+      has: (name) => names.has(name),
+      isSummary: isFlagged('summary'),
+      toolsFor: (kind) => lists.get(kind) ?? [],
+    };
     selections.set(query.toString(), selection);
     return selection;
   }
 
-  return { find: (name) => byName.get(name), select };
+  return { find: (name) => byName.get(name), toolsets: [...toolsets], select };
 }

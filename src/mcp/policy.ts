@@ -143,7 +143,7 @@ export async function assertMayCall(
   assertTool(policy, operation);
   assertDataStays(policy, operation, args);
   if (operation.hints.moneyOut && !policy.moneyOut) {
-    throw refused('money_out', 'agents may not pay anybody; a person can allow it with PATCH /v1/agent-policy.');
+    throw refused('money_out', 'agents may not pay anybody, nor plan it; a person can allow it (money_out).');
   }
 }
 
@@ -158,7 +158,7 @@ export function guardOf(operation: Operation, args: Json): NonNullable<Circumsta
     const policy = await lockPolicy(work.db, work.brandId);
     assertTool(policy, operation);
     assertDataStays(policy, operation, args);
-    if (hints.moneyOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody.');
+    if (hints.moneyOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody, nor plan it.');
     const entries: AuditEntry[] = [];
     const audit = (entry: AuditEntry) => {
       entries.push(entry);

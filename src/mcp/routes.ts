@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Request as Requested } from '../access/keys/identify.ts';
-import type { CallerKind } from '../engines/postgres/tables.ts';
 import type { Door } from '../http/gate.ts';
 import type { Context } from '../operation/context.ts';
 import { nothing, type Operation, operation } from '../operation/operation.ts';
@@ -12,9 +11,10 @@ import { assertShallow } from '../values/nesting.ts';
 import { isRecord } from '../values/wire.ts';
 import { openCatalog } from './catalog.ts';
 import { assertKnownHost } from './hosts.ts';
-import { Asking, openMcpHandler } from './server.ts';
+import { challenged, oauthRoutes } from './oauth/routes.ts';
+import { type Asker, Asking, openMcpHandler } from './server.ts';
 
-const Kind = z.enum(['brand', 'data']);
+const Who = z.object({ kind: z.enum(['brand', 'data']), scopes: z.array(z.string()).nullable() });
 
 /** A no-op operation for messages that call no tool, so that the gate checks their key and rate. */
 const whoAsks = operation({
@@ -28,9 +28,9 @@ const whoAsks = operation({
   params: nothing,
   query: nothing,
   body: nothing,
-  response: Kind,
+  response: Who,
   hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async (_context, { caller }) => Kind.parse(caller.kind),
+  handler: async (_context, { caller }) => Who.parse(caller),
 });
 
 function requestOf(request: FastifyRequest, reply: FastifyReply): Requested {
@@ -40,6 +40,7 @@ function requestOf(request: FastifyRequest, reply: FastifyReply): Requested {
     requestId: request.id,
     idempotencyKey: undefined,
     setHeader: (name, value) => void reply.header(name, value),
+    isAgent: true,
   };
 }
 
@@ -91,11 +92,12 @@ export function mcpRoutes(
   const catalog = openCatalog(operations);
   const handler = openMcpHandler(door, catalog);
   app.addHook('onClose', () => handler.close());
+  oauthRoutes(app, context, { door, metrics, toolsets: catalog.toolsets });
 
-  async function kindOf(requested: Requested): Promise<CallerKind> {
+  async function askerOf(requested: Requested): Promise<Asker> {
     const prepared = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
     const answer = await door.run(whoAsks, requested, () => prepared);
-    return Kind.parse(JSON.parse(String(answer)));
+    return Who.parse(JSON.parse(String(answer)));
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -106,7 +108,7 @@ export function mcpRoutes(
     const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
     // The gate checks tool calls; all other messages need a key too.
     const isCall = tool !== undefined && catalog.find(tool) !== undefined;
-    const kind = isCall ? undefined : await kindOf(requested);
+    const asker = isCall ? undefined : await askerOf(requested);
     if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);
     const selection = catalog.select(query);
     if (methodOf(message) === 'subscriptions/listen') {
@@ -118,7 +120,7 @@ export function mcpRoutes(
       logFailure(context.log, error, request.id);
       metrics.refusals.inc({ door: 'mcp', code: error.code });
     };
-    const asking = new Asking({ requested, selection, kind, failed });
+    const asking = new Asking({ requested, selection, asker, failed });
     const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
     const response = await handler.fetch(webRequest(request), { authInfo });
     const bytes = Buffer.from(await response.arrayBuffer());
@@ -132,7 +134,8 @@ export function mcpRoutes(
   app.route({
     method: ['GET', 'POST', 'DELETE'],
     url: '/mcp',
-    handler: serve,
+    handler: (request, reply) =>
+      serve(request, reply).catch((error: unknown) => Promise.reject(challenged(error, request, context))),
     onResponse: (_request, reply, done) => {
       metrics.requests.observe({ operation: 'mcp', status: String(reply.statusCode) }, reply.elapsedTime / 1000);
       done();

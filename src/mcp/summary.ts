@@ -13,8 +13,8 @@ function lineOf(item: unknown, isUntrusted: (field: string) => boolean): string 
 }
 
 /**
- * A response in one line, with the ids that the next call needs; `structuredContent` has all of it. Untrusted text is
- * omitted, because a line has no fields to mark it by.
+ * A response in one line for `?summary=1`, with the ids that the next call needs; `structuredContent` has all of it.
+ * Untrusted text is omitted, because a line has no fields to mark it by.
  */
 export function summaryOf(answer: unknown, untrusted: readonly string[]): string {
   if (!isRecord(answer)) return 'Done.';

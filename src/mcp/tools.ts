@@ -1,13 +1,11 @@
 import { distance } from 'fastest-levenshtein';
-import { z } from 'zod';
 import type { RawInput } from '../operation/input.ts';
 import type { Operation, Prepared } from '../operation/operation.ts';
-import { exampleOf, idExample } from '../operation/words/examples.ts';
 import type { Json } from '../operation/words/schema.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { untrustedPaths } from '../values/untrusted.ts';
-import { isRecord } from '../values/wire.ts';
 import { toolSchemaOf } from './input-schema.ts';
+import { factsFor, type Inputs, inputsOf, isChange } from './inputs.ts';
 
 export interface Tool {
   name: string;
@@ -33,99 +31,6 @@ export interface Bound {
   prepare(args: Json): Prepared;
 }
 
-type Place = 'params' | 'query' | 'body';
-
-/** Explained once in the instructions, for every list and every change. */
-const PAGING = ['page', 'limit'];
-/** Arguments that mean the same in every tool; their names say it. */
-const PLAIN = ['id', 'creator_email', 'campaign_id', 'currency', 'from', 'to'];
-/** Parameters of every list that the instructions explain and the tools omit. */
-const UNLISTED = ['created_after', 'created_before', 'offset'];
-const OF_EVERY_CHANGE = {
-  mode: { enum: ['apply', 'plan'] },
-  idempotency_key: { type: 'string' },
-} as const;
-
-const isChange = ({ method }: Operation) => method !== 'GET';
-
-const isUnlisted = (name: string, schema: Json) =>
-  UNLISTED.includes(name) || (name === 'sort' && JSON.stringify(schema.enum) === '["newest","oldest"]');
-
-/** Omits descriptions from update fields; the create tool has them. */
-function unsaid({ description: _description, default: _default, ...schema }: Json): Json {
-  return schema;
-}
-
-/** Omits descriptions of nested fields. */
-function namesBelow(schema: Json): Json {
-  const { items, properties } = schema;
-  const below = (inner: unknown): unknown => (isRecord(inner) ? unsaid(namesBelow(inner)) : inner);
-  return {
-    ...schema,
-    ...(items === undefined ? {} : { items: below(items) }),
-    ...(isRecord(properties)
-      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, below(inner)])) }
-      : {}),
-  };
-}
-
-/** The first sentence of an argument's description, and none where its name or its enum says as much. */
-function briefly(name: string, { description, ...schema }: Json): Json {
-  if (typeof description !== 'string' || PLAIN.includes(name) || schema.enum !== undefined) return schema;
-  return { ...schema, description: description.split(/(?<=[.;]) /, 1)[0]?.replace(/;$/, '.') };
-}
-
-interface Inputs {
-  places: Map<string, Place>;
-  properties: Record<string, Json>;
-  required: string[];
-}
-
-function inputsOf(operation: Operation): Inputs {
-  const inputs: Inputs = { places: new Map(), properties: {}, required: [] };
-  const add = (place: Place, name: string, schema: Json, isRequired: boolean) => {
-    if (inputs.places.has(name)) throw new Error(`${operation.id} has two inputs named ${name}.`);
-    inputs.places.set(name, place);
-    if (place === 'query' && isUnlisted(name, schema)) return;
-    inputs.properties[name] = briefly(name, schema);
-    if (isRequired) inputs.required.push(name);
-  };
-  for (const place of ['params', 'query'] as const) {
-    const shape = operation[place];
-    if (!(shape instanceof z.ZodObject)) continue;
-    for (const [name, field] of Object.entries(shape.shape)) {
-      const own = z.instanceof(z.ZodType).parse(field);
-      const { description, ...schema } = toolSchemaOf(own, 'output');
-      const { default: _default, ...bare } = schema;
-      const said = PAGING.includes(name) ? bare : description === undefined ? schema : { ...schema, description };
-      add(place, name, said, place === 'params' || !own.safeParse(undefined).success);
-    }
-  }
-  if (!isChange(operation)) return inputs;
-  const body = toolSchemaOf(operation.body, 'input');
-  const fields = isRecord(body.properties) ? body.properties : {};
-  const required = Array.isArray(body.required) ? body.required : [];
-  for (const [name, schema] of Object.entries(fields)) {
-    if (isRecord(schema))
-      add(
-        'body',
-        name,
-        operation.method === 'PATCH' ? unsaid(namesBelow(schema)) : namesBelow(schema),
-        required.includes(name),
-      );
-  }
-  Object.assign(inputs.properties, OF_EVERY_CHANGE);
-  return inputs;
-}
-
-/** Example arguments: the required ones, or one optional argument if none is required. */
-function exampleArguments({ properties, required }: Inputs, operation: Operation): Json {
-  const optional = Object.keys(properties).find((name) => !PAGING.includes(name) && !(name in OF_EVERY_CHANGE));
-  const names = required.length > 0 ? required : operation.method === 'GET' && optional ? [optional] : [];
-  const source = { named: {}, id: idExample(operation.path) };
-  return Object.fromEntries(names.map((name) => [name, exampleOf(properties[name], source, name)]));
-}
-
 function sentence(text: string): string {
   const trimmed = text.trim();
   return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
@@ -134,8 +39,9 @@ function sentence(text: string): string {
 export function bind(operation: Operation): Bound {
   const inputs = inputsOf(operation);
   const { readOnly, destructive, idempotent } = operation.hints;
-  const cost = operation.isPriced && !/credit/i.test(operation.description) ? ' Costs credits with a data key.' : '';
-  const example = JSON.stringify(exampleArguments(inputs, operation));
+  const { description = operation.description } = factsFor(operation);
+  const cost = operation.isPriced && !/credit/i.test(description) ? ' Costs credits with a data key.' : '';
+  const example = JSON.stringify(inputs.example);
   const output = toolSchemaOf(operation.response, 'output');
   return {
     operation,
@@ -143,7 +49,7 @@ export function bind(operation: Operation): Bound {
     untrusted: untrustedPaths(output),
     tool: {
       name: operation.id,
-      description: `${sentence(operation.summary)} ${sentence(operation.description)}${cost} Example: ${example}`,
+      description: `${sentence(operation.summary)} ${sentence(description)}${cost} Example: ${example}`,
       inputSchema: {
         type: 'object',
         properties: inputs.properties,

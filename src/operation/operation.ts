@@ -71,8 +71,18 @@ export interface Facts<
   };
   /** The columns of changed rows that the brand's agent policy checks. */
   weighs?: Weighed;
-  /** False for decisions reserved to people, such as what agents may do. */
-  forAgents?: boolean;
+  /** The operation as a tool. False for decisions reserved to people, and where another tool does the same. */
+  forAgents?: ForAgents | false;
+}
+
+/** What an agent reads in place of what a REST client reads. */
+export interface ForAgents {
+  /** Replaces the description, which may speak of headers, paths or CSV. */
+  readonly description?: string;
+  /** Example arguments. An id such as `cmp_…` stands for one of the brand's own. */
+  readonly example?: Readonly<Record<string, unknown>>;
+  /** Arguments that the tool does not list, such as aliases and what only a header of an answer says. */
+  readonly omits?: readonly string[];
 }
 
 type CallOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Call<
@@ -195,7 +205,7 @@ export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSO
 export const PLANNED_STATUS = 202;
 
 export const DEFAULTS = {
-  forAgents: true,
+  forAgents: {},
   directory: false,
   ownersOnly: false,
   isPriced: false,

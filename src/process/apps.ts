@@ -1,9 +1,12 @@
+import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { buildApi } from '../http/app.ts';
 import { type BodyLimits, openBodies } from '../http/bodies.ts';
 import { openDoor } from '../http/gate.ts';
 import { openapiRoutes } from '../http/openapi/routes.ts';
+import { packageRoutes } from '../http/packages.ts';
 import { clickRoutes } from '../ingest/clicks.ts';
+import { storeKeysRoutes } from '../ingest/keys.ts';
 import { ingestRoutes } from '../ingest/routes.ts';
 import { olderInterface } from '../legacy/hosts.ts';
 import { buildLinksHost } from '../links-host/listener.ts';
@@ -54,6 +57,7 @@ export async function buildApps(
     shareRoutes(app, context);
     clickRoutes(app, context, metrics);
     ingestRoutes(app, context, metrics);
+    storeKeysRoutes(app, context, metrics);
   }
 
   const { current, older } = interfaces(() => clock.now());
@@ -68,6 +72,7 @@ export async function buildApps(
   if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, current, older);
+  packageRoutes(api, path.join(config.directory, 'clients'));
 
   const links = buildLinksHost(context, shared);
   await serveLinks(links);

@@ -35,6 +35,7 @@ import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
 import { statements } from './statements/noun.ts';
+import { storeAuthorizations } from './store-authorizations/noun.ts';
 import { storeDeliveries } from './store-deliveries/noun.ts';
 import { storeSweeps } from './store-sweeps/noun.ts';
 import { storeWebhooks } from './store-webhooks/noun.ts';
@@ -64,6 +65,7 @@ const declared = [
   payouts,
   statements,
   integrations,
+  storeAuthorizations,
   storeDeliveries,
   storeWebhooks,
   orders,

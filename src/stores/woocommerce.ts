@@ -151,6 +151,11 @@ async function makeWebhook(store: Store, { topic, url, secret }: { topic: string
   await getFromStore(store, request).catch(refusedWrite);
 }
 
+async function signWebhook(store: Store, id: string, secret: string): Promise<void> {
+  const request = { ...requestOf(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
+  await getFromStore(store, request).catch(refusedWrite);
+}
+
 async function removeWebhook(store: Store, id: string): Promise<void> {
   const request = { ...requestOf(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
   await askStore(store, request).catch(refusedWrite);
@@ -158,7 +163,10 @@ async function removeWebhook(store: Store, id: string): Promise<void> {
 
 export const woocommerce: StoreClient = {
   topics: TOPICS,
-  webhooks: { alsoTopics: [], mayBeMade: () => true, list: listWebhooks, make: makeWebhook, remove: removeWebhook },
+  webhooks: {
+    ...{ alsoTopics: [], mayBeMade: () => true, list: listWebhooks },
+    ...{ make: makeWebhook, remove: removeWebhook, sign: signWebhook },
+  },
   connect,
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),

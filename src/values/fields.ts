@@ -31,4 +31,7 @@ export const campaignId = z
   .describe('The campaign it belongs to; null when it belongs to none.')
   .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' });
 
+/** The names under which the API knows the platforms. */
+export const PLATFORM_NAMES = '`photo_app` is Instagram, `video_app` TikTok, `stream_app` YouTube';
+
 export const currencyField = z.string().describe('ISO 4217 code, such as `USD`.').meta({ example: 'USD' });

@@ -43,8 +43,14 @@ export function booleanParameter() {
 const limit = z
   .string()
   .regex(/^[+-]?\d+$/, 'must be a whole number')
-  .transform((text) => Math.min(Number(text), MAX_LIMIT))
-  .pipe(z.number().int().min(1).max(MAX_LIMIT))
+  .transform((text) => Math.min(Number(text), Number.MAX_SAFE_INTEGER))
+  .pipe(
+    z
+      .number()
+      .int()
+      .min(1)
+      .overwrite((number) => Math.min(number, MAX_LIMIT)),
+  )
   .default(DEFAULT_LIMIT)
   .describe('Items per page; larger values are clamped to 100.');
 

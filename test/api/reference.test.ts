@@ -118,9 +118,22 @@ test.each(documents)('Errors are declared once in the $name reference, and their
   expect(places.get('/components/schemas/ErrorCode')?.enum).toContain('VALIDATION_ERROR');
 });
 
-test.each(documents)('No bound of the $name reference is merely that of every safe integer', ({ places }) => {
-  expect(JSON.stringify(places.get(''))).not.toContain(String(Number.MAX_SAFE_INTEGER));
+test.each(documents)('The $name reference offers no bound of every whole number as a value to try', ({ places }) => {
+  const offered = [...places.values()].flatMap(({ minimum, example, default: preset }) => [minimum, example, preset]);
+  expect(offered.filter((value) => Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER)).toEqual([]);
 });
+
+test.each(documents)(
+  'Every input of the $name reference declares what all inputs refuse: NUL and numbers above 2^53',
+  ({ places }) => {
+    const inputs = [...places].filter(([place]) => /\/parameters\/\d+\/schema$/.test(place));
+    const open = inputs.filter(([, { type, pattern, format, maximum, enum: names }]) =>
+      type === 'integer' ? maximum === undefined : type === 'string' && !pattern && !format && !names,
+    );
+    expect(open.map(([place]) => place)).toEqual([]);
+    expect(inputs.length).toBeGreaterThan(50);
+  },
+);
 
 test.each(documents)('Every section of the $name reference has a description', ({ places, its }) => {
   const tags = z.array(z.object({ name: z.string(), description: z.string() })).parse(places.get('')?.tags);

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { problemsOfCompose } from './compose.ts';
+import { problemsOfDocuments } from './documents.ts';
 import { deadExports } from './exports.ts';
 import { repositoryFiles } from './files.ts';
 import { readFlags } from './flags.ts';
@@ -43,6 +44,7 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
     ...problemsOfCompose(await readFile('docker-compose.yml', 'utf8')),
   ],
   'OpenAPI drift': openapiDrift,
+  'OpenAPI documents': problemsOfDocuments,
   lock: () => complaints(process.execPath, ['test/check/complete-lock.ts', '--check']),
   'no secrets, hosts or machine paths': async () => leaks(await repositoryFiles()),
 };

@@ -1,12 +1,16 @@
 import { execFile } from 'node:child_process';
-import { copyFile, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { copyFile, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildPython, buildTypescript, documentHash, installPython } from '../../clients/build.ts';
-import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
+import { buildPython, buildTypescript, installPython, typescriptTools } from '../../clients/build.ts';
+import { documentHash } from '../../clients/document.ts';
+import { installCheckers } from '../../clients/python-tools.ts';
+import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
 import { startFlaky } from '../harness/flaky.ts';
 
 const run = promisify(execFile);
@@ -14,11 +18,13 @@ const run = promisify(execFile);
 const BUILD_MS = 600_000;
 const DIRECTORY = '.rollcall/clients';
 
+const alias = unique('clients');
 let app: TestApp;
 let flaky: Awaited<ReturnType<typeof startFlaky>>;
 
 beforeAll(async () => {
-  app = await startApp();
+  app = await startApp({ alias });
+  await putDirectory(app.context.elastic, alias, [creator(1, { city: 'New York' })]);
   flaky = await startFlaky(app.url);
 });
 afterAll(async () => {
@@ -49,38 +55,95 @@ async function runAsUser(command: string, args: (url: string, key: string) => st
 
 /** Every answer was lost once: nothing was made twice, and nobody noticed. */
 const EXPECTED = {
-  seen: { titles: ['Three', 'Two', 'One'], code: 'NOT_FOUND', isSigned: true, isForged: false },
+  seen: {
+    made: ['One active', 'Two active', 'Three active'],
+    changes: expect.arrayContaining([expect.stringContaining('resource_id')]),
+    titles: ['Three', 'Two', 'One'],
+    found: [true, true],
+    code: 'NOT_FOUND',
+    isSigned: [true, true],
+    isForged: false,
+  },
   total: 3,
 };
 
+async function stampOf(file: string) {
+  const release = JSON.parse(await readFile('package.json', 'utf8')).version;
+  expect(JSON.parse(await readFile(file, 'utf8'))).toEqual({
+    ...{ api: '/v1', version: release },
+    openapi_sha256: await documentHash(),
+  });
+  return release;
+}
+
+const STRICT = ['--strict', '--exactOptionalPropertyTypes', '--noUncheckedIndexedAccess', '--ignoreConfig'];
+const MODERN = ['--target', 'es2022', '--module', 'nodenext', '--types', 'node'];
+
 test(
-  'The TypeScript client, packed and installed as by a user, pages through lists, retries without repeating changes, types errors and verifies webhooks',
+  'The TypeScript client, installed from the API into an empty project, compiles strictly with a user’s program, pages through lists, plans, retries without repeating changes, types errors and verifies webhooks',
   async () => {
     const packed = await buildTypescript(DIRECTORY);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
     await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
-    await run('npm', ['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', packed], { cwd: home });
-    await copyFile('test/clients/user.mjs.txt', path.join(home, 'user.mjs'));
-    const stamp = await readFile(path.join(home, 'node_modules/@rollcall/client/dist/document.json'), 'utf8');
-    expect(JSON.parse(stamp)).toEqual({ openapi_sha256: await documentHash() });
-    expect(await runAsUser(process.execPath, (url, key) => ['user.mjs', url, key], home)).toEqual(EXPECTED);
+    const served = `${app.url}/clients/${path.basename(packed)}`;
+    await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', served], { cwd: home });
+    await mkdir(path.join(home, 'node_modules/@types'));
+    await symlink(path.resolve('node_modules/@types/node'), path.join(home, 'node_modules/@types/node'));
+    await copyFile('test/clients/user.ts.txt', path.join(home, 'user.ts'));
+    await run(path.resolve('node_modules/.bin/tsc'), [...STRICT, ...MODERN, 'user.ts'], { cwd: home });
+    const installed = path.join(home, 'node_modules/@rollcall/client');
+    const release = await stampOf(path.join(installed, 'dist/document.json'));
+    expect(JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')).version).toBe(release);
+    expect(await runAsUser(process.execPath, (url, key) => ['user.js', url, key], home)).toEqual(EXPECTED);
+    // What a registry, bundlers and editors hold against a package.
+    const bin = await typescriptTools();
+    await run(path.join(bin, 'publint'), ['run', packed, '--strict']);
+    await run(path.join(bin, 'attw'), [packed, '--profile', 'esm-only']);
+    const { stdout } = await run('npm', ['publish', '--dry-run', '--offline', '--json', packed], { cwd: home });
+    for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/rollcall.d.ts']) expect(stdout).toContain(file);
   },
   BUILD_MS,
 );
 
 test(
-  'The Python client, installed as a wheel, does the same',
+  'The Python client, installed as a wheel from the API, passes mypy --strict with a user’s program and does the same, also with asyncio',
   async () => {
-    const python = await installPython(DIRECTORY);
-    const wheel = await buildPython(DIRECTORY);
+    const [python, checkers, wheel] = await Promise.all([
+      installPython(DIRECTORY),
+      installCheckers(),
+      buildPython(DIRECTORY),
+    ]);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
     const site = path.join(home, 'site');
-    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--target', site, wheel];
+    const served = `${app.url}/clients/${path.basename(wheel)}`;
+    const install = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-index', '--target', site, served];
     await run('python3', install);
     await copyFile('test/clients/user.py', path.join(home, 'user.py'));
-    const stamp = await readFile(path.join(site, 'rollcall/document.json'), 'utf8');
-    expect(JSON.parse(stamp)).toEqual({ openapi_sha256: await documentHash() });
-    expect(await runAsUser(python, (url, key) => ['user.py', site, url, key], home)).toEqual(EXPECTED);
+    const release = await stampOf(path.join(site, 'rollcall/document.json'));
+    expect(path.basename(wheel)).toBe(`rollcall_client-${release}-py3-none-any.whl`);
+    // The package is read as sources here, so that its own types are checked as well.
+    const strict = ['-m', 'mypy', '--strict', '--python-executable', python, 'user.py'];
+    await run('env', [`MYPYPATH=${site}`, checkers, ...strict], { cwd: home });
+    const { seen, total } = await runAsUser(
+      'env',
+      (url, key) => [`PYTHONPATH=${site}`, python, 'user.py', url, key],
+      home,
+    );
+    expect({ seen, total }).toEqual({ ...EXPECTED, seen: { ...EXPECTED.seen, isSameAsync: true } });
+    const source = path.join(path.dirname(wheel), `rollcall_client-${release}.tar.gz`);
+    await run(checkers, ['-m', 'twine', 'check', '--strict', wheel, source]);
   },
   BUILD_MS,
 );
+
+test('The API lists the packages it serves with their digests, and answers 404 for any other name', async () => {
+  const { body } = await call(`${app.url}/clients/`, undefined);
+  for (const { url, sha256 } of body.data) {
+    const bytes = Buffer.from(await (await fetch(`${app.url}${url}`)).arrayBuffer());
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+  }
+  expect(body.data.map(({ url }: { url: string }) => path.extname(url))).toEqual(['.tgz', '.whl', '.gz']);
+  for (const name of ['openapi-python.json', '..%2fdemo.env', 'clients-venv', 'rollcall-client-9.9.9.tgz']) {
+    expect((await fetch(`${app.url}/clients/${name}`)).status).toBe(404);
+  }
+});

@@ -17,7 +17,7 @@ export interface StoreAccess {
   dropsAuthorization: boolean;
 }
 
-export const TOKEN_SECONDS = 86_399;
+const TOKEN_SECONDS = 86_399;
 
 export const newAccess = (): StoreAccess => ({
   now: () => new Date(),
@@ -53,8 +53,8 @@ export function isGoodToken({ token, access }: { token: string; access: StoreAcc
 
 /** An unsupported version is answered by the oldest that is supported. */
 export function answeredVersion({ versions }: StoreAccess, path = ''): string | undefined {
-  const asked = /^\/admin\/api\/(\d{4}-\d\d)\/graphql\.json$/.exec(path)?.[1];
-  return asked === undefined || versions.includes(asked) ? asked : versions[0];
+  const requested = /^\/admin\/api\/(\d{4}-\d\d)\/graphql\.json$/.exec(path)?.[1];
+  return requested === undefined || versions.includes(requested) ? requested : versions[0];
 }
 
 /** WooCommerce's keys, by basic authentication or in the query. */
@@ -73,4 +73,26 @@ export function refusedKey({ access }: { access: StoreAccess }, { headers }: Inc
   const isMissing = access.dropsAuthorization || headers.authorization === undefined;
   const message = isMissing ? 'Consumer key is missing.' : 'Consumer key is invalid.';
   return { status: 401, body: { code: 'woocommerce_rest_authentication_error', message, data: { status: 401 } } };
+}
+
+/** A person who approves an access on the store's own page, as WooCommerce does it; `callTo` is who answers the callback. */
+export async function approve(
+  { token, access }: { token: string; access: StoreAccess },
+  authorizeUrl: string,
+  callTo: string,
+): Promise<{ status: number; returnTo: URL | undefined }> {
+  const requested = new URL(authorizeUrl).searchParams;
+  const callback = new URL(requested.get('callback_url') ?? '');
+  if (callback.protocol !== 'https:') return { status: 401, returnTo: undefined };
+  const [consumer_key, consumer_secret] = token.split(':');
+  const keys = { key_id: 1, user_id: requested.get('user_id'), consumer_key, consumer_secret };
+  const answer = await fetch(`${callTo}${callback.pathname}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json;charset=UTF-8' },
+    body: JSON.stringify({ ...keys, key_permissions: requested.get('scope'), at: access.now().toISOString() }),
+  });
+  const returnTo = new URL(requested.get('return_url') ?? '');
+  returnTo.searchParams.set('success', '1');
+  returnTo.searchParams.set('user_id', requested.get('user_id') ?? '');
+  return { status: answer.status, returnTo: answer.status === 200 ? returnTo : undefined };
 }

@@ -88,6 +88,11 @@ export function wooHooksReply(
     hooks.all = hooks.all.filter((one) => one.id !== id);
     return { status: 200, body: {} };
   }
+  const old = hooks.all.find((one) => one.id === id);
+  if (old) {
+    Object.assign(old, { secret: JSON.parse(body).secret ?? old.secret });
+    return { status: 200, body: wire(old) };
+  }
   const { topic, delivery_url: url, secret = unique('password') } = JSON.parse(body);
   const made: Hook = { id: String(nextId()), topic, url, secret, state: 'active' };
   hooks.all.push(made);

@@ -244,8 +244,9 @@ export async function connectTestStore(context: Context, brandId: string, store:
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
   const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
-  // What other tests run as workers must not sweep it.
+  // What other tests run as workers must neither sweep it nor look at its webhooks.
   await scheduleSweep(context, work.id, null);
+  await db.updateTable('integrations').set({ webhooksDueAt: null }).where('id', '=', work.id).execute();
   return work.id;
 }
 

@@ -40,12 +40,12 @@ async function seen(response: Response): Promise<PageSeen> {
 }
 
 /** For an app that is `BEHIND_PROXY`: each form comes from an address of its own. */
-export async function openWorkDesk(app: TestApp): Promise<WorkDesk> {
+export async function openWorkDesk(app: TestApp, email?: string): Promise<WorkDesk> {
   const desk = await openDesk(app);
   const { brand, send } = desk;
   const contact = `team-${brand.id.toLowerCase()}@brand.example`;
   await send('PATCH', '/v1/brand', { contact_email: contact });
-  const creator = await desk.onRoster();
+  const creator = await desk.onRoster(email);
   const campaign = (await send('POST', '/v1/campaigns', { name: 'Launch' })).body.data.id;
   const mails = () => mailsOf(app.context, brand.id);
   const urlOf = (link: string) => `${app.links}${link.startsWith('/') ? link : pathOf(link) + new URL(link).search}`;

@@ -164,6 +164,17 @@ describe('links', () => {
       expect(row, path).toMatchObject({ code, status: 'disabled' });
       expect(row).not.toHaveProperty('value');
     }
+    const destination = {
+      creator_email: creatorEmail,
+      value: unique('old'),
+      type: 'link',
+      destination_url: 'https://shop.example/summer',
+    };
+    const link = await post('/api/v1/affiliates/links', destination);
+    const item = (await get('/api/v1/affiliates/links')).body.data.find(
+      (one: { id: string }) => one.id === link.body.data.id,
+    );
+    expect([link.body.data.destination_url, item.destination_url]).toEqual(Array(2).fill(destination.destination_url));
     const both = await post('/api/v1/affiliates/links', { creator_email: creatorEmail, code: 'A', value: 'B' });
     expect([both.status, both.body.details[0].field]).toEqual([422, 'code']);
     const odd = await patch(`/api/v1/affiliates/links/${body.data.id}`, { status: 'expired' });

@@ -154,6 +154,7 @@ it('every column of bytes is either sealed, and resealed with a new secret, or n
     'seals.ledger_hash',
     'statements.ledger_hash',
     'sign_in_links.hash',
+    'store_authorizations.token_hash',
     'assets.sha256',
   ];
   const { rows } = await sql<{ name: string }>`select table_name || '.' || column_name as name

@@ -121,6 +121,7 @@ describe('a running server', () => {
     const demo = await readFile(file, 'utf8');
     const [url, links] = ['URL', 'LINKS_URL'].map((name) => new RegExp(`^ROLLCALL_${name}=(.*)$`, 'm').exec(demo)?.[1]);
     expect(links).not.toBe(url);
+    expect(demo).toContain(`\nROLLCALL_LEGACY_URL=${url}/api/v1\n`);
     const store = await startStore('generic');
     const secrets = path.join(directory, 'store.txt');
     await writeFile(secrets, store.token);

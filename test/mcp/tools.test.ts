@@ -1,3 +1,4 @@
+import { encode } from 'gpt-tokenizer/encoding/o200k_base';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { operations } from '../../src/resources/nouns.ts';
 import { connectAgent, errorOf, type Protocol } from '../harness/agent.ts';
@@ -17,7 +18,7 @@ afterAll(() => app?.close());
 const forAgents = operations.filter(({ forAgents: isFor, takesFile }) => isFor && !takesFile);
 
 describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at protocol %s', (protocol) => {
-  it('lists every operation that the key may call, in at most 85 kB, with all four hints and an example', async () => {
+  it('lists every operation that the key may call, in at most 85 kB and 20,000 tokens, with all four hints and an example', async () => {
     const client = await connectAgent(app.url, key, '/mcp', protocol);
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).toSorted()).toEqual(
@@ -27,6 +28,7 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
         .toSorted(),
     );
     expect(Buffer.byteLength(JSON.stringify(tools))).toBeLessThanOrEqual(85_000);
+    expect(encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(20_000);
     for (const { name, description, annotations } of tools) {
       expect(description, name).toMatch(/Example: \{.*\}$/s);
       expect(Object.keys(annotations ?? {}), name).toEqual(
@@ -40,12 +42,57 @@ describe.each<Protocol>(['2025-11-25', '2026-07-28'])('the official client at pr
     const client = await connectAgent(app.url, key, '/mcp', protocol);
     const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'By an agent' } });
     expect(made.structuredContent).toMatchObject({ data: { title: 'By an agent' } });
+    expect(made.content).toEqual([{ type: 'text', text: JSON.stringify(made.structuredContent) }]);
     const wrong = errorOf(await client.callTool({ name: 'create_campaign', arguments: { name: 3 } }));
     expect(wrong).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ field: 'name' }] });
     const none = errorOf(await client.callTool({ name: 'get_campaign', arguments: { id: 'cmp_none' } }));
     expect(none).toMatchObject({ code: 'NOT_FOUND', request_id: expect.any(String) });
     await client.close();
   });
+});
+
+const OF_REST = /`X-|\bheader|\bCSV\b|\/v1\/|\b(?:PATCH|POST|DELETE|GET)\b|wrapped|mode=plan|=true|\b4\d\d\b/;
+
+test('No tool or argument is described in the words of REST, such as headers, paths, methods and statuses', async () => {
+  const client = await connectAgent(app.url, key);
+  const { tools } = await client.listTools();
+  const texts = tools.flatMap(({ name, description = '', inputSchema }) => [
+    `${name}: ${description.split(' Example:')[0]}`,
+    ...Object.entries(inputSchema.properties ?? {}).map(([field, schema]) => {
+      const about = typeof schema === 'object' && schema !== null && 'description' in schema ? schema.description : '';
+      return `${name}.${field}: ${about}`;
+    }),
+  ]);
+  expect(texts.filter((text) => OF_REST.test(text))).toEqual([]);
+  await client.close();
+});
+
+test('Of operations that do the same one is a tool', async () => {
+  const client = await connectAgent(app.url, key);
+  const names = (await client.listTools()).tools.map(({ name }) => name);
+  for (const [tool, ...twins] of [
+    ['review_commissions', 'update_commission', 'update_commissions'],
+    ['list_affiliate_commissions', 'list_commissions'],
+    ['get_affiliate_commission', 'get_commission'],
+    ['list_affiliate_links', 'list_affiliates'],
+    ['settle_payout', 'settle_payout_by_body'],
+    ['list_applications', 'list_campaign_applications'],
+  ]) {
+    expect(names).toContain(tool);
+    for (const twin of twins) expect(names).not.toContain(twin);
+  }
+  expect(names).toEqual(
+    expect.arrayContaining(['list_campaign_performance', 'list_affiliate_stores', 'bulk_create_affiliate_codes']),
+  );
+  await client.close();
+});
+
+test('The text of a result is one line of ids where the connection asks for a summary', async () => {
+  const client = await connectAgent(app.url, key, '/mcp?summary=1');
+  const made = await client.callTool({ name: 'create_campaign', arguments: { name: 'In a line' } });
+  expect(made.content).toEqual([{ type: 'text', text: expect.stringMatching(/^cmp_\w+ In a line$/) }]);
+  expect(made.structuredContent).toMatchObject({ data: { title: 'In a line' } });
+  await client.close();
 });
 
 test('The audit log says which changes an agent made', async () => {

@@ -6,6 +6,7 @@ import { inWork } from '../../src/operation/work.ts';
 import { connectStore, verifyCoupon } from '../../src/resources/integrations/actions.ts';
 import { countFailure, getAccess } from '../../src/resources/integrations/queries.ts';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
+import { clientOf } from '../../src/stores/clients.ts';
 import { openStoreSecrets } from '../../src/stores/store-secrets.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
@@ -75,6 +76,12 @@ describe('the list of stores', () => {
         capabilities: { discounts: { read: true, create: false }, orders: { read: true, refunds: true } },
         webhook_url: `https://go.example/ingest/shopify/${id}`,
         webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 },
+        webhook_setup: {
+          ...{ status: 'manual', missing: [], problem: null, checked_at: null },
+          topics: clientOf('shopify').topics,
+        },
+        warnings: [],
+        ...{ last_swept_at: null },
         referral_tracking: { ready: false, missing: ['order_webhook'], status: 'never_seen', click_share: null },
         ...{ connected_at: expect.stringMatching(/Z$/), last_sync_at: null },
       },
@@ -256,7 +263,8 @@ describe('the command line', () => {
     expect(made.status, made.said).toBe(0);
     expect(made.out).toMatch(/^int_\w+\n$/);
     const id = made.out.trim();
-    expect(made.said).toContain(`https://go.example/ingest/woocommerce/${id}`);
+    expect(made.said).toContain('Rollcall created them and checks them every 15 minutes');
+    expect(store.hooks.all.map(({ url }) => url)).toContain(`https://go.example/ingest/woocommerce/${id}`);
     expect(made.said + made.out).not.toContain(store.token);
     expect((await cli('list', '--brand', owner.id)).out).toBe(
       `${[id, 'woocommerce', 'connected', 'silent', `https://${store.host}`, 'A store'].join('\t')}\n`,
@@ -264,6 +272,71 @@ describe('the command line', () => {
     expect(await cli('disconnect', id)).toMatchObject({ status: 0, out: `${id}\n` });
     expect((await cli('list', '--brand', owner.id)).out).toContain('\tdisconnected\t');
   }, 60_000);
+
+  it("connects Shopify by an app's id and secret, and says what is wrong with them and how to fix it", async () => {
+    const store = await newStore('shopify');
+    const { app: its } = store.access;
+    const connect = ['connect', '--brand', brand.id, '--provider', 'shopify', '--url', store.url];
+    const secretFile = ['--client-secret-file', file('client', its.secret)];
+    const made = await cli(...connect, '--client-id', its.id, ...secretFile);
+    expect([made.status, made.said]).toEqual([0, expect.stringContaining('Rollcall created them')]);
+    expect(made.said + made.out).not.toContain(its.secret);
+    const other = await cli(...connect, '--client-id', its.id, '--client-secret-file', file('other', 'shpss_other'));
+    expect(other).toMatchObject({ status: 1, said: expect.stringContaining("client secret is not the app's") });
+    its.isOfOrganization = false;
+    const foreign = await cli(...connect, '--client-id', its.id, ...secretFile);
+    expect(foreign.said).toContain("must belong to the shop's organization");
+    expect((await cli(...connect, ...secretFile)).said).toContain('Give --client-id as well');
+    expect((await cli('connect', '--help')).out).toContain('Build apps in Dev Dashboard');
+  }, 120_000);
+
+  it('says which webhooks to create by hand, in the words of the admin, and warns of an address that is never reached', async () => {
+    const store = await newStore('woocommerce');
+    store.hooks.mayBeMade = false;
+    const files = ['--token-file', file('t2', store.token), '--webhook-secret-file', file('s2', 'whsec')];
+    const connect = ['integration', 'connect', '--brand', brand.id, '--provider', 'woocommerce', '--url', store.url];
+    const made = await runCli([...connect, ...files], { LINKS_URL: 'https://go.example:8081' });
+    expect(made.status).toBe(0);
+    expect(made.said.split('\n')).toEqual([
+      expect.stringContaining('Warning: WooCommerce delivers webhooks to the ports 80, 443 and 8080 only'),
+      expect.stringContaining('is connected'),
+      expect.stringContaining('a key with the permission Read/Write'),
+      expect.stringContaining('Settings, Advanced, Webhooks, Add webhook'),
+      '  order.created, order.updated, order.deleted, order.restored',
+      expect.stringContaining('to https://go.example:8081/ingest/woocommerce/int_'),
+      '',
+    ]);
+  }, 60_000);
+
+  it('checks a connection step by step: each passes, or fails with the fix', async () => {
+    const store = await newStore('shopify');
+    const { app: its } = store.access;
+    const connect = ['connect', '--brand', brand.id, '--provider', 'shopify', '--url', store.url];
+    const { out } = await cli(...connect, '--client-id', its.id, '--client-secret-file', file('client', its.secret));
+    const id = out.trim();
+    const check = () => runCli(['integration', 'check', id], { LINKS_URL: app.links });
+    const linesOf = ({ out: said }: { out: string }) =>
+      said
+        .trim()
+        .split('\n')
+        .map((line) => line.split(':')[0]);
+    const first = await check();
+    expect([first.status, linesOf(first)]).toEqual([
+      1,
+      [
+        ...['token', 'store', 'orders', 'webhooks', 'address', 'version'].map((what) => `pass  ${what}`),
+        'FAIL  deliveries',
+      ],
+    ]);
+    expect(first.out).toContain('Place a test order, then check again.');
+    const sent = signedDelivery('shopify', its.secret, 'products/update', {});
+    await deliver(app.url, 'shopify', id, sent);
+    const second = await check();
+    expect([second.status, second.out]).toEqual([0, expect.not.stringContaining('FAIL')]);
+    its.isInstalled = false;
+    const third = await check();
+    expect([third.status, third.out]).toEqual([1, expect.stringMatching(/FAIL {2}token: .*install it/)]);
+  }, 90_000);
 
   it('says what is wrong: a token that is refused, secrets that are not given', async () => {
     const store = await newStore('shopify');

@@ -227,6 +227,10 @@ describe('A store', () => {
     const { versions } = store.access;
     store.access.versions = ['2027-01', '2027-04'];
     await lookAgain();
+    const metrics = await (await fetch(`${app.url}/metrics`)).text();
+    expect(metrics).toMatch(
+      /rollcall_store_api_versions\{provider="shopify",version="2027-01",current="false"\} [1-9]/,
+    );
     expect((await read()).warnings).toEqual([
       { code: 'api_version', message: expect.stringContaining('2027-01 of its API instead of 2026-10') },
     ]);

@@ -2,14 +2,17 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../src/links-host/jobs.ts';
 import { useClicks } from '../../src/resources/order-clicks/jobs.ts';
+import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
 import { deskOf } from '../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeSale } from '../harness/sales.ts';
+import { signIn } from '../harness/session.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
-import { connectTestStore, startStore } from '../harness/store.ts';
+import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
+import { approve } from '../harness/store-access.ts';
 import { openStorefront, type Storefront } from '../harness/storefront.ts';
 import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
@@ -40,6 +43,9 @@ const consent = (isGiven: boolean) => `<script>window.Shopify = { loadFeatures: 
   Shopify.customerPrivacy = { marketingAllowed: () => ${isGiven} }; then();
 }, 1) };</script>`;
 
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const PHONE_VIEW = { viewport: { width: 390, height: 844 }, hasTouch: true };
+
 describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   let app: TestApp;
   let brand: TestBrand;
@@ -63,6 +69,18 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await browser?.close();
     await app?.close();
   });
+
+  /** A brand with this Shopify store alone, connected by its app with its webhooks on. */
+  async function aloneWith({ url, access }: TestStore) {
+    const other = await makeBrand(app.context);
+    const owner = await signIn(app, other.id);
+    const { id: client_id, secret: client_secret } = access.app;
+    const send = async () => {
+      await owner.send('POST', '/v1/affiliates/integrations', { provider: 'shopify', url, client_id, client_secret });
+      await keepDueWebhooks(app.context);
+    };
+    return { brand: other, send };
+  }
 
   async function clean(name: string, { page, complaints }: OpenPage): Promise<void> {
     await shoot(page, name);
@@ -101,10 +119,12 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   it('connects a store that is there, says which field is wrong where it is not, and disconnects it', async () => {
     const store = await startStore('woocommerce');
     store.name = 'Woo and Co';
+    store.hooks.mayBeMade = false;
     const { page } = phone;
     await phone.go('/stores');
     await page.getByRole('button', { name: 'Connect a store' }).click();
     await page.getByText('WooCommerce', { exact: true }).click();
+    await page.getByRole('button', { name: 'Enter a REST API key' }).click();
     await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
     await page.getByLabel('Access token').fill('ck_wrong:cs_wrong');
     await page.getByLabel('Webhook secret').fill('a secret of the shop');
@@ -115,6 +135,9 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await page.getByLabel('Access token').fill(store.token);
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('dialog', { name: 'Woo and Co is connected' }).waitFor();
+    await page.getByText('Rollcall is creating the webhooks').waitFor();
+    await keepDueWebhooks(app.context);
+    await page.getByText('a key with the permission Read/Write').first().waitFor();
     const address = await page.getByRole('region', { name: 'Webhook address' }).textContent();
     expect(address).toMatch(/^https:\/\/go\.example\/ingest\/woocommerce\/int_\w+$/);
     await clean('stores-connected-phone', phone);
@@ -124,6 +147,97 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
     await card.getByText('This store is disconnected').waitFor();
     expect(phone.complaints.splice(0)).toEqual([]);
+    await store.close();
+  });
+
+  it("connects Shopify by an app's id and secret, and shows that its webhooks are on", async () => {
+    const store = await startStore('shopify');
+    store.name = 'Shop by app';
+    const { page } = open;
+    await open.go('/stores');
+    await page.getByRole('button', { name: 'Connect a store' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Connect a store' });
+    await dialog.getByText('the Dev Dashboard').waitFor();
+    await dialog.getByRole('textbox', { name: 'Address' }).fill(store.url);
+    await dialog.getByLabel('Client ID').fill(store.access.app.id);
+    await dialog.getByLabel('Client secret').fill('shpss_of_another');
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await dialog.getByText('Copy the secret that the Dev Dashboard shows').waitFor();
+    await clean('stores-app-refused', open);
+    await dialog.getByLabel('Client secret').fill(store.access.app.secret);
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Shop by app is connected' }).waitFor();
+    await keepDueWebhooks(app.context);
+    await page.getByText('The webhooks are on').waitFor();
+    await clean('stores-app-connected', open);
+    await page.getByRole('button', { name: 'Done' }).click();
+    await store.close();
+  });
+
+  it('connects WooCommerce by a click in the shop, and says so when the access was not approved', async () => {
+    const store = await startStore('woocommerce');
+    store.name = 'Woo by click';
+    const { page } = phone;
+    const answers: ('approve' | 'deny')[] = ['deny', 'approve'];
+    await page.route(`${store.url}/wc-auth/v1/authorize**`, async (route) => {
+      const { returnTo } =
+        answers.shift() === 'approve'
+          ? await approve(store, route.request().url(), app.links)
+          : { returnTo: new URL(`${app.url}/app/stores?success=0&user_id=sau_x`) };
+      await route.fulfill({ status: 302, headers: { location: `${returnTo}` } });
+    });
+    for (const isApproved of [false, true]) {
+      await phone.go('/stores');
+      await page.getByRole('button', { name: 'Connect a store' }).click();
+      await page.getByText('WooCommerce', { exact: true }).click();
+      await page.getByRole('textbox', { name: 'Address' }).fill(store.url);
+      await page.getByRole('button', { name: 'Continue in WooCommerce' }).click();
+      const said = isApproved
+        ? page.getByRole('dialog', { name: 'Woo by click is connected' })
+        : page.getByText('The access was not approved in the store');
+      await said.waitFor();
+    }
+    expect(new URL(page.url()).search).toBe('');
+    await keepDueWebhooks(app.context);
+    await page.getByText('The webhooks are on').waitFor();
+    await clean('stores-authorized-phone', phone);
+    await store.close();
+  });
+
+  it('shows webhooks that are off and another API version, here and on Home', async () => {
+    const store = await startStore('shopify');
+    store.name = 'Troubled shop';
+    const { brand: other, send } = await aloneWith(store);
+    const [first, second] = [
+      await openWebApp(browser, app, other.id, DESKTOP),
+      await openWebApp(browser, app, other.id, PHONE_VIEW),
+    ];
+    await send();
+    store.hooks.all = [];
+    store.hooks.mayBeMade = false;
+    store.access.versions = ['2027-01'];
+    await app.context.postgres.db
+      .updateTable('integrations')
+      .set({ webhooksDueAt: new Date(0) })
+      .where('brandId', '=', other.id)
+      .execute();
+    await keepDueWebhooks(app.context);
+    for (const [name, where] of [
+      ['desktop', first],
+      ['phone', second],
+    ] as const) {
+      await where.go('/stores');
+      await where.page.getByText('The store switched off webhooks').waitFor();
+      await where.page.getByText('2027-01 of its API').waitFor();
+      await clean(`stores-disabled-${name}`, where);
+      await where.page.getByRole('button', { name: /^Set up/ }).click();
+      await where.page.getByText('Rollcall tries again every 15 minutes').waitFor();
+      await clean(`stores-disabled-set-up-${name}`, where);
+      await where.go('/');
+      await where.page.getByRole('link', { name: '1 store that needs attention' }).waitFor();
+      await clean(`stores-home-${name}`, where);
+      await where.page.context().close();
+    }
     await store.close();
   });
 

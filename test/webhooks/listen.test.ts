@@ -4,6 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { contentEvents } from '../../src/resources/content/schema.ts';
+import { sampleData } from '../../src/resources/webhooks/schema.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { type Run, run as runChild } from '../harness/child.ts';
 import { APPLICATION, emit } from '../harness/webhooks.ts';
@@ -59,7 +61,7 @@ describe('cli listen', () => {
       const target = `http://127.0.0.1:${port}/hook`;
       const cli = (...args: string[]) => run([process.execPath, 'src/cli.ts', ...args], env);
       const listening = cli('listen', '--forward-to', target);
-      await until('listen', () => listening.said().includes('Listening'));
+      await until('listen', () => listening.said().includes('Listening'), 60_000);
       const secret = /whsec_\S+/.exec(listening.said())?.[0] ?? '';
       const receiver = run(receiverOf(language), { PORT: String(port), WEBHOOK_SECRET: secret });
       await until('the receiver', () => isUp(port));
@@ -90,5 +92,59 @@ describe('cli listen', () => {
     await until('two lines', () => listening.out().split('\n').length > 2);
     const lines = listening.out().trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).data.id)).toEqual(['app_2', 'app_3']);
+  });
+
+  it('prints every event that is emitted after it says that it listens', async () => {
+    const brand = await makeBrand(app.context);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
+    await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_before' });
+    const listening = run([process.execPath, 'src/cli.ts', 'listen'], env);
+    await until('listen', () => listening.said().includes('Listening'), 60_000);
+    await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_after' });
+    await until('a line', () => listening.out().includes('\n'));
+    expect(JSON.parse(listening.out().split('\n')[0] ?? '').data.id).toBe('app_after');
+  });
+
+  it.each([
+    ['an unknown key', 'none', [], /INVALID_API_KEY[\s\S]*Set ROLLCALL_BRAND_KEY/],
+    ['a data key', 'data', [], /BRAND_KEY_REQUIRED[\s\S]*a data key has no events/],
+    [
+      'an unknown event',
+      'brand',
+      ['--events', 'payout.lost'],
+      /"payout\.lost" is not an event[\s\S]*Allowed: .*payout\.created/,
+    ],
+    ['an event of nobody', 'brand', ['--since', 'evt_0Uo3xK2mVdT2aXs7LpRb'], /[\s\S]*--since/],
+    ['--since beside --last', 'brand', ['--since', 'evt_0Uo3xK2mVdT2aXs7LpRb', '--last', '2'], /cannot be used with/],
+    [
+      'an older event that the feed lacks',
+      'brand',
+      ['--legacy', '--events', 'contract.signed'],
+      /The feed has no contract\.signed/,
+    ],
+  ] as const)('ends with a failure and says what to do about %s', async (_what, kind, args, message) => {
+    const brand = await makeBrand(app.context);
+    const key = kind === 'none' ? `svk_${'0'.repeat(40)}` : await brand.key(kind);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
+    const listening = run([process.execPath, 'src/cli.ts', 'listen', ...args], env);
+    if (listening.child.exitCode === null) await once(listening.child, 'exit');
+    expect(listening.child.exitCode).toBeGreaterThan(0);
+    expect(listening.said()).toMatch(message);
+    expect(listening.said()).not.toContain('Listening');
+  });
+
+  it('says with --legacy which events only webhooks of the older interface get, and takes the older names', async () => {
+    const brand = await makeBrand(app.context);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
+    const command = [process.execPath, 'src/cli.ts', 'listen', '--legacy', '--events', 'content.metrics_updated'];
+    const listening = run(command, env);
+    await until('listen', () => listening.said().includes('Listening'), 60_000);
+    expect(listening.said()).toMatch(
+      /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
+    );
+    const sample = JSON.parse(sampleData('current', 'content.refreshed') ?? '{}');
+    await emit(app, brand, 'content.refreshed', contentEvents['content.refreshed'].data.parse(sample));
+    await until('a line', () => listening.out().includes('\n'));
+    expect(JSON.parse(listening.out().split('\n')[0] ?? '').event).toBe('content.metrics_updated');
   });
 });

@@ -1,6 +1,15 @@
 """A typed client of the Rollcall API. Operations are in `rollcall.generated.api`, a module each."""
 
-from .client import RollcallError, answer_of, every_item, open_rollcall
-from .webhooks import verify_webhook
+from .client import Page, RollcallError, answer_of, every_item, every_item_async, open_rollcall
+from .webhooks import WebhookSecretError, verify_webhook
 
-__all__ = ["RollcallError", "answer_of", "every_item", "open_rollcall", "verify_webhook"]
+__all__ = [
+    "Page",
+    "RollcallError",
+    "WebhookSecretError",
+    "answer_of",
+    "every_item",
+    "every_item_async",
+    "open_rollcall",
+    "verify_webhook",
+]

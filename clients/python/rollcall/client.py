@@ -1,75 +1,36 @@
-import email.utils
-import time
-import uuid
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
-
-import httpx
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from typing import Protocol, TypeVar
 
 from .generated.client import AuthenticatedClient
-from .generated.models import Error
-
-RETRIED = (429, 503)
-LONGEST_WAIT_S = 60.0
+from .generated.models import Error, ErrorCode, Pagination
+from .retries import Retrying
 
 Answer = TypeVar("Answer")
+Item = TypeVar("Item")
+PageItem = TypeVar("PageItem", covariant=True)
 
 
-def _wait_of(response: httpx.Response | None, attempt: int) -> float:
-    """What the server asks for, in seconds or as a date; else twice as long each time."""
-    asked = response.headers.get("retry-after") if response else None
-    if asked is None:
-        seconds = 0.25 * 2**attempt
-    elif asked.replace(".", "", 1).isdigit():
-        seconds = float(asked)
-    else:
-        seconds = email.utils.parsedate_to_datetime(asked).timestamp() - time.time()
-    return min(max(seconds, 0.0), LONGEST_WAIT_S)
+class Page(Protocol[PageItem]):
+    """The answer of a list."""
 
+    @property
+    def data(self) -> Sequence[PageItem]: ...
 
-class _Retrying(httpx.BaseTransport):
-    """Tries again what may be tried again: a change carries an Idempotency-Key, so that it is made once."""
-
-    def __init__(self, inner: httpx.BaseTransport, retries: int) -> None:
-        self._inner = inner
-        self._retries = retries
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        if request.method != "GET" and "idempotency-key" not in request.headers:
-            request.headers["idempotency-key"] = str(uuid.uuid4())
-        attempt = 0
-        while True:
-            response: httpx.Response | None = None
-            is_last = attempt >= self._retries
-            try:
-                response = self._inner.handle_request(request)
-            except httpx.TransportError:
-                if is_last:
-                    raise
-            if response is not None and (is_last or response.status_code not in RETRIED):
-                return response
-            wait = _wait_of(response, attempt)
-            if response is not None:
-                response.close()
-            time.sleep(wait)
-            attempt += 1
-
-    def close(self) -> None:
-        self._inner.close()
+    @property
+    def pagination(self) -> Pagination: ...
 
 
 def open_rollcall(key: str, base_url: str, retries: int = 3) -> AuthenticatedClient:
-    """A client for every operation: `list_campaigns.sync(client=client)`."""
-    transport = _Retrying(httpx.HTTPTransport(), retries)
-    return AuthenticatedClient(base_url=base_url.rstrip("/"), token=key, httpx_args={"transport": transport})
+    """A client for every operation: `list_campaigns.sync(client=client)`, or `await list_campaigns.asyncio(client=client)`."""
+    return AuthenticatedClient(base_url=base_url.rstrip("/"), token=key, httpx_args={"transport": Retrying(retries)})
 
 
 class RollcallError(Exception):
-    """A refusal of the API's. `code` is one of `rollcall.generated.models.ErrorCode`: branch on it."""
+    """A refusal of the API's: branch on `code`."""
 
     def __init__(self, refusal: Error) -> None:
         super().__init__(f"{refusal.code}: {refusal.error}")
-        self.code = refusal.code
+        self.code: ErrorCode = refusal.code
         self.refusal = refusal
 
 
@@ -82,12 +43,24 @@ def answer_of(answer: Answer | Error | None) -> Answer:
     return answer
 
 
-def every_item(list_page: Callable[[int], Any]) -> Iterator[Any]:
+def every_item(list_page: Callable[[int], Page[Item] | Error | None]) -> Iterator[Item]:
     """Every item of a list: `every_item(lambda page: list_campaigns.sync(client=client, page=page))`."""
     page = 1
     while True:
         answer = answer_of(list_page(page))
         yield from answer.data
+        if not answer.pagination.has_more:
+            return
+        page += 1
+
+
+async def every_item_async(list_page: Callable[[int], Awaitable[Page[Item] | Error | None]]) -> AsyncIterator[Item]:
+    """Every item of a list: `every_item_async(lambda page: list_campaigns.asyncio(client=client, page=page))`."""
+    page = 1
+    while True:
+        answer = answer_of(await list_page(page))
+        for item in answer.data:
+            yield item
         if not answer.pagination.has_more:
             return
         page += 1

@@ -1,20 +1,53 @@
 import base64
+import binascii
 import hashlib
 import hmac
+import re
 import time
 from collections.abc import Mapping
 
 TOLERANCE_S = 300
 
 
-def verify_webhook(secret: str, payload: bytes, headers: Mapping[str, str]) -> bool:
-    """Whether a delivery was signed with the webhook's secret and is not older than five minutes."""
-    known = {name.lower(): value for name, value in headers.items()}
+class WebhookSecretError(ValueError):
+    """The only error of `verify_webhook`: the secret passed to it is not one."""
+
+    def __init__(self) -> None:
+        super().__init__("The secret of a webhook is `whsec_` followed by base64, as POST /v1/webhooks answered it.")
+
+
+def _key_of(secret: str) -> bytes:
+    try:
+        key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+    except (AttributeError, TypeError, ValueError, binascii.Error):
+        key = b""
+    if not key:
+        raise WebhookSecretError
+    return key
+
+
+def _headers_of(headers: Mapping[str, str]) -> dict[str, str]:
+    try:
+        return {str(name).lower(): value for name, value in headers.items() if isinstance(value, str)}
+    except (AttributeError, TypeError, ValueError):
+        return {}
+
+
+def verify_webhook(secret: str, payload: bytes | str, headers: Mapping[str, str]) -> bool:
+    """Whether a delivery was signed with the webhook's secret and is not older than five minutes.
+
+    False for any other request, however malformed. `payload` is the raw body, before it is parsed. Raises
+    WebhookSecretError for a `secret` that is not one.
+    """
+    key = _key_of(secret)
+    known = _headers_of(headers)
     at = known.get("webhook-timestamp", "")
-    if not at.isdigit() or abs(time.time() - int(at)) > TOLERANCE_S:
+    if re.fullmatch("[0-9]{1,15}", at) is None or abs(time.time() - int(at)) > TOLERANCE_S:
         return False
-    key = base64.b64decode(secret.removeprefix("whsec_"))
-    signed = f"{known.get('webhook-id', '')}.{at}.".encode() + payload
-    right = base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).decode()
-    given = known.get("webhook-signature", "").split(" ")
-    return any(hmac.compare_digest(f"v1,{right}", one) for one in given)
+    body = payload.encode(errors="replace") if isinstance(payload, str) else payload
+    if not isinstance(body, (bytes, bytearray, memoryview)):
+        return False
+    signed = f"{known.get('webhook-id', '')}.{at}.".encode(errors="replace") + bytes(body)
+    right = b"v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest())
+    given = known.get("webhook-signature", "").encode(errors="replace").split(b" ")
+    return any(hmac.compare_digest(right, one) for one in given)

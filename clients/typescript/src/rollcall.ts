@@ -73,9 +73,9 @@ export class RollcallError extends Error {
 }
 
 interface Outcome<Answer> {
-  data?: Answer;
+  data?: Answer | undefined;
   error?: unknown;
-  response?: Response;
+  response?: Response | undefined;
 }
 
 const isRefusal = (error: unknown): error is { error: string; code: ErrorCode } =>
@@ -98,28 +98,4 @@ export async function* everyItem<Item>(
     yield* data;
     if (!pagination.has_more) return;
   }
-}
-
-const bytesOf = (base64: string) => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-const TOLERANCE_S = 300;
-
-/**
- * Whether a delivery was signed with the webhook's secret and is not older than five minutes. `payload` is the body as
- * it came, before anything parsed it.
- */
-export async function verifyWebhook(
-  secret: string,
-  payload: string,
-  headers: { 'webhook-id': string; 'webhook-timestamp': string; 'webhook-signature': string },
-): Promise<boolean> {
-  const at = Number(headers['webhook-timestamp']);
-  if (!(Math.abs(Date.now() / 1_000 - at) <= TOLERANCE_S)) return false;
-  const hmac = { name: 'HMAC', hash: 'SHA-256' };
-  const key = await crypto.subtle.importKey('raw', bytesOf(secret.replace(/^whsec_/, '')), hmac, false, ['verify']);
-  const signed = new TextEncoder().encode(`${headers['webhook-id']}.${headers['webhook-timestamp']}.${payload}`);
-  for (const signature of headers['webhook-signature'].split(' ')) {
-    const [version, value] = signature.split(',');
-    if (version === 'v1' && value && (await crypto.subtle.verify('HMAC', key, bytesOf(value), signed))) return true;
-  }
-  return false;
 }

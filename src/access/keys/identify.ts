@@ -26,6 +26,8 @@ export interface Request {
   /** The value of the `Idempotency-Key` header. */
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
+  /** Whether it came to `/mcp`, the only resource of tokens that a host of agents got by OAuth. */
+  isAgent?: boolean;
 }
 
 export interface Identified {

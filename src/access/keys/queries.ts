@@ -28,6 +28,8 @@ interface Called {
   expiresAt: Date | null;
   revokedAt: Date | null;
   subscription: Subscription;
+  /** What an owner granted an agent's host, whose token this is; null for any other key. */
+  scopes: readonly string[] | null;
 }
 
 /** Whom a key represents: the brand, or one of its people. */
@@ -40,7 +42,9 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
     .leftJoin('people as person', (join) =>
       join.onRef('person.id', '=', 'key.personId').on('person.removedAt', 'is', null),
     )
+    .leftJoin('agentGrants as grant', 'grant.keyId', 'key.id')
     .select([
+      'grant.scopes',
       'key.id as keyId',
       'key.kind',
       'key.brandId',

@@ -87,6 +87,11 @@ export function refuseForeignPage({ cookie }: Request, caller: Caller, { method 
   return new ApiError('CROSS_SITE', 'Only the pages of the web app may make changes (Sec-Fetch-Site).');
 }
 
+/** Rejects an agent's token outside of `/mcp`, where the brand's policy for agents does not apply. */
+export function refuseOtherResource({ isAgent }: Request, { scopes }: Caller): ApiError | undefined {
+  return scopes === null || isAgent ? undefined : invalidKey('This token is for /mcp only; use an API key here.');
+}
+
 function refusePlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {
   if (!operation?.directory) return undefined;
   const allowed =

@@ -37,7 +37,28 @@ export interface PlansTable {
   appliedBy: string | null;
 }
 
+/** What an owner allowed a host of agents, by OAuth. */
+export interface AgentGrantsTable {
+  id: string;
+  brandId: string;
+  personId: string;
+  clientHash: Buffer;
+  clientName: string;
+  redirectUri: string;
+  scopes: string[];
+  codeHash: Buffer;
+  codeChallenge: string;
+  codeExpiresAt: Date;
+  codeUsedAt: Date | null;
+  keyId: string | null;
+  refreshHash: Buffer | null;
+  spentRefreshHash: Buffer | null;
+  refreshExpiresAt: Date | null;
+  createdAt: ColumnType<Date, Date, never>;
+}
+
 export interface AgentTables {
+  agentGrants: AgentGrantsTable;
   agentPolicies: AgentPoliciesTable;
   plans: PlansTable;
 }

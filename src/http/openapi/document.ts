@@ -8,6 +8,7 @@ import type { Variant } from '../../outbox/events.ts';
 import { tags } from '../../resources/nouns.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
+import { constrainInputs } from './inputs.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { type Announced, webhooksOf } from './webhooks.ts';
 
@@ -74,6 +75,8 @@ function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Coll
   return Object.entries(shape.shape).map(([name, field]) => {
     const own = z.instanceof(z.ZodType).parse(field);
     const { description, ...schema } = schemaOf(own, 'output', collected);
+    // Declared as it is written in a URL.
+    if (schema.type === 'array' && typeof schema.example === 'string') schema.example = schema.example.split(',');
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
     const example = required ? { example: exampleOf(schema, source, name) } : {};
@@ -242,6 +245,7 @@ export function openapiDocument({ variant, operations, events }: Interface): Jso
     paths[operation.path] = path;
   }
   for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
+  constrainInputs(paths, schemas);
   return {
     openapi: '3.1.0',
     info: INFO[variant],

@@ -74,6 +74,7 @@ const ENTRANCES = {
   docs: '/docs',
   openapi: '/openapi.json',
   llms: '/llms.txt',
+  clients: '/clients/',
   mcp: '/mcp',
   health: '/healthz',
   readiness: '/readyz',

@@ -4,22 +4,27 @@ import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { inWork } from '../../operation/work.ts';
-import { askWhoItIs, connectStore, disconnectStore } from '../../resources/integrations/actions.ts';
-import { findBrandOfIntegration, integrations } from '../../resources/integrations/queries.ts';
+import {
+  type Asking,
+  askWhoItIs,
+  connectStore,
+  disconnectStore,
+  type StoreEntry,
+} from '../../resources/integrations/actions.ts';
+import { addressWarnings } from '../../resources/integrations/policy.ts';
+import { findBrandOfIntegration, type IntegrationRow, integrations } from '../../resources/integrations/queries.ts';
 import { integrationOf, PROVIDERS, webhookUrlOf } from '../../resources/integrations/schema.ts';
+import { keepWebhooksNow } from '../../resources/store-webhooks/actions.ts';
+import { clientOf } from '../../stores/clients.ts';
+import { AppRefused } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { readTextFile } from './files.ts';
+import { checkIntegration, reasonOf } from './integration-check.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
-
-const TOPICS: Readonly<Record<Provider, string>> = {
-  shopify: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
-  woocommerce: 'order.created, order.updated, order.deleted, order.restored',
-  generic: 'order.created, order.paid, order.updated, order.cancelled, order.refunded',
-};
 
 interface ConnectOptions {
   brand: string;
@@ -27,6 +32,8 @@ interface ConnectOptions {
   url: string;
   tokenFile?: string;
   webhookSecretFile?: string;
+  clientId?: string;
+  clientSecretFile?: string;
 }
 
 function baseUrl(value: string): string {
@@ -50,18 +57,52 @@ async function ask(what: string): Promise<string> {
   }
 }
 
+/** Asks on the terminal for what is not secret. */
+async function askOpenly(what: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return (await lines.question(`${what}: `)).trim();
+  } finally {
+    lines.close();
+  }
+}
+
+const HOW_TO_MAKE_AN_APP = `Make an app for the shop, signed in as its owner:
+  1. In the shop's admin: Settings, Apps, Develop apps, Build apps in Dev Dashboard (https://dev.shopify.com).
+  2. Create app; give it a name, and under Access the scopes read_orders, read_discounts. Release.
+  3. Home of the app, Install app, choose the shop, Install. The app must belong to the shop's organization.
+  4. Settings of the app shows its client ID and client secret.
+`;
+
 /**
  * Reads secrets from a file, from stdin (`-`, one per line) or from a prompt, never from an argument, which every
  * process can read.
  */
-async function readSecrets({ tokenFile, webhookSecretFile }: ConnectOptions) {
-  const piped = [tokenFile, webhookSecretFile].includes('-') ? (await text(process.stdin)).split('\n') : [];
-  const read = async (what: string, file: string | undefined) => {
+async function openReader(files: readonly (string | undefined)[]) {
+  const piped = files.includes('-') ? (await text(process.stdin)).split('\n') : [];
+  return async (what: string, file: string | undefined): Promise<string> => {
     if (file === undefined && !process.stdin.isTTY) throw new Error(`Give the ${what} in a file, or - for stdin.`);
     const value = file === undefined ? await ask(what) : file === '-' ? piped.shift() : readTextFile(file);
     if (!value?.trim()) throw new Error(`The ${what} is empty.`);
     return value.trim();
   };
+}
+
+/** A Shopify app's client ID; undefined where an access token is entered instead. */
+async function clientIdOf({ provider, clientId, tokenFile, clientSecretFile }: ConnectOptions) {
+  if (clientId !== undefined || provider !== 'shopify' || tokenFile !== undefined || !process.stdin.isTTY) {
+    if (clientSecretFile !== undefined && clientId === undefined) throw new Error('Give --client-id as well.');
+    return clientId;
+  }
+  process.stderr.write(HOW_TO_MAKE_AN_APP);
+  return (await askOpenly('client ID (empty: enter an access token of an older custom app)')) || undefined;
+}
+
+async function readSecrets(options: ConnectOptions): Promise<Pick<StoreEntry, 'token' | 'webhookSecret' | 'app'>> {
+  const { tokenFile, webhookSecretFile, clientSecretFile } = options;
+  const id = await clientIdOf(options);
+  const read = await openReader([tokenFile, webhookSecretFile, clientSecretFile]);
+  if (id !== undefined) return { app: { id, secret: await read('client secret', clientSecretFile) } };
   const token = await read('access token', tokenFile);
   return { token, webhookSecret: await read('webhook secret', webhookSecretFile) };
 }
@@ -74,17 +115,66 @@ function explained(error: unknown): never {
   throw new Error(`${what} ${why}`, { cause: error });
 }
 
-async function connect({ db, clock, config, secrets }: CommandEngines, options: ConnectOptions): Promise<void> {
+/** What is asked of a store is asked with these. */
+const askingOf = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
+  ...{ postgres: { db }, clock, config, secrets: secrets() },
+  log: { warn: () => undefined },
+});
+
+function explainedStore(error: unknown): never {
+  if (error instanceof AppRefused)
+    throw new Error(`The ${error.field.replace('_', ' ')} ${error.message}`, { cause: error });
+  explained(error);
+}
+
+/** How the webhooks are switched on: by us, or else by hand, as the shop's own admin calls it. */
+const BY_HAND: Readonly<Record<Provider, string>> = {
+  shopify: 'In the shop: Settings, Notifications, Webhooks, Create webhook, with the format JSON, for',
+  woocommerce: 'In WooCommerce: Settings, Advanced, Webhooks, Add webhook, with the status Active and your secret, for',
+  generic: 'In the store, send',
+};
+
+async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<string> {
+  const { topics, webhooks } = clientOf(row.provider);
+  const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
+    ...{ webhookState: 'manual' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
+  }));
+  if (!kept && webhooks && row.webhookState === 'pending') return 'A worker creates its webhooks.\n';
+  const { webhookState, problem } = kept ?? { webhookState: 'manual', problem: null };
+  if (webhookState === 'active')
+    return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
+  // What an admin creates in Shopify is signed with another secret than what an app creates.
+  if (row.provider === 'shopify' && problem !== null) return `${problem}\nRollcall tries again every 15 minutes.\n`;
+  const url = webhookUrlOf(asking.config.linksUrl, row);
+  return `${problem === null ? '' : `${problem}\n`}${BY_HAND[row.provider]}\n  ${topics.join(', ')}\nto ${url}\n`;
+}
+
+async function connect(engines: CommandEngines, options: ConnectOptions): Promise<void> {
+  const { db, clock, config, secrets } = engines;
   const { provider, url } = options;
   const brand = await getBrand(db, options.brand);
+  for (const { message } of addressWarnings({ provider, baseUrl: url }, config.linksUrl)) {
+    process.stderr.write(`Warning: ${message}\n`);
+  }
   const entry = { provider, baseUrl: url, ...(await readSecrets(options)) };
-  const store = await askWhoItIs({ config, clock }, entry).catch(explained);
+  const store = await askWhoItIs({ config, clock }, entry).catch(explainedStore);
   const actor = { brandId: brand.id, keyId: null, operation: 'connect_affiliate_store', requestId: null };
-  const { id } = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
-  process.stdout.write(`${id}\n`);
-  process.stderr.write(`${store.facts.name} (${store.facts.storefrontUrl}, ${store.facts.currency}) is connected. In the store, send
-  ${TOPICS[provider]}
-to ${webhookUrlOf(config.linksUrl, { provider, id })}\n`);
+  const row = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
+  process.stdout.write(`${row.id}\n`);
+  process.stderr.write(`${store.facts.name} (${store.facts.storefrontUrl}, ${store.facts.currency}) is connected.\n`);
+  process.stderr.write(await switchWebhooksOn(askingOf(engines), row));
+}
+
+async function check(engines: CommandEngines, id: string): Promise<void> {
+  const steps = await checkIntegration(askingOf(engines), await brandOf(engines, id), id);
+  for (const { what, passed, said } of steps) process.stdout.write(`${passed ? 'pass' : 'FAIL'}  ${what}: ${said}\n`);
+  if (steps.some(({ passed }) => !passed)) process.exitCode = 1;
+}
+
+async function brandOf({ db }: CommandEngines, id: string): Promise<string> {
+  const brandId = await findBrandOfIntegration(db, id);
+  if (!brandId) throw new Error(`No integration ${JSON.stringify(id)}.`);
+  return brandId;
 }
 
 const COLUMNS = ['id', 'provider', 'status', 'webhooks', 'storefront_url', 'name'] as const;
@@ -106,9 +196,9 @@ async function list({ db, clock, config }: CommandEngines, options: { brand: str
   printList(COLUMNS, items, options.json);
 }
 
-async function disconnect({ db, clock }: CommandEngines, id: string): Promise<void> {
-  const brandId = await findBrandOfIntegration(db, id);
-  if (!brandId) throw new Error(`No integration ${JSON.stringify(id)}.`);
+async function disconnect(engines: CommandEngines, id: string): Promise<void> {
+  const { db, clock } = engines;
+  const brandId = await brandOf(engines, id);
   const actor = { brandId, keyId: null, operation: 'disconnect_affiliate_store', requestId: null };
   await inWork(db, clock, actor, (work) => disconnectStore(work, id));
   process.stdout.write(`${id}\n`);
@@ -128,6 +218,9 @@ export function integrationCommands(program: Command): void {
       'the secret that the store signs its webhooks with; - for stdin, after the token',
       filled,
     )
+    .option('--client-id <id>', "of Shopify: the client ID of an app of the shop's organization", filled)
+    .option('--client-secret-file <file>', 'the client secret of that app; - for stdin', filled)
+    .addHelpText('after', `\nShopify. ${HOW_TO_MAKE_AN_APP}`)
     .action((options: ConnectOptions) => withEngines((engines) => connect(engines, options)));
   integration
     .command('list')
@@ -135,6 +228,11 @@ export function integrationCommands(program: Command): void {
     .requiredOption('--brand <id or name>', 'the brand', filled)
     .addOption(jsonOption())
     .action((options: { brand: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
+  integration
+    .command('check')
+    .description('look at everything that the connection of a store lives on; each step passes, or fails with the fix')
+    .argument('<id>', "the integration's id", filled)
+    .action((id: string) => withEngines((engines) => check(engines, id)));
   integration
     .command('disconnect')
     .description("refuse a store's deliveries from now on and delete its secrets; prints its id")

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
+import { ignoreFailure } from '../../values/errors.ts';
 
 /** A server, called with a brand's key. */
 export interface Rest {
@@ -10,7 +11,31 @@ export interface Rest {
   send(method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<unknown>;
 }
 
-const Refusal = z.object({ error: z.string(), code: z.string() });
+const Refusal = z.object({
+  error: z.string(),
+  code: z.string(),
+  details: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+  allowed: z.array(z.string()).optional(),
+  oldest: z.string().nullish(),
+});
+type Refusal = z.infer<typeof Refusal>;
+
+/** A response that is not 2xx. */
+export class RefusedError extends Error {
+  readonly status: number;
+  /** Undefined when something else than the API answered. */
+  readonly refusal: Refusal | undefined;
+
+  constructor(url: string, status: number, refusal: Refusal | undefined) {
+    const details = refusal?.details?.map(({ field, message }) => `${field}: ${message}`) ?? [];
+    const allowed = refusal?.allowed ? [`Allowed: ${refusal.allowed.join(', ')}.`] : [];
+    super(
+      refusal ? [`${refusal.code}: ${refusal.error}`, ...details, ...allowed].join('\n') : `${url} answered ${status}.`,
+    );
+    this.status = status;
+    this.refusal = refusal;
+  }
+}
 
 /** The keys that `npm start` wrote, as the default. */
 function demoOf(directory: string): Record<string, string> {
@@ -41,12 +66,9 @@ export function openRest(): Rest {
         if (signal?.aborted) throw error;
         throw new Error(`The server at ${url} cannot be reached; is it running?`, { cause: error });
       });
-      const said: unknown = await answer.json();
-      if (answer.ok) return said;
-      const refusal = Refusal.safeParse(said);
-      throw new Error(
-        refusal.success ? `${refusal.data.code}: ${refusal.data.error}` : `It answered ${answer.status}.`,
-      );
+      const said: unknown = await answer.json().catch(ignoreFailure('its status says enough'));
+      if (answer.ok && said !== undefined) return said;
+      throw new RefusedError(url, answer.status, Refusal.safeParse(said).data);
     },
   };
 }

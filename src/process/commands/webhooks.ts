@@ -1,10 +1,12 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
+import { eventsShownTo, shownAs } from '../../outbox/events.ts';
+import { LATEST } from '../../resources/events/schema.ts';
 import { sampleData } from '../../resources/webhooks/schema.ts';
 import { newId } from '../../values/ids.ts';
 import { forward } from '../listening/forward.ts';
-import { beforeLast, type Listening, listen } from '../listening/listen.ts';
+import { type Listening, listen } from '../listening/listen.ts';
 import { findListening, listenSecret, noteListening } from '../listening/state.ts';
 import { filled, wholeNumber } from './arguments.ts';
 import { openRest } from './rest.ts';
@@ -26,22 +28,42 @@ interface ListenOptions {
   legacy?: true;
 }
 
+/** The older interface's events that the current one does not have, and so neither has the feed. */
+const outsideOfFeed = () =>
+  eventsShownTo('legacy').flatMap(({ name, shownAs: older }) =>
+    shownAs('current', name) === undefined ? [older] : [],
+  );
+
+/** `--events` as the feed names them: with `--legacy` they are the older names. */
+function typesOf(events: string | undefined, legacy: true | undefined): string[] {
+  const names = events?.split(',').flatMap((name) => name.trim() || []) ?? [];
+  if (!legacy) return names;
+  const missing = names.filter((name) => outsideOfFeed().includes(name));
+  if (missing.length > 0) {
+    throw new Error(`The feed has no ${missing.join(', ')}: subscribe with POST /api/v1/webhooks to receive them.`);
+  }
+  return names.map((name) => eventsShownTo('legacy').find((event) => event.shownAs === name)?.name ?? name);
+}
+
 async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
   const { directory } = readConfig();
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const listening: Listening = {
-    ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? 'latest' },
-    ...{ variant: legacy ? 'legacy' : 'current', types: events?.split(',') ?? [], signal: stopping.signal, print, say },
+    ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? LATEST },
+    ...{ variant: legacy ? 'legacy' : 'current', types: typesOf(events, legacy), signal: stopping.signal, print, say },
   };
-  const after = last === undefined ? listening.after : await beforeLast(listening, last);
-  if (forwardTo !== undefined) {
-    noteListening(directory, forwardTo);
-    say(`Forwarding to ${forwardTo}. The signing secret is ${listening.secret} and stays the same.`);
-  }
-  say(`Listening to ${listening.rest.url}; Ctrl-C ends it.`);
   try {
-    await listen({ ...listening, after });
+    await listen(listening, last, () => {
+      if (forwardTo !== undefined) {
+        noteListening(directory, forwardTo);
+        say(`Forwarding to ${forwardTo}. The signing secret is ${listening.secret} and stays the same.`);
+      }
+      const missing = legacy ? outsideOfFeed() : [];
+      if (missing.length > 0)
+        say(`The feed has no ${missing.join(', ')}: only webhooks of the older interface get them.`);
+      say(`Listening to ${listening.rest.url}; Ctrl-C ends it.`);
+    });
   } finally {
     if (forwardTo !== undefined) noteListening(directory, undefined);
   }
@@ -92,8 +114,12 @@ export function webhookCommands(program: Command): void {
     .option('--forward-to <address>', 'where to send them, such as http://127.0.0.1:3000/hook', address)
     .option('--events <names>', 'only these events, separated by commas', filled)
     .option('--since <event id>', 'start after this event instead of with the next one', filled)
-    .option('--last <count>', 'start with this many of the newest events', wholeNumber(1, 10_000))
-    .option('--legacy', 'use the format of the older interface')
+    .addOption(
+      new Option('--last <count>', 'start with this many of the newest events')
+        .argParser(wholeNumber(1, 10_000))
+        .conflicts('since'),
+    )
+    .option('--legacy', 'use the format and the event names of the older interface')
     .action(runListen);
   program
     .command('trigger')

@@ -10,7 +10,7 @@ import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMe
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';
-import { meterDirectory, meterPayouts, meterSweeps } from './stock.ts';
+import { meterDirectory, meterPayouts, meterStores, meterSweeps } from './stock.ts';
 import { meterWebhooks } from './webhooks.ts';
 
 const RECENTLY_MS = 300_000;
@@ -46,6 +46,7 @@ export function openProcessMetrics(context: Context): Metrics {
   meterQueues(metrics, redis);
   meterDirectory(metrics, context);
   meterPayouts(metrics, context);
+  meterStores(metrics, context);
   meterSweeps(metrics, context);
   return metrics;
 }

@@ -1,8 +1,10 @@
 import { readImportFigures } from '../../directory/import/figures-queries.ts';
 import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
 import type { Context } from '../../operation/context.ts';
+import { readStoreFigures } from '../../resources/integrations/queries.ts';
 import { readPayoutFigures } from '../../resources/payouts/queries.ts';
 import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
+import { clientOf } from '../../stores/clients.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
@@ -56,6 +58,22 @@ export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
       one.set(known.unallocated);
     },
   );
+}
+
+/** Connected stores, by the version of the API that answers and by whether their webhooks are on. */
+export function meterStores(metrics: Metrics, { postgres }: Context): void {
+  const stores = openScraped(metrics, () => readStoreFigures(postgres.db), COUNTS_KEPT_MS);
+  const labels: ('provider' | 'version' | 'current')[] = ['provider', 'version', 'current'];
+  stores('rollcall_store_api_versions', 'Connected stores by the API version that answers.', labels, (one, known) => {
+    for (const { provider, apiVersion, count } of known.versions) {
+      const current = String(apiVersion === clientOf(provider).version);
+      one.set({ provider, version: apiVersion, current }, count);
+    }
+  });
+  const help = 'Connected stores by whether their webhooks are on.';
+  stores('rollcall_store_webhooks', help, ['provider', 'state'], (one, known) => {
+    for (const { provider, webhookState: state, count } of known.webhooks) one.set({ provider, state }, count);
+  });
 }
 
 /** Metrics of what was read from stores directly, in addition to their webhooks. */

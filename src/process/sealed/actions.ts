@@ -26,6 +26,7 @@ export const SEALED: readonly SealedColumn[] = [
   ofId('plans', 'request'),
   ofId('contracts', 'signer_ip_sealed', sql<string>`'contract ' || id`),
   ofId('contracts', 'signer_agent_sealed', sql<string>`'contract ' || id`),
+  ofId('store_authorizations', 'keys', sql<string>`'authorization ' || encode(token_hash, 'hex')`),
   {
     table: 'idempotency_keys',
     column: 'answer',

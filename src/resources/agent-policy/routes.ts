@@ -16,6 +16,10 @@ const getAgentPolicy = read({
   tag,
   summary: 'What agents may do',
   description: 'Applies to every MCP call. A refused call gets 403 POLICY_REFUSED, which names the rule.',
+  forAgents: {
+    description:
+      'Which tools agents may call, and what they may pay, promise and send. A refused call gets POLICY_REFUSED, which names the rule.',
+  },
   response: z.object({ data: AgentPolicy }),
   handler: async ({ postgres }, { caller: { brandId } }) => ({
     data: policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),

@@ -47,6 +47,11 @@ const getAnalytics = read({
   description:
     'Covers the last 30 UTC days by default. `trends` has every bucket of the period, including empty ones. Money is in ' +
     `the brand's currency; \`by_currency\` has the other currencies. ${FRESHNESS}`,
+  forAgents: {
+    description:
+      "Covers the last 30 UTC days by default. `trends` has every bucket of the period. Money is in the brand's currency; `by_currency` has the other currencies.",
+    example: { from: '2026-01-01', granularity: 'month' },
+  },
   query: AnalyticsFilter,
   response: Analytics,
   handler: (context, call) => fresh(context, call, () => analyticsOf(context, call.caller.brandId, call.query)),

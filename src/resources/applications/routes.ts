@@ -30,6 +30,7 @@ const listCampaignApplications = read({
   tag,
   summary: 'Applications to one campaign',
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
+  forAgents: false,
   params: byCampaign,
   query: CampaignApplicationFilter,
   response: ApplicationList,
@@ -51,6 +52,7 @@ const listApplications = list({
   tag,
   summary: 'Applications to all campaigns',
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
+  forAgents: { description: 'Newest first.' },
   query: ApplicationFilter,
   item: ApplicationOfCampaign,
   rows: applications,
@@ -81,6 +83,11 @@ const updateApplicationOperation = change({
     'Set changes, omit keeps, null clears the note. ' +
     'Accepting puts the creator on the roster and fills in the name and handles that are missing there. When the roster ' +
     "is at the plan's limit, nothing changes. If the application's e-mail address and handles belong to different creators, the answer is 409 with their `existing_ids`.",
+  forAgents: {
+    description:
+      "Accepting puts the creator on the roster, unless it is at the plan's limit, and fills in a missing name and handles.",
+    example: { id: 'app_…', status: 'accepted' },
+  },
   callers: ['brand'],
   params: byId,
   query: nothing,

@@ -23,14 +23,14 @@ export const Application = z
       z
         .string()
         .nullable()
-        .describe('Handle on the photo app, without a leading @; null when none was given.')
+        .describe('Instagram handle (`photo_app`), without a leading @; null when none was given.')
         .meta({ example: 'anaeats' }),
     ),
     creator_video_app: fromOutside(
       z
         .string()
         .nullable()
-        .describe('Handle on the video app, without a leading @; null when none was given.')
+        .describe('TikTok handle (`video_app`), without a leading @; null when none was given.')
         .meta({ example: 'ana.eats' }),
     ),
     status,

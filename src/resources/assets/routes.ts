@@ -42,6 +42,7 @@ const listAssets = read({
   tag,
   summary: 'The files of the content library',
   description: 'Newest first.',
+  forAgents: { example: { creator_email: 'ana@example.com' } },
   query: AssetFilter,
   response: AssetList,
   ...answersWhere(
@@ -81,6 +82,10 @@ const updateAssets = change({
   tag,
   summary: 'Change one asset or up to 100: name, folder, tags, rights',
   description: 'Set changes, omit keeps, null clears. Either all selected assets change, or none.',
+  forAgents: {
+    description: 'Either all selected assets change, or none.',
+    example: { ids: ['ast_…'], tags: ['summer'] },
+  },
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -116,6 +121,7 @@ const getAssetRights = read({
   tag,
   summary: 'Whether an asset may be used at a time and on a channel',
   description: 'Decided by the terms of its contract, or by rights that were set on the asset.',
+  forAgents: { example: { id: 'ast_…', channel: 'paid_social' } },
   params: byId,
   query: RightsQuery,
   response: z.object({ data: AssetRights }),

@@ -8,6 +8,7 @@ const listAuditLog = list({
   tag: 'Audit log',
   summary: 'Who changed what',
   description: 'Every change made with a key or session of the brand, or by a creator on a public page. Newest first.',
+  forAgents: { example: { operation: 'create_campaign' } },
   query: AuditFilter,
   item: AuditEntry,
   rows: auditLog,

@@ -23,6 +23,10 @@ const updateBrandOperation = patch({
   summary: 'Change the brand',
   description:
     'Set changes, omit keeps, null clears; also inside `settings`. A new rate or currency applies to later orders.',
+  forAgents: {
+    description: 'Also inside `settings`, what is omitted stays. A new rate or currency applies to later orders.',
+    example: { industry: 'Skin care' },
+  },
   body: BrandPatch,
   item: Brand,
   errors: ['CONFLICT'],

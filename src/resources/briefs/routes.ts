@@ -57,6 +57,9 @@ const createBriefOperation = create({
   tag,
   summary: 'Write a brief, and send it if requested',
   description: 'Creates a draft; with `send_notification` it is sent to `creator_email` right away.',
+  forAgents: {
+    example: { title: 'Summer launch', creator_email: 'ana@example.com', instructions: 'Show it outdoors.' },
+  },
   body: BriefCreate,
   item: BriefSaved,
   apply: async (work, { body }) => briefOf(await createBrief(work, body)),
@@ -68,6 +71,10 @@ const updateBriefOperation = patch({
   tag,
   summary: 'Change a brief, or complete it',
   description: 'Set changes, omit keeps, null clears. Recipients always see the current text.',
+  forAgents: {
+    description: 'Recipients always see the current text.',
+    example: { id: 'brf_…', due_date: '2030-06-30' },
+  },
   params: byId,
   body: BriefPatch,
   item: Brief,
@@ -106,6 +113,7 @@ const deleteBriefOperation = change({
   tag,
   summary: 'Delete a draft',
   description: 'A brief that was sent cannot be deleted: 409.',
+  forAgents: { description: 'A brief that was sent cannot be deleted.' },
   callers: ['brand'],
   params: byId,
   query: nothing,

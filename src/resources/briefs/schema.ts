@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
+import { campaignId, createdAt, creatorEmail, idField, PLATFORM_NAMES, updatedAt } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
@@ -24,7 +24,7 @@ const sentAt = timestamp
 const texts = {
   title: 'Title that the creator sees.',
   content_type: 'Kind of content to make.',
-  platform: 'Platform the content is for; null when left open.',
+  platform: `Platform the content is for: ${PLATFORM_NAMES}; null when left open.`,
   instructions: 'What the creator is asked to do.',
   talking_points: 'What the creator should say.',
   do_not: 'What the creator must not say or do.',

@@ -50,6 +50,10 @@ const createCampaignOperation = create({
   tag,
   summary: 'Create a campaign',
   description: '`name` becomes `title`, `type` becomes `campaign_type`; the label is derived from `compensation`.',
+  forAgents: {
+    description: 'Creators apply on its page while it is active.',
+    example: { name: 'Summer launch', compensation: { type: 'commission', amount: 10 } },
+  },
   body: CampaignCreate,
   item: CampaignSaved,
   weighs: WEIGHED_COMPENSATION,
@@ -62,6 +66,10 @@ const updateCampaignOperation = patch({
   tag,
   summary: 'Change a campaign',
   description: 'Set changes, omit keeps, null clears; also inside `compensation` and `requirements`.',
+  forAgents: {
+    description: 'Also inside `compensation` and `requirements`, what is omitted stays.',
+    example: { id: 'cmp_…', status: 'paused' },
+  },
   params: byId,
   body: CampaignPatch,
   item: CampaignSaved,

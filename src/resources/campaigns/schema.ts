@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
-import { createdAt, currencyField, idField, updatedAt } from '../../values/fields.ts';
+import { createdAt, currencyField, idField, PLATFORM_NAMES, updatedAt } from '../../values/fields.ts';
 import { amountProblem, Currency, toPpm } from '../../values/money.ts';
 import { ListQuery, timestamp, timestampInput } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
@@ -75,7 +75,7 @@ const Requirements = z.object({
     .array(z.enum(['photo_app', 'video_app', 'stream_app']))
     .max(10)
     .nullable()
-    .describe('Platforms that creators post on; null for any.'),
+    .describe(`Platforms that creators post on: ${PLATFORM_NAMES}; null for any.`),
   min_followers: z
     .number()
     .int()
@@ -111,7 +111,7 @@ export const CampaignDetail = Campaign.extend({
     platforms: z
       .array(z.string())
       .nullable()
-      .describe('Platforms that creators post on; null for any.')
+      .describe(`Platforms that creators post on: ${PLATFORM_NAMES}; null for any.`)
       .meta({ example: ['photo_app'] }),
   }).describe('What applicants need to bring. Shown to creators; applications are not checked against it.'),
   apply_url: z
@@ -177,7 +177,8 @@ const type = z
   .nullable()
   .describe('Your own word for this kind of campaign, returned as `campaign_type`.')
   .meta({ example: 'ugc' });
-const compensationMeaning = 'What an accepted creator gets.';
+const compensationMeaning =
+  'What an accepted creator gets: `fixed` an amount of money, `commission` an amount in percent of sales, `product` no money.';
 const requirements = Requirements.partial()
   .nullable()
   .describe('What applicants need to bring. Shown to creators; applications are not checked against it.');

@@ -29,6 +29,7 @@ const listContent = read({
   tag,
   summary: 'Tracked posts and their metrics',
   description: 'Newest first; `summary` covers all matching posts, not only this page.',
+  forAgents: { example: { creator_email: 'ana@example.com' } },
   query: ContentFilter,
   response: ContentList,
   handler: async ({ postgres, clock }, { caller, query }) => {
@@ -67,6 +68,9 @@ const trackContentOperation = create({
   description:
     'A post is tracked once, however its address is written. If a provider is configured, its metrics are read soon, ' +
     'then daily for 30 days and weekly for 90.',
+  forAgents: {
+    description: 'If a provider is configured, its metrics are read soon, then daily for 30 days and weekly for 90.',
+  },
   body: ContentCreate,
   item: Content,
   errors: ['CONFLICT'],
@@ -83,6 +87,10 @@ const refreshContentOperation = change({
   description:
     'The new metrics arrive a moment later, with the event content.refreshed. Within an hour of the last request nothing ' +
     'changes: `status` is `tracking` and `next_refresh_available` says when to try again.',
+  forAgents: {
+    description:
+      'The new metrics arrive a moment later. At most once an hour: `next_refresh_available` says when to try again.',
+  },
   callers: ['brand'],
   params: byId,
   query: nothing,

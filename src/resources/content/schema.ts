@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
-import { campaignId, creatorEmail, idField } from '../../values/fields.ts';
+import { campaignId, creatorEmail, idField, PLATFORM_NAMES } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
@@ -47,7 +47,7 @@ export const Content = z
         .describe('Address of the post, without tracking parameters.')
         .meta({ example: 'https://instagram.com/reel/C1a2b3c4d5e' }),
     ),
-    platform: platform.describe('Platform of the post.'),
+    platform: platform.describe(`Platform of the post: ${PLATFORM_NAMES}.`),
     type: z
       .string()
       .nullable()
@@ -98,7 +98,7 @@ export const ContentDetail = Content.extend({
 
 export const ContentCreate = z
   .object({
-    url: z.string().trim().min(1).max(2_000).describe('Address of a post on a supported platform.').meta({
+    url: z.string().trim().min(1).max(2_000).describe('Address of a post on Instagram, TikTok or YouTube.').meta({
       example: 'https://www.instagram.com/reel/C1a2b3c4d5e/',
     }),
     creator_email: Email.nullable().optional().describe('A creator on the roster, or one who applied to a campaign.'),
@@ -116,7 +116,7 @@ export type ContentCreate = z.output<typeof ContentCreate>;
 
 export const ContentFilter = z.object({
   creator_email: Email.optional().describe('Only those of this creator; case is ignored.'),
-  platform: platform.optional().describe('Only posts on this platform.'),
+  platform: platform.optional().describe(`Platform of the posts: ${PLATFORM_NAMES}.`),
   campaign_id: z.string().min(1).max(100).optional().describe('Only those of this campaign.'),
   ...ListQuery,
 });

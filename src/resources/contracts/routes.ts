@@ -63,6 +63,7 @@ const getContractDocument = read({
   tag,
   summary: 'The text of a contract that was sent',
   description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet: 404.',
+  forAgents: { description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet.' },
   params: byId,
   response: z.object({ data: ContractDocument }),
   errors: ['NOT_FOUND'],
@@ -92,6 +93,15 @@ const createContractOperation = change({
   description:
     'Creates one deliverable for each unit of `deliverables[].quantity`. `signature_url` is null for a draft; with ' +
     '`send_for_signature` the creator also gets the link by e-mail.',
+  forAgents: {
+    description:
+      'Each unit of `deliverables[].quantity` becomes a deliverable. With `send_for_signature` the creator gets the link to sign by e-mail; without it a draft is stored.',
+    example: {
+      creator_email: 'ana@example.com',
+      title: 'Summer launch',
+      deliverables: [{ type: 'reel', quantity: 2 }],
+    },
+  },
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -114,6 +124,10 @@ const updateContractOperation = patch({
   tag,
   summary: 'Change a draft contract',
   description: 'Set changes, omit keeps, null clears. A contract that was sent cannot be changed: 409.',
+  forAgents: {
+    description: 'A contract that was sent cannot be changed.',
+    example: { id: 'ctr_…', title: 'Summer launch' },
+  },
   params: byId,
   body: ContractPatch,
   item: ContractDetail,

@@ -180,7 +180,9 @@ const fields = {
   creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
   campaign_id: campaignIdInput,
   title: title.trim().min(1).max(200),
-  compensation: CompensationCreate.nullable().describe('What the creator gets; null for nothing.'),
+  compensation: CompensationCreate.nullable().describe(
+    'What the creator gets: `fixed` an amount of money, `commission` an amount in percent of sales, `product` no money; null for nothing.',
+  ),
   deliverables: items,
   usage_rights: z
     .string()

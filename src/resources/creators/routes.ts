@@ -14,6 +14,10 @@ const listCreators = read({
   description:
     'Every creator who is or was on the roster, with their results, last added first. Read one at ' +
     `\`/v1/roster/{id}\`. ${FRESHNESS}`,
+  forAgents: {
+    description: 'Every creator who is or was on the roster, with their results, last added first.',
+    example: { search: 'ana' },
+  },
   query: CreatorFilter,
   response: CreatorList,
   handler: (context, call) =>

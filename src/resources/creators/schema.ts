@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { currencyField, idField } from '../../values/fields.ts';
+import { currencyField, idField, PLATFORM_NAMES } from '../../values/fields.ts';
 import { integerParameter, ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
@@ -9,8 +9,11 @@ export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
 /** A handle as people type it, kept without the leading @. */
 export const Handle = z
   .string()
-  .transform((text) => text.trim().replace(/^@/, ''))
-  .pipe(z.string().min(1).max(50).regex(HANDLE_FORM, 'must consist of letters, digits, ".", "_" and "-"'))
+  .trim()
+  .min(1)
+  .max(51)
+  .regex(/^@?(?![.-]*$)[\w.-]{1,50}$/, 'must be at most 50 letters, digits, ".", "_" and "-"')
+  .overwrite((text) => text.replace(/^@/, ''))
   .meta({ example: '@gordongram' });
 
 export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });
@@ -47,10 +50,10 @@ const earnedElsewhere = {
 /** Fields that the roster shows as well. */
 export const personFields = {
   igHandle: fromOutside(
-    z.string().nullable().describe('Handle on the photo app, without `@`.').meta({ example: 'anaeats' }),
+    z.string().nullable().describe('Instagram handle (`photo_app`), without `@`.').meta({ example: 'anaeats' }),
   ),
   ttHandle: fromOutside(
-    z.string().nullable().describe('Handle on the video app, without `@`.').meta({ example: 'ana.cooks' }),
+    z.string().nullable().describe('TikTok handle (`video_app`), without `@`.').meta({ example: 'ana.cooks' }),
   ),
   engagementRate: z
     .number()
@@ -116,7 +119,9 @@ export const CreatorFilter = z.object({
   ...PersonFilter,
   platform: z
     .enum(['photo_app', 'video_app', 'stream_app'])
-    .describe('Only creators with a handle on this platform. No `stream_app` handles are stored, so it finds nobody.')
+    .describe(
+      `Platform on which they have a handle: ${PLATFORM_NAMES}. No \`stream_app\` handles are stored, so it finds nobody.`,
+    )
     .optional(),
   min_followers: integerParameter({ min: 0 })
     .describe('Minimum followers on `platform`; without it, on the platform where the creator has most.')

@@ -24,6 +24,7 @@ const listDeliverables = list({
   tag,
   summary: 'Content that creators owe or have submitted',
   description: 'Newest first. One for each unit that a contract promises, and those requested without a contract.',
+  forAgents: { example: { creator_email: 'ana@example.com' } },
   query: DeliverableFilter,
   item: Deliverable,
   rows: deliverables,
@@ -51,6 +52,10 @@ const createDeliverableOperation = create({
   tag,
   summary: 'Request content from a creator without a contract',
   description: 'The creator gets an e-mail with a link to the page where they submit it.',
+  forAgents: {
+    example: { creator_email: 'ana@example.com', type: 'reel', due_date: '2030-06-30' },
+    omits: ['contract_id'],
+  },
   body: DeliverableCreate,
   item: Deliverable,
   apply: async (work, { body }) => deliverableOf(await createDeliverable(work, body)),
@@ -64,6 +69,10 @@ const updateDeliverableOperation = patch({
   description:
     'A submitted deliverable can be approved or sent back; any that is not approved can be cancelled. Setting the same ' +
     'status again changes nothing. A move that is not allowed is 409 with `current_status` and `allowed`.',
+  forAgents: {
+    description: 'A submitted deliverable can be approved or sent back; any that is not approved can be cancelled.',
+    example: { id: 'dlv_…', status: 'approved' },
+  },
   params: byId,
   body: DeliverablePatch,
   item: DeliverableSaved,

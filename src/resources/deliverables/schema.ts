@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
-import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
+import { campaignId, createdAt, creatorEmail, idField, PLATFORM_NAMES, updatedAt } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
@@ -86,7 +86,7 @@ const type = z.string().describe('Kind of content to deliver.').meta({ example: 
 const platform = z
   .string()
   .nullable()
-  .describe('Platform the content is posted on; null when left open.')
+  .describe(`Platform the content is posted on: ${PLATFORM_NAMES}; null when left open.`)
   .meta({ example: 'photo_app' });
 const dueDate = z.string().nullable().describe('Day it is due, in UTC; null for none.').meta({ example: '2027-01-31' });
 /** One unit, or several alike, as it is returned. */
@@ -94,7 +94,7 @@ export const WorkShown = { type, platform, due_date: dueDate };
 const dueDateInput = DueDate.nullable().describe('Day it is due, in UTC; null for none.');
 export const WorkInput = {
   type: DeliverableType,
-  platform: Platform.nullable().describe('Platform the content is posted on; null when left open.'),
+  platform: Platform.nullable().describe(`Platform the content is posted on: ${PLATFORM_NAMES}; null when left open.`),
   due_date: dueDateInput,
 };
 
@@ -239,7 +239,7 @@ export const DeliverablePatch = z
     track: z
       .boolean()
       .optional()
-      .describe('Track the post at `content_url` once it is approved, as `POST /v1/content` does.'),
+      .describe('Track the post at `content_url` once it is approved, as `track_content` does.'),
   })
   .meta({ id: 'DeliverablePatch' });
 export type DeliverablePatch = z.output<typeof DeliverablePatch>;

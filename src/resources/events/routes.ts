@@ -12,6 +12,11 @@ const listEvents = read({
     'The events that webhooks deliver, from the last 30 days, even if the brand has no webhook. Send `next_after` as ' +
     '`after` to continue; with `wait` the call waits for an event. An `after` older than 30 days gets 409 CONFLICT with ' +
     'the id of the `oldest` event.',
+  forAgents: {
+    description:
+      'The events that webhooks deliver, from the last 30 days, even if the brand has no webhook. Send `next_after` as `after` to continue; with `wait` the call waits for an event.',
+    example: { limit: 20 },
+  },
   query: EventFilter,
   response: EventFeed,
   errors: ['CONFLICT'],

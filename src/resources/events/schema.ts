@@ -15,10 +15,15 @@ export const EventFilter = z.object({
       'Id of the last event you have, usually `next_after` of the previous response: only later events are returned. ' +
         '`latest` returns only events from now on. Without it the feed starts at the oldest event kept.',
     ),
-  types: z.string().max(1_000).optional().describe('Comma-separated event names, from `GET /v1/webhooks/events`.'),
+  types: z.string().max(1_000).optional().describe('Comma-separated event names, such as `commission.created`.'),
   limit: integerParameter({ min: 1 })
-    .transform((limit) => Math.min(limit, MAX_LIMIT))
-    .pipe(z.number().int().min(1).max(MAX_LIMIT))
+    .pipe(
+      z
+        .number()
+        .int()
+        .min(1)
+        .overwrite((limit) => Math.min(limit, MAX_LIMIT)),
+    )
     .default(MAX_LIMIT)
     .describe('Most events in one response; larger values are clamped to 100.'),
   wait: integerParameter({ min: 0, max: MAX_WAIT_SECONDS })

@@ -47,10 +47,16 @@ const RENEWAL_MS = 20_000;
 const LOOKED_AGAIN_AFTER_MS = 100;
 const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;
 
+/** What it takes to ask a store, of a server, a worker or a command. */
+export interface Asking extends Pick<Context, 'config' | 'clock' | 'secrets'> {
+  postgres: Pick<Context['postgres'], 'db'>;
+  log: { warn(facts: object, text: string): void };
+}
+
 type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
 
 /** Renewals of this process that are on their way: its other calls wait for the same one. */
-const renewals = new WeakMap<Context, Map<string, Promise<string>>>();
+const renewals = new WeakMap<Asking, Map<string, Promise<string>>>();
 
 async function exchange(
   { config, clock }: Pick<Context, 'config' | 'clock'>,
@@ -64,7 +70,7 @@ async function exchange(
 }
 
 /** A token other than the one that ends or was refused: one process of all gets it, the others wait for what it writes. */
-async function renew(context: Context, store: StoreKey, past: string): Promise<string> {
+async function renew(context: Asking, store: StoreKey, past: string): Promise<string> {
   const { postgres, secrets, clock } = context;
   for (let look = 0; look < LOOKS; look += 1) {
     const { secrets: seen } = await getAccess(postgres.db, store);
@@ -89,7 +95,7 @@ async function renew(context: Context, store: StoreKey, past: string): Promise<s
   throw storeUnavailable(new Error('Its token is being renewed by another process, which takes too long.'));
 }
 
-function renewOnce(context: Context, store: StoreKey, past: string): Promise<string> {
+function renewOnce(context: Asking, store: StoreKey, past: string): Promise<string> {
   const running = renewals.get(context) ?? new Map<string, Promise<string>>();
   renewals.set(context, running);
   const name = `${store.id} ${past}`;
@@ -98,11 +104,20 @@ function renewOnce(context: Context, store: StoreKey, past: string): Promise<str
   return renewal;
 }
 
+/** Gets another token where the store gives them out, to learn whether it still does. Says what kind of token it is. */
+export async function renewToken(context: Asking, row: StoreKey): Promise<string> {
+  const { secrets: seen } = await getAccess(context.postgres.db, row);
+  const known = openStoreSecrets(context.secrets, seen, row.id);
+  if (!known.app) return 'does not end';
+  await renewOnce(context, row, known.token);
+  return 'renewed';
+}
+
 /**
  * A store with a token that is valid. What it is asked renews a token that it refuses, once. Throws when its secrets
  * cannot be opened. To be called outside of a transaction.
  */
-export async function openStore(context: Context, row: StoreKey): Promise<Store> {
+export async function openStore(context: Asking, row: StoreKey): Promise<Store> {
   const { postgres, secrets, config, clock, log } = context;
   const { secrets: seen, apiVersion } = await getAccess(postgres.db, row);
   const known = openStoreSecrets(secrets, seen, row.id);

@@ -150,7 +150,7 @@ export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
     .executeTakeFirstOrThrow();
 }
 
-const ofKey = (db: Db, { brandId, id }: IntegrationKey) =>
+export const updateOfKey = (db: Db, { brandId, id }: IntegrationKey) =>
   db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
 
 /**
@@ -162,7 +162,7 @@ export async function claimRenewal(
   key: IntegrationKey,
   { seen, now, until }: { seen: Buffer; now: Date; until: Date },
 ): Promise<boolean> {
-  const claimed = await ofKey(db, key)
+  const claimed = await updateOfKey(db, key)
     .set({ renewingUntil: until })
     .where('secrets', '=', seen)
     .where('status', '<>', 'disconnected')
@@ -173,12 +173,12 @@ export async function claimRenewal(
 
 /** Ends a renewal. Secrets that were entered meanwhile stay. */
 export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
-  await ofKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+  await updateOfKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
 }
 
 /** Whether this is news: the version was not recorded yet. */
 export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
-  const changed = await ofKey(db, key)
+  const changed = await updateOfKey(db, key)
     .set({ apiVersion })
     .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
     .executeTakeFirst();
@@ -187,7 +187,7 @@ export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: str
 
 /** Replaces secrets by those that the store wants shown in another way. */
 export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
-  ofKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
+  updateOfKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
 const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
 
@@ -302,41 +302,12 @@ export async function markReceived(db: Db, id: string, at: Date): Promise<void> 
 
 /** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
 export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
-  await ofKey(db, key)
+  await updateOfKey(db, key)
     .set({ status: 'reauth_required', updatedAt: now })
     .where('status', '=', 'connected')
     .where('connectedAt', '<=', at)
     .execute();
 }
-
-/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
-export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
-  const due = db
-    .selectFrom('integrations')
-    .select('id')
-    .where('status', '=', 'connected')
-    .where('webhooksDueAt', '<=', now)
-    .orderBy('webhooksDueAt')
-    .limit(limit)
-    .forUpdate()
-    .skipLocked();
-  return await db
-    .updateTable('integrations')
-    .set({ webhooksDueAt: next })
-    .where('id', 'in', due)
-    .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
-    .execute();
-}
-export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
-
-/** What was found of a store's webhooks. */
-export type WebhookFindings = Pick<
-  Updateable<IntegrationsTable>,
-  'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
->;
-
-export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
-  ofKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
 
 const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
@@ -479,4 +450,21 @@ export async function endWebhookTrouble(db: Db, { brandId, id }: Named, at: Date
   await arriving.where('silentSince', 'is not', null).set({ silentSince: null }).execute();
   const before = new Date(at.getTime() - TROUBLE_MS);
   await arriving.where('webhookTroubleAt', '<', before).set({ webhookTroubleAt: null }).execute();
+}
+
+/** Connected stores, counted for operators. */
+export async function readStoreFigures(db: Db) {
+  const connected = db.selectFrom('integrations').where('status', '=', 'connected');
+  const count = sql<number>`count(*)::int`.as('count');
+  const versions = await connected
+    .select(['provider', 'apiVersion', count])
+    .where('apiVersion', 'is not', null)
+    .groupBy(['provider', 'apiVersion'])
+    .$narrowType<{ apiVersion: string }>()
+    .execute();
+  const webhooks = await connected
+    .select(['provider', 'webhookState', count])
+    .groupBy(['provider', 'webhookState'])
+    .execute();
+  return { versions, webhooks };
 }

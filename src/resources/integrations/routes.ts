@@ -22,6 +22,7 @@ const listAffiliateStores = read({
   tag,
   summary: 'List connected stores',
   description: 'Newest first, with the capabilities and webhook health of each, and whether its referrals are tracked.',
+  forAgents: { example: {} },
   query: IntegrationFilter,
   response: IntegrationList,
   ...answersWhere(

@@ -151,7 +151,7 @@ export const Integration = z
 export type Integration = z.infer<typeof Integration>;
 
 /** The base URL of a store's API, in one spelling. */
-const StoreUrl = WebAddress.transform((text) => {
+export const StoreUrl = WebAddress.transform((text) => {
   const { origin, pathname } = new URL(text);
   return `${origin}${pathname}`.replace(/\/+$/, '');
 });

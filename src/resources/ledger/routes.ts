@@ -44,6 +44,10 @@ const listLedger = read({
   summary: 'List ledger entries, with balances at any time',
   description:
     'The ledger is append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`; those of one currency add up to zero. Repeat a request with the `as_of` of its answer to get the same balances again.',
+  forAgents: {
+    description: 'Append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`.',
+    example: { creator_email: 'ana@example.com' },
+  },
   query: LedgerFilter,
   response: LedgerList,
   handler: async (context, { caller: { brandId }, query }) => {

@@ -74,6 +74,7 @@ const listAffiliates = read({
   tag,
   summary: 'Codes and links with what they brought',
   description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
+  forAgents: false,
   query: LinkFilter,
   response: AffiliateList,
   handler: (context, call) =>
@@ -94,6 +95,10 @@ const listAffiliateLinks = read({
   tag,
   summary: 'List codes and links',
   description: `The same as \`/v1/affiliates\`, with the short URL, its destination, and whether it is active. Newest first. ${FRESHNESS}`,
+  forAgents: {
+    description: 'With the lifetime figures, short URL and destination of each, inactive ones too. Newest first.',
+    example: { creator_email: 'ana@example.com' },
+  },
   query: LinkFilter,
   response: LinkList,
   handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
@@ -106,6 +111,7 @@ const getAffiliateLink = read({
   tag,
   summary: 'Get a code or link',
   description: `Includes its lifetime figures, also when it is inactive. ${FRESHNESS}`,
+  forAgents: { description: 'Includes its lifetime figures, also when it is inactive.' },
   params: LinkParams,
   response: z.object({ data: Link }),
   errors: ['NOT_FOUND'],
@@ -127,6 +133,11 @@ const createAffiliateLink = change({
   description:
     'Creates no discount at the store. With `integration_id` the coupon is verified at the store; without it nothing is ' +
     'verified. For a link whose `value` is an https address, a name is generated.',
+  forAgents: {
+    description:
+      'Creates no discount at the store; with `integration_id` it checks that the coupon exists there. For a link whose `value` is an https address, a name is generated.',
+    example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
+  },
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -155,6 +166,12 @@ const updateAffiliateLink = change({
   description:
     'A given field changes, an omitted one stays, null clears. A new `value` of a link creates a new short URL, and the ' +
     'old one keeps redirecting. Existing commissions keep their rate.',
+  forAgents: {
+    description:
+      'A new `value` of a link creates a new short URL, and the old one keeps redirecting. Existing commissions keep their rate.',
+    example: { id: 'lnk_…', commission_rate: 12 },
+    omits: ['url'],
+  },
   callers: ['brand'],
   params: LinkParams,
   query: nothing,
@@ -180,6 +197,10 @@ const deleteAffiliateLink = change({
   tag,
   summary: 'Deactivate a code or link',
   description: 'It keeps its history, and nobody else can get its value. A PATCH can activate it again.',
+  forAgents: {
+    description:
+      'It keeps its history, and nobody else can get its value. update_affiliate_link can activate it again.',
+  },
   callers: ['brand'],
   params: LinkParams,
   query: nothing,

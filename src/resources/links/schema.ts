@@ -330,7 +330,7 @@ export const LinkPatch = z
       .optional()
       .describe('Whether later orders that renew a subscription pay the creator.')
       .meta({ example: true }),
-    active: z.boolean().optional().describe('`false` deactivates it, as DELETE does; `true` activates it again.'),
+    active: z.boolean().optional().describe('`false` deactivates it; `true` activates it again.'),
     creator_name: assignedName.optional(),
     platform: platform.optional(),
     campaign_id: reference

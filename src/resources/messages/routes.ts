@@ -27,6 +27,7 @@ const listConversations = list({
   summary: "The brand's conversations with creators",
   description:
     'The conversation with the newest message first. `created_after` and `created_before` mean the time of its last message.',
+  forAgents: { description: 'The conversation with the newest message first.' },
   query: ConversationFilter,
   item: Conversation,
   rows: conversations,
@@ -64,6 +65,11 @@ const getThread = read({
   summary: 'One conversation with its messages',
   description:
     'The newest 500, oldest first; `before` and `before_number` lead to older ones. This call marks nothing as read.',
+  forAgents: {
+    description:
+      'The newest 500 messages, oldest first; `before` and `before_number` lead to older ones. Marks nothing as read.',
+    example: { conversationId: 'cnv_…' },
+  },
   params: byConversation,
   query: ThreadQuery,
   response: z.object({ data: Thread }),
@@ -81,6 +87,11 @@ const sendMessageOperation = create({
   description:
     'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or phone number ' +
     'is 403 CONTACT_INFO_BLOCKED; `matched` says which was found.',
+  forAgents: {
+    description:
+      'To a creator on the roster or one who applied to a campaign. A text with an e-mail address or telephone number is refused.',
+    example: { creator_email: 'ana@example.com', body: 'Your parcel is on its way.' },
+  },
   body: MessageCreate,
   item: Message,
   errors: ['CONTACT_INFO_BLOCKED'],
@@ -98,6 +109,7 @@ const readConversationOperation = change({
   tag,
   summary: 'Mark a conversation as read',
   description: 'Marks all messages from the creator as read.',
+  forAgents: { example: { conversationId: 'cnv_…' } },
   callers: ['brand'],
   params: byConversation,
   query: nothing,

@@ -11,6 +11,11 @@ const explainAttribution = read({
   description:
     'Shows every code and click that came with the order, the rule that decided, the window test, and why each other ' +
     'candidate lost; then the terms, the review period, the status, the fraud flags and the refunds.',
+  forAgents: {
+    description:
+      'Why an order paid a creator, or nobody: every code and click that came with it, the rule that decided, why each other candidate lost; then the review period, status, fraud flags and refunds.',
+    example: { order_id: '1001' },
+  },
   query: ExplainQuery,
   response: z.object({ data: Explanation }),
   errors: ['NOT_FOUND'],

@@ -33,6 +33,7 @@ const listPayouts = list({
   tag,
   summary: 'List payouts',
   description: 'Newest first.',
+  forAgents: { example: { creator_email: 'ana@example.com' } },
   query: PayoutFilter,
   item: Payout,
   rows: payouts,
@@ -59,6 +60,12 @@ const createPayoutOperation = create({
   tag,
   summary: 'Record a payout',
   description: 'Rollcall moves no money. Settle a `manual` or `bank_transfer` payout with PATCH once you have paid it.',
+  forAgents: {
+    description:
+      'Rollcall moves no money. A `wallet` payout counts as paid at once; settle a `manual` or `bank_transfer` one with settle_payout once you have paid it.',
+    example: { creator_email: 'ana@example.com', amount: 20, method: 'bank_transfer' },
+    omits: ['description'],
+  },
   body: PayoutCreate,
   item: Payout,
   hints: { readOnly: false, idempotent: false, destructive: false, moneyOut: true },
@@ -73,6 +80,10 @@ const settlePayoutOperation = change({
   tag,
   summary: 'Record that a payout was paid',
   description: SETTLING,
+  forAgents: {
+    description:
+      "Pays the creator's approved commissions in its currency, in whole, those listed or the oldest first. What refunds took back from paid commissions is withheld first. Repeating the call changes nothing.",
+  },
   callers: ['brand'],
   params: PayoutParams,
   query: nothing,
@@ -95,6 +106,7 @@ const settlePayoutByBody = change({
   tag,
   summary: 'Record that a payout was paid, by an id in the body',
   description: `The same as PATCH \`/v1/payouts/{id}\`, with the id in the body. ${SETTLING}`,
+  forAgents: false,
   callers: ['brand'],
   params: nothing,
   query: nothing,

@@ -134,7 +134,7 @@ export const PayoutCreate = z
       .max(MAX_COMMISSIONS)
       .optional()
       .describe(
-        'For `wallet` only: commissions that it pays, as in `PATCH`. For other methods, give them when you settle the payout.',
+        'For `wallet` only: commissions that it pays. For other methods, give them when you settle the payout.',
       ),
   })
   .superRefine(({ method, commission_ids }: Unchecked<'method' | 'commission_ids'>, context) => {

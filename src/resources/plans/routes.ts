@@ -29,6 +29,7 @@ const listPlansOperation = read({
   tag,
   summary: 'Planned changes',
   description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
+  forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
   query: PlanFilter,
   response: listOf(Plan),
   ...answersWhere(

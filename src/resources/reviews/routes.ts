@@ -27,6 +27,11 @@ const reviewCommissionsOperation = change({
   tag,
   summary: 'Approve or reject commissions',
   description: `Reviews one commission (\`event_id\`) or up to 100 (\`event_ids\`), all or none. ${RULES}`,
+  forAgents: {
+    description:
+      'One commission or up to 100, all or none. Approval requires a paid order past its review period; list_affiliate_commissions with `approvable: true` finds those. You can approve and reject again until the commission is paid.',
+    example: { status: 'approved', event_ids: ['com_…'] },
+  },
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -50,6 +55,7 @@ const updateCommissionOperation = change({
   tag,
   summary: 'Approve or reject one commission',
   description: RULES,
+  forAgents: false,
   callers: ['brand'],
   params: CommissionParams,
   query: nothing,
@@ -71,6 +77,7 @@ const updateCommissionsOperation = change({
   tag,
   summary: 'Approve or reject up to 100 commissions',
   description: `Reviews all of them or none. ${RULES}`,
+  forAgents: false,
   callers: ['brand'],
   params: nothing,
   query: nothing,

@@ -22,7 +22,7 @@ import {
 } from './schema.ts';
 
 const tag = 'Roster';
-const byId = z.object({ id: z.string().max(100).describe('Roster entry id, or the id of its creator.') });
+const byId = z.object({ id: z.string().max(100).describe('Roster id (`rst_…`), or the id of its creator.') });
 
 const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
 
@@ -32,6 +32,10 @@ const listRoster = list({
   tag,
   summary: "The brand's roster",
   description: 'Creators on the roster, last added first.',
+  forAgents: {
+    description: 'Creators on the roster, last added first. `id` is the roster id that get_creator_balance takes.',
+    example: { search: 'ana' },
+  },
   query: RosterFilter,
   item: RosterEntry,
   rows: roster,
@@ -59,6 +63,7 @@ const addToRosterByEmail = change({
   tag,
   summary: 'Add a creator to the roster',
   description: 'Adds a creator by e-mail address. A removed creator is put back.',
+  forAgents: { example: { creator_email: 'cleo@example.com' } },
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -83,6 +88,10 @@ const addToRosterByHandle = change({
   description:
     'The e-mail address is optional. Picture, name and follower counts come from the public profiles; missing values are ' +
     'filled in later. Handles are stored without `@` and are unique, ignoring case.',
+  forAgents: {
+    description: 'Picture, name and follower counts come from the public profiles; missing values are filled in later.',
+    example: { ig_handle: 'cleomakes', name: 'Cleo' },
+  },
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -106,6 +115,7 @@ const updateRosterCreator = change({
   tag,
   summary: 'Change a creator on the roster',
   description: 'Set changes, omit keeps, null clears. A removed creator can become active again.',
+  forAgents: { description: 'A removed creator can become active again.', example: { id: 'rst_…', tags: ['vip'] } },
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -151,6 +161,11 @@ const mergeRosterCreators = change({
     'Merges the entry in the path into `into`, with its handles, tags, note, applications, links and click figures. ' +
     'If both have a handle or an address, `into` keeps its own. An entry with an order or a payout cannot be merged ' +
     'away, because the ledger is never rewritten.',
+  forAgents: {
+    description:
+      'Merges `id` into `into`, with its handles, tags, note, applications, links and clicks. An entry with an order or a payout cannot be merged away.',
+    example: { id: 'rst_…', into: 'rst_…' },
+  },
   callers: ['brand'],
   params: byId,
   query: nothing,

@@ -76,10 +76,10 @@ export const RosterRecord = RosterEntry.extend({
       .meta({ example: 'https://pictures.example/ana.jpg' }),
   ),
   ig_followers: count
-    .describe('Followers on the photo app; null until the profile is fetched.')
+    .describe('Followers on Instagram (`photo_app`); null until the profile is fetched.')
     .meta({ example: 48_200 }),
   tt_followers: count
-    .describe('Followers on the video app; null until the profile is fetched.')
+    .describe('Followers on TikTok (`video_app`); null until the profile is fetched.')
     .meta({ example: 91_000 }),
   engagement_rate: personFields.engagementRate,
   updated_at: updatedAt,
@@ -114,8 +114,8 @@ export type RosterAdd = z.output<typeof RosterAdd>;
 
 export const RosterAddByHandle = z
   .object({
-    ig_handle: Handle.nullable().optional().describe('Handle on the photo app, with or without `@`.'),
-    tt_handle: Handle.nullable().optional().describe('Handle on the video app, with or without `@`.'),
+    ig_handle: Handle.nullable().optional().describe('Instagram handle (`photo_app`), with or without `@`.'),
+    tt_handle: Handle.nullable().optional().describe('TikTok handle (`video_app`), with or without `@`.'),
     name: name.optional(),
     creator_email: Email.nullable()
       .optional()

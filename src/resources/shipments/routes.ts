@@ -53,6 +53,10 @@ const createShipmentOperation = create({
   description:
     'The carrier is stored in lower case; the address may be an object or a text and is returned in the same form. ' +
     'A tracking number alone changes no status: PATCH or the carrier does.',
+  forAgents: {
+    description: 'A tracking number alone changes no status: update_shipment or the carrier does.',
+    example: { creator_email: 'ana@example.com', product_description: 'Two lipsticks' },
+  },
   body: ShipmentCreate,
   item: Shipment,
   apply: async (work, { body }) => toWire(await createShipment(work, body)),
@@ -66,6 +70,11 @@ const updateShipmentOperation = patch({
   description:
     'Set changes, omit keeps, null clears. Any status may follow any other. Entering `shipped` or `delivered` ' +
     'records the time; going back clears it.',
+  forAgents: {
+    description:
+      'Any status may follow any other. Entering `shipped` or `delivered` records the time; going back clears it.',
+    example: { id: 'shp_…', status: 'shipped' },
+  },
   params: byId,
   body: ShipmentPatch,
   item: Shipment,

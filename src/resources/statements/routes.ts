@@ -34,6 +34,7 @@ const listStatements = list({
   tag,
   summary: 'List statements for creators',
   description: 'Newest first.',
+  forAgents: { example: { creator_email: 'ana@example.com' } },
   query: StatementFilter,
   hints: reading,
   item: Statement,
@@ -48,6 +49,7 @@ const getStatementById = read({
   summary: 'Get a statement with its lines',
   description:
     'It is computed from the ledger as of its creation, so it never changes. The CSV format has only the lines.',
+  forAgents: { description: 'Computed from the ledger as of its creation, so it never changes.' },
   params: StatementParams,
   response: z.object({ data: StatementDetail }),
   errors: ['NOT_FOUND'],
@@ -71,6 +73,11 @@ const createStatementOperation = change({
   description:
     'Covers a period, from the ledger as of now, and records its last hash. The page at `url` shows the creator orders ' +
     'with masked customers, commissions, refunds and payouts, and lets them ask a question about each line.',
+  forAgents: {
+    description:
+      'Covers a period, from the ledger as of now. The page at `url` shows the creator orders, commissions, refunds and payouts, and takes questions about each line.',
+    example: { creator_email: 'ana@example.com', from: '2026-01-01', to: '2026-03-31' },
+  },
   callers: ['brand'],
   params: nothing,
   query: nothing,

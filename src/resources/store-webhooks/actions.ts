@@ -1,3 +1,4 @@
+import type { WebhookState } from '../../engines/postgres/attribution-tables.ts';
 import { transact } from '../../engines/postgres/transaction.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
@@ -10,16 +11,14 @@ import {
   WebhookRefused,
 } from '../../stores/provider.ts';
 import { openStoreSecrets } from '../../stores/store-secrets.ts';
+import { MINUTE_MS } from '../../values/duration.ts';
 import { findContactEmail } from '../brands/queries.ts';
-import { openStore } from '../integrations/actions.ts';
-import {
-  beginWebhookTrouble,
-  type DueWebhooks,
-  getAccess,
-  markStatus,
-  recordWebhooks,
-} from '../integrations/queries.ts';
+import { type Asking, openStore } from '../integrations/actions.ts';
+import { beginWebhookTrouble, getAccess, markStatus } from '../integrations/queries.ts';
 import { webhookUrlOf } from '../integrations/schema.ts';
+import { claimWebhooks, type DueWebhooks, recordWebhooks } from './queries.ts';
+
+export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
 
 interface Wanted {
   topics: readonly string[];
@@ -37,6 +36,19 @@ interface Findings {
 }
 
 const PAUSED = "is paused in the store's own settings. Set it to active there.";
+
+/** Webhooks that are on since an earlier connection are signed with its secret. A key that may only read leaves them. */
+async function signAgain({ sign, list }: StoreWebhooks, store: Store, { url, secret }: Wanted): Promise<void> {
+  if (!sign) return;
+  for (const { id } of (await list(store)).filter((webhook) => webhook.url === url && webhook.state === 'active')) {
+    try {
+      await sign(store, id, secret);
+    } catch (error) {
+      if (error instanceof WebhookRefused) return;
+      throw error;
+    }
+  }
+}
 
 /** Switches on what is not on: a disabled webhook would be disabled again at its next failure, so it is replaced. */
 async function switchOn(
@@ -77,7 +89,7 @@ async function switchOnOne(
   }
 }
 
-async function tellOnce(context: Context, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
+async function reportOnce(context: Asking, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
   const { postgres, clock, log } = context;
   const now = clock.now();
   await transact(postgres.db, async (db) => {
@@ -93,22 +105,35 @@ async function tellOnce(context: Context, row: DueWebhooks, { found, missing, pr
   });
 }
 
+export interface Kept extends Pick<Findings, 'missing' | 'problem'> {
+  webhookState: WebhookState;
+}
+
 /** Looks at a store's webhooks and switches on what is not on. */
-export async function keepWebhooks(context: Context, row: DueWebhooks): Promise<void> {
+export async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<Kept> {
   const { postgres, clock, config, secrets } = context;
   const { topics, webhooks } = clientOf(row.provider);
   const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
-  if (!webhooks?.mayBeMade(known)) return;
+  if (!webhooks?.mayBeMade(known)) return { webhookState: 'manual', missing: [], problem: null };
   const url = webhookUrlOf(config.linksUrl, row);
   const wanted = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
-  const findings = await switchOn(webhooks, await openStore(context, row), wanted);
+  const store = await openStore(context, row);
+  if (row.webhookState === 'pending') await signAgain(webhooks, store, wanted);
+  const findings = await switchOn(webhooks, store, wanted);
   const { found, missing, problem } = findings;
   const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
   const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';
   await recordWebhooks(postgres.db, row, {
     ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
   });
-  if (wereOn && found.length > 0) await tellOnce(context, row, findings);
+  if (wereOn && found.length > 0) await reportOnce(context, row, findings);
+  return { webhookState: state, missing, problem };
+}
+
+/** Looks at a store's webhooks now, unless a worker does. Undefined: a worker does, or the store lists none. */
+export async function keepWebhooksNow(context: Asking, row: DueWebhooks, dueBy: Date): Promise<Kept | undefined> {
+  const next = new Date(context.clock.now().getTime() + LOOKED_AT_EVERY_MS);
+  return (await claimWebhooks(context.postgres.db, row, dueBy, next)) ? await keepWebhooks(context, row) : undefined;
 }
 
 /** A store that cannot be asked now is looked at again soon while nobody knows its webhooks; one that refuses, after it is connected again. */

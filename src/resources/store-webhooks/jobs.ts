@@ -1,10 +1,9 @@
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
-import { claimDueWebhooks } from '../integrations/queries.ts';
-import { keepWebhooksOrLater } from './actions.ts';
+import { keepWebhooksOrLater, LOOKED_AT_EVERY_MS } from './actions.ts';
+import { claimDueWebhooks } from './queries.ts';
 
-const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
 const AT_ONCE = 8;
 
 /** One pass over the stores that are due; a store that hangs delays seven others for as long as one call may take. */

@@ -44,6 +44,7 @@ const listUsage = read({
   tag: 'Usage',
   summary: 'Credits and calls per data key and day',
   description: 'Sums of the credit ledger. A call shows up within two seconds.',
+  forAgents: { example: {} },
   query: UsageFilter,
   response: UsageList,
   handler: async (context, { caller, query }) => {

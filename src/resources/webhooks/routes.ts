@@ -66,6 +66,7 @@ const subscribing = {
 const createWebhook = change({
   ...subscribing,
   id: 'create_webhook',
+  forAgents: { example: { url: 'https://example.com/hooks', events: ['payout.created'] } },
   body: WebhookCreate,
   response: z.object({ data: WebhookCreated }),
   lookUp: async ({ config, secrets }, { body }) => {
@@ -109,6 +110,11 @@ const updateWebhook = change({
   description:
     'A new `url` also applies to pending deliveries, new `events` to events from now on. `active: false` cancels pending ' +
     'deliveries; events meanwhile are only in `GET /v1/events`. `active: true` also ends a failing state.',
+  forAgents: {
+    description:
+      'A new `url` also applies to pending deliveries, new `events` to events from now on. `active: false` cancels pending deliveries; list_events keeps the events.',
+    example: { id: 'whk_…', active: false },
+  },
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -130,6 +136,7 @@ const deleteWebhook = change({
   tag,
   summary: 'Delete a webhook',
   description: 'Cancels pending deliveries. The response is not wrapped in `data`.',
+  forAgents: { description: 'Cancels pending deliveries.' },
   callers: ['brand'],
   params: byId,
   query: nothing,
@@ -152,6 +159,11 @@ const rotateWebhookSecret = act({
   description:
     'During the overlap `X-Service-Signature` uses the old secret, `X-Service-Signature-Next` the new one, and ' +
     '`webhook-signature` carries both. After it only the new secret signs. `finish` ends an overlap at once.',
+  forAgents: {
+    description:
+      'During the overlap deliveries are signed with both secrets, after it with the new one only. `finish` ends an overlap at once.',
+    example: { id: 'whk_…' },
+  },
   params: byId,
   body: WebhookRotate,
   item: WebhookRotated,

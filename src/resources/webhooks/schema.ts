@@ -44,7 +44,7 @@ const eventsOf = (variant: Variant) =>
       )
       .min(1)
       .max(100)
-      .describe(`One or more of ${eventNames(variant).join(', ')}. Repeats count once.`),
+      .describe(`Events to deliver. One or more of ${eventNames(variant).join(', ')}. Repeats count once.`),
   );
 const events = eventsOf('current');
 const DESCRIPTION = 'Free text about the webhook, for the brand.';

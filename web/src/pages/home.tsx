@@ -49,7 +49,9 @@ const REFETCH = { refetchMs: 30_000 };
 
 /** A store that was not swept is silent also when it sells nothing. */
 const needsAttention = ({ status, webhook_health: health, last_swept_at }: Row<'list_affiliate_stores'>): boolean =>
-  status !== 'connected' || health.status === 'failing' || (health.status === 'silent' && last_swept_at !== null);
+  status !== 'connected' ||
+  ['failing', 'disabled'].includes(health.status) ||
+  (health.status === 'silent' && last_swept_at !== null);
 
 export function Home() {
   const { data: session } = useCall('get_session');

@@ -1,11 +1,13 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Form, type Values } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
-import { Code, TrackClicks } from './store-set-up.tsx';
+import { accessOf, addressIn, bodyOf, Steps, type Way } from './store-access.tsx';
+import { TrackClicks } from './store-set-up.tsx';
 import { HOW, PROVIDERS, type Provider } from './store-snippets.ts';
+import { Webhooks } from './store-webhooks.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
@@ -14,10 +16,7 @@ export function SetUp({ store }: { store: Store }) {
   return (
     <div className="stack">
       <h3>Send orders to Rollcall</h3>
-      <p>In the store, create webhooks for these events, in JSON and signed with the webhook secret:</p>
-      <Code text={HOW[store.provider].webhooks} label="Webhook events" />
-      <p>Send them to this address:</p>
-      <Code text={store.webhook_url} label="Webhook address" />
+      <Webhooks store={store} />
       <TrackClicks store={store} />
     </div>
   );
@@ -43,72 +42,90 @@ function ProviderTabs({ value, onChange }: { value: Provider; onChange: (provide
   );
 }
 
-const withScheme = (address: string) => (/^\w+:\/\//.test(address) ? address : `https://${address}`);
-
 interface ConnectProps {
   isOpen: boolean;
   onClose: () => void;
+  /** The store that was just connected. */
+  connected: Store | undefined;
+  onConnected: (store: Store) => void;
 }
 
-/** Asks for the store’s credentials, then shows the steps that remain in the store. */
-export function ConnectDialog({ isOpen, onClose }: ConnectProps) {
+/** Asks for access to the store, then shows the steps that remain in the store. */
+export function ConnectDialog({ isOpen, onClose, connected, onConnected }: ConnectProps) {
   const [provider, setProvider] = useState<Provider>('shopify');
-  const [connected, setConnected] = useState<Store>();
+  const [way, setWay] = useState<Way>('easy');
   const connect = useChange('connect_affiliate_store', ['list_affiliate_stores']);
-  const { url, token, webhookSecret } = HOW[provider];
-  const close = () => {
-    setConnected(undefined);
-    onClose();
-  };
-  async function submit(values: Values) {
-    const body = { token: values.text('token'), webhook_secret: values.text('webhook_secret') };
-    const { data } = await connect.mutateAsync({ body: { ...body, provider, url: withScheme(values.text('url')) } });
-    setConnected(data);
-  }
+  const authorize = useChange('authorize_affiliate_store', []);
   if (connected) {
     return (
       <Dialog
         title={`${connected.name} is connected`}
-        hint="Two steps remain, both in the store."
+        hint="What remains is done in the store."
         isOpen={isOpen}
-        onClose={close}
+        onClose={onClose}
         isSide
       >
         <SetUp store={connected} />
         <div className="popup-foot">
-          <Button kind="primary" onPress={close}>
+          <Button kind="primary" onPress={onClose}>
             Done
           </Button>
         </div>
       </Dialog>
     );
   }
+  const { steps, fields, action, other } = accessOf(provider, way);
+  async function submit(values: Values) {
+    if (provider === 'woocommerce' && way === 'easy') {
+      const return_url = `${location.origin}${location.pathname}`;
+      const { data } = await authorize.mutateAsync({ body: { url: addressIn(values), return_url } });
+      location.assign(data.authorize_url);
+      return;
+    }
+    const { data } = await connect.mutateAsync({ body: bodyOf(provider, values) });
+    onConnected(data);
+  }
   return (
     <Dialog
       title="Connect a store"
       hint="We check the access with the store. Its secrets are encrypted and never shown again."
       isOpen={isOpen}
-      onClose={close}
+      onClose={onClose}
       isSide
     >
       <ProviderTabs value={provider} onChange={setProvider} />
-      <Form
-        key={provider}
-        action="Connect"
-        onSubmit={submit}
-        onCancel={close}
-        fields={[
-          { name: 'url', label: 'Address', isRequired: true, hint: `The store’s API, such as ${url}` },
-          { name: 'token', label: 'Access token', kind: 'password', isRequired: true, hint: token },
-          {
-            name: 'webhook_secret',
-            label: 'Webhook secret',
-            kind: 'password',
-            isRequired: true,
-            hint: webhookSecret,
-          },
-        ]}
-      />
+      {steps && <Steps of={steps} />}
+      <Form key={`${provider} ${way}`} action={action} onSubmit={submit} onCancel={onClose} fields={fields} />
+      {other && (
+        <p>
+          <Button kind="quiet" onPress={() => setWay(way === 'easy' ? 'by_hand' : 'easy')}>
+            {other}
+          </Button>
+        </p>
+      )}
     </Dialog>
   );
+}
+
+/** Where WooCommerce sends back a person who approved the access, or did not. */
+export function useReturnFromStore(onConnected: (store: Store) => void): string | undefined {
+  const connect = useChange('connect_authorized_store', ['list_affiliate_stores']);
+  const [problem, setProblem] = useState<string>();
+  const isBegun = useRef(false);
+  useEffect(() => {
+    const search = new URLSearchParams(location.search);
+    const [id, success] = [search.get('user_id'), search.get('success')];
+    if (isBegun.current || !id?.startsWith('sau_')) return;
+    isBegun.current = true;
+    history.replaceState(history.state, '', location.pathname);
+    if (success !== '1') {
+      setProblem('The access was not approved in the store, so nothing was connected.');
+      return;
+    }
+    connect.mutateAsync({ params: { id } }).then(
+      ({ data }) => onConnected(data),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : 'The store could not be connected.'),
+    );
+  }, [connect, onConnected]);
+  return problem;
 }

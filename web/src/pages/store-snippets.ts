@@ -36,7 +36,6 @@ interface HowTo {
   /** Where to find the access token in the store. */
   token: string;
   webhookSecret: string;
-  webhooks: string;
 }
 
 export const HOW: Readonly<Record<Provider, HowTo>> = {
@@ -45,22 +44,21 @@ export const HOW: Readonly<Record<Provider, HowTo>> = {
     url: 'https://name.myshopify.com',
     token:
       'From a custom app in Shopify with the scopes read_discounts and read_orders. Add read_all_orders to read refunds of orders older than 60 days.',
-    webhookSecret: 'In Shopify, under Settings, Notifications, Webhooks.',
-    webhooks: 'orders/create, orders/paid, orders/updated, orders/cancelled, orders/delete, refunds/create',
+    webhookSecret:
+      'In Shopify, under Settings, Notifications, Webhooks: the text after “Your webhooks will be signed with”.',
   },
   woocommerce: {
     label: 'WooCommerce',
     url: 'https://shop.example',
     token:
-      'A REST API key with read access, from WooCommerce, Settings, Advanced. Enter it as consumer key:consumer secret.',
-    webhookSecret: 'Choose a long secret, and enter the same one in each webhook in WooCommerce.',
-    webhooks: 'order.created, order.updated, order.deleted, order.restored',
+      'From WooCommerce, Settings, Advanced, REST API: a key with the permission Read/Write, which lets Rollcall create the webhooks. Enter it as consumer key:consumer secret.',
+    webhookSecret:
+      'Choose a long secret. If the key may only read, enter the same one in each webhook that you create.',
   },
   generic: {
     label: 'Other',
     url: 'https://store.example',
     token: 'Agree on one with the store’s developers. The protocol is in docs/stores.md.',
     webhookSecret: 'Agree on one with the store’s developers, who sign webhooks with it.',
-    webhooks: 'order.created, order.paid, order.updated, order.cancelled, order.refunded',
   },
 };

@@ -4,8 +4,9 @@ import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { ConnectDialog, SetUp } from './store-connect.tsx';
+import { ConnectDialog, SetUp, useReturnFromStore } from './store-connect.tsx';
 import { trackingOf } from './store-set-up.tsx';
+import { Warnings, webhooksOf } from './store-webhooks.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 
@@ -16,11 +17,16 @@ function healthOf(store: Store): string {
   if (status === 'disconnected') return 'This store is disconnected. Its orders are not accepted.';
   if (status === 'reauth_required') return 'The store rejects our access token. Connect it again with a new one.';
   if (status === 'error') return 'The store returns errors. Connect it again to see why.';
+  if (health.status === 'disabled')
+    return `The store switched off webhooks, and we could not create them again. ${store.webhook_setup.problem ?? ''}`;
   if (health.status === 'failing')
-    return `The last webhook was rejected, and ${number(health.failures_24h)} in 24 hours: their content is not what this type of store sends. The store’s webhook log shows our responses.`;
+    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “Webhooks that could not be read” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
     return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks under “Set up”.`;
-  if (health.last_received_at === null) return 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
+  if (health.last_received_at === null)
+    return store.webhook_setup.status === 'active'
+      ? 'No orders received yet. Its webhooks are on.'
+      : 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
   return `Orders are arriving. The last one came ${last}.`;
@@ -28,7 +34,7 @@ function healthOf(store: Store): string {
 
 /** What is new or silent may be as it should; what is refused is not. */
 function toneOf({ status, webhook_health: health }: Store): string {
-  if (status !== 'connected' || health.status === 'failing') return 'problem summary';
+  if (status !== 'connected' || ['failing', 'disabled'].includes(health.status)) return 'problem summary';
   return health.status === 'ok' ? 'note-box' : 'problem summary wait';
 }
 
@@ -58,11 +64,13 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
   return (
     <Card title={name} action={<Badge state={status} />}>
       <p className={toneOf(store)}>{healthOf(store)}</p>
+      <Warnings store={store} />
       {forged && <p>{forged}</p>}
       <Facts
         of={[
           ['Type', words(provider)],
           ['Address', store.storefront_url],
+          ['Webhooks', webhooksOf(store)],
           ['Webhook address', status === 'disconnected' ? null : <WebhookAddress store={store} />],
           ['Currency', store.currency],
           ['Click tracking', trackingOf(store)],
@@ -99,7 +107,13 @@ export function Stores() {
   const list = useRows('list_affiliate_stores', {});
   const disconnect = useChange('disconnect_affiliate_store', ['list_affiliate_stores']);
   const [isConnecting, setConnecting] = useState(false);
+  const [connected, setConnected] = useState<Store>();
   const [setUpOf, setSetUpOf] = useState<Store>();
+  const returnProblem = useReturnFromStore(setConnected);
+  const closeConnect = () => {
+    setConnecting(false);
+    setConnected(undefined);
+  };
   return (
     <>
       <PageHead title="Stores" hint="Where your orders come from, and whether they are arriving.">
@@ -107,6 +121,11 @@ export function Stores() {
           Connect a store
         </Button>
       </PageHead>
+      {returnProblem && (
+        <p className="problem summary" role="alert">
+          {returnProblem}
+        </p>
+      )}
       {list.error && <Failure error={list.error} again={list.again} />}
       {list.isLoading && <Loading rows={3} />}
       {!list.isLoading && !list.error && list.rows.length === 0 && (
@@ -124,7 +143,12 @@ export function Stores() {
           />
         ))}
       </div>
-      <ConnectDialog isOpen={isConnecting} onClose={() => setConnecting(false)} />
+      <ConnectDialog
+        isOpen={isConnecting || connected !== undefined}
+        onClose={closeConnect}
+        connected={connected}
+        onConnected={setConnected}
+      />
       <Dialog
         title="Set up the store"
         hint={setUpOf && `Finish the setup in ${setUpOf.name}.`}

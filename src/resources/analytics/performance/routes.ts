@@ -21,6 +21,11 @@ const listAffiliatePerformance = read({
   description:
     'One row for each code or link and currency with any activity in the window, newest first. Clicks, refunds and ' +
     `adjustments count by their own time, sales and their commission by the time of the order. ${FRESHNESS}`,
+  forAgents: {
+    description:
+      'One row for each code or link and currency with any activity in the window, newest first; `summary` has the totals. Clicks and refunds count by their own time, sales and their commission by the time of the order.',
+    example: { date_from: '2026-01-01', sort: 'revenue' },
+  },
   query: PerformanceFilter,
   response: PerformanceList,
   handler: (context, { caller: { brandId }, query, ...call }) =>
@@ -49,10 +54,13 @@ const listCampaignPerformance = read({
   description:
     "One row for each campaign and currency, with the sums of its codes and links. All of a link's activity counts for " +
     `its current campaign. The highest revenue comes first. ${FRESHNESS}`,
+  forAgents: {
+    description:
+      'One row for each campaign and currency, with the sums of its codes and links. The highest revenue comes first.',
+    example: { date_from: '2026-01-01' },
+  },
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
-  // The list of tools is limited, and agents can get the performance of each link.
-  forAgents: false,
   handler: (context, { query, ...call }) =>
     fresh(context, call, async () => {
       const page = pageOf(query);

@@ -11,6 +11,11 @@ const bulkCreateAffiliateCodes = act({
     'For every creator without one, or for those you name: up to 500 new ones in a request. A code begins with the name ' +
     'of its creator. A creator who has one of the same campaign and type keeps it, even an inactive one. An invalid ' +
     'selection is refused before anything is written.',
+  forAgents: {
+    description:
+      'For every creator on the roster without one, or for those you name: up to 500 in a call. A creator who has one of the same campaign and type keeps it.',
+    example: { all_missing: true, commission_rate: 10 },
+  },
   body: BulkCreate,
   item: BulkCreated,
   errors: ['INVALID_SELECTION'],

@@ -23,7 +23,7 @@ export const BulkCreate = z
       .min(1)
       .max(MAX_CREATED)
       .optional()
-      .describe('Creators to assign a code or link to, by their ids in `/v1/roster`.')
+      .describe('Creators to assign a code or link to, by their roster ids.')
       .meta({ example: ['rst_0Uo3xK2mVdT2aXs7LpRb'] }),
     campaign_id: z
       .string()

@@ -26,7 +26,7 @@ import {
 
 const tag = 'Payouts';
 const reading = { readOnly: true, idempotent: true, destructive: false };
-const RosterParams = z.object({ id: idField('rst', 'Id of the creator in `/v1/roster`.').max(100) });
+const RosterParams = z.object({ id: idField('rst', 'Roster id of the creator, as `list_roster` gives it.').max(100) });
 const PAGE_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
 
 function assertAmount({ amount }: PreviewFilter, standings: readonly Standing[]): void {
@@ -104,6 +104,11 @@ const previewPayouts = read({
     'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
     'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
     "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency.",
+  forAgents: {
+    description:
+      'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',
+    example: { creator_email: 'ana@example.com' },
+  },
   query: PreviewFilter,
   response: PreviewList,
   hints: reading,
@@ -129,6 +134,11 @@ const payPayoutBatch = create({
     'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
     'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
     'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`.',
+  forAgents: {
+    description:
+      'Records one paid payout for each creator and currency, of all that preview_payouts shows as payable, in one transaction. Rollcall moves no money: transfer what the preview shows, then call this. Calling it again pays nothing twice.',
+    example: { method: 'bank_transfer' },
+  },
   body: PayoutBatch,
   item: PayoutBatchMade,
   hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
@@ -159,6 +169,10 @@ const getPayoutStatement = read({
   description:
     'One line for each commission that it paid, with its order and masked customer, one for what was withheld for ' +
     'refunds, and one for what is left over. The lines add up to the amount.',
+  forAgents: {
+    description:
+      'One line for each commission that it paid, one for what was withheld for refunds, and one for what is left over. The lines add up to the amount.',
+  },
   params: PayoutParams,
   response: z.object({ data: PayoutStatement }),
   errors: ['NOT_FOUND'],

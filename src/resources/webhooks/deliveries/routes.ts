@@ -28,6 +28,7 @@ const listWebhookEvents = read({
   tag,
   summary: 'Events that webhooks can subscribe to',
   description: 'Says when each event is sent, with the JSON Schema of its `data` and an example.',
+  forAgents: { description: 'Says when each event is sent, with its shape and an example.' },
   response: z.object({ data: z.array(CatalogueEntry) }),
   handler: async () => ({ data: catalogue() }),
 });
@@ -88,6 +89,7 @@ const testWebhook = create({
   summary: 'Send a sample event',
   description:
     'Signed like any delivery, with `X-Service-Test: true` and an event id that starts with `evt_test_`. At most 10 a minute.',
+  forAgents: { description: 'Signed like any delivery and marked as a test. At most 10 a minute.' },
   params: byId,
   body: WebhookTest,
   item: WebhookDelivery,
@@ -104,6 +106,10 @@ const recoverWebhook = change({
   tag,
   summary: 'Recover missed events',
   description: 'Creates a delivery for each matching event in the time range that has no delivered or pending one.',
+  forAgents: {
+    description: 'Sends each matching event of the time range that has no delivered or pending delivery.',
+    example: { id: 'whk_…', since: '2026-03-02T09:30:00Z' },
+  },
   callers: ['brand'],
   params: byId,
   query: nothing,

@@ -1,0 +1,112 @@
+import { callJson } from '../../engines/http/client.ts';
+import { type Asking, openStore, renewToken } from '../../resources/integrations/actions.ts';
+import { addressWarnings, warningsOf } from '../../resources/integrations/policy.ts';
+import { getIntegrationWithHealth } from '../../resources/integrations/queries.ts';
+import { integrationOf, webhookUrlOf } from '../../resources/integrations/schema.ts';
+import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../resources/store-webhooks/actions.ts';
+import { clientOf } from '../../stores/clients.ts';
+import { ApiError } from '../../values/errors.ts';
+
+/** One line of the check: what was looked at, and what to do where it fails. */
+export interface Step {
+  what: string;
+  passed: boolean;
+  said: string;
+}
+
+type Row = Awaited<ReturnType<typeof getIntegrationWithHealth>>;
+
+const CALL_MS = 8_000;
+const MAX_BYTES = 64 * 1024;
+
+/** The reason behind an answer, on one line: a store has a part in its words. */
+export function reasonOf(error: unknown): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const why = cause instanceof Error ? ` ${cause.message}` : '';
+  return `${message}${why}`.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+}
+
+async function step(what: string, look: () => Promise<string>, fix: string): Promise<Step> {
+  try {
+    return { what, passed: true, said: await look() };
+  } catch (error) {
+    return { what, passed: false, said: `${reasonOf(error)} ${fix}`.trim() };
+  }
+}
+
+const RECONNECT = 'Connect the store again (`integration connect`), which keeps its id and its orders.';
+
+async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
+  const [warning] = addressWarnings(row, linksUrl);
+  if (warning) throw new Error(warning.message);
+  const url = new URL(webhookUrlOf(linksUrl, row));
+  const call = { url, name: url.host, method: 'POST', headers: {}, body: {}, timeoutMs: CALL_MS, maxBytes: MAX_BYTES };
+  const { status } = await callJson({ ...call, method: 'POST' });
+  // A delivery that nobody signed: only this installation refuses it so.
+  if (status !== 401) throw new Error(`${url.href} answered ${status} instead of 401.`);
+  return url.href;
+}
+
+async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
+  const { topics } = clientOf(row.provider);
+  const dueBy = new Date(asking.clock.now().getTime() + LOOKED_AT_EVERY_MS);
+  const kept = await keepWebhooksNow(asking, row, dueBy);
+  const { webhookState, missing, problem } = kept ?? { webhookState: 'manual', missing: [], problem: null };
+  if (webhookState === 'active') return `all ${topics.length} are on`;
+  if (missing.length > 0) throw new Error(`${missing.join(', ')} not on. ${problem ?? ''}`);
+  return `created by hand: ${topics.join(', ')}`;
+}
+
+function lookAtDeliveries({ webhook_health: health }: ReturnType<typeof integrationOf>): string {
+  const last = health.last_received_at ?? 'never';
+  if (health.status === 'ok') return `the last one came ${last}`;
+  throw new Error(
+    `Webhooks are ${health.status}; the last delivery came ${last}, ${health.failures_24h} were refused in 24 hours.`,
+  );
+}
+
+/** Everything that a connection lives on, in the order in which it breaks. */
+export async function checkIntegration(asking: Asking, brandId: string, id: string): Promise<Step[]> {
+  const { config, clock, postgres } = asking;
+  const read = () => getIntegrationWithHealth(postgres.db, brandId, id, clock.now());
+  const row = await read();
+  if (row.status === 'disconnected') throw new ApiError('CONFLICT', 'The store is disconnected.');
+  const client = clientOf(row.provider);
+  const steps = [
+    await step('token', () => renewToken(asking, row), RECONNECT),
+    await step(
+      'store',
+      async () => {
+        const { name, currency, storefrontUrl } = await client.connect(await openStore(asking, row));
+        return `${name}, ${currency}, ${storefrontUrl}; coupons can be read`;
+      },
+      RECONNECT,
+    ),
+    await step(
+      'orders',
+      async () => {
+        const listed = await client.listOrders(await openStore(asking, row), { since: clock.now(), cursor: null });
+        return listed ? 'can be listed' : 'are told by webhooks alone: this store lists none';
+      },
+      'Give the key or app the right to read orders.',
+    ),
+    await step('webhooks', () => lookAtWebhooks(asking, row), ''),
+    await step(
+      'address',
+      () => lookAtAddress(row, config.linksUrl),
+      'Start the server, and set LINKS_URL to its address.',
+    ),
+  ];
+  const now = await read();
+  const [warning] = warningsOf(now, config.linksUrl).filter(({ code }) => code === 'api_version');
+  const version = async () => {
+    if (warning) throw new Error(warning.message);
+    return now.apiVersion ?? 'not versioned';
+  };
+  const item = integrationOf(now, clock.now(), config);
+  return [
+    ...steps,
+    await step('version', version, ''),
+    await step('deliveries', async () => lookAtDeliveries(item), 'Place a test order, then check again.'),
+  ];
+}
