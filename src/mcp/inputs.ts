@@ -29,7 +29,7 @@ const OF_EVERY_CHANGE = {
 
 export const isChange = ({ method }: Operation) => method !== 'GET';
 
-/** What an operation declares for agents; nothing for one that is no tool. */
+/** What an operation declares for agents; nothing for one that agents cannot call. */
 export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === false ? {} : forAgents);
 
 function isUnlisted({ place, name, schema }: Given, operation: Operation): boolean {

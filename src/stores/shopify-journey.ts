@@ -47,13 +47,13 @@ export interface Journey {
 }
 
 /** What Shopify knows of the visits that led to orders. Orders that it does not have are left out. */
-export async function askForJourneys(
+export async function findJourneys(
   store: Store,
   orderIds: readonly string[],
 ): Promise<{ journeys: Journey[]; waitMs: number }> {
   const ids = orderIds.map((orderId) => `gid://shopify/Order/${orderId}`);
-  const asked = { query: JOURNEYS, variables: { ids }, data: Journeys, isPartial: true };
-  const { data, waitMs } = await callShopify(store, asked);
+  const requested = { query: JOURNEYS, variables: { ids }, data: Journeys, isPartial: true };
+  const { data, waitMs } = await callShopify(store, requested);
   const journeys = data.nodes.flatMap((order) => {
     if (!order) return [];
     const { legacyResourceId: orderId, customerJourneySummary: summary } = order;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Assignment, attribute, type CarriedClick, type RedeemedCode } from '../../src/resources/orders/policy.ts';
 import {
-  type Assignment,
-  attribute,
-  type CarriedClick,
-  type RedeemedCode,
-} from '../../src/resources/orders/attribution.ts';
-import { hashEmail, maskEmail } from '../../src/resources/orders/customer.ts';
-import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK } from '../../src/resources/orders/fraud.ts';
+  flagsOf,
+  hashEmail,
+  MAX_ORDERS_OF_CUSTOMER,
+  MAX_ORDERS_OF_LINK,
+  maskEmail,
+} from '../../src/resources/orders/suspicion.ts';
 import { openSecrets } from '../../src/values/secrets.ts';
 
 const DAY = 24 * 60 * 60 * 1_000;

@@ -79,7 +79,7 @@ const OTHER_FILES: Readonly<Record<string, number>> = {
   commissions: 5,
   content: 1,
   creators: 2,
-  orders: 10,
+  orders: 4,
   shipments: 1,
 };
 

@@ -24,7 +24,7 @@ export interface Payload {
   hasNotes?: boolean;
 }
 
-export const PLACED_AT = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 60 * 24 * 60 * 60 * 1_000);
+const PLACED_AT = new Date(Math.floor(Date.now() / 1_000) * 1_000 - 60 * 24 * 60 * 60 * 1_000);
 const at = (minutes: number) => new Date(PLACED_AT.getTime() + minutes * 60_000).toISOString();
 const gmt = (minutes: number) => at(minutes).slice(0, 19);
 
@@ -81,7 +81,13 @@ const refunded = (lineId: number, subtotal: string | number, more: Record<string
   ...{ id: lineId, line_item_id: lineId, quantity: 1, restock_type: 'no_restock', subtotal, total_tax: 0 },
   ...more,
 });
-const adjusted = (amount: string, kind: string, reason: string) => ({ id: 7, amount, tax_amount: '0.00', kind, reason });
+const adjusted = (amount: string, kind: string, reason: string) => ({
+  id: 7,
+  amount,
+  tax_amount: '0.00',
+  kind,
+  reason,
+});
 
 const subtotals = (sold: string, kept = sold) => ({ subtotal_price: sold, current_subtotal_price: kept });
 
@@ -98,7 +104,10 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'discounts of a line and of the order, allocated to the line',
-    body: shopify({ line_items: [line(1, '100.00', { quantity: 2, ...allocated('10.00', '5.50') })], ...subtotals('184.50') }),
+    body: shopify({
+      line_items: [line(1, '100.00', { quantity: 2, ...allocated('10.00', '5.50') })],
+      ...subtotals('184.50'),
+    }),
     worth: { base: 18_450, commission: 1_845 },
   },
   {
@@ -123,7 +132,10 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'a line whose allocations and taxes are null',
-    body: shopify({ line_items: [line(1, '50.00', { discount_allocations: null, tax_lines: null })], ...subtotals('50.00') }),
+    body: shopify({
+      line_items: [line(1, '50.00', { discount_allocations: null, tax_lines: null })],
+      ...subtotals('50.00'),
+    }),
     worth: { base: 5_000, commission: 500 },
   },
   {
@@ -136,7 +148,9 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
     name: 'prices that include their tax, refunded with it',
     body: shopify({
       ...{ taxes_included: true, line_items: [line(1, '119.00', { quantity: 2, ...taxed('38.00') })] },
-      refunds: [refund([refunded(1, 119, { total_tax: 19, total_tax_set: moneyOf('19.00'), subtotal_set: moneyOf('119.00') })])],
+      refunds: [
+        refund([refunded(1, 119, { total_tax: 19, total_tax_set: moneyOf('19.00'), subtotal_set: moneyOf('119.00') })]),
+      ],
       ...subtotals('238.00', '119.00'),
     }),
     worth: { base: 20_000, refunded: 10_000, commission: 1_000 },
@@ -191,7 +205,11 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'a tip',
-    body: shopify({ line_items: [line(1, '40.00'), tip(2, '5.00')], total_tip_received: '5.00', ...subtotals('40.00') }),
+    body: shopify({
+      line_items: [line(1, '40.00'), tip(2, '5.00')],
+      total_tip_received: '5.00',
+      ...subtotals('40.00'),
+    }),
     worth: { base: 4_000, commission: 400 },
   },
   {
@@ -216,7 +234,9 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
     name: 'a refund whose float has digits that nobody was charged',
     body: shopify({
       line_items: [line(1, '99.99', { quantity: 3, ...allocated('29.99') })],
-      refunds: [refund([refunded(1, 89.99333333333334, { subtotal_set: moneyOf('89.99'), total_tax_set: moneyOf('0.00') })])],
+      refunds: [
+        refund([refunded(1, 89.99333333333334, { subtotal_set: moneyOf('89.99'), total_tax_set: moneyOf('0.00') })]),
+      ],
       ...subtotals('269.98', '179.99'),
     }),
     worth: { base: 26_998, refunded: 8_999, commission: 1_800 },
@@ -266,7 +286,12 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'a payment that was voided',
-    body: shopify({ line_items: [line(1, '60.00')], financial_status: 'voided', cancelled_at: at(9), ...subtotals('60.00') }),
+    body: shopify({
+      line_items: [line(1, '60.00')],
+      financial_status: 'voided',
+      cancelled_at: at(9),
+      ...subtotals('60.00'),
+    }),
     worth: { base: 6_000, commission: 0 },
   },
   {
@@ -286,13 +311,23 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'a code that is null beside one that is redeemed',
-    body: shopify({ line_items: [line(1, '60.00')], discount_codes: [{ code: null }, { code: 'ana10' }], ...subtotals('60.00') }),
+    body: shopify({
+      line_items: [line(1, '60.00')],
+      discount_codes: [{ code: null }, { code: 'ana10' }],
+      ...subtotals('60.00'),
+    }),
     worth: { base: 6_000, commission: 600 },
     hasNotes: true,
   },
   {
     name: 'an e-mail address that is none, and a landing page that is a number',
-    body: shopify({ line_items: [line(1, '60.00')], email: 12, contact_email: [], landing_site: 5, ...subtotals('60.00') }),
+    body: shopify({
+      line_items: [line(1, '60.00')],
+      email: 12,
+      contact_email: [],
+      landing_site: 5,
+      ...subtotals('60.00'),
+    }),
     worth: { base: 6_000, commission: 600 },
     hasNotes: true,
   },
@@ -307,7 +342,11 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'a renewal that Shopify’s subscriptions made',
-    body: shopify({ line_items: [line(1, '60.00')], source_name: 'subscription_contract_checkout_one', ...subtotals('60.00') }),
+    body: shopify({
+      line_items: [line(1, '60.00')],
+      source_name: 'subscription_contract_checkout_one',
+      ...subtotals('60.00'),
+    }),
     worth: { base: 6_000, commission: 0 },
   },
   {
@@ -320,12 +359,19 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   },
   {
     name: 'the first order of a subscription',
-    body: shopify({ line_items: [line(1, '60.00')], tags: 'Subscription, Subscription First Order', ...subtotals('60.00') }),
+    body: shopify({
+      line_items: [line(1, '60.00')],
+      tags: 'Subscription, Subscription First Order',
+      ...subtotals('60.00'),
+    }),
     worth: { base: 6_000, commission: 600 },
   },
   {
     name: 'goods that were given away',
-    body: shopify({ line_items: [line(1, '20.00', allocated('20.00')), line(2, '0.00', { quantity: 3 })], ...subtotals('0.00') }),
+    body: shopify({
+      line_items: [line(1, '20.00', allocated('20.00')), line(2, '0.00', { quantity: 3 })],
+      ...subtotals('0.00'),
+    }),
     worth: { base: 0, commission: 0 },
   },
   { name: 'an order without lines', body: shopify({ line_items: undefined }), worth: null },

@@ -142,6 +142,10 @@ describe('a new secret', () => {
 it('every column of bytes is either sealed, and resealed with a new secret, or not secret at all', async () => {
   /** Digests, public keys and hashes. */
   const PLAIN = [
+    'agent_grants.client_hash',
+    'agent_grants.code_hash',
+    'agent_grants.refresh_hash',
+    'agent_grants.spent_refresh_hash',
     'api_keys.hash',
     'contracts.content_hash',
     'idempotency_keys.request_hash',

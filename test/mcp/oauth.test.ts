@@ -31,7 +31,7 @@ class Host implements OAuthClientProvider {
   client: StoredOAuthClientInformation | undefined;
   saved: StoredOAuthTokens | undefined;
   verifier = '';
-  asked: URL | undefined;
+  consentUrl: URL | undefined;
   clientInformation = () => this.client;
   tokens = () => this.saved;
   codeVerifier = () => this.verifier;
@@ -45,7 +45,7 @@ class Host implements OAuthClientProvider {
     this.verifier = verifier;
   }
   redirectToAuthorization(url: URL) {
-    this.asked = url;
+    this.consentUrl = url;
   }
 }
 
@@ -55,9 +55,13 @@ const newClient = () =>
   new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
 
 /** As the owner's browser: opens the consent page, ticks boxes and presses a button. */
-async function answer(asked: string, fields: Record<string, string>, { secret }: SignedIn = owner): Promise<Answer> {
+async function answer(
+  consentUrl: string,
+  fields: Record<string, string>,
+  { secret }: SignedIn = owner,
+): Promise<Answer> {
   const headers = { cookie: `rollcall=${secret}`, 'sec-fetch-site': 'same-origin' };
-  return await call(asked, undefined, {
+  return await call(consentUrl, undefined, {
     method: 'POST',
     body: new URLSearchParams(fields),
     headers,
@@ -110,19 +114,19 @@ const listTools = async (token: string) =>
     },
   );
 
-test('The official client discovers, registers, asks the owner, connects with tokens, and renews them', async () => {
+test('The official client discovers, registers, gets the owner’s consent, connects with tokens, and renews them', async () => {
   const host = new Host();
   const first = transportFor(host);
   await expect(newClient().connect(first)).rejects.toThrow(UnauthorizedError);
-  const asked = host.asked?.href ?? '';
-  expect(asked).toContain(`${app.url}/oauth/authorize?`);
-  const page = await call(asked, undefined, { headers: { cookie: `rollcall=${owner.secret}` } });
+  const consentUrl = host.consentUrl?.href ?? '';
+  expect(consentUrl).toContain(`${app.url}/oauth/authorize?`);
+  const page = await call(consentUrl, undefined, { headers: { cookie: `rollcall=${owner.secret}` } });
   expect([page.status, page.headers.get('content-security-policy')]).toEqual([
     200,
     expect.stringContaining("form-action 'self' https://host.example"),
   ]);
   expect(page.body).toContain('Let Test host act for');
-  const allowed = await answer(asked, { decision: 'allow', campaigns: 'yes', readonly: 'yes' });
+  const allowed = await answer(consentUrl, { decision: 'allow', campaigns: 'yes', readonly: 'yes' });
   expect(allowed.status).toBe(303);
   await first.finishAuth(leadsTo(allowed));
 
@@ -164,7 +168,7 @@ test('An agent’s token opens /mcp and no other door, where the policy for agen
   }
 });
 
-test('A code works once, for the client that asked, and sent again it ends the access', async () => {
+test('A code works once, for the client that requested it, and sent again it ends the access', async () => {
   const { redeem, form } = await granted();
   for (const wrong of [
     { code_verifier: 'x'.repeat(43) },

@@ -49,7 +49,9 @@ async function openShop(): Promise<Shop> {
     clickAt: (hours) => mintClick(app.context.secrets.key('click'), { linkId, atMs: hoursAgo(hours).getTime() }),
     report: (facts) => report(app.context, assignment, facts),
     again: (orderId, { codes = [], clickIds = [] }) =>
-      asTest(app.context, brand, (work) => decideAgain(work, app.context.secrets, source, orderId, { codes, clickIds })),
+      asTest(app.context, brand, (work) =>
+        decideAgain(work, app.context.secrets, source, orderId, { codes, clickIds }),
+      ),
     explain: async (orderId) =>
       (await send(`${app.url}/v1/affiliates/explain?order_id=${orderId}`, key, 'GET')).body.data,
   };
@@ -83,7 +85,9 @@ describe('An order that paid nobody', () => {
     const facts = orderFacts(hoursAgo(1));
     await shop.report(facts);
     const token = shop.clickAt(2);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => shop.again(facts.orderId, { clickIds: [token] })));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => shop.again(facts.orderId, { clickIds: [token] })),
+    );
     expect(answers.toSorted()).toEqual(['pays', ...Array.from({ length: 7 }, () => 'stands')]);
     expect(await balancesOf(app.context, shop.brand)).toMatchObject({ sales: -10_000, commission_pending: -2_000 });
     expect(await createdEvents(shop)).toHaveLength(1);
@@ -127,7 +131,10 @@ describe('An order that paid nobody', () => {
       ...{ attributed: true, rule: 'code', amount: 80, commission: { commission: 8 } },
       decisions: [{ cause: 'first_report' }, { cause: 'later_report', rule: 'code' }],
     });
-    expect(await shop.explain(other.orderId)).toMatchObject({ attributed: false, decisions: [{ cause: 'first_report' }] });
+    expect(await shop.explain(other.orderId)).toMatchObject({
+      attributed: false,
+      decisions: [{ cause: 'first_report' }],
+    });
   });
 
   it('pays less what was refunded before the decision, and is the same when reports are repeated', async () => {

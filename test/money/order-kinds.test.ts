@@ -4,7 +4,16 @@ import { verifyRecords } from '../../src/resources/ledger/verify/actions.ts';
 import { recordDispute } from '../../src/resources/orders/actions.ts';
 import type { DisputeFacts } from '../../src/stores/facts.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
-import { asTest, balancesOf, daysAgo, makeAssignment, makeSale, orderFacts, report, type Sale } from '../harness/sales.ts';
+import {
+  asTest,
+  balancesOf,
+  daysAgo,
+  makeAssignment,
+  makeSale,
+  orderFacts,
+  report,
+  type Sale,
+} from '../harness/sales.ts';
 import { inEveryOrder } from '../harness/store.ts';
 
 let app: TestApp;

@@ -3,9 +3,14 @@ import { describe, expect, it } from 'vitest';
 import type { NewEntry, Posting } from '../../src/outbox/ledger-entry.ts';
 import type { Posted } from '../../src/resources/commissions/adjustment-queries.ts';
 import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/posting-actions.ts';
-import { type Recomputed, recompute, type Standing } from '../../src/resources/orders/recompute.ts';
-import type { KnownRefund } from '../../src/resources/orders/refunds/count.ts';
-import { mergeSnapshots, type OrderSnapshot } from '../../src/resources/orders/snapshot.ts';
+import type { KnownRefund } from '../../src/resources/orders/recompute.ts';
+import {
+  mergeSnapshots,
+  type OrderSnapshot,
+  type Recomputed,
+  recompute,
+  type Standing,
+} from '../../src/resources/orders/recompute.ts';
 import { shareOf } from '../../src/values/money.ts';
 
 const ORDERED = new Date('2026-03-10T12:00:00Z');

@@ -1,5 +1,6 @@
 import { PHONE } from '../harness/clicks.ts';
 import { wasActive } from './attribution.ts';
+import { orderDeliveries, refundDeliveries, type StoreDelivery } from './deliveries.ts';
 import type { Act, Change, ClickRef, CodeRef } from './history.ts';
 import { DAY_MS } from './history.ts';
 import { hearDispute, hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from './model.ts';
@@ -7,7 +8,6 @@ import { heard } from './paying.ts';
 import { advanceNow, batchNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
 import { storyNow } from './stories.ts';
-import { orderTold, refundsTold, type Told } from './telling.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
@@ -112,14 +112,14 @@ async function placeNow(world: World, act: Of<'place'>, now: number): Promise<vo
 }
 
 /** Each delivery reaches the app, and then the oracle hears what its store says by it. */
-async function tell({ door, oracle }: World, reported: Reported, deliveries: readonly Told[]): Promise<void> {
+async function send({ door, oracle }: World, reported: Reported, deliveries: readonly StoreDelivery[]): Promise<void> {
   const key = keyOf(reported.store, reported.orderId);
-  for (const told of deliveries) {
-    await door.report(reported.store, told.topic, told.body, reported.updatedAt);
+  for (const one of deliveries) {
+    await door.report(reported.store, one.topic, one.body, reported.updatedAt);
     heard(oracle, reported, () => {
-      if (told.kind === 'order') hearOrder(oracle, told.heard);
-      else if (told.kind === 'refund') hearRefunds(oracle, key, told.heard);
-      else hearDispute(oracle, key, told.heard);
+      if (one.kind === 'order') hearOrder(oracle, one.heard);
+      else if (one.kind === 'refund') hearRefunds(oracle, key, one.heard);
+      else hearDispute(oracle, key, one.heard);
     });
   }
 }
@@ -131,10 +131,10 @@ const storeOf = ({ stores }: World, { store }: Reported) => {
 };
 
 const reportOrder = (world: World, { email }: StoredOrder, reported: Reported): Promise<void> =>
-  tell(world, reported, orderTold(storeOf(world, reported), reported, email));
+  send(world, reported, orderDeliveries(storeOf(world, reported), reported, email));
 
 const reportRefunds = (world: World, reported: Reported): Promise<void> =>
-  tell(world, reported, refundsTold(storeOf(world, reported).provider, reported));
+  send(world, reported, refundDeliveries(storeOf(world, reported).provider, reported));
 
 /** The order's next version; undefined when it cannot change so. */
 function changed(world: World, { versions }: StoredOrder, change: Change, now: number): Reported | undefined {
@@ -152,12 +152,19 @@ function changed(world: World, { versions }: StoredOrder, change: Change, now: n
   if (change.what === 'candidates') {
     const codes = change.codes.map((ref) => codeOf(world, ref));
     const tokens = tokensOf(world, change.clicks);
-    return { ...next, codes: [...new Set([...last.codes, ...codes])], tokens: [...new Set([...last.tokens, ...tokens])] };
+    return {
+      ...next,
+      codes: [...new Set([...last.codes, ...codes])],
+      tokens: [...new Set([...last.tokens, ...tokens])],
+    };
   }
   if (change.what !== 'refund') return next;
   const id = `r${(versions.length * 7) % 10}-${versions.length}`;
   const amountMinor = Math.ceil(last.baseMinor * change.share);
-  return { ...next, refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs, createdAt: next.updatedAt }] };
+  return {
+    ...next,
+    refunds: [...last.refunds, { id, amountMinor, at: now - change.agoMs, createdAt: next.updatedAt }],
+  };
 }
 
 const reviewOf = ({ oracle }: World, { versions: [first] }: StoredOrder) =>

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { major } from './telling.ts';
+import { major } from './deliveries.ts';
 import { commissionOf, type Figures, type Happening, happenings, NOTHING, sumBy, within } from './figures.ts';
 import { DAY_MS, type History, timeOf } from './history.ts';
 import { type Oracle, standings } from './model.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { major } from './telling.ts';
+import { major } from './deliveries.ts';
 import { type Oracle, standings } from './model.ts';
 import { dueTo, payable } from './paying.ts';
 import { assertSame } from './reviews.ts';

@@ -80,7 +80,14 @@ export type Act =
       how: 'patch' | 'post' | 'bulk';
     }
   | { act: 'pay'; payee: Index; percent: number; isListed: boolean; isTwice: boolean; isWallet: boolean }
-  | { act: 'story'; what: 'dueAgain' | 'onAccount'; link: Index; baseMinor: number; share: number; isPaid: boolean }
+  | {
+      act: 'story';
+      what: 'dueAgain' | 'onAccount' | 'decidedLater' | 'disputed';
+      link: Index;
+      baseMinor: number;
+      share: number;
+      isPaid: boolean;
+    }
   /** Pays everybody what is due. */
   | { act: 'batch'; isWallet: boolean }
   /** A commission without an order. */
@@ -221,7 +228,7 @@ const pay: fc.Arbitrary<Act> = fc.record({
 const batch: fc.Arbitrary<Act> = fc.record({ act: fc.constant('batch' as const), isWallet: fc.boolean() });
 const story: fc.Arbitrary<Act> = fc.record({
   act: fc.constant('story' as const),
-  what: fc.constantFrom('dueAgain', 'onAccount'),
+  what: fc.constantFrom('dueAgain', 'onAccount', 'decidedLater', 'disputed'),
   link: index,
   baseMinor: fc.integer({ min: 100, max: 100_000 }),
   share: fc.constantFrom(0.3, 0.5, 0.6, 0.8),
@@ -271,7 +278,7 @@ const step = fc.oneof(
   steps(7, late, review),
   steps(5, late, pay),
   steps(2, late, batch),
-  steps(2, late, story),
+  steps(5, late, story),
   steps(2, slot, advance),
   steps(2, slot, record),
   steps(1, slot, rate),

@@ -123,7 +123,13 @@ function shareOf(minor: number, ppm: number): number {
 }
 
 function orderOf(oracle: Oracle, key: string): OracleOrder {
-  const order = oracle.orders.get(key) ?? { reported: [], refunds: [], commission: undefined, disputes: [], seen: new Set() };
+  const order = oracle.orders.get(key) ?? {
+    reported: [],
+    refunds: [],
+    commission: undefined,
+    disputes: [],
+    seen: new Set(),
+  };
   oracle.orders.set(key, order);
   return order;
 }

@@ -1,4 +1,4 @@
-import { decimal, major } from './telling.ts';
+import { decimal, major } from './deliveries.ts';
 import { checkDue, payees } from './due.ts';
 import type { Act } from './history.ts';
 import { type OracleOrder, type OraclePayout, standings } from './model.ts';

@@ -1,6 +1,6 @@
 import { wasActive } from './attribution.ts';
 import { checkDue } from './due.ts';
-import type { Act, Change } from './history.ts';
+import type { Act, Change, CodeRef } from './history.ts';
 import { keyOf, type OracleLink, type OracleOrder, reviewOutcome, standings } from './model.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
@@ -18,14 +18,22 @@ interface Scene {
 const orderOf = ({ oracle }: World, { versions: [first] }: StoredOrder): OracleOrder | undefined =>
   first && oracle.orders.get(keyOf(first.store, first.orderId));
 
-/** A paid order of the link's code, whose commission is approved where nothing speaks against it. */
-async function sell({ world, link, perform, now }: Scene, baseMinor: number): Promise<StoredOrder | undefined> {
+function codeOf({ world, link }: Scene): CodeRef {
   const codes = world.oracle.links.filter(({ type }) => type === 'discount_code');
-  await perform({
-    ...{ act: 'place', store: link.store ?? 0, codes: [{ link: codes.indexOf(link), isLower: false }], clicks: [] },
+  return { link: codes.indexOf(link), isLower: false };
+}
+
+const place = ({ link, perform }: Scene, baseMinor: number, codes: CodeRef[]) =>
+  perform({
+    ...{ act: 'place', store: link.store ?? 0, codes, clicks: [] },
     ...{ currency: null, baseMinor, placed: { agoMs: 0 }, isPaid: true, customer: 'other', isReported: true },
     ...{ isTest: false, isRenewal: false },
   });
+
+/** A paid order of the link's code, whose commission is approved where nothing speaks against it. */
+async function sell(scene: Scene, baseMinor: number): Promise<StoredOrder | undefined> {
+  const { world, perform, now } = scene;
+  await place(scene, baseMinor, [codeOf(scene)]);
   const placed = world.orders.at(-1);
   const movable = [...world.oracle.orders.values()].filter(
     (one) => one.commission && reviewOutcome(one, 'approved', now) === 'moves',
@@ -74,6 +82,34 @@ async function payOnAccount(scene: Scene, { baseMinor, share }: Story): Promise<
   await checkDue(world);
 }
 
+/** An order pays nobody until its store names a code, and is reported again as it was. */
+async function decideLater(scene: Scene, { baseMinor, share, isPaid }: Story): Promise<void> {
+  const { world, perform } = scene;
+  await place(scene, baseMinor, isPaid ? [] : ['unknown']);
+  const placed = world.orders.at(-1);
+  if (!placed) return;
+  if (share > 0.5) await refund(scene, placed, share / 2);
+  await change(scene, placed, { what: 'candidates', codes: [codeOf(scene)], clicks: [] });
+  const again = { act: 'tell' as const, order: world.orders.indexOf(placed), how: 'order' as const };
+  await perform({ ...again, version: 0, times: 1 });
+  await perform({ ...again, version: placed.versions.length - 1, times: 2 });
+}
+
+/** A dispute is lost, before or after the commission is paid, and won again now and then. */
+async function loseDispute(scene: Scene, { baseMinor, share, isPaid }: Story): Promise<void> {
+  const { world, perform } = scene;
+  const sold = await sell(scene, baseMinor);
+  if (!sold) return;
+  if (isPaid) await perform({ act: 'batch', isWallet: false });
+  await change(scene, sold, { what: 'dispute', status: 'lost' });
+  await checkDue(world);
+  if (share <= 0.5) return;
+  await change(scene, sold, { what: 'dispute', status: 'won' });
+  await checkDue(world);
+}
+
+const STORIES = { dueAgain: makeDueAgain, onAccount: payOnAccount, decidedLater: decideLater, disputed: loseDispute };
+
 export async function storyNow(world: World, story: Story, now: number, perform: Perform): Promise<void> {
   const links = world.oracle.links.filter(
     (link) => link.type === 'discount_code' && link.holdDays === 0 && wasActive(link, now),
@@ -81,5 +117,5 @@ export async function storyNow(world: World, story: Story, now: number, perform:
   const link = pick(links, story.link);
   if (!link) return;
   const scene = { world, link, now, perform: (act: Act) => perform(world, act, now) };
-  await (story.what === 'dueAgain' ? makeDueAgain(scene, story) : payOnAccount(scene, story));
+  await STORIES[story.what](scene, story);
 }

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { recordOrder } from '../../src/resources/orders/actions.ts';
 import { askDue } from '../../src/resources/orders/jobs.ts';
 import type { OrderFacts } from '../../src/stores/facts.ts';
-import { startApp, type TestApp } from '../harness/app.ts';
 import { openDesk } from '../harness/affiliates.ts';
+import { startApp, type TestApp } from '../harness/app.ts';
 import { click, makeLink } from '../harness/clicks.ts';
 import { makeDatabase } from '../harness/database.ts';
 import { asTest, balancesOf, orderFacts } from '../harness/sales.ts';
@@ -38,7 +38,7 @@ async function openShop() {
       await asTest(app.context, desk.brand, (work) => recordOrder(work, app.context.secrets, source, facts));
       return facts.orderId;
     },
-    asked: () => store.requests.length,
+    requests: () => store.requests.length,
   };
 }
 
@@ -48,30 +48,30 @@ async function passAfter(minutes: number): Promise<void> {
   await askDue(app.context);
 }
 
-it('An order that paid nobody is asked for its journey after 1, 10 and 60 minutes, and not again', async () => {
+it('An order that paid nobody has its journey requested after 1, 10 and 60 minutes, and not again', async () => {
   const shop = await openShop();
   await shop.place();
-  const before = shop.asked();
+  const before = shop.requests();
   const seen: number[] = [];
   for (const minutes of [0.5, 0.6, 5, 4.5, 30, 20, 60, 600]) {
     await passAfter(minutes);
-    seen.push(shop.asked() - before);
+    seen.push(shop.requests() - before);
   }
   expect(seen).toEqual([0, 1, 1, 2, 2, 3, 3, 3]);
   expect(await balancesOf(app.context, shop.brand)).toEqual({});
   await shop.store.close();
 });
 
-it('A click in the landing page of a journey decides the order, and the store is asked no more', async () => {
+it('A click in the landing page of a journey decides the order, and the store gets no further request', async () => {
   const shop = await openShop();
   const orderId = await shop.place();
   await passAfter(1.1);
   shop.store.journeys.set(orderId, { ready: true, landingPages: ['/products/tee', shop.landingPage] });
-  const before = shop.asked();
+  const before = shop.requests();
   await passAfter(10);
   expect(await balancesOf(app.context, shop.brand)).toMatchObject({ sales: -10_000, commission_pending: -1_000 });
   await passAfter(60);
-  expect(shop.asked() - before).toBe(1);
+  expect(shop.requests() - before).toBe(1);
   await shop.store.close();
 });
 
@@ -82,13 +82,13 @@ it('A journey that is complete without a click ends the look-up, and orders that
     await shop.place(more);
   }
   shop.store.journeys.set(orderId, { ready: true, landingPages: ['/'] });
-  const before = shop.asked();
+  const before = shop.requests();
   for (const minutes of [1.1, 10, 60]) await passAfter(minutes);
-  expect(shop.asked() - before).toBe(1);
+  expect(shop.requests() - before).toBe(1);
   await shop.store.close();
 });
 
-it('A store that is busy or away is asked later, and an answer that never came does not count', async () => {
+it('A store that is busy or away gets the request later, and an answer that never came does not count', async () => {
   const shop = await openShop();
   const orderId = await shop.place();
   shop.store.denyWith = 'THROTTLED';
@@ -105,12 +105,12 @@ it('A store that is busy or away is asked later, and an answer that never came d
   await shop.store.close();
 });
 
-it('Orders of one store are asked for together, and several workers ask once', async () => {
+it('Journeys of one store are requested together, and once by several workers', async () => {
   const shop = await openShop();
   for (let i = 0; i < 30; i += 1) await shop.place();
-  const before = shop.asked();
+  const before = shop.requests();
   nowMs += 1.1 * MINUTE_MS;
   await Promise.all([askDue(app.context), askDue(app.context), askDue(app.context)]);
-  expect(shop.asked() - before).toBe(2);
+  expect(shop.requests() - before).toBe(2);
   await shop.store.close();
 });

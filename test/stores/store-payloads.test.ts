@@ -70,7 +70,9 @@ describe('A payload of a store', () => {
     async (_provider, _name, payload) => {
       const { delivery, explained } = await deliver(payload);
       expect([delivery.state, explained]).toEqual(['failed', undefined]);
-      expect(JSON.stringify(delivery.reason)).toMatch(/is required|is an error of the store instead of an order: woocommerce_rest_cannot_view/);
+      expect(JSON.stringify(delivery.reason)).toMatch(
+        /is required|is an error of the store instead of an order: woocommerce_rest_cannot_view/,
+      );
     },
   );
 });

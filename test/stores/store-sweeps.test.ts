@@ -36,6 +36,8 @@ afterAll(async () => {
 
 async function open(provider: Parameters<typeof openShop>[1]): Promise<Shop> {
   const shop = await openShop(app, provider);
+  // Stores of earlier tests are left alone.
+  await app.context.postgres.db.updateTable('integrations').set({ sweepAt: null }).execute();
   shop.store.access.now = now;
   await scheduleSweep(app.context, shop.id, now());
   return shop;

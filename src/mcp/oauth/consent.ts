@@ -12,7 +12,7 @@ import { getBrand } from '../../resources/brands/queries.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { READONLY } from '../catalog.ts';
-import type { Asked } from './request.ts';
+import type { ConsentRequest } from './request.ts';
 
 const CODE_LIFE_MS = MINUTE_MS;
 const tag = 'Agents';
@@ -80,7 +80,7 @@ const wordsOf = (toolset: string): string =>
 
 /** Which parts the agent may use, and whether it may change anything; `action` is the page itself. */
 export function consentPage(
-  { client, scopes, redirectUri }: Asked,
+  { client, scopes, redirectUri }: ConsentRequest,
   owner: z.infer<typeof Owner>,
   action: string,
 ): string {

@@ -9,8 +9,8 @@ export const issuerOf = ({ protocol, host }: FastifyRequest, { config }: Context
 
 export const resourceOf = (request: FastifyRequest, context: Context): string => `${issuerOf(request, context)}/mcp`;
 
-/** What a host asks an owner for. */
-export interface Asked {
+/** A host's request for an owner's consent. */
+export interface ConsentRequest {
   client: Client;
   clientId: string;
   redirectUri: string;
@@ -24,17 +24,17 @@ export type Refused = { problem: string } | { redirectUri: string; state: string
 
 const CHALLENGE = /^[\w-]{43}$/;
 
-/** Known scopes of those that were asked for; all without any. Others, such as `offline_access`, are passed over. */
+/** The known scopes of a request, or all if it has none. Others, such as `offline_access`, are ignored. */
 function scopesOf(text: string | null, toolsets: readonly string[]): string[] {
-  const asked = (text ?? '').split(' ').filter((one) => one === READONLY || toolsets.includes(one));
-  return asked.some((one) => one !== READONLY) ? asked : [...asked, ...toolsets];
+  const requested = (text ?? '').split(' ').filter((one) => one === READONLY || toolsets.includes(one));
+  return requested.some((one) => one !== READONLY) ? requested : [...requested, ...toolsets];
 }
 
-export function readAsked(
+export function readConsentRequest(
   request: FastifyRequest,
   context: Context,
   toolsets: readonly string[],
-): { asked: Asked } | { refused: Refused } {
+): { requested: ConsentRequest } | { refused: Refused } {
   const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
   const clientId = query.get('client_id') ?? '';
   const client = readClient(context.secrets, clientId);
@@ -52,7 +52,7 @@ export function readAsked(
   const own = [resourceOf(request, context), issuerOf(request, context)];
   if (resource !== undefined && !own.includes(resource)) return back('invalid_target');
   const scopes = scopesOf(query.get('scope'), toolsets);
-  return { asked: { client, clientId, redirectUri, state, codeChallenge, scopes } };
+  return { requested: { client, clientId, redirectUri, state, codeChallenge, scopes } };
 }
 
 /** The client's address with an answer to its request. */

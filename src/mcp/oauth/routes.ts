@@ -14,7 +14,7 @@ import type { Metrics } from '../../values/metrics.ts';
 import { READONLY } from '../catalog.ts';
 import { clientIdOf, parseClient } from './client.ts';
 import { askOwner, consentPage, grantAgent, messagePage } from './consent.ts';
-import { type Asked, addressOf, issuerOf, type Refused, readAsked, resourceOf } from './request.ts';
+import { addressOf, type ConsentRequest, issuerOf, type Refused, readConsentRequest, resourceOf } from './request.ts';
 
 const PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -134,13 +134,13 @@ export function oauthRoutes(
   }
 
   app.get('/oauth/authorize', async (request, reply) => {
-    const read = readAsked(request, context, toolsets);
+    const read = readConsentRequest(request, context, toolsets);
     if ('refused' in read) return refuse(request, reply, read.refused);
     try {
       const owner = await asOwner(request, reply, askOwner);
-      const url = new URL(read.asked.redirectUri);
+      const url = new URL(read.requested.redirectUri);
       const leadsTo = /^https?:$/.test(url.protocol) ? url.origin : url.protocol;
-      return show(reply, 200, consentPage(read.asked, owner, request.url), leadsTo);
+      return show(reply, 200, consentPage(read.requested, owner, request.url), leadsTo);
     } catch (error) {
       const refusal = toApiError(error);
       if (refusal.status === 401) return show(reply, 401, signInPage(request.url));
@@ -149,22 +149,22 @@ export function oauthRoutes(
     }
   });
 
-  async function allow(request: FastifyRequest, reply: FastifyReply, asked: Asked, form: URLSearchParams) {
-    const chosen = [...asked.scopes, READONLY].filter((one) => form.get(one) === 'yes');
-    const { client, clientId, redirectUri, codeChallenge } = asked;
+  async function allow(request: FastifyRequest, reply: FastifyReply, requested: ConsentRequest, form: URLSearchParams) {
+    const chosen = [...requested.scopes, READONLY].filter((one) => form.get(one) === 'yes');
+    const { client, clientId, redirectUri, codeChallenge } = requested;
     const given = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
     const body = { ...given, code_challenge: codeChallenge, scopes: [...new Set(chosen)] };
     const { code } = await asOwner(request, reply, grantAgent, body);
-    return reply.redirect(addressOf(asked, { code }, issuerOf(request, context)), 303);
+    return reply.redirect(addressOf(requested, { code }, issuerOf(request, context)), 303);
   }
 
   app.post('/oauth/authorize', options, async (request, reply) => {
-    const read = readAsked(request, context, toolsets);
+    const read = readConsentRequest(request, context, toolsets);
     if ('refused' in read) return refuse(request, reply, read.refused);
     const form = formOf(request);
-    const isChosen = read.asked.scopes.some((one) => one !== READONLY && form.get(one) === 'yes');
-    if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.asked, form);
-    return refuse(request, reply, { ...read.asked, error: 'access_denied' });
+    const isChosen = read.requested.scopes.some((one) => one !== READONLY && form.get(one) === 'yes');
+    if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
+    return refuse(request, reply, { ...read.requested, error: 'access_denied' });
   });
 
   function answerTokens(reply: FastifyReply, tokens: Tokens | undefined) {

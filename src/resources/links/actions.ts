@@ -214,7 +214,16 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
   const paysRenewals = patch.pays_renewals === undefined ? undefined : patch.pays_renewals || null;
   const commissionRatePpm = patch.commission_rate === undefined ? undefined : toPpm(patch.commission_rate);
-  const terms = given({ value, active, platform, creatorName, campaignId, destinationUrl, commissionRatePpm, paysRenewals });
+  const terms = given({
+    value,
+    active,
+    platform,
+    creatorName,
+    campaignId,
+    destinationUrl,
+    commissionRatePpm,
+    paysRenewals,
+  });
   return { ...terms, ...couponColumns(store) };
 }
 

@@ -11,7 +11,6 @@ import { entryOf } from '../commissions/posting-actions.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
 import { useUnallocated } from '../payouts/actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
-import { hashEmail, maskEmail } from './customer.ts';
 import {
   findLostAt,
   findOrder,
@@ -26,12 +25,18 @@ import {
   type OrderRow,
   updateOrder,
 } from './queries.ts';
-import { type Recomputed, recompute } from './recompute.ts';
+import {
+  isSameSnapshot,
+  mergeSnapshots,
+  type OrderSnapshot,
+  type Recomputed,
+  recompute,
+  snapshotOf,
+} from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
 import { decideLater, isOpen, recordSales } from './sale.ts';
 import type { Cause, OrderSource } from './schema.ts';
-import { isSameSnapshot, mergeSnapshots, type OrderSnapshot, snapshotOf } from './snapshot.ts';
-import { addFlags } from './suspicion.ts';
+import { addFlags, hashEmail, maskEmail } from './suspicion.ts';
 
 /** A known order with its commission, both locked until the transaction ends. */
 interface Known {
@@ -190,7 +195,7 @@ export async function recordDispute(work: Work, source: OrderSource, dispute: Di
   if (commission && merged !== order) await recomputeCommission(work, key, merged, commission);
 }
 
-/** `stands`: the order pays somebody already. `too_late`: it was placed more than 24 hours ago. */
+/** `stands`: the order pays a creator already. `too_late`: it was placed more than 24 hours ago. */
 export type DecidedAgain = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
 
 /**

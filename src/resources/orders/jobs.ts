@@ -2,7 +2,7 @@ import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
 import { isStoreUnavailable, isToReconnect, retryAfterMsOf } from '../../stores/provider.ts';
-import { askForJourneys, type Journey, JOURNEYS_AT_ONCE } from '../../stores/shopify-journey.ts';
+import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../../stores/shopify-journey.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { openStore } from '../integrations/actions.ts';
 import { markStatus } from '../integrations/queries.ts';
@@ -10,20 +10,20 @@ import { decideAgain } from './actions.ts';
 import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './queries.ts';
 
 /** Minutes after an order was first seen. */
-const ASKED_AFTER = [1, 10, 60] as const;
-/** Longer than a store takes to answer, and to be asked again with another token. */
+const REQUESTED_AFTER = [1, 10, 60] as const;
+/** Longer than a store takes to answer, also with a token that is renewed. */
 const CLAIM_MS = 2 * MINUTE_MS;
 const AT_ONCE = 200;
-/** A store that cannot be asked is not asked again before. */
+/** How long a store that cannot answer is left alone. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
-/** When it is asked for next; undefined when it was asked often enough. */
+/** When it is requested next; undefined after the last time. */
 function nextDueOf({ answers, seenAt }: DueJourney, { isComplete }: Pick<Journey, 'isComplete'>): Date | undefined {
-  const minutes = isComplete ? undefined : ASKED_AFTER[answers + 1];
+  const minutes = isComplete ? undefined : REQUESTED_AFTER[answers + 1];
   return minutes === undefined ? undefined : new Date(seenAt.getTime() + minutes * MINUTE_MS);
 }
 
-/** Decides the order by the clicks of its journey, and notes in the same transaction whether it is asked for again. */
+/** Decides the order by the clicks of its journey, and notes in the same transaction whether it is requested again. */
 async function take(context: Context, due: DueJourney, journey: Journey | undefined): Promise<void> {
   const { postgres, clock, secrets } = context;
   const { brandId, integrationId: id, storeOrderId, provider } = due;
@@ -43,14 +43,14 @@ async function postpone({ postgres, clock }: Context, all: readonly DueJourney[]
   for (const due of all) await updateJourney(postgres.db, due, { dueAt });
 }
 
-/** Some orders of one store in one question. A store that is busy or away is asked later, and it counts as not asked. */
+/** Some orders of one store in one request. A store that is busy or away gets it later; only an answer counts. */
 async function askStore(context: Context, all: readonly DueJourney[]): Promise<void> {
   const [first] = all;
   if (!first) return;
   const row = { id: first.integrationId, brandId: first.brandId, provider: first.provider, baseUrl: first.baseUrl };
   try {
     const store = await openStore(context, row);
-    const { journeys } = await askForJourneys(
+    const { journeys } = await findJourneys(
       store,
       all.map(({ storeOrderId }) => storeOrderId),
     );

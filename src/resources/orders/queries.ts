@@ -126,7 +126,7 @@ export async function updateOrder(
     .executeTakeFirstOrThrow();
 }
 
-/** Replaces a decision that pays nobody; undefined when the order pays somebody. */
+/** Replaces a decision that pays nobody; undefined when the order pays a creator. */
 export async function updateDecision(
   db: Db,
   { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>,
@@ -187,7 +187,7 @@ export async function findLostAt(db: Db, key: OrderKey): Promise<Date | null> {
   return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
 }
 
-/** An order whose customer's journey is asked of its store. */
+/** An order whose customer's journey is requested from its store. */
 export interface DueJourney {
   /** Our own id of the order. */
   orderId: string;
@@ -214,8 +214,8 @@ export async function insertJourneys(
 }
 
 /**
- * Takes those that are due until `until`, so that no other worker asks for them. Those that could not be asked for a day are
- * deleted, because their orders are not decided again.
+ * Takes those that are due until `until`, so that no other worker requests them. Those that no store answered for a day
+ * are deleted, because their orders are not decided again.
  */
 export async function claimJourneys(db: Db, now: Date, until: Date, limit: number): Promise<DueJourney[]> {
   const { rows } = await sql<DueJourney>`

@@ -1,11 +1,112 @@
 import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import type { Account, Posting } from '../../outbox/ledger-entry.ts';
+import type { RefundFacts } from '../../stores/facts.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { shareOf } from '../../values/money.ts';
 import type { Posted } from '../commissions/adjustment-queries.ts';
 import { ACCOUNT_OF } from '../commissions/posting-actions.ts';
-import { type CountedRefund, countRefunds, type KnownRefund } from './refunds/count.ts';
-import type { OrderSnapshot } from './snapshot.ts';
+
+export interface KnownRefund extends RefundFacts {
+  /** How much of it was known before the commission was paid. */
+  proratedMinor: number;
+}
+
+export interface CountedRefund extends KnownRefund {
+  /** What is left of it when all before it are taken: refunds never exceed the order. */
+  countedMinor: number;
+}
+
+/** What ends a sale as a whole, by the cause of what it gives back; of two the earlier. */
+function endOf({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId: string; at: Date } | undefined {
+  const isLostFirst = disputeLostAt !== null && (cancelledAt === null || disputeLostAt < cancelledAt);
+  if (isLostFirst) return { refundId: 'dispute_lost', at: disputeLostAt };
+  return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
+}
+
+function inOrder(a: KnownRefund, b: KnownRefund): number {
+  return a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
+}
+
+/** By time and id, up to what the order is worth; a cancellation or lost dispute of a paid order refunds what is left. */
+export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
+  let left = order.baseMinor;
+  const counted = [...refunds].sort(inOrder).map((refund) => {
+    const countedMinor = Math.min(left, refund.amountMinor);
+    left -= countedMinor;
+    return { ...refund, countedMinor };
+  });
+  const end = endOf(order);
+  if (!end || !order.paidAt || left === 0) return counted;
+  // Before payment it rejects the commission, so whatever was paid was paid before it.
+  return [...counted, { ...end, amountMinor: left, countedMinor: left, proratedMinor: 0 }];
+}
+
+/** Everything known of an order from all its deliveries. */
+export interface OrderSnapshot {
+  baseMinor: number;
+  occurredAt: Date;
+  paidAt: Date | null;
+  cancelledAt: Date | null;
+  /** As any delivery ever reported it. */
+  firstCancelledAt: Date | null;
+  /** The newest delivery's own time at the store. */
+  updatedAt: Date;
+  /** As any delivery ever reported it, and so whether it is a renewal. */
+  isTest: boolean;
+  isRenewal: boolean;
+  /** No part of a delivery of the order. */
+  disputeLostAt: Date | null;
+}
+
+function earlier(a: Date | null, b: Date | null): Date | null {
+  if (!a || !b) return a ?? b;
+  return a <= b ? a : b;
+}
+
+/**
+ * The result does not depend on the order of arrival. The newer snapshot wins; of two with the same time, the smaller base
+ * and a cancellation win, so that nobody is paid for removed goods. A reported payment stays. Payments and cancellations
+ * keep the earliest reported time, because a store may report the time of its latest edit.
+ */
+export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
+  const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();
+  const newest = byTime > 0 || (byTime === 0 && a.baseMinor <= b.baseMinor) ? a : b;
+  const isCancelled = byTime === 0 ? a.cancelledAt !== null || b.cancelledAt !== null : newest.cancelledAt !== null;
+  const firstCancelledAt = earlier(a.firstCancelledAt, b.firstCancelledAt);
+  return {
+    baseMinor: newest.baseMinor,
+    updatedAt: newest.updatedAt,
+    occurredAt: a.occurredAt,
+    paidAt: earlier(a.paidAt, b.paidAt),
+    firstCancelledAt,
+    cancelledAt: isCancelled ? firstCancelledAt : null,
+    isTest: a.isTest || b.isTest,
+    isRenewal: a.isRenewal || b.isRenewal,
+    disputeLostAt: a.disputeLostAt,
+  };
+}
+
+export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
+  const facts = ({ baseMinor, isTest, isRenewal, paidAt, cancelledAt, firstCancelledAt, updatedAt }: OrderSnapshot) =>
+    [baseMinor, isTest, isRenewal, ...[paidAt, cancelledAt, firstCancelledAt, updatedAt].map(Number)].join();
+  return facts(a) === facts(b);
+}
+
+/** The columns of an order's row that are of its snapshot. */
+type Stored = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
+  storeUpdatedAt: Date;
+  isTest: boolean | null;
+  isRenewal: boolean | null;
+};
+
+export function snapshotOf(row: Stored): OrderSnapshot {
+  const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt, disputeLostAt } = row;
+  const { isTest, isRenewal } = { isTest: row.isTest ?? false, isRenewal: row.isRenewal ?? false };
+  // Rows from before this column existed have null.
+  const firstCancelledAt = row.firstCancelledAt ?? cancelledAt;
+  const times = { occurredAt, paidAt, cancelledAt, firstCancelledAt, disputeLostAt, updatedAt: storeUpdatedAt };
+  return { baseMinor, ...times, isTest, isRenewal };
+}
 
 /** The copied terms, and what reviews and payouts decided; the facts of the order decide the rest. */
 export interface Standing {

@@ -17,14 +17,19 @@ import {
   nameOf,
   type RedeemedCode,
   shortened,
-} from './attribution.ts';
-import { hashEmail, maskEmail } from './customer.ts';
-import { deleteJourney, insertJourneys, insertOrders, type NewOrder, type OrderRow, updateDecision } from './queries.ts';
-import { recompute } from './recompute.ts';
-import type { KnownRefund } from './refunds/count.ts';
+} from './policy.ts';
+import {
+  deleteJourney,
+  insertJourneys,
+  insertOrders,
+  type NewOrder,
+  type OrderRow,
+  updateDecision,
+} from './queries.ts';
+import type { KnownRefund } from './recompute.ts';
+import { type OrderSnapshot, recompute, snapshotOf } from './recompute.ts';
 import { Attribution, type Cause, type OrderSource } from './schema.ts';
-import { type OrderSnapshot, snapshotOf } from './snapshot.ts';
-import { findFlags } from './suspicion.ts';
+import { findFlags, hashEmail, maskEmail } from './suspicion.ts';
 
 function firstOf<K, V>(keys: readonly K[], read: (key: K) => V | undefined): V | undefined {
   for (const key of keys) {

@@ -224,7 +224,10 @@ export const Explanation = z
       .describe('When the store cancelled the order; null if it did not.')
       .meta({ example: null }),
     customer_email: maskedCustomer,
-    is_test: z.boolean().describe('Whether the store says that it is a test order, which pays nobody.').meta({ example: false }),
+    is_test: z
+      .boolean()
+      .describe('Whether the store says that it is a test order, which pays nobody.')
+      .meta({ example: false }),
     is_renewal: z
       .boolean()
       .describe('Whether it renews a subscription: it pays only codes and links with `pays_renewals`.')
@@ -253,7 +256,7 @@ export const Explanation = z
       )
       .describe(
         'Every decision, oldest first. An order that paid nobody is decided again when, within 24 hours of being placed, a code ' +
-          'or click from before it becomes known; one that paid somebody is not.',
+          'or click from before it becomes known; one that paid a creator is not.',
       ),
     terms: Terms.nullable().describe(
       'Terms of the winning code or link, as copied when it was decided; null when nothing won.',
@@ -286,8 +289,12 @@ export const Explanation = z
           dispute_id: z.string().describe("The dispute's id at its store.").meta({ example: '285332461' }),
           status: z
             .enum(['open', 'won', 'lost'])
-            .describe("Outcome of the dispute. `lost`: the customer's bank returned the payment; the commission is rejected."),
-          at: timestamp.describe('When the store last reported the dispute.').meta({ example: '2026-03-20T10:00:00.000Z' }),
+            .describe(
+              "Outcome of the dispute. `lost`: the customer's bank returned the payment; the commission is rejected.",
+            ),
+          at: timestamp
+            .describe('When the store last reported the dispute.')
+            .meta({ example: '2026-03-20T10:00:00.000Z' }),
           lost_at: timestamp
             .nullable()
             .describe('When the store first reported the dispute as lost; null unless it is lost.')

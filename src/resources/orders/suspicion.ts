@@ -1,12 +1,66 @@
 import type { Work } from '../../operation/work.ts';
-import type { Secrets } from '../../values/secrets.ts';
+import { keyedHash, type Secrets } from '../../values/secrets.ts';
 import { updateCommission } from '../commissions/order-queries.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import { FraudFlags } from '../commissions/schema.ts';
+import { type FraudFlag, FraudFlags } from '../commissions/schema.ts';
 import { getCreator } from '../creators/queries.ts';
-import { hashEmail } from './customer.ts';
-import { flagsOf, MAX_ORDERS_OF_CUSTOMER, MAX_ORDERS_OF_LINK, VELOCITY_WINDOW_MS } from './fraud.ts';
 import { countOrdersAround, type OrderRow, type WonOrder } from './queries.ts';
+
+const VELOCITY_WINDOW_MS = 10 * 60 * 1_000;
+/** A customer who corrects an order may place two or three in a row; a fourth within ten minutes is unusual. */
+export const MAX_ORDERS_OF_CUSTOMER = 3;
+/** A creator who posts a code gets a burst: three orders a minute for ten minutes is still one. */
+export const MAX_ORDERS_OF_LINK = 30;
+
+export interface Suspicion {
+  customerHash: Buffer | null;
+  creatorHash: Buffer | null;
+  /** Of the customer, and of the winning assignment, in the ten minutes up to this order, which counts too. */
+  ordersOfCustomer: number;
+  ordersOfLink: number;
+  at: Date;
+}
+
+/** Fraud flags of an attributed order. A high flag prevents automatic approval. */
+export function flagsOf(suspicion: Suspicion): FraudFlag[] {
+  const { customerHash, creatorHash, ordersOfCustomer, ordersOfLink, at } = suspicion;
+  const detected_at = at.toISOString();
+  const flags: FraudFlag[] = [];
+  if (customerHash && creatorHash?.equals(customerHash)) {
+    const detail = "The customer's e-mail address is the creator's.";
+    flags.push({ code: 'self_referral', severity: 'high', detail, detected_at });
+  }
+  const bursts = [
+    { who: 'One customer', count: ordersOfCustomer, most: MAX_ORDERS_OF_CUSTOMER },
+    { who: 'One code or link', count: ordersOfLink, most: MAX_ORDERS_OF_LINK },
+  ];
+  for (const { who, count, most } of bursts) {
+    if (count <= most) continue;
+    const detail = `${who} had more than ${most} orders within 10 minutes.`;
+    flags.push({ code: 'velocity', severity: 'medium', detail, detected_at });
+  }
+  return flags;
+}
+
+/** Of what is before and after the `@` and of its last label, one character each is shown: `j***@e***.com`. */
+export function maskEmail(email: string): string {
+  const match = /^(.).*@(.).*?(\.[^.@]*)?$/su.exec(email.replaceAll('\0', '').toWellFormed().trim());
+  if (!match) return '***';
+  const [, local, domain, suffix = ''] = match;
+  return `${local}***@${domain}***${suffix}`;
+}
+
+/** The same text for every spelling of a mailbox: without case, surrounding spaces and any `+` suffix. */
+function folded(email: string): string {
+  const text = email.trim().toLowerCase();
+  const at = text.lastIndexOf('@');
+  return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
+}
+
+/** Recognizes the same person again. It is never shown, and useless without the installation's secret. */
+export function hashEmail(secrets: Secrets, email: string): Buffer {
+  return keyedHash(secrets.key('customer'), folded(email));
+}
 
 const BURST = {
   withinMs: VELOCITY_WINDOW_MS,

@@ -14,13 +14,7 @@ import {
   listCreatorsOf,
   lockCommissions,
 } from '../commissions/queries.ts';
-import {
-  listEnds,
-  listDue,
-  lockDueCommissions,
-  type Review,
-  updateReviewed,
-} from '../commissions/review-queries.ts';
+import { listDue, listEnds, lockDueCommissions, type Review, updateReviewed } from '../commissions/review-queries.ts';
 import { useUnallocated } from '../payouts/actions.ts';
 import { findPayee, lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';

@@ -110,7 +110,7 @@ export interface Kept extends Pick<Findings, 'missing' | 'problem'> {
 }
 
 /** Looks at a store's webhooks and switches on what is not on. */
-export async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<Kept> {
+async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<Kept> {
   const { postgres, clock, config, secrets } = context;
   const { topics, webhooks } = clientOf(row.provider);
   const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);

@@ -3,7 +3,7 @@ import type { OrderRefundsTable } from '../../../engines/postgres/attribution-ta
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { ReceivedRefunds } from '../../../stores/facts.ts';
 import type { OrderKey } from '../queries.ts';
-import type { KnownRefund } from './count.ts';
+import type { KnownRefund } from '../recompute.ts';
 
 /** Of a known refund: whether it is reported in its currency. */
 const IS_ALIKE = sql<boolean>`order_refunds.currency = excluded.currency`;

@@ -19,7 +19,7 @@ const text = (ms: number | null): string | null => (ms === null ? null : new Dat
 const gmt = (ms: number): string => new Date(ms).toISOString().slice(0, -1);
 
 /** What reaches us of one version of an order. */
-export type Told =
+export type StoreDelivery =
   | { kind: 'order'; topic: string; body: object; heard: Reported }
   | { kind: 'refund'; topic: string; body: object; heard: Pick<Reported, 'refunds' | 'updatedAt'> }
   | { kind: 'dispute'; topic: string; body: object; heard: NonNullable<Reported['dispute']> };
@@ -27,7 +27,7 @@ export type Told =
 const genericRefunds = ({ refunds, currency }: Reported) =>
   refunds.map(({ id, amountMinor, at }) => ({ refund_id: id, amount: decimal(amountMinor, currency), at: text(at) }));
 
-function genericOrder(reported: Reported, email: string | null): Told[] {
+function genericOrder(reported: Reported, email: string | null): StoreDelivery[] {
   const { orderId: order_id, currency, updatedAt, dispute } = reported;
   const body = {
     ...{ order_id, currency, amount: decimal(reported.baseMinor, currency), placed_at: text(reported.occurredAt) },
@@ -39,7 +39,7 @@ function genericOrder(reported: Reported, email: string | null): Told[] {
   return [{ kind: 'order', topic: 'order.updated', body, heard }];
 }
 
-function genericRefund(reported: Reported): Told[] {
+function genericRefund(reported: Reported): StoreDelivery[] {
   const { orderId: order_id, currency } = reported;
   const body = { order_id, currency, refunds: genericRefunds(reported) };
   return [{ kind: 'refund', topic: 'order.refunded', body, heard: reported }];
@@ -61,7 +61,7 @@ const shopifyDispute = ({ orderId, occurredAt }: Reported, { status, at }: NonNu
 });
 
 /** An order beside a gift card and a tip, which pay nobody; that it is paid is told without a time of its own. */
-function shopifyOrder(reported: Reported, email: string | null): Told[] {
+function shopifyOrder(reported: Reported, email: string | null): StoreDelivery[] {
   const { orderId: id, currency, baseMinor, updatedAt, dispute } = reported;
   const line = (lineId: number, minor: number, more: object = {}) => ({
     ...{ id: lineId, price: decimal(minor, currency), quantity: 1, gift_card: false, discount_allocations: [] },
@@ -81,20 +81,20 @@ function shopifyOrder(reported: Reported, email: string | null): Told[] {
     refunds: reported.refunds.map((refund) => shopifyRefund(refund, reported)),
   };
   const heard = { ...reported, dispute: null, paidAt: reported.paidAt === null ? null : updatedAt };
-  const order: Told = { kind: 'order', topic: 'orders/updated', body, heard };
+  const order: StoreDelivery = { kind: 'order', topic: 'orders/updated', body, heard };
   if (!dispute) return [order];
   const topic = 'disputes/update';
   return [order, { kind: 'dispute', topic, body: shopifyDispute(reported, dispute), heard: dispute }];
 }
 
-const shopifyRefunds = (reported: Reported): Told[] =>
+const shopifyRefunds = (reported: Reported): StoreDelivery[] =>
   reported.refunds.map((refund) => {
     const heard = { refunds: [refund], updatedAt: refund.createdAt };
     return { kind: 'refund', topic: 'refunds/create', body: shopifyRefund(refund, reported), heard };
   });
 
 /** Half of the goods' price is a discount that a plug-in wrote as a fee; a cancellation is of the order's last change. */
-function wooOrder(store: TestStore, reported: Reported, email: string | null): Told[] {
+function wooOrder(store: TestStore, reported: Reported, email: string | null): StoreDelivery[] {
   const { orderId: id, currency, baseMinor, updatedAt, refunds } = reported;
   const twice = (minor: number) => decimal(2 * minor, currency);
   store.refunds.set(
@@ -124,13 +124,13 @@ function wooOrder(store: TestStore, reported: Reported, email: string | null): T
 }
 
 /** A version of an order as its store tells it, and what is to be heard of it. */
-export function orderTold(store: TestStore, reported: Reported, email: string | null): Told[] {
+export function orderDeliveries(store: TestStore, reported: Reported, email: string | null): StoreDelivery[] {
   if (store.provider === 'shopify') return shopifyOrder(reported, email);
   return store.provider === 'woocommerce' ? wooOrder(store, reported, email) : genericOrder(reported, email);
 }
 
 /** Its refunds alone, where a store tells them so. */
-export function refundsTold(provider: Provider, reported: Reported): Told[] {
+export function refundDeliveries(provider: Provider, reported: Reported): StoreDelivery[] {
   if (reported.refunds.length === 0 || provider === 'woocommerce') return [];
   return provider === 'shopify' ? shopifyRefunds(reported) : genericRefund(reported);
 }
