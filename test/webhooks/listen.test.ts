@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { contentEvents } from '../../src/resources/content/schema.ts';
+import { Content } from '../../src/resources/content/schema.ts';
 import { sampleData } from '../../src/resources/webhooks/schema.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { type Run, run as runChild } from '../harness/child.ts';
@@ -69,13 +69,13 @@ describe('cli listen', () => {
       await until('the event', () => receiver.out().includes('verified application.received app_example'));
       await until('its line', () => /^→ application\.received evt_\w+ 204 \(\d+ ms\)$/m.test(listening.out()));
       const trigger = cli('trigger', 'payout.created');
-      await until('the sample', () => receiver.out().includes('verified payout.created'));
+      await until('the sample', () => receiver.out().includes('verified payout.created'), 60_000);
       if (trigger.child.exitCode === null) await once(trigger.child, 'exit');
       listening.child.kill('SIGINT');
       await once(listening.child, 'exit');
       expect(listening.child.exitCode).toBe(0);
       const again = cli('listen', '--forward-to', target);
-      await until('listen again', () => again.said().includes('Listening'));
+      await until('listen again', () => again.said().includes('Listening'), 60_000);
       expect(again.said()).toContain(secret);
       expect((await call(`${app.url}/v1/webhooks`, key)).body.data).toEqual([]);
     },
@@ -89,7 +89,7 @@ describe('cli listen', () => {
     }
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
     const listening = run([process.execPath, 'src/cli.ts', 'listen', '--last', '2'], env);
-    await until('two lines', () => listening.out().split('\n').length > 2);
+    await until('two lines', () => listening.out().split('\n').length > 2, 60_000);
     const lines = listening.out().trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).data.id)).toEqual(['app_2', 'app_3']);
   });
@@ -143,7 +143,8 @@ describe('cli listen', () => {
       /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
     );
     const sample = JSON.parse(sampleData('current', 'content.refreshed') ?? '{}');
-    await emit(app, brand, 'content.refreshed', contentEvents['content.refreshed'].data.parse(sample));
+    const item = Content.parse(sample);
+    await emit(app, brand, 'content.refreshed', { ...item, previous_metrics: item.metrics });
     await until('a line', () => listening.out().includes('\n'));
     expect(JSON.parse(listening.out().split('\n')[0] ?? '').event).toBe('content.metrics_updated');
   });

@@ -151,7 +151,7 @@ export const ContentDeleted = z
   .object({ deleted: z.literal(true).describe('Always true: the post is no longer tracked.'), id })
   .meta({ id: 'ContentDeleted' });
 
-const contentEvents = events({
+export const contentEvents = events({
   'content.tracked': {
     data: Content,
     when: 'The brand began to track a post.',
