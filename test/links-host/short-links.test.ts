@@ -73,7 +73,7 @@ describe('a connection to the links host', () => {
       .slice(0, 3)
       .map((head) =>
         head
-          .replace(/click_id=\w+[\w-]*/, 'click_id=ID')
+          .replace(/click_id=[\w.-]+/, 'click_id=ID')
           .replace(/rollcall_visitor=\w+/, 'rollcall_visitor=V')
           .replace(/(?<=^Date: )\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/m, 'NOW')
           .split('\r\n')

@@ -74,7 +74,7 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   [
     'production that needs a test',
     'src/local/demo.ts',
-    "import { x } from '../harness/app.ts';",
+    "import { x } from '../../test/harness/app.ts';",
     'not part of what runs',
   ],
   [

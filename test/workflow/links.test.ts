@@ -47,6 +47,7 @@ describe('an assignment', () => {
       created_at: expect.stringMatching(TIME),
       url: null,
       destination_url: null,
+      pays_renewals: false,
       active: true,
     });
     expect((await desk.get(`${LINKS}/${data.id}`)).body).toEqual({ data });
