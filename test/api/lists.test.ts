@@ -4,6 +4,7 @@ import { operations } from '../../src/resources/nouns.ts';
 import { call, keysInTurn, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
+import { makeAssignment } from '../harness/sales.ts';
 import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('lists');
@@ -11,6 +12,7 @@ let app: TestApp;
 let nextKey: () => string;
 let campaign: string;
 let webhook: string;
+let store: string;
 
 const ROWS = 5;
 
@@ -25,6 +27,7 @@ beforeAll(async () => {
   const key = nextKey();
   const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
   webhook = (await made(`${app.url}/v1/webhooks`, key, hook)).id;
+  store = (await makeAssignment(app.context, brand)).source.id;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
   for (let i = 0; i < ROWS; i += 1) {
     await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
@@ -43,7 +46,10 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const read = (path: string, accept = 'application/json') => {
-  const own = path.replace('webhooks/{id}', `webhooks/${webhook}`).replace('{id}', campaign);
+  const own = path
+    .replace('webhooks/{id}', `webhooks/${webhook}`)
+    .replace('integrations/{id}', `integrations/${store}`)
+    .replace('{id}', campaign);
   return call(`${app.url}${own}`, nextKey(), { headers: { accept } });
 };
 

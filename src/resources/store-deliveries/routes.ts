@@ -1,8 +1,9 @@
 import { act, list } from '../../operation/kit.ts';
 import { getIntegration } from '../integrations/queries.ts';
+import { IntegrationParams } from '../integrations/schema.ts';
 import { retryDelivery } from './actions.ts';
 import { storeDeliveries } from './queries.ts';
-import { StoreDelivery, StoreDeliveryFilter, storeDeliveryOf } from './schema.ts';
+import { DeliveryParams, StoreDelivery, StoreDeliveryFilter, storeDeliveryOf } from './schema.ts';
 
 const tag = 'Affiliates';
 
@@ -17,6 +18,7 @@ const listStoreDeliveries = list({
     description: 'Newest first, of the last 30 days. Those with state `failed` could not be read; `reason` says why.',
     example: { id: 'int_…' },
   },
+  params: IntegrationParams,
   item: StoreDelivery,
   query: StoreDeliveryFilter,
   errors: ['NOT_FOUND'],
@@ -36,6 +38,7 @@ const retryStoreDelivery = act({
   description:
     'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
   forAgents: { description: 'At once, and for another 24 hours, if it failed or waits.' },
+  params: DeliveryParams,
   item: StoreDelivery,
   errors: ['NOT_FOUND'],
   hints: { idempotent: true },

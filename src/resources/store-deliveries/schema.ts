@@ -3,6 +3,7 @@ import { idField } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
+import { IntegrationParams } from '../integrations/schema.ts';
 import type { StoreDeliveryRow } from './queries.ts';
 
 const state = z
@@ -32,9 +33,12 @@ export type Reason = z.output<typeof Reason>;
 
 const Notes = z.array(z.string());
 
+const id = idField('sdl', 'Id of the delivery.');
+export const DeliveryParams = IntegrationParams.extend({ delivery: id.max(100) });
+
 export const StoreDelivery = z
   .object({
-    id: idField('sdl', 'Id of the delivery.'),
+    id,
     received_at: timestamp.describe('When the store sent it.').meta({ example: '2026-03-02T09:30:00.000Z' }),
     topic: fromOutside(
       z
@@ -52,7 +56,11 @@ export const StoreDelivery = z
     reason: fromOutside(
       Reason.nullable().describe('Why the last attempt failed; null when it did not.').meta({ example: null }),
     ),
-    notes: fromOutside(Notes.describe('What was left out because it could not be read; no commission depends on it.')),
+    notes: fromOutside(
+      Notes.describe('What was left out because it could not be read; no commission depends on it.').meta({
+        example: [],
+      }),
+    ),
     order_id: fromOutside(
       z
         .string()
