@@ -153,10 +153,10 @@ async function connect(engines: CommandEngines, options: ConnectOptions): Promis
   const { db, clock, config, secrets } = engines;
   const { provider, url } = options;
   const brand = await getBrand(db, options.brand);
+  const entry = { provider, baseUrl: url, ...(await readSecrets(options)) };
   for (const { message } of addressWarnings({ provider, baseUrl: url }, config.linksUrl)) {
     process.stderr.write(`Warning: ${message}\n`);
   }
-  const entry = { provider, baseUrl: url, ...(await readSecrets(options)) };
   const store = await askWhoItIs({ config, clock }, entry).catch(explainedStore);
   const actor = { brandId: brand.id, keyId: null, operation: 'connect_affiliate_store', requestId: null };
   const row = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
