@@ -73,7 +73,7 @@ describe('the name that a store gives itself', () => {
     const { brand, status, out, said } = await connect(store.url, store.token);
     expect([status, said.split('\n')[0]]).toEqual([
       0,
-      `A ]0;title store with 31m lines (https://${store.host}, USD) is connected. In the store, send`,
+      `A ]0;title store with 31m lines (https://${store.host}, USD) is connected.`,
     ]);
     const fields = [out.trim(), 'generic', 'connected', 'silent', `https://${store.host}`];
     const listed = await runCli(['integration', 'list', '--brand', brand.id]);

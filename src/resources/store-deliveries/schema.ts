@@ -34,7 +34,7 @@ export type Reason = z.output<typeof Reason>;
 const Notes = z.array(z.string());
 
 const id = idField('sdl', 'Id of the delivery.');
-export const DeliveryParams = IntegrationParams.extend({ delivery: id.max(100) });
+export const DeliveryParams = IntegrationParams.extend({ delivery: idField('sdl', 'Delivery to try again.').max(100) });
 
 export const StoreDelivery = z
   .object({
