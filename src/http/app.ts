@@ -13,14 +13,15 @@ import { healthRoutes } from './health.ts';
 import { limitOpenDoors } from './open-doors.ts';
 import { isUnroutable, readRaw, unreadable } from './request.ts';
 
-/** Cached prepared requests by URL, per operation, so that a repeated query is validated once. */
-const MAX_PREPARED = 5_000;
+/** Prepared requests of all operations by URL, so that a repeated query is validated once. It takes its memory at once. */
+const MAX_PREPARED = 10_000;
 const MAX_PREPARED_LENGTH = 1_000;
 
-function openPrepared(operation: Operation): (request: FastifyRequest) => Prepared {
-  const prepared = new LRUCache<string, Prepared>({ max: MAX_PREPARED });
+type PreparedRequests = LRUCache<string, Prepared>;
+
+function openPrepared(operation: Operation, prepared: PreparedRequests): (request: FastifyRequest) => Prepared {
   return (request) => {
-    const key = `${request.headers.accept ?? ''} ${request.url}`;
+    const key = `${operation.id} ${request.headers.accept ?? ''} ${request.url}`;
     const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;
     const known = isKept ? prepared.get(key) : undefined;
     if (known) return known;
@@ -42,12 +43,17 @@ interface Served {
   door: Door;
   metrics: Metrics;
   maxAssetBytes: number;
+  prepared: PreparedRequests;
 }
 
-function register(app: FastifyInstance, { door, metrics, maxAssetBytes }: Served, operation: Operation): void {
+function register(
+  app: FastifyInstance,
+  { door, metrics, maxAssetBytes, prepared: requests }: Served,
+  operation: Operation,
+): void {
   const prepare = operation.takesFile
     ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
-    : openPrepared(operation);
+    : openPrepared(operation, requests);
   app.route({
     method: operation.method,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
@@ -142,7 +148,8 @@ export async function buildApi(
     if (!isApi(request.url)) throw refusal;
     await door.refuse(requestOf(request, reply), refusal);
   });
-  const served = { door, metrics, maxAssetBytes: config.maxAssetBytes };
+  const prepared: PreparedRequests = new LRUCache({ max: MAX_PREPARED });
+  const served = { door, metrics, maxAssetBytes: config.maxAssetBytes, prepared };
   for (const operation of operations.filter(({ takesFile }) => !takesFile)) register(app, served, operation);
   await app.register(async (scope) => {
     takeForms(scope);

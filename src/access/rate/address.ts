@@ -38,8 +38,8 @@ export function openAddressLimit(
 ): AddressLimit {
   const run = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
-  /** Until when each subscriber is over its limit. */
-  const over = new LRUCache<string, number>({ max: 100_000 });
+  /** Until when each subscriber is over its limit; opened with the first, because it takes its megabytes at once. */
+  let over: LRUCache<string, number> | undefined;
 
   async function windowOf(subscriber: string): Promise<Window> {
     try {
@@ -57,9 +57,10 @@ export function openAddressLimit(
       const window = await windowOf(subscriber);
       for (const [header, value] of Object.entries(rateHeaders(window, limit))) setHeader(header, value);
       if (window.calls <= limit) return undefined;
+      over ??= new LRUCache({ max: 100_000 });
       over.set(subscriber, window.windowEndMs);
       return rateLimited(window, limit, clock.now().getTime());
     },
-    isOver: (address) => (over.get(subscriberOf(address)) ?? 0) > clock.now().getTime(),
+    isOver: (address) => (over?.get(subscriberOf(address)) ?? 0) > clock.now().getTime(),
   };
 }

@@ -7,8 +7,11 @@ export interface Window {
 
 /** Counts calls in this process only, while Redis does not respond. */
 export function openLocalWindows(windowMs: number): (id: string, nowMs: number) => Window {
-  const windows = new LRUCache<string, Window>({ max: 100_000 });
+  // Opened when Redis first fails to respond: it takes its megabytes at once, and each door has one.
+  let opened: LRUCache<string, Window> | undefined;
   return (id, nowMs) => {
+    opened ??= new LRUCache({ max: 100_000 });
+    const windows = opened;
     const open = windows.get(id);
     const window = open && open.windowEndMs > nowMs ? open : { calls: 0, windowEndMs: nowMs + windowMs };
     window.calls += 1;
