@@ -53,7 +53,12 @@ const RefundLine = z
     }),
   );
 
-const Adjustment = z.object({ amount: Decimal, kind: z.string().nullish(), reason: z.string().nullish() });
+const Adjustment = z.object({
+  amount: Decimal,
+  amount_set: Shown,
+  kind: z.string().nullish(),
+  reason: z.string().nullish(),
+});
 
 const Refund = z.object({
   id: StoreId,
@@ -186,7 +191,8 @@ async function readRefund(
 ): Promise<Reading> {
   const refund = parseBody(OnlyRefund, body);
   const hasTax = refund.refund_line_items.some(({ total_tax }) => total_tax !== 0n);
-  const currency = refund.refund_line_items[0]?.currency ?? shopCurrency;
+  const [line, adjustment] = [refund.refund_line_items[0], refund.order_adjustments[0]];
+  const currency = line?.currency ?? adjustment?.amount_set?.shop_money.currency_code ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
   const refunds = ofGoods([refundOf(refund, { currency, taxesIncluded, lines: [] })]);
   const received = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };

@@ -45,11 +45,16 @@ function genericRefund(reported: Reported): StoreDelivery[] {
   return [{ kind: 'refund', topic: 'order.refunded', body, heard: reported }];
 }
 
+const subtotal = (minor: number, currency: string) => {
+  const amount = decimal(minor, currency);
+  return { subtotal: amount, subtotal_set: { shop_money: { amount, currency_code: currency } } };
+};
+
 const shopifyRefund = ({ id, amountMinor, at, createdAt }: Refund, { orderId, currency }: Reported) => ({
   ...{ id, order_id: orderId, created_at: text(createdAt), processed_at: text(at) },
   refund_line_items: [
-    { line_item_id: 1, subtotal: decimal(amountMinor, currency), total_tax: '0.00', line_item: { gift_card: false } },
-    { line_item_id: 2, subtotal: decimal(700, currency), total_tax: '0.00', line_item: { gift_card: true } },
+    { line_item_id: 1, ...subtotal(amountMinor, currency), total_tax: '0.00', line_item: { gift_card: false } },
+    { line_item_id: 2, ...subtotal(700, currency), total_tax: '0.00', line_item: { gift_card: true } },
   ],
   order_adjustments: [{ kind: 'shipping_refund', amount: '-5.00', reason: 'Shipping refund' }],
 });
