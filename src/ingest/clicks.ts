@@ -4,11 +4,12 @@ import { openAddressLimit } from '../access/rate/address.ts';
 import { unreadable } from '../http/request.ts';
 import type { Context } from '../operation/context.ts';
 import { keepClick } from '../resources/order-clicks/queries.ts';
-import { readClick } from '../values/click-token.ts';
-import { ApiError, errorBody, toApiError, validationError } from '../values/errors.ts';
-import { logFailure } from '../values/log.ts';
+import { parseDelivery } from '../stores/delivery-body.ts';
+import { readOwnClick } from '../values/click-token.ts';
+import { ApiError, toApiError, validationError } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { problemsOf } from '../values/problems.ts';
+import { openRefusals } from './refusal.ts';
 
 const BODY_LIMIT_BYTES = 2_048;
 /** Of one address, behind which many customers may be. */
@@ -26,23 +27,15 @@ const OrderId = z
 
 const Report = z.object({ order_id: OrderId, click_id: z.string().max(500) });
 
-function parseJson(body: unknown): unknown {
-  try {
-    return JSON.parse(Buffer.isBuffer(body) ? body.toString('utf8') : '');
-  } catch {
-    throw validationError([{ field: 'body', code: 'invalid_json', message: 'is not JSON.' }]);
-  }
-}
-
 const onlyPosted = new ApiError('METHOD_NOT_ALLOWED', 'Clicks are reported with POST.', { headers: { allow: 'POST' } });
 
 /**
- * The door of pixels: a script in a shop's checkout says which click led to an order. Anybody may send that, so it is only
- * kept when we signed the click, and the answer does not say whether it was.
+ * Reports of pixels: a script in a shop's checkout says which click led to an order. Reports are unsigned, so one is kept only
+ * if we signed its click, and the answer does not say whether it was.
  */
 export function clickRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
-  const { postgres, clock, log, secrets } = context;
-  const keys = [secrets.key('click'), secrets.previousKey('click')].filter((key) => key !== undefined);
+  const { postgres, clock, secrets } = context;
+  const send = openRefusals(context, metrics);
   const addresses = openAddressLimit(context.redis, clock, metrics, { name: 'pixel', limit: REPORTS_PER_MINUTE });
   const url = '/ingest/shopify/:integration/clicks';
 
@@ -52,21 +45,17 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
   }
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const answer = toApiError(unreadable(error));
-    logFailure(log, answer, request.id);
-    metrics.refusals.inc({ door: 'ingest', code: answer.code });
-    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
-    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+    await send(toApiError(unreadable(error)), request, reply);
   }
 
   async function take({ params, body, ip }: FastifyRequest): Promise<void> {
     const limited = await addresses.count(ip, () => undefined);
     if (limited) throw limited;
-    const report = Report.safeParse(parseJson(body));
+    const report = Report.safeParse(parseDelivery(Buffer.isBuffer(body) ? body : Buffer.alloc(0)));
     if (!report.success) throw validationError(problemsOf(report));
     const { order_id: orderId, click_id: click } = report.data;
     const { data: store } = Params.safeParse(params);
-    const [read] = keys.flatMap((key) => readClick(key, click) ?? []);
+    const read = readOwnClick(secrets, click);
     if (!store || !read) return;
     const { linkId } = read;
     await keepClick(postgres.db, 'shopify', { integrationId: store.integration, orderId, click, linkId }, clock.now());

@@ -41,7 +41,7 @@ export interface Receivers {
   store(known: Known, delivery: RawDelivery): Promise<boolean>;
 }
 
-/** A store retries later. By then its owner, who is notified, may have reconnected it. */
+/** Refused until its owner, who is notified, reconnects the store. Shopify sends it again; sweeps read what others do not. */
 async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, error: unknown): Promise<never> {
   const now = clock.now();
   await countFailure(postgres.db, receiver.id, now).catch(ignoreFailure('the answer says it; health is a hint'));
@@ -92,8 +92,8 @@ export function openReceivers(context: Context): Receivers {
 }
 
 /**
- * Why a generic store's delivery cannot be read: that takes no call, so its makers get to know at once. Deliveries of other
- * stores are stored in any case.
+ * Why a generic store's delivery cannot be read. Reading it takes no call to the store, so its developers learn of it at once.
+ * Deliveries of other stores are always stored.
  */
 export async function refusalOf(
   { receiver: { provider, baseUrl, currency } }: Known,

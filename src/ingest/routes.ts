@@ -7,10 +7,10 @@ import type { Context } from '../operation/context.ts';
 import { countFailure, countForged, findReceiver, type Receiver } from '../resources/integrations/queries.ts';
 import { PROVIDERS } from '../resources/integrations/schema.ts';
 import type { RawDelivery } from '../resources/store-deliveries/actions.ts';
-import { ApiError, errorBody, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
-import { logFailure } from '../values/log.ts';
+import { ApiError, ignoreFailure, notFound, toApiError } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { isPing, type Known, openReceivers, refusalOf } from './deliveries.ts';
+import { openRefusals } from './refusal.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
@@ -43,7 +43,8 @@ const deliveryOf = ({ headers, body }: FastifyRequest): RawDelivery => ({
 
 /** The door of stores: signed deliveries of orders and refunds. No part of the API: no key, no rate headers. */
 export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
-  const { postgres, clock, log } = context;
+  const { postgres, clock } = context;
+  const send = openRefusals(context, metrics);
   const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
   const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
 
@@ -106,11 +107,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   }
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const answer = await answerOf(error, request).catch(toApiError);
-    logFailure(log, answer, request.id);
-    metrics.refusals.inc({ door: 'ingest', code: answer.code });
-    reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
-    await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
+    await send(await answerOf(error, request).catch(toApiError), request, reply);
   }
 
   const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };

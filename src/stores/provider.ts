@@ -7,7 +7,7 @@ import { problemsOf } from '../values/problems.ts';
 import { WebAddress } from '../values/web-address.ts';
 import type { DisputeOfOrder, OrderFacts, RefundOfOrder } from './facts.ts';
 
-/** A store as it is asked. */
+/** What calls to a store need. */
 export interface Store {
   baseUrl: string;
   /** What it is shown; `renew` replaces it. */
@@ -18,7 +18,7 @@ export interface Store {
   allow: readonly string[];
   /** Gets another token in place of the one that the store refused. */
   renew?: (refused: string) => Promise<string>;
-  /** Called when the store did what it was asked. */
+  /** Called after each successful answer. */
   onAnswer?: () => void;
   /** Called with the version of its API that answered. */
   onVersion?: (version: string) => Promise<void> | void;
@@ -203,7 +203,7 @@ const NAME = 'The store';
 export interface StoreRequest<T> {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  /** How the store is shown its token. It is asked again after the token was renewed. */
+  /** How the store is shown its token. Called again after the token is renewed. */
   credentials(store: Store): { headers?: Record<string, string>; query?: Record<string, string> };
   /** Whether another way of showing the token may be what a 401 asks for; it then changes the store. */
   showsAgain?(store: Store, text: string): boolean;
@@ -231,7 +231,7 @@ export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, 
 
 export const isStoreUnavailable = (error: unknown): boolean => error instanceof ApiError && error.engine === NAME;
 
-/** Why a call was refused that may be made again later: the store limits how often it is asked. */
+/** The store's rate limit refused a call, which may be repeated later. */
 class StoreBusy extends Error {
   readonly retryAfterMs: number;
 
@@ -244,7 +244,7 @@ class StoreBusy extends Error {
 export const storeBusy = (retryAfterMs: number): ApiError =>
   unavailable(NAME, new StoreBusy(retryAfterMs), Math.max(1, Math.ceil(retryAfterMs / 1_000)));
 
-/** When a store that is busy wants to be asked again; undefined when the error is another. */
+/** How long a busy store wants callers to wait; undefined for other errors. */
 export const retryAfterMsOf = (error: unknown): number | undefined =>
   error instanceof ApiError && error.cause instanceof StoreBusy ? error.cause.retryAfterMs : undefined;
 

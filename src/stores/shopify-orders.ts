@@ -15,7 +15,7 @@ const Email = z.string().max(320);
 const Written = z.union([z.string().max(40), z.number()]);
 const Shown = z.object({ shop_money: z.object({ amount: Written, currency_code: Currency }) }).nullish();
 
-/** What is sold beside goods, and pays nobody: a gift card, and a tip, whose line alone has these fields, even if null. */
+/** Lines that earn no commission: gift cards, and tips. Only a tip's line has these fields, even if they are null. */
 const Kind = z.object({
   gift_card: z.boolean().nullish(),
   tip: z.unknown().optional(),
@@ -207,7 +207,7 @@ const Dispute = z.object({
   finalized_on: StoreTime.nullish(),
 });
 
-/** The customer's bank decided for the customer, or the shop agreed. Refunded charges are told as refunds. */
+/** The bank decided for the customer, or the shop accepted the dispute. Refunded charges arrive as refunds. */
 const LOST = ['lost', 'accepted'];
 const WON = ['won', 'charge_refunded'];
 

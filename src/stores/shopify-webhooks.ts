@@ -77,7 +77,7 @@ async function remove(store: Store, id: string): Promise<void> {
 
 export const shopifyWebhooks: StoreWebhooks = {
   alsoTopics: ALSO,
-  // Shopify signs webhooks made by API with the app's secret, and only an app that was connected by it has told it.
+  // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with it.
   mayBeMade: ({ app }) => app !== undefined,
   ...{ list, make, remove },
 };

@@ -1,6 +1,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { DAY_MS, MINUTE_MS } from './duration.ts';
 import { newId, readBase62 } from './ids.ts';
+import type { Secrets } from './secrets.ts';
 
 /** 96 bits of a MAC: a forger who tries a billion tokens a second for a century finds one with odds of 1 in 10^10. */
 const MAC_CHARACTERS = 16;
@@ -71,7 +72,7 @@ export function mint(key: Buffer, { linkId, atMs, days }: NewClick): Minted {
 
 export const mintClick = (key: Buffer, click: NewClick): string => mint(key, click).token;
 
-/** The contents of a token; undefined unless this installation minted it. */
+/** The contents of a token; undefined unless this key signed it. */
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
   if (!TOKEN.test(token)) return undefined;
   const facts = token.slice(0, -MAC_CHARACTERS);
@@ -84,4 +85,10 @@ export function readClick(key: Buffer, token: string): ReadClick | undefined {
     linkId,
     at: new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS))),
   };
+}
+
+/** The contents of a token that this installation minted, also before its last change of secret. */
+export function readOwnClick(secrets: Pick<Secrets, 'key' | 'previousKey'>, token: string): ReadClick | undefined {
+  const previous = secrets.previousKey('click');
+  return readClick(secrets.key('click'), token) ?? (previous && readClick(previous, token));
 }

@@ -43,7 +43,7 @@ function makeOfShopify(hooks: StoreHooks, topic: string, url: string): string[] 
   return [];
 }
 
-/** Shopify's subscriptions by GraphQL, in pages of what is asked for. */
+/** Shopify's webhook subscriptions by GraphQL, in pages of the requested size. */
 export function shopifyHooksReply(
   hooks: StoreHooks,
   { query, variables }: { query: string; variables: Record<string, never> },

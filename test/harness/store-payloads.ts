@@ -60,7 +60,7 @@ const allocated = (...amounts: string[]) => ({
 });
 const taxed = (price: string) => ({ tax_lines: [{ title: 'VAT', rate: 0.19, price, price_set: moneyOf(price) }] });
 
-/** Shopify's own sample of an order, paid by somebody who redeemed a code. */
+/** Shopify's own sample order, paid, with a redeemed code. */
 const shopify = (more: Record<string, unknown>): Record<string, unknown> => ({
   ...official('orders/create'),
   ...{ created_at: at(0), updated_at: at(1), processed_at: at(0), test: false, financial_status: 'paid' },

@@ -30,7 +30,7 @@ interface SendingOptions {
   now: () => Date;
   /** Where a webhook's address leads to in this test. */
   reach(url: string): string;
-  /** Whether a delivery is lost on its way, and its store told that it arrived. */
+  /** Whether a delivery gets lost although the store takes it as delivered. */
   isDropped(): boolean;
 }
 

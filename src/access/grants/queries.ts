@@ -5,7 +5,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 type Unused = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
 export type NewGrant = Omit<Insertable<AgentGrantsTable>, Unused>;
 
-/** Adds a grant, and removes the brand's whose code was never used. */
+/** Adds a grant, and removes the brand's grants with an expired, unused code. */
 export async function insertGrant(db: Db, grant: NewGrant): Promise<void> {
   await db
     .deleteFrom('agentGrants')
@@ -42,7 +42,7 @@ export async function takeCode(db: Db, { codeHash, clientHash, redirectUri, code
     .executeTakeFirst();
 }
 
-/** The key of a grant whose code or refresh token was used before. */
+/** The key that was granted for this code or refresh token, if it was used before. */
 export async function findSpent(db: Db, hash: Buffer): Promise<string | undefined> {
   const row = await db
     .selectFrom('agentGrants')

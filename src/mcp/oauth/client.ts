@@ -34,7 +34,7 @@ export type Client = z.infer<typeof Client>;
 
 export const parseClient = (body: unknown) => Client.safeParse(body);
 
-/** An id that contains its client, so that anybody may register and nothing is stored. */
+/** A client id that contains the sealed client, so that any client can register and nothing is stored. */
 export const clientIdOf = (secrets: Secrets, client: Client): string =>
   secrets.seal(JSON.stringify(client), PURPOSE).toString('base64url');
 

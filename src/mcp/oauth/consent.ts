@@ -19,7 +19,7 @@ const tag = 'Agents';
 
 const Owner = z.object({ brand: z.string(), email: z.string() });
 
-/** Who is signed in to the web app, in whose browser the consent page is shown. */
+/** The person who is signed in to the web app and sees the consent page. */
 export const askOwner = read({
   id: 'show_agent_consent',
   path: '/oauth/authorize',

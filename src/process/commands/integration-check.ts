@@ -42,7 +42,7 @@ async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
   const url = new URL(webhookUrlOf(linksUrl, row));
   const call = { url, name: url.host, method: 'POST', headers: {}, body: {}, timeoutMs: CALL_MS, maxBytes: MAX_BYTES };
   const { status } = await callJson({ ...call, method: 'POST' });
-  // A delivery that nobody signed: only this installation refuses it so.
+  // The delivery is unsigned, so 401 proves that the address leads to this installation.
   if (status !== 401) throw new Error(`${url.href} answered ${status} instead of 401.`);
   return url.href;
 }

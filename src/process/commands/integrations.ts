@@ -115,7 +115,7 @@ function explained(error: unknown): never {
   throw new Error(`${what} ${why}`, { cause: error });
 }
 
-/** What is asked of a store is asked with these. */
+/** What calls to a store need. */
 const askingOf = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
   ...{ postgres: { db }, clock, config, secrets: secrets() },
   log: { warn: () => undefined },

@@ -5,6 +5,7 @@ import { ListQuery, timestamp } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
+import { UsageTerms } from '../assets/schema.ts';
 import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
 import { isLateAt } from './policy.ts';
@@ -35,24 +36,8 @@ export const ContractTerms = z
       .default([])
       .describe('Channels it may be used on; empty for any.')
       .meta({ example: ['paid_social'] }),
-    territory: z
-      .string()
-      .trim()
-      .min(1)
-      .max(200)
-      .nullable()
-      .default(null)
-      .describe('Where it may be used; null for everywhere.')
-      .meta({ example: 'US' }),
-    days: z
-      .number()
-      .int()
-      .min(1)
-      .max(36_500)
-      .nullable()
-      .default(null)
-      .describe('How many days it may be used; null for no end.')
-      .meta({ example: 90 }),
+    territory: UsageTerms.shape.territory,
+    days: UsageTerms.shape.days,
     starts: z
       .enum(['signed', 'posted', 'fixed'])
       .default('signed')

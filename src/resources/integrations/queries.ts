@@ -373,7 +373,7 @@ export async function countForged(db: Db, integrationId: string, at: Date): Prom
 /** Which store is swept, and until when by nobody else. */
 const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
 
-/** Claims stores whose sweep is due: nobody else sweeps them before `until`, unless they are connected again. */
+/** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
 export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
   return await db
     .updateTable('integrations')
@@ -424,7 +424,7 @@ export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Prom
     .execute();
 }
 
-/** An episode is over when nothing was noticed for so long, however often webhooks came and went in it. */
+/** An episode ends after this long without a finding, however often webhooks failed and recovered in it. */
 const TROUBLE_MS = DAY_MS;
 
 /** Notes that webhooks do not arrive. True for one caller an episode, who mails the brand. */

@@ -7,9 +7,9 @@ import type { Db } from '../../engines/postgres/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../values/duration.ts';
 import { HAS_CLICK } from '../integrations/queries.ts';
 
-/** A click waits so long for its order, and counts for an order that is at most so old. */
+/** How long a click waits for its order, and how old that order may be. */
 const WAITS_MS = HOUR_MS;
-/** The clocks of a store and of this machine may differ by so much. */
+/** How much the clocks of a store and of this machine may differ. */
 const CLOCKS_MS = MINUTE_MS;
 /** Of one store in a minute, so that nobody fills the table. A store that sells more often still pays by its cart. */
 const PER_MINUTE = 300;
@@ -92,7 +92,7 @@ interface StoreKey {
 }
 
 const LastClick = z.object({ link_id: z.string(), last: z.string() });
-/** Of so many links that were clicked last, one counts at the store, or none is shown. */
+/** How many of the last clicked links are searched for one that counts at the store. */
 const LAST_LINKS = 100;
 
 /** The last click by a person on a link that counts at the store: one that is bound to it or to none. */

@@ -68,7 +68,7 @@ async function askStore(context: Context, all: readonly DueJourney[]): Promise<v
   }
 }
 
-/** One pass over the orders whose journey is due. */
+/** One pass over orders with a journey to request. */
 export async function askDue(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();

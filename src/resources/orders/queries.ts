@@ -187,7 +187,7 @@ export async function findLostAt(db: Db, key: OrderKey): Promise<Date | null> {
   return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
 }
 
-/** An order whose customer's journey is requested from its store. */
+/** An order with its customer's journey still to request from the store. */
 export interface DueJourney {
   /** Our own id of the order. */
   orderId: string;

@@ -1,6 +1,6 @@
 import type { Work } from '../../operation/work.ts';
 import type { OrderFacts } from '../../stores/facts.ts';
-import { readClick } from '../../values/click-token.ts';
+import { readOwnClick } from '../../values/click-token.ts';
 import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { fromPpm } from '../../values/money.ts';
@@ -26,31 +26,20 @@ import {
   type OrderRow,
   updateDecision,
 } from './queries.ts';
-import type { KnownRefund } from './recompute.ts';
-import { type OrderSnapshot, recompute, snapshotOf } from './recompute.ts';
+import { type KnownRefund, type OrderSnapshot, recompute, snapshotOf } from './recompute.ts';
 import { Attribution, type Cause, type OrderSource } from './schema.ts';
 import { findFlags, hashEmail, maskEmail } from './suspicion.ts';
 
-function firstOf<K, V>(keys: readonly K[], read: (key: K) => V | undefined): V | undefined {
-  for (const key of keys) {
-    const value = read(key);
-    if (value !== undefined) return value;
-  }
-  return undefined;
-}
-
 /** Click ids as they were sent, each with the click if we signed it. */
-function readClicks(secrets: Secrets, clickIds: readonly string[]) {
-  const keys = [secrets.key('click'), secrets.previousKey('click')].filter((key) => key !== undefined);
-  return clickIds.map((token) => ({ token, click: firstOf(keys, (key) => readClick(key, token)) }));
-}
+const readClicks = (secrets: Secrets, clickIds: readonly string[]) =>
+  clickIds.map((token) => ({ token, click: readOwnClick(secrets, token) }));
 
 interface Carried {
   codes: readonly string[];
   clicks: ReturnType<typeof readClicks>;
 }
 
-/** An order whose assignment is decided. */
+/** The facts of an order that decide who earns it. */
 interface Deciding {
   carried: Carried;
   occurredAt: Date;

@@ -1,11 +1,11 @@
 import { ZodError } from 'zod';
 import { isToReconnect, retryAfterMsOf } from '../../stores/provider.ts';
+import { HOUR_MS } from '../../values/duration.ts';
 import { ApiError } from '../../values/errors.ts';
 import { problemsOf } from '../../values/problems.ts';
 import type { Reason } from './schema.ts';
 
 const SECOND_MS = 1_000;
-const HOUR_MS = 3_600 * SECOND_MS;
 
 /** The waits before the next attempts, then an hour each. */
 const FIRST_WAITS_MS = [10, 30, 60, 120, 300, 600, 1_800].map((seconds) => seconds * SECOND_MS);

@@ -136,7 +136,7 @@ export async function keepWebhooksNow(context: Asking, row: DueWebhooks, dueBy: 
   return (await claimWebhooks(context.postgres.db, row, dueBy, next)) ? await keepWebhooks(context, row) : undefined;
 }
 
-/** A store that cannot be asked now is looked at again soon while nobody knows its webhooks; one that refuses, after it is connected again. */
+/** An unreachable store whose webhooks are still unknown is checked again soon; one that refuses access, after it is reconnected. */
 export async function keepWebhooksOrLater(context: Context, row: DueWebhooks, soon: Date): Promise<void> {
   const { postgres, clock, failures } = context;
   try {

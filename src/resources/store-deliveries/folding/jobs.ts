@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 100;
 /** Brands at once. A store that answers slowly holds one of them. */
 const BRANDS_AT_ONCE = 6;
 
-/** How long a brand is left alone whose batch could not be folded at all. */
+/** The pause after a batch of a brand could not be folded at all. */
 const FAILED_MS = 2_000;
 const WHAT = 'folding deliveries of a brand';
 
