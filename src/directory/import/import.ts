@@ -3,23 +3,25 @@ import {
   assertNodes,
   deleteIndex,
   endQuiet,
-  indexBehind,
   mergeToOneSegment,
   refreshIndex,
-  swapAlias,
 } from '../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { beginImport, DEFAULT_MAX_REJECTS } from './begin.ts';
 import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
 import { BrokenCsv } from './csv.ts';
+import type { Bounds } from './bounds.ts';
+import type { Comparison } from './comparison.ts';
 import { ONE_NODE, readDefinition } from './definition.ts';
-import { type DirectoryImport, recordLive, updateImport } from './queries.ts';
+import { goLive, holdImport } from './held.ts';
+import { judge } from './judge.ts';
+import { type DirectoryImport, updateImport } from './queries.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
 import { VerificationFailed, verifyBuilt } from './verify.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
 
-export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'swap';
+export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'compare' | 'replicas' | 'swap';
 
 export interface ImportProgress extends Tally {
   phase: ImportPhase;
@@ -32,6 +34,8 @@ export interface ImportRequest extends WaitOptions {
   /** `100` rows, or `1%` of them. With more rejects, the import stops before the swap. */
   maxRejects?: string | undefined;
   rejectsFile?: string | undefined;
+  /** How far the new index may be from the live one; the others are the defaults. */
+  bounds?: Partial<Bounds> | undefined;
   /** Starts over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
   /** Only resumes a recorded import; if another worker has ended it meanwhile, it is not started again. */
@@ -41,9 +45,13 @@ export interface ImportRequest extends WaitOptions {
   onNotice?: (notice: string) => void;
 }
 
-export interface ImportReport extends Omit<Built, 'samples' | 'distinct'> {
+export interface ImportReport extends Omit<Built, 'samples' | 'distinct' | 'fill'> {
   id: string;
   index: string;
+  /** Why it is held, a sentence each; empty if it is live. */
+  held: string[];
+  /** How it differs from the index that was live; undefined for a first import. */
+  comparison: Comparison | undefined;
   previousIndex: string | undefined;
   documents: number;
   /** Accepted rows that a later row with the same `pk` replaced. */
@@ -95,7 +103,7 @@ function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
   if (signal?.aborted) throw new Interrupted(rows);
 }
 
-/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval and its replicas. */
+/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval. */
 async function settleIndex({ engines, request, index }: Build, tally: Tally): Promise<void> {
   const { elastic, layout = ONE_NODE } = engines;
   const { definition } = await readDefinition(layout);
@@ -109,17 +117,15 @@ async function settleIndex({ engines, request, index }: Build, tally: Tally): Pr
   await mergeToOneSegment(elastic, index, report);
   await endQuiet(elastic, index, definition);
   await refreshIndex(elastic, index);
-  await addReplicas(elastic, index, layout.replicas, report);
 }
 
-async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise<string | undefined> {
-  const { elastic, db, clock, alias } = engines;
-  const previous = await indexBehind(elastic, alias);
-  await lock.assertLocked();
-  await swapAlias(elastic, alias, previous, index);
-  await recordLive(db, alias, index, clock.now());
-  await updateImport(db, row.id, { progress: 1, updatedAt: clock.now() });
-  return previous;
+/** Copies the index to other nodes. The alias moves only when all copies exist. */
+async function copyIndex({ engines, request, index }: Build, tally: Tally): Promise<void> {
+  const { elastic, layout = ONE_NODE } = engines;
+  await addReplicas(elastic, index, layout.replicas, () => {
+    assertNotStopped(request, tally);
+    request.onProgress?.({ phase: 'replicas', progress: 1, ...tally });
+  });
 }
 
 function isLasting(error: unknown): boolean {
@@ -138,7 +144,7 @@ async function recordFailure({ engines, row, index }: Build, error: unknown): Pr
 
 async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const { engines, request, row, index } = build;
-  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, swap: 0 };
+  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, compare: 0, replicas: 0, swap: 0 };
   async function timed<T>(phase: ImportPhase, work: Promise<T>): Promise<T> {
     const from = performance.now();
     const result = await work;
@@ -152,14 +158,26 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
   const { documents, compared } = await timed('verify', verifyBuilt(engines.elastic, index, built));
-  await updateImport(engines.db, row.id, { state: 'verified', documents, updatedAt: engines.clock.now() });
+  const { db, clock } = engines;
+  await updateImport(db, row.id, { state: 'verified', documents, fill: built.fill, updatedAt: clock.now() });
+  request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
+  const verdict = await timed('compare', judge(engines, row, index));
+  const { comparison, reasons: held } = verdict;
+  await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
   assertNotStopped(request, tally);
-  request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
-  const previousIndex = await timed('swap', goLive(build, lock));
+  let previousIndex: string | undefined;
+  if (held.length > 0) {
+    const replaced = await holdImport(engines, row, verdict);
+    if (replaced) request.onNotice?.(`The import ${replaced} was held before; it is discarded for this one.`);
+  } else {
+    await timed('replicas', copyIndex(build, tally));
+    assertNotStopped(request, tally);
+    request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
+    previousIndex = await timed('swap', goLive(engines, row, index, lock));
+  }
   return {
     id: row.id,
-    index,
-    previousIndex,
+    ...{ index, held, comparison, previousIndex },
     ...tally,
     unknownFields,
     documents,

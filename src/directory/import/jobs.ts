@@ -35,7 +35,7 @@ async function enqueueAgain(
   files: string[],
   request: EnqueueRequest,
 ): Promise<void> {
-  const wish = wishOf(request);
+  const wish = wishOf(request, found);
   const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
   const writer = await findWriter(db, alias);
   if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {

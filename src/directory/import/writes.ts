@@ -5,6 +5,7 @@ import { ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { documentOf } from '../document.ts';
 import { DirectoryCreator } from '../schema.ts';
+import { contentHashOf } from './content-hash.ts';
 import { type DirectoryWrite, finishWrite, highestVersion, insertWrite, updateWrite } from './queries.ts';
 import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
 import { checkRecord, type Reject, rejectOf } from './rows.ts';
@@ -147,7 +148,7 @@ export async function upsertCreators(engines: DirectoryEngines, request: WriteRe
   const report = await asWriter(engines, 'upsert', request, () =>
     write(engines, 'upsert', request, (record, version) => {
       const { row, reject } = checkRecord(record, unknownFields);
-      return reject ?? `${actionLine('index', row.pk, version)}${JSON.stringify(documentOf(row))}\n`;
+      return reject ?? `${actionLine('index', row.pk, version)}${JSON.stringify(documentOf(row, { hash: contentHashOf(row) }))}\n`;
     }),
   );
   return { ...report, unknownFields: Object.fromEntries(unknownFields) };
