@@ -101,6 +101,12 @@ export async function mappingOf({ client }: Elastic, index: string): Promise<est
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
+/** The version that a mapping names under `_meta`; 1 if it names none. */
+export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
+  const version: unknown = (await mappingOf(elastic, index))?._meta?.['version'];
+  return typeof version === 'number' ? version : 1;
+}
+
 /** Merges to one segment. This takes minutes on a large index, so it runs as a task that is polled. */
 export async function mergeToOneSegment({ client }: Elastic, index: string, onWait: () => void): Promise<void> {
   const started = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
