@@ -27,7 +27,6 @@ export function countFilled(): FillCounter {
         if (isFilled(row[field])) filled[i] = (filled[i] ?? 0) + 1;
       });
     },
-    fill: () =>
-      Object.fromEntries(CREATOR_FIELDS.map((field, i) => [field, rows === 0 ? 0 : (filled[i] ?? 0) / rows])),
+    fill: () => Object.fromEntries(CREATOR_FIELDS.map((field, i) => [field, rows === 0 ? 0 : (filled[i] ?? 0) / rows])),
   };
 }

@@ -52,7 +52,8 @@ async function getHeld({ db, alias }: DirectoryEngines, id: string): Promise<Dir
   const row = await findImport(db, id);
   if (!row || row.alias !== alias) throw new Error(`There is no import ${id} of ${alias}.`);
   const { state, indexName } = row;
-  if (state !== 'held' || indexName === null) throw new Error(`The import ${id} is ${state}; only a held one is decided on.`);
+  if (state !== 'held' || indexName === null)
+    throw new Error(`The import ${id} is ${state}; only a held one is decided on.`);
   return { ...row, indexName };
 }
 
@@ -76,9 +77,12 @@ export async function approveImport(
     const comparedWith = Comparison.nullish().parse(row.comparison)?.from.index;
     const live = await indexBehind(elastic, alias);
     if (live !== comparedWith) {
-      throw new Error(`${live ?? 'Nothing'} is live since ${id} was compared with ${comparedWith ?? 'nothing'}; import the files again.`);
+      throw new Error(
+        `${live ?? 'Nothing'} is live since ${id} was compared with ${comparedWith ?? 'nothing'}; import the files again.`,
+      );
     }
-    if (!(await indexExists(elastic, index))) throw new Error(`The index ${index} of ${id} is gone; import the files again.`);
+    if (!(await indexExists(elastic, index)))
+      throw new Error(`The index ${index} of ${id} is gone; import the files again.`);
     const writes = live === undefined ? [] : await listWrites(db, live);
     const lost = writes.filter(({ rows, startedAt }) => rows > 0 && startedAt > row.updatedAt);
     await addReplicas(elastic, index, layout.replicas, () => options.signal?.throwIfAborted());

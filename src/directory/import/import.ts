@@ -8,10 +8,10 @@ import {
 } from '../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { beginImport, DEFAULT_MAX_REJECTS } from './begin.ts';
-import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
-import { BrokenCsv } from './csv.ts';
 import type { Bounds } from './bounds.ts';
+import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
 import type { Comparison } from './comparison.ts';
+import { BrokenCsv } from './csv.ts';
 import { ONE_NODE, readDefinition } from './definition.ts';
 import { goLive, holdImport } from './held.ts';
 import { judge } from './judge.ts';

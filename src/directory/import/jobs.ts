@@ -101,7 +101,9 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
       onNotice: (notice) => log.info({ import: row.id }, notice),
     },
   );
-  log.info({ import: row.id, index: report.index, documents: report.documents }, 'directory imported');
+  const facts = { import: row.id, index: report.index, documents: report.documents };
+  if (report.held.length > 0) log.warn({ ...facts, reasons: report.held }, 'directory import held');
+  else log.info(facts, 'directory imported');
 }
 
 async function runJob(worker: Worker, id: string): Promise<void> {

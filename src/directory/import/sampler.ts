@@ -17,7 +17,9 @@ function draw(n: number, limit: number): number {
 }
 
 /** Keeps a fair sample of rows numbered from 1, however many there are, in a fixed number of places. */
-export function sampler<T = Sampled>(size = SIZE): {
+export function sampler<T = Sampled>(
+  size = SIZE,
+): {
   wants(n: number): boolean;
   offer(n: number, row: T): void;
   taken(): T[];

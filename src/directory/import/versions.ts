@@ -6,7 +6,15 @@ import {
   swapAlias,
   wereLive,
 } from '../../engines/elastic/indices.ts';
-import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, recordLive, updateImport } from './queries.ts';
+import {
+  type DirectoryWrite,
+  findHeld,
+  listRetired,
+  listUnfinished,
+  listWrites,
+  recordLive,
+  updateImport,
+} from './queries.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
 
 /** How long a previously live index is always kept, for clients paging through it and for rollbacks. */
