@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { errors, type estypes } from '@elastic/elasticsearch';
 import { unavailable } from '../../values/errors.ts';
 import { keptAlias } from './live-index.ts';
+import { isUnavailable } from './nodes.ts';
 import type { Elastic } from './open.ts';
 
 /** Settings and mappings in the format of `mappings/*.json`. */
@@ -20,15 +21,34 @@ export interface IndexFacts {
 
 const POLL_MS = 200;
 
-/** Throws SERVICE_UNAVAILABLE when Elasticsearch cannot be reached. */
+/** A node that is busy, or that has just lost its master or a shard. */
+const AWAY = new Set([429, 502, 503, 504]);
+
+const isAway = (error: unknown): boolean =>
+  error instanceof errors.ConnectionError ||
+  error instanceof errors.TimeoutError ||
+  error instanceof errors.NoLivingConnectionsError ||
+  (error instanceof errors.ResponseError && AWAY.has(error.statusCode ?? 0));
+
+/** Throws SERVICE_UNAVAILABLE when Elasticsearch cannot be reached or cannot serve the request at the moment. */
 async function reach<T>(requested: Promise<T>): Promise<T> {
   try {
     return await requested;
   } catch (error) {
-    if (error instanceof errors.ConnectionError || error instanceof errors.TimeoutError) {
-      throw unavailable('Elasticsearch', error);
-    }
-    throw error;
+    throw isAway(error) ? unavailable('Elasticsearch', error) : error;
+  }
+}
+
+/** For writes that must not be sent twice without a look at what the first did. */
+const ONCE = { maxRetries: 0 };
+
+/** If the answer of a write was lost, looks whether it was done, and repeats it only if it was not. */
+async function once(write: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
+  try {
+    await reach(write());
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    if (!(await isDone())) await reach(write());
   }
 }
 
@@ -42,10 +62,13 @@ const QUIET_SEGMENTS = 100;
 const mergingAt = (segments: number | null) => ({ 'merge.policy.segments_per_tier': segments });
 
 /** Creates an index for an import: it refreshes only on request and merges late. */
-export async function createQuietIndex({ client }: Elastic, index: string, definition: IndexDefinition): Promise<void> {
+export async function createQuietIndex(elastic: Elastic, index: string, definition: IndexDefinition): Promise<void> {
   const { settings, mappings } = definition;
   const quiet = { ...settings, index: { ...settings.index, ...mergingAt(QUIET_SEGMENTS), refresh_interval: '-1' } };
-  await reach(client.indices.create({ index, settings: quiet, mappings }));
+  await once(
+    () => elastic.client.indices.create({ index, settings: quiet, mappings }, ONCE),
+    () => indexExists(elastic, index),
+  );
 }
 
 /** Gives an index from `createQuietIndex` the refresh interval of its definition and normal merging. */
@@ -128,14 +151,17 @@ export async function indexBehind({ client }: Elastic, alias: string): Promise<s
 
 /** Moves the alias atomically if it still points to the expected index, and marks the new index as having been live. */
 export async function swapAlias(
-  { client }: Elastic,
+  elastic: Elastic,
   alias: string,
   from: string | undefined,
   to: string,
 ): Promise<void> {
   const remove = from === undefined || from === to ? [] : [{ remove: { index: from, alias, must_exist: true } }];
   const add = [{ add: { index: to, alias } }, { add: { index: to, alias: keptAlias(alias) } }];
-  await reach(client.indices.updateAliases({ actions: [...remove, ...add] }));
+  await once(
+    () => elastic.client.indices.updateAliases({ actions: [...remove, ...add] }, ONCE),
+    async () => (await indexBehind(elastic, alias)) === to,
+  );
 }
 
 /** The indices whose names start with `prefix`, and whether each has ever been live under the alias. */
