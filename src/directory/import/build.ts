@@ -34,6 +34,8 @@ export interface BuildOptions {
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
+  /** How long Elasticsearch may reject a batch before the build is given up. */
+  patienceMs?: number | undefined;
   onProgress(tally: Tally): void;
   onRetry(reason: string): void;
   /** Called from time to time, and at the end, with the number of acknowledged rows. */
@@ -58,6 +60,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
       acknowledged = row;
     },
     onRetry: options.onRetry,
+    ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
   });
 
   async function checkpoint(): Promise<void> {
