@@ -18,8 +18,8 @@ export interface Tally {
 }
 
 export interface Built extends Tally {
-  /** The number of different `pk`s among the accepted rows; undefined if there are too many to count in memory. */
-  distinct: number | undefined;
+  /** The number of different `pk`s among the accepted rows. */
+  distinct: number;
   /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
   samples: Sampled[];
@@ -99,6 +99,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const rejects = openRejects(options.rejectsFile);
   return {
     flushRejects: rejects.flush,
+    close: distinct.close,
     take: (record: SourceRecord) => {
       tally.rows += 1;
       const { row, reject } = checkRecord(record, unknownFields);
@@ -149,10 +150,12 @@ export async function buildIndex(options: BuildOptions): Promise<Built> {
     }
     await batches.finish();
     assertFewRejects(rejectLimit, tally.rejected, tally.rows, true);
+    return intake.built();
   } catch (error) {
     intake.flushRejects();
     if (!(error instanceof Interrupted)) await batches.abandon();
     throw error;
+  } finally {
+    intake.close();
   }
-  return intake.built();
 }
