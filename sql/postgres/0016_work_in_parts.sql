@@ -43,3 +43,18 @@ INSERT INTO webhook_turns (subscription_id, is_slow, due_at)
 SELECT webhook.id, webhook.is_slow, min(delivery.next_attempt_at)
 FROM webhook_deliveries delivery JOIN webhook_subscriptions webhook ON webhook.id = delivery.subscription_id
 WHERE delivery.state = 'pending' GROUP BY webhook.id;
+
+-- Workers that relay events, and until when each counts as alive. Times are this server's.
+CREATE TABLE relay_workers (
+  id text PRIMARY KEY,
+  alive_until timestamptz NOT NULL
+);
+
+-- Brands fall into 64 parts by the hash of their id. Each part has one holder at most; its lease runs out when the holder
+-- dies. Leases save work and nothing else: the lock on a brand's position decides who relays its events.
+CREATE TABLE relay_parts (
+  part smallint PRIMARY KEY,
+  holder text,
+  held_until timestamptz
+);
+INSERT INTO relay_parts (part) SELECT generate_series(0, 63);

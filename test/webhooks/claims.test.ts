@@ -42,7 +42,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const claim = () => claimDue(app.context.postgres.db, { now: new Date(), slots: SLOTS, slow: false, stalled: [] });
+const claim = (slots = SLOTS) =>
+  claimDue(app.context.postgres.db, { now: new Date(), slots, slow: false, stalled: [] });
 
 it('Four workers that claim together from 60,000 due webhooks get one delivery each of different webhooks', async () => {
   const together = await Promise.all(Array.from({ length: CLAIMERS }, () => claim()));
@@ -91,7 +92,7 @@ it('Four workers together never have more than eight attempts of a webhook in fl
       "update webhook_turns set due_at = $1::timestamptz - interval '1 hour' where subscription_id = 'whk_60000'",
       [dueAt],
     );
-    const claimed = (await Promise.all(Array.from({ length: CLAIMERS }, claim))).flat();
+    const claimed = (await Promise.all(Array.from({ length: CLAIMERS }, () => claim(1)))).flat();
     inFlight += claimed.filter(({ subscriptionId }) => subscriptionId === 'whk_60000').length;
   }
   await session.end();
