@@ -23,16 +23,12 @@ async function renew(db: Db, id: string): Promise<number[]> {
       with share as (select ceil(${PARTS}::numeric / count(*)) as size from relay_workers where alive_until > now()),
       wanted as (
         select part from relay_parts where holder = ${id} or holder is null or held_until <= now()
-        order by (holder = ${id}) desc nulls last, part limit (select size from share)
-      ),
-      locked as (
-        select part, part in (select part from wanted) as is_wanted from relay_parts
-        where holder = ${id} or holder is null or held_until <= now() order by part for update skip locked
+        order by (holder = ${id}) desc nulls last, part limit (select size from share) for update skip locked
       )
-      update relay_parts set holder = case when is_wanted then ${id} end,
-        held_until = case when is_wanted then now() + ${LEASE}::interval end
-      from locked where relay_parts.part = locked.part and (is_wanted or holder = ${id})
-      returning relay_parts.part, holder`.execute(trx);
+      update relay_parts set holder = case when part in (select part from wanted) then ${id} end,
+        held_until = case when part in (select part from wanted) then now() + ${LEASE}::interval end
+      where holder = ${id} or part in (select part from wanted)
+      returning part, holder`.execute(trx);
     return rows.flatMap(({ part, holder }) => (holder === id ? [part] : []));
   });
 }

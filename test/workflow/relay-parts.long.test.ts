@@ -7,7 +7,7 @@ import { openDue } from '../../src/values/due.ts';
 import { engineUrls, SECRET, startApp, startScript, type TestApp, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 
-const BRANDS = 3_000;
+const BRANDS = 1_000;
 const WORKERS = 4;
 const PARTS = 64;
 
@@ -44,7 +44,12 @@ function openWorker(name: string) {
   const { db } = postgres;
   const parts = openParts(db);
   let delivered = 0;
-  const consumer = { name, deliver: async (events: readonly unknown[]) => void (delivered += events.length) };
+  const consumer = {
+    name,
+    deliver: async (events: readonly unknown[]) => {
+      delivered += events.length;
+    },
+  };
   const pass = openRelay({ db, consumer, log: app.context.log, due: openDue(systemClock), parts });
   return { parts, pass: () => pass(), close: () => postgres.close(), delivered: () => delivered };
 }
