@@ -51,7 +51,8 @@ function sayReport(report: ImportReport): void {
   const rate = grouped(Math.round((report.rows * 1000) / Math.max(phasesMs.bulk, 1)));
   say(
     `validate and bulk ${seconds(phasesMs.bulk)} (${rate} rows/s), merge ${seconds(phasesMs.merge)}, ` +
-      `verify ${seconds(phasesMs.verify)}, compare ${seconds(phasesMs.compare)}, swap ${phasesMs.swap} ms`,
+      `verify ${seconds(phasesMs.verify)}, compare ${seconds(phasesMs.compare)}, ` +
+      `replicas ${seconds(phasesMs.replicas)}, swap ${phasesMs.swap} ms`,
   );
   if (report.held.length > 0) {
     for (const line of report.comparison ? comparisonLines(report.comparison) : []) say(line);

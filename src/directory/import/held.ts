@@ -2,6 +2,7 @@ import { addReplicas, deleteIndex, indexBehind, indexExists, swapAlias } from '.
 import { Comparison } from './comparison.ts';
 import { ONE_NODE } from './definition.ts';
 import type { Verdict } from './judge.ts';
+import { NODE_PATIENCE_MS } from './persistent.ts';
 import {
   type DirectoryImport,
   type DirectoryWrite,
@@ -85,7 +86,8 @@ export async function approveImport(
       throw new Error(`The index ${index} of ${id} is gone; import the files again.`);
     const writes = live === undefined ? [] : await listWrites(db, live);
     const lost = writes.filter(({ rows, startedAt }) => rows > 0 && startedAt > row.updatedAt);
-    await addReplicas(elastic, index, layout.replicas, () => options.signal?.throwIfAborted());
+    const onWait = () => options.signal?.throwIfAborted();
+    await addReplicas(elastic, index, layout.replicas, { patienceMs: NODE_PATIENCE_MS, onWait });
     return { index, previousIndex: await goLive(engines, row, index, lock), lost };
   });
 }

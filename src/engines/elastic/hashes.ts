@@ -15,10 +15,7 @@ export interface HashPage {
 async function readPage(elastic: Elastic, index: string, after: [number, string] | undefined): Promise<HashPage> {
   const body = {
     ...{ size: PAGE, track_total_hits: false, _source: false, stored_fields: '_none_' },
-    sort: [
-      { 'card.pk': 'asc' },
-      { 'x.content_hash': { order: 'asc', unmapped_type: 'long', missing: '_last' } },
-    ],
+    sort: [{ 'card.pk': 'asc' }, { 'x.content_hash': { order: 'asc', unmapped_type: 'long', missing: '_last' } }],
     ...(after ? { search_after: after } : {}),
   };
   const path = `/${index}/_search?filter_path=hits.hits.sort&allow_partial_search_results=false`;
