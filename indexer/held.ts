@@ -52,7 +52,7 @@ async function diff(
     const [before, after] = await versionsOf(engines, from, to);
     for (const index of [before, after]) {
       if (!(await indexExists(engines.elastic, index)))
-        throw new Error(`${index} is no version that is kept; see \`status\`.`);
+        throw new Error(`${index} is not a version that is kept; see \`status\`.`);
     }
     const comparison = await compareIndices(engines, before, after, samples);
     if (json) print(JSON.stringify(comparison, null, 2));

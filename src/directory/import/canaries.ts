@@ -33,7 +33,7 @@ export async function readCanaries(file: string): Promise<Canary[]> {
       return [canary];
     } catch (error) {
       const why = error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : error;
-      throw new Error(`Line ${i + 1} of ${file} is no canary: ${why}`);
+      throw new Error(`Line ${i + 1} of ${file} is not a canary: ${why}`);
     }
   });
 }

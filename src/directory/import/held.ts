@@ -1,7 +1,7 @@
 import { addReplicas, deleteIndex, indexBehind, indexExists, swapAlias } from '../../engines/elastic/indices.ts';
 import { Comparison } from './comparison.ts';
 import { ONE_NODE } from './definition.ts';
-import type { Verdict } from './judge.ts';
+import type { Judgement } from './judge.ts';
 import { NODE_PATIENCE_MS } from './persistent.ts';
 import {
   type DirectoryImport,
@@ -36,10 +36,10 @@ async function discardRow(engines: DirectoryEngines, row: DirectoryImport, failu
 }
 
 /** Holds an import until an operator decides. Returns the import that was held before and gives way to it. */
-export async function holdImport(
+export async function setAside(
   engines: DirectoryEngines,
   { id }: DirectoryImport,
-  { reasons }: Verdict,
+  { reasons }: Judgement,
 ): Promise<string | undefined> {
   const { db, clock, alias } = engines;
   const before = await findHeld(db, alias);

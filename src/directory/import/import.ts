@@ -14,7 +14,7 @@ import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
 import type { Comparison } from './comparison.ts';
 import { BrokenCsv } from './csv.ts';
 import { ONE_NODE, readDefinition } from './definition.ts';
-import { goLive, holdImport } from './held.ts';
+import { goLive, setAside } from './held.ts';
 import { judge } from './judge.ts';
 import { awaitShards, NODE_PATIENCE_MS, type Persistence, persistently } from './persistent.ts';
 import { type DirectoryImport, updateImport } from './queries.ts';
@@ -189,13 +189,13 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   await updateImport(db, row.id, { state: 'verified', documents, fill: built.fill, updatedAt: clock.now() });
   request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
   const judged = persistently(persistence, () => judge(engines, row, index));
-  const verdict = await timed('compare', judged);
-  const { comparison, reasons: held } = verdict;
+  const judgement = await timed('compare', judged);
+  const { comparison, reasons: held } = judgement;
   await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
   assertNotStopped(request, tally);
   let previousIndex: string | undefined;
   if (held.length > 0) {
-    const replaced = await holdImport(engines, row, verdict);
+    const replaced = await setAside(engines, row, judgement);
     if (replaced) request.onNotice?.(`The import ${replaced} was held before; it is discarded for this one.`);
   } else {
     await timed('replicas', copyIndex(build, tally));

@@ -10,7 +10,7 @@ import type { DirectoryEngines } from './writer.ts';
 /** Creators of each kind that a report names. */
 export const SAMPLES = 20;
 
-export interface Verdict {
+export interface Judgement {
   /** Undefined for a first import. */
   comparison: Comparison | undefined;
   /** Why the import is held; empty if it may go live. */
@@ -32,7 +32,7 @@ export async function compareIndices(
 }
 
 /** Compares a verified index with the live one. */
-export async function judge(engines: DirectoryEngines, row: DirectoryImport, index: string): Promise<Verdict> {
+export async function judge(engines: DirectoryEngines, row: DirectoryImport, index: string): Promise<Judgement> {
   const { elastic, alias } = engines;
   const bounds = boundsOf(row);
   const live = await indexBehind(elastic, alias);
