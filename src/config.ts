@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { readAddress } from './engines/redis/address.ts';
 import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
@@ -10,6 +11,18 @@ const url = (protocols: string[]) =>
       message: `must start with ${protocols.join(' or ')}//`,
     })
     .optional();
+
+/** One server of Redis, a Redis Cluster or sentinels. */
+const redisUrl = z
+  .string()
+  .superRefine((value, context) => {
+    try {
+      readAddress(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    }
+  })
+  .optional();
 
 /** `local` deliberately keeps files or mails on this machine's disk. */
 const orLocal = (protocols: string[]) =>
@@ -61,7 +74,7 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
   DATABASE_URL: url(['postgres:', 'postgresql:']),
-  REDIS_URL: url(['redis:', 'rediss:']),
+  REDIS_URL: redisUrl,
   ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
