@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { urlsOf } from './engines/postgres/hosts.ts';
 import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
@@ -10,6 +11,14 @@ const url = (protocols: string[]) =>
       message: `must start with ${protocols.join(' or ')}//`,
     })
     .optional();
+
+/** One or several hosts: `postgres://user:password@first:5432,second:5432/database`. */
+const databaseUrl = z
+  .string()
+  .refine((value) => urlsOf(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
+    message: 'must be like postgres://user:password@host:5432/database; several hosts are separated by commas',
+  })
+  .optional();
 
 /** `local` deliberately keeps files or mails on this machine's disk. */
 const orLocal = (protocols: string[]) =>
@@ -42,7 +51,9 @@ const Environment = z.object({
   LINKS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
-  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  DATABASE_URL: databaseUrl,
+  DATABASE_READ_URL: databaseUrl,
+  DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
   REDIS_URL: url(['redis:', 'rediss:']),
   ELASTICSEARCH_URL: url(['http:', 'https:']),
   CLICKHOUSE_URL: url(['http:', 'https:']),
@@ -147,6 +158,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       elasticsearch: env.ELASTICSEARCH_URL,
       clickhouse: env.CLICKHOUSE_URL,
     },
+    databaseReadUrl: env.DATABASE_READ_URL,
+    databasePool: env.DATABASE_POOL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
