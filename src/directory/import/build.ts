@@ -31,6 +31,8 @@ export interface BuildOptions {
   source: Source;
   /** Rows up to here are in the index: they are validated and counted again, but not sent again. */
   acknowledged: number;
+  /** The time of data that carries none, in milliseconds since 1970. */
+  importedAt: number;
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
@@ -93,6 +95,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
 
 /** Validates and counts records one by one, and adds their documents to the current body. */
 function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) => void) {
+  const { importedAt } = options;
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = sampler();
@@ -115,7 +118,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       distinct.add(row.pk);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
-      const document = JSON.stringify(documentOf(row));
+      const document = JSON.stringify(documentOf(row, { importedAt }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;
       add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);

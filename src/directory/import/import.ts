@@ -79,6 +79,7 @@ async function fillIndex({ engines, request, row, index }: Build): Promise<Built
     index,
     source,
     acknowledged: row.position,
+    importedAt: row.startedAt.getTime(),
     rejectLimit: limitOf(row.maxRejects),
     rejectsFile: row.rejectsFile,
     signal: request.signal,
