@@ -4,6 +4,7 @@ import { createQuietIndex, deleteIndex, indexExists } from '../../engines/elasti
 import { newId } from '../../values/ids.ts';
 import { Bounds, DEFAULT_BOUNDS } from './bounds.ts';
 import { readDefinition } from './definition.ts';
+import { fileName } from './files.ts';
 import type { ImportRequest } from './import.ts';
 import { type DirectoryImport, findUnfinished, insertImport, updateImport } from './queries.ts';
 import { assertRejectsPlace, defaultRejectsFile } from './rejects.ts';
@@ -116,7 +117,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   // A queued import that has an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
-  const name = request.source.files.map((file) => path.basename(file)).join(', ');
+  const name = request.source.files.map(fileName).join(', ');
   request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
   const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };
   await updateImport(db, found.id, change);

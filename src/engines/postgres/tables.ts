@@ -139,6 +139,9 @@ export interface DirectoryWritersTable {
   command: string;
   holder: string;
   since: Date;
+  token: string | null;
+  process: string | null;
+  heldUntil: Date | null;
 }
 
 export interface Database
