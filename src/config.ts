@@ -57,6 +57,8 @@ const Environment = z.object({
   TRUSTED_PROXIES: z.string().default(''),
   DATABASE_URL: url(['postgres:', 'postgresql:']),
   REDIS_URL: redisUrl,
+  CLICKS_REDIS_URL: redisUrl,
+  CLICKS_MAX_MB: z.coerce.number().int().min(1).max(1_000_000).default(1_024),
   ELASTICSEARCH_URL: url(['http:', 'https:']),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
@@ -160,6 +162,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       elasticsearch: env.ELASTICSEARCH_URL,
       clickhouse: env.CLICKHOUSE_URL,
     },
+    clicksRedisUrl: env.CLICKS_REDIS_URL,
+    maxClicksBytes: env.CLICKS_MAX_MB * 1024 * 1024,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,

@@ -17,6 +17,10 @@ export interface Config {
     elasticsearch: string | undefined;
     clickhouse: string | undefined;
   };
+  /** The Redis of clicks that wait for ClickHouse. Undefined: the same as everything else's. */
+  clicksRedisUrl: string | undefined;
+  /** Memory that waiting clicks may take; what comes beyond it is not recorded. */
+  maxClicksBytes: number;
   /** The ClickHouse cluster that tables are replicated on. Undefined: a single server. */
   clickhouseCluster: string | undefined;
   /** Price in credits of one `GET /v1/creators/{pk}` with a data key. */
