@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { urlsOf } from './engines/postgres/hosts.ts';
 import { readAddress } from './engines/redis/address.ts';
 import type { Config } from './values/config.ts';
 
@@ -24,6 +25,14 @@ const redisUrl = z
   })
   .optional();
 
+/** One or several hosts: `postgres://user:password@first:5432,second:5432/database`. */
+const databaseUrl = z
+  .string()
+  .refine((value) => urlsOf(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
+    message: 'must be like postgres://user:password@host:5432/database; several hosts are separated by commas',
+  })
+  .optional();
+
 /** `local` deliberately keeps files or mails on this machine's disk. */
 const orLocal = (protocols: string[]) =>
   z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
@@ -33,6 +42,24 @@ const listed = (text: string) =>
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
+
+/** Without what may be a password. */
+const shown = (entry: string) => JSON.stringify(entry.replace(/\/\/[^/]*@/, '//…@'));
+
+/** One URL or several, separated by commas: the nodes of a cluster. */
+const nodes = (protocols: string[], example: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const entries = listed(text);
+      const isGood = (entry: string) => protocols.includes(URL.parse(entry)?.protocol ?? '');
+      const bad = entries.filter((entry) => !isGood(entry)).map((entry) => `${shown(entry)} is not the URL of a node`);
+      if (entries.length === 0) bad.push('lists no node');
+      const message = `${bad.join(', ')}; it must be like ${example}, several separated by commas`;
+      if (bad.length > 0) context.addIssue({ code: 'custom', message });
+    })
+    .transform((text) => listed(text).join(','))
+    .optional();
 
 const Network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
@@ -55,11 +82,13 @@ const Environment = z.object({
   LINKS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
-  DATABASE_URL: url(['postgres:', 'postgresql:']),
+  DATABASE_URL: databaseUrl,
+  DATABASE_READ_URL: databaseUrl,
+  DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
   REDIS_URL: redisUrl,
   CLICKS_REDIS_URL: redisUrl,
   CLICKS_MAX_MB: z.coerce.number().int().min(1).max(1_000_000).default(1_024),
-  ELASTICSEARCH_URL: url(['http:', 'https:']),
+  ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
     .string()
@@ -164,6 +193,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     },
     clicksRedisUrl: env.CLICKS_REDIS_URL,
     maxClicksBytes: env.CLICKS_MAX_MB * 1024 * 1024,
+    databaseReadUrl: env.DATABASE_READ_URL,
+    databasePool: env.DATABASE_POOL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
