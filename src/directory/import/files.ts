@@ -88,4 +88,5 @@ async function describeLocal(file: string): Promise<SourceFile> {
 }
 
 /** Finds a file on this machine or in S3. */
-export const describeFile = (file: string): Promise<SourceFile> => (isS3(file) ? describeObject(file) : describeLocal(file));
+export const describeFile = (file: string): Promise<SourceFile> =>
+  isS3(file) ? describeObject(file) : describeLocal(file);
