@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
 import { urlsOf } from './engines/postgres/hosts.ts';
+import { readAddress } from './engines/redis/address.ts';
 import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
@@ -11,6 +12,18 @@ const url = (protocols: string[]) =>
       message: `must start with ${protocols.join(' or ')}//`,
     })
     .optional();
+
+/** One server of Redis, a Redis Cluster or sentinels. */
+const redisUrl = z
+  .string()
+  .superRefine((value, context) => {
+    try {
+      readAddress(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    }
+  })
+  .optional();
 
 /** One or several hosts: `postgres://user:password@first:5432,second:5432/database`. */
 const databaseUrl = z
@@ -72,7 +85,7 @@ const Environment = z.object({
   DATABASE_URL: databaseUrl,
   DATABASE_READ_URL: databaseUrl,
   DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
-  REDIS_URL: url(['redis:', 'rediss:']),
+  REDIS_URL: redisUrl,
   ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z

@@ -194,6 +194,12 @@ export async function mappingOf({ client }: Elastic, index: string): Promise<est
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
+/** The version that a mapping names under `_meta`; 1 if it names none. */
+export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
+  const version: unknown = (await mappingOf(elastic, index))?._meta?.['version'];
+  return typeof version === 'number' ? version : 1;
+}
+
 const Merged = z.object({
   response: z.object({ _shards: z.object({ failed: z.number(), successful: z.number(), total: z.number() }) }),
 });
@@ -229,12 +235,7 @@ export async function indexBehind({ client }: Elastic, alias: string): Promise<s
 }
 
 /** Moves the alias atomically if it still points to the expected index, and marks the new index as having been live. */
-export async function swapAlias(
-  elastic: Elastic,
-  alias: string,
-  from: string | undefined,
-  to: string,
-): Promise<void> {
+export async function swapAlias(elastic: Elastic, alias: string, from: string | undefined, to: string): Promise<void> {
   const remove = from === undefined || from === to ? [] : [{ remove: { index: from, alias, must_exist: true } }];
   const add = [{ add: { index: to, alias } }, { add: { index: to, alias: keptAlias(alias) } }];
   await once(
