@@ -21,6 +21,24 @@ const listed = (text: string) =>
     .map((entry) => entry.trim())
     .filter(Boolean);
 
+/** Without what may be a password. */
+const shown = (entry: string) => JSON.stringify(entry.replace(/\/\/[^/]*@/, '//…@'));
+
+/** One URL or several, separated by commas: the nodes of a cluster. */
+const nodes = (protocols: string[], example: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const entries = listed(text);
+      const isGood = (entry: string) => protocols.includes(URL.parse(entry)?.protocol ?? '');
+      const bad = entries.filter((entry) => !isGood(entry)).map((entry) => `${shown(entry)} is not the URL of a node`);
+      if (entries.length === 0) bad.push('lists no node');
+      const message = `${bad.join(', ')}; it must be like ${example}, several separated by commas`;
+      if (bad.length > 0) context.addIssue({ code: 'custom', message });
+    })
+    .transform((text) => listed(text).join(','))
+    .optional();
+
 const Network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
 const networks = z
@@ -44,7 +62,7 @@ const Environment = z.object({
   TRUSTED_PROXIES: z.string().default(''),
   DATABASE_URL: url(['postgres:', 'postgresql:']),
   REDIS_URL: url(['redis:', 'rediss:']),
-  ELASTICSEARCH_URL: url(['http:', 'https:']),
+  ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
     .string()

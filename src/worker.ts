@@ -20,6 +20,7 @@ try {
   const shutdown = openShutdown(STOP_WITHIN_MS);
   const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
+  await context.elastic.assertOneCluster();
   await readClock().catch(ignoreFailure('the engines may start later; the clock is read each second'));
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();

@@ -1,4 +1,5 @@
-import { type Elastic, ElasticsearchRefusal } from '../engines/elastic/open.ts';
+import { ElasticsearchRefusal } from '../engines/elastic/nodes.ts';
+import type { Elastic } from '../engines/elastic/open.ts';
 import { spliceSources } from '../engines/elastic/splice.ts';
 import { ApiError } from '../values/errors.ts';
 import type { Page } from '../values/page.ts';

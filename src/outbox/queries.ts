@@ -4,6 +4,7 @@ import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/work
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
 import { chained, type NewEntry } from './ledger-entry.ts';
+import { partOf } from './parts.ts';
 import { hasUnsealed, insertSeal, NOTED_HERE } from './sealing-queries.ts';
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {
@@ -99,11 +100,12 @@ export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
 export const movedSince = (after: Date | undefined) =>
   after === undefined ? sql<boolean>`true` : sql<boolean>`head.moved_at > ${after}`;
 
-/** Brands with events that the consumer has not received yet, and where to continue. */
+/** Brands with events that the consumer has not received yet, and where to continue; of these parts, or all. */
 export async function listBehind(
   db: Db,
   consumer: string,
   after?: Date,
+  parts?: readonly number[],
 ): Promise<{ brandId: string; position: number; head: number }[]> {
   return await db
     .selectFrom('outboxNumbers as head')
@@ -112,6 +114,7 @@ export async function listBehind(
     )
     .select(['head.brandId', 'head.seq as head', (eb) => eb.fn.coalesce('position.seq', sql<number>`0`).as('position')])
     .where(movedSince(after))
+    .$if(parts !== undefined, (brands) => brands.where(sql<boolean>`${partOf('head.brandId')} = any(${parts}::int[])`))
     .where((eb) => eb('head.seq', '>', eb.fn.coalesce('position.seq', sql<number>`0`)))
     .execute();
 }

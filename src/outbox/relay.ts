@@ -3,6 +3,7 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
+import type { Parts } from './parts.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;
@@ -75,6 +76,8 @@ export interface Relay {
   consumer: Consumer;
   log: FailureLog;
   due: Due;
+  /** The brands that this worker relays; without them, all. */
+  parts?: Parts | undefined;
   /** Called after each round that relayed events. */
   given?: (() => void) | undefined;
 }
@@ -83,14 +86,19 @@ export interface Relay {
  * Each pass runs rounds until no brand has more than a batch left. A round covers brands with recent events (regularly
  * all brands) and those that failed in the previous pass.
  */
-export function openRelay({ db, consumer, log, due, given }: Relay): (stopping?: AbortSignal) => Promise<void> {
+export function openRelay({ db, consumer, log, due, parts, given }: Relay): (stopping?: AbortSignal) => Promise<void> {
   let failed: string[] = [];
+  let known: readonly number[] = [];
   const failures = openRepeatedFailures(log, systemClock);
   return async (stopping) => {
     let waiting = failed;
     failed = [];
     do {
-      const behind = await due.ask((after) => listBehind(db, consumer.name, after));
+      const held = await parts?.held();
+      // What another worker held before may have waited for longer than recent changes reach back.
+      const isMore = held?.some((part) => !known.includes(part)) ?? false;
+      const behind = await due.ask((after) => listBehind(db, consumer.name, isMore ? undefined : after, held));
+      known = held ?? [];
       const brandIds = new Set(
         [...waiting, ...behind.map(({ brandId }) => brandId)].filter((id) => !failed.includes(id)),
       );

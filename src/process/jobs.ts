@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openSchedules } from '../engines/redis/schedules.ts';
 import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
+import { openParts, type Parts } from '../outbox/parts.ts';
 import { openRelay } from '../outbox/relay.ts';
 import { consumersOf } from '../resources/nouns.ts';
 import { startDelivering } from '../resources/webhooks/sending/jobs.ts';
@@ -15,7 +16,7 @@ const RELAY_EVERY_MS = 1_000;
 const AWAITED_EVERY_MS = 500;
 const KEEP_EVERY_MS = 5_000;
 
-function relaysOf(context: Context, wakeWebhooks: () => void): Follower[] {
+function relaysOf(context: Context, parts: Parts, wakeWebhooks: () => void): Follower[] {
   return consumersOf(context).map((consumer) => {
     const isAwaited = consumer.name === 'webhooks';
     return {
@@ -24,7 +25,7 @@ function relaysOf(context: Context, wakeWebhooks: () => void): Follower[] {
       open: ({ postgres, clock, config, log }, stopping) => {
         const due = openDue(clock, config.workerSweepEveryMs);
         const given = isAwaited ? wakeWebhooks : undefined;
-        const relay = openRelay({ db: postgres.db, consumer, log, due, given });
+        const relay = openRelay({ db: postgres.db, consumer, log, due, parts, given });
         return () => relay(stopping);
       },
     };
@@ -64,6 +65,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   }
 
   const webhooks = startDelivering(context);
+  const parts = openParts(context.postgres.db);
   const work = WORK.map(({ queue, sweep, start }) => ({ plan: sweep, ...start(context, redisUrl, reported(queue)) }));
   const jobs: readonly Job[] = [...JOBS, ...work.map(({ plan, sweep }) => ({ ...plan, run: sweep }))];
   const schedules = openSchedules(redisUrl, jobs, {
@@ -75,7 +77,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   });
   const loops = [
     ...FOLLOWERS,
-    ...relaysOf(context, webhooks.wake),
+    ...relaysOf(context, parts, webhooks.wake),
     { name: 'keep-schedules', everyMs: KEEP_EVERY_MS, open: () => schedules.keep },
     { name: 'report-jobs', everyMs: KEEP_EVERY_MS, open: () => recorder.report },
   ].map(follow);
@@ -85,6 +87,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
       stopping.abort();
       await Promise.all([...loops, schedules.close(), webhooks.stop()]);
       await Promise.all(work.map((one) => one.close()));
+      await parts.release().catch(ignoreFailure('a lease that is not released runs out'));
     },
   };
 }

@@ -51,7 +51,7 @@ describe('a search with filters, orders and facets', () => {
     const { meta } = await cases.ask({ city_any: 'NYC|LA', not_category: 'Food', age_min: '20' });
     expect(meta.interpretation.city_any.map(({ name }: { name: string }) => name)).toEqual([
       'New York City',
-      'Los Angeles',
+      'Greater Los Angeles',
     ]);
     expect(meta.interpretation.filters).toEqual({ age_min: 20, not_category: ['Food'] });
   });

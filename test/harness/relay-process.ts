@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
+import { openParts } from '../../src/outbox/parts.ts';
 import { type Consumer, openRelay } from '../../src/outbox/relay.ts';
 import { configuredUrls, openContext } from '../../src/process/open-context.ts';
 import { openDue } from '../../src/values/due.ts';
 
-/** The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. */
-const [, , witness = ''] = process.argv;
+/**
+ * The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. With
+ * `parts` as the second, it relays only the parts that it holds.
+ */
+const [, , witness = '', sharing = ''] = process.argv;
 const config = readConfig();
 const { context } = openContext(config, configuredUrls(config));
 const consumer: Consumer = {
@@ -17,7 +21,9 @@ const consumer: Consumer = {
     }
   },
 };
-const pass = openRelay({ db: context.postgres.db, consumer, log: context.log, due: openDue(context.clock) });
+const { db } = context.postgres;
+const parts = sharing === 'parts' ? openParts(db) : undefined;
+const pass = openRelay({ db, consumer, log: context.log, due: openDue(context.clock), parts });
 process.stderr.write('relay started\n');
 for (;;) {
   await pass();

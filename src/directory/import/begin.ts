@@ -67,7 +67,8 @@ function newIndexName(alias: string, now: Date): string {
   return `${alias}-${now.toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
 }
 
-async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
+/** Gives the import a new, empty index in place of the one that it may have. */
+export async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
   const { elastic, db, clock, alias } = engines;
   if (row.indexName) await deleteIndex(elastic, row.indexName);
   const now = clock.now();

@@ -18,8 +18,8 @@ export interface Tally {
 }
 
 export interface Built extends Tally {
-  /** The number of different `pk`s among the accepted rows; undefined if there are too many to count in memory. */
-  distinct: number | undefined;
+  /** The number of different `pk`s among the accepted rows. */
+  distinct: number;
   /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
   samples: Sampled[];
@@ -36,6 +36,8 @@ export interface BuildOptions {
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
+  /** How long Elasticsearch may reject a batch before the build is given up. */
+  patienceMs?: number | undefined;
   onProgress(tally: Tally): void;
   onRetry(reason: string): void;
   /** Called from time to time, and at the end, with the number of acknowledged rows. */
@@ -60,6 +62,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
       acknowledged = row;
     },
     onRetry: options.onRetry,
+    ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
   });
 
   async function checkpoint(): Promise<void> {
@@ -99,6 +102,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const rejects = openRejects(options.rejectsFile);
   return {
     flushRejects: rejects.flush,
+    close: distinct.close,
     take: (record: SourceRecord) => {
       tally.rows += 1;
       const { row, reject } = checkRecord(record, unknownFields);
@@ -149,10 +153,12 @@ export async function buildIndex(options: BuildOptions): Promise<Built> {
     }
     await batches.finish();
     assertFewRejects(rejectLimit, tally.rejected, tally.rows, true);
+    return intake.built();
   } catch (error) {
     intake.flushRejects();
     if (!(error instanceof Interrupted)) await batches.abandon();
     throw error;
+  } finally {
+    intake.close();
   }
-  return intake.built();
 }

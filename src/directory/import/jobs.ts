@@ -2,9 +2,9 @@ import path from 'node:path';
 import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import type { QueuedWork } from '../../operation/job.ts';
-import { ApiError } from '../../values/errors.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
 import { importDirectory } from './import.ts';
+import { mayPass } from './persistent.ts';
 import {
   type DirectoryImport,
   findImport,
@@ -80,11 +80,6 @@ interface Worker {
 
 const isDue = ({ enqueued, state }: DirectoryImport) =>
   enqueued && (state === 'queued' || state === 'building' || state === 'verified');
-
-/** Elasticsearch or PostgreSQL may be back by the next sweep; the checkpoint is kept. */
-function mayPass(error: unknown): boolean {
-  return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
-}
 
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
   const { engines, log, signal } = worker;

@@ -23,6 +23,7 @@ import {
   deleteOldDeliveries,
   deleteOldSubscriptions,
   finishAttempts,
+  freePlaces,
   insertAttempts,
   type LockedSubscription,
   lockSubscriptions,
@@ -147,6 +148,7 @@ export async function recordAttempts(recording: Recording, results: readonly Att
     await insertAttempts(db, results);
     await finishAttempts(db, results);
     await noteNewest(db, results);
+    await freePlaces(db, results);
     for (const webhook of webhooks) {
       if (webhook.variant !== 'legacy' || !webhook.active) continue;
       const its = results.filter(({ subscriptionId, counts }) => counts && subscriptionId === webhook.id);

@@ -39,77 +39,107 @@ export interface ClaimRequest {
   stalled: readonly string[];
 }
 
-/**
- * Claims due deliveries, taking one of each subscription in turn. Claims run one at a time, so that two workers together
- * respect the limit per subscription. An expired claim belongs to a process that ended: its attempt is recorded as
- * unknown and repeated.
- */
-export async function claimDue(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<Claimed[]> {
-  return await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtext('rollcall webhook claims'))`.execute(trx);
-    const until = (variant: WebhookVariant) => new Date(now.getTime() + TERMS[variant].timeoutMs + GRACE_MS);
-    const { rows } = await sql<Claimed>`
-      with recursive waiting as (
-        (select subscription_id from webhook_deliveries where state = 'pending' order by subscription_id limit 1)
-        union all
-        select (select delivery.subscription_id from webhook_deliveries delivery
-          where delivery.state = 'pending' and delivery.subscription_id > waiting.subscription_id
-          order by delivery.subscription_id limit 1)
-        from waiting where waiting.subscription_id is not null
-      ), chosen as (
-        select due.id
-        from waiting
-        join webhook_subscriptions webhook on webhook.id = waiting.subscription_id
-        cross join lateral (select count(*) as count from webhook_deliveries delivery
+/** Locks the turns that are due longest. Other workers skip them, and so wait for nobody. */
+async function lockTurns(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<string[]> {
+  const isStalled = sql`subscription_id = any(${stalled}::text[])`;
+  const due = sql`select subscription_id from webhook_turns where due_at <= ${now}`;
+  const next = sql`order by due_at limit ${slots} for update skip locked`;
+  const { rows } = slow
+    ? await sql<{ subscriptionId: string }>`
+      with slow as (${due} and is_slow ${next}), stalled as (${due} and not is_slow and ${isStalled} ${next})
+      select * from slow union all select * from stalled`.execute(db)
+    : await sql<{ subscriptionId: string }>`${due} and not is_slow and not ${isStalled} ${next}`.execute(db);
+  return rows.map(({ subscriptionId }) => subscriptionId);
+}
+
+/** How many of the subscription's deliveries are claimed now, and when the first of these claims expires. */
+const flying = (now: Date) => sql`
+  lateral (select count(*) as count, min(claimed_until) as first_until from webhook_deliveries delivery
+    where delivery.subscription_id = webhook.id and delivery.state = 'pending'
+      and delivery.claimed_until > ${now}) flying`;
+
+const mostInFlight = sql`case when webhook.last_triggered_at is null then 1 else ${IN_FLIGHT}::int end`;
+
+/** Claims due deliveries of the subscriptions, one of each in turn. The turns must be locked. */
+async function claimOf(db: Db, ids: readonly string[], { now, slots }: ClaimRequest): Promise<Claimed[]> {
+  const until = (variant: WebhookVariant) => new Date(now.getTime() + TERMS[variant].timeoutMs + GRACE_MS);
+  const { rows } = await sql<Claimed>`
+    with chosen as (
+      select due.id
+      from webhook_subscriptions webhook
+      cross join ${flying(now)}
+      cross join lateral (
+        select id, next_attempt_at, row_number() over (order by next_attempt_at, seq) + flying.count as turn
+        from (select id, next_attempt_at, seq from webhook_deliveries delivery
           where delivery.subscription_id = webhook.id and delivery.state = 'pending'
-            and delivery.claimed_until > ${now}) flying
-        cross join lateral (
-          select id, next_attempt_at, row_number() over (order by next_attempt_at, seq) + flying.count as turn
-          from (select id, next_attempt_at, seq from webhook_deliveries delivery
-            where delivery.subscription_id = webhook.id and delivery.state = 'pending'
-              and delivery.next_attempt_at <= ${now}
-            order by next_attempt_at, seq
-            limit greatest(case when webhook.last_triggered_at is null then 1 else ${IN_FLIGHT}::int end - flying.count, 0)
-          ) first) due
-        where (webhook.is_slow or webhook.id = any(${stalled}::text[])) = ${slow}
-        order by due.turn, due.next_attempt_at limit ${slots}
-      ), locked as (
-        select id, claimed_until, attempts from webhook_deliveries
-        where id in (select id from chosen) and state = 'pending' and next_attempt_at <= ${now}
-        for update skip locked
-      ), lost as (
-        insert into webhook_attempts (delivery_id, n, started_at, duration_ms, outcome)
-        select id, attempts, claimed_until, 0, 'unknown' from locked where claimed_until is not null
-        on conflict do nothing
-      ), claimed as (
-        update webhook_deliveries delivery set
-          attempts = delivery.attempts + 1,
-          lost_attempts = delivery.lost_attempts + (locked.claimed_until is not null)::int,
-          claimed_until = claim.until, next_attempt_at = claim.until
-        from locked, webhook_subscriptions webhook,
-          lateral (select case webhook.variant when 'legacy' then ${until('legacy')}::timestamptz
-            else ${until('current')}::timestamptz end as until) claim
-        where delivery.id = locked.id and webhook.id = delivery.subscription_id
-        returning delivery.*, webhook.variant, webhook.url, webhook.secret, webhook.previous_secret,
-          webhook.previous_secret_expires_at
-      )
-      select claimed.id, claimed.brand_id, subscription_id, variant, url, secret, previous_secret,
-        previous_secret_expires_at, event_id, claimed.event, claimed.seq is null as is_test, resend, attempts,
-        lost_attempts, coalesce(own_data::text, outbox.data::text) as data,
-        coalesce(outbox.created_at, claimed.created_at) as announced_at
-      from claimed
-      left join outbox on outbox.brand_id = claimed.brand_id and outbox.seq = claimed.seq
-      order by claimed.seq`.execute(trx);
-    return rows;
+            and delivery.next_attempt_at <= ${now}
+          order by next_attempt_at, seq limit greatest(${mostInFlight} - flying.count, 0)) first) due
+      where webhook.id = any(${ids}::text[])
+      order by due.turn, due.next_attempt_at limit ${slots}
+    ), locked as (
+      select id, claimed_until, attempts from webhook_deliveries
+      where id in (select id from chosen) and state = 'pending' and next_attempt_at <= ${now}
+      for update skip locked
+    ), lost as (
+      insert into webhook_attempts (delivery_id, n, started_at, duration_ms, outcome)
+      select id, attempts, claimed_until, 0, 'unknown' from locked where claimed_until is not null
+      on conflict do nothing
+    ), claimed as (
+      update webhook_deliveries delivery set
+        attempts = delivery.attempts + 1,
+        lost_attempts = delivery.lost_attempts + (locked.claimed_until is not null)::int,
+        claimed_until = claim.until, next_attempt_at = claim.until
+      from locked, webhook_subscriptions webhook,
+        lateral (select case webhook.variant when 'legacy' then ${until('legacy')}::timestamptz
+          else ${until('current')}::timestamptz end as until) claim
+      where delivery.id = locked.id and webhook.id = delivery.subscription_id
+      returning delivery.*, webhook.variant, webhook.url, webhook.secret, webhook.previous_secret,
+        webhook.previous_secret_expires_at
+    )
+    select claimed.id, claimed.brand_id, subscription_id, variant, url, secret, previous_secret,
+      previous_secret_expires_at, event_id, claimed.event, claimed.seq is null as is_test, resend, attempts,
+      lost_attempts, coalesce(own_data::text, outbox.data::text) as data,
+      coalesce(outbox.created_at, claimed.created_at) as announced_at
+    from claimed
+    left join outbox on outbox.brand_id = claimed.brand_id and outbox.seq = claimed.seq
+    order by claimed.seq`.execute(db);
+  return rows;
+}
+
+/** What is still due waits behind all others; a subscription with as many attempts as it may have waits for one to end. */
+async function passTurns(db: Db, ids: readonly string[], now: Date): Promise<void> {
+  await sql`
+    update webhook_turns turn
+    set due_at = case when flying.count >= ${mostInFlight} then flying.first_until
+      when next.due_at is not null then greatest(next.due_at, ${now}) end
+    from webhook_subscriptions webhook
+    cross join ${flying(now)}
+    cross join lateral (select (select next_attempt_at from webhook_deliveries delivery
+      where delivery.subscription_id = webhook.id and delivery.state = 'pending'
+      order by next_attempt_at limit 1) as due_at) next
+    where webhook.id = any(${ids}::text[]) and turn.subscription_id = webhook.id`.execute(db);
+}
+
+/**
+ * Claims due deliveries. Only one worker at a time has a subscription's turn, so that all of them together respect its
+ * limit. An expired claim belongs to a process that ended: its attempt is recorded as unknown and repeated.
+ */
+export async function claimDue(db: Db, request: ClaimRequest): Promise<Claimed[]> {
+  return await db.transaction().execute(async (trx) => {
+    const ids = await lockTurns(trx, request);
+    if (ids.length === 0) return [];
+    // A statement of its own: it sees what was committed before the turns were locked.
+    const claimed = await claimOf(trx, ids, request);
+    await passTurns(trx, ids, request.now);
+    return claimed;
   });
 }
 
-/** Whether a claim would find anything. Checked first, because a claim is four statements under a shared lock. */
+/** Whether a claim would find anything. Checked first, because a claim is five statements. */
 export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
-    select exists (select from webhook_deliveries where state = 'pending' and next_attempt_at <= ${now}) as due`.execute(
-    db,
-  );
+    select exists (select from webhook_turns where is_slow and due_at <= ${now})
+      or exists (select from webhook_turns where not is_slow and due_at <= ${now}) as due`.execute(db);
   return rows[0]?.due === true;
 }
 
@@ -213,9 +243,28 @@ export async function noteNewest(db: Db, results: readonly AttemptResult[]): Pro
       and (webhook.last_triggered_at is null or webhook.last_triggered_at <= result.started_at)`.execute(db);
 }
 
+/**
+ * An attempt that ended frees a place of its subscription, which takes its turn behind those that are due already. The
+ * subscriptions must be locked.
+ */
+export async function freePlaces(db: Db, results: readonly AttemptResult[]): Promise<void> {
+  const ids = [...new Set(results.map(({ subscriptionId }) => subscriptionId))];
+  const endedAt = new Date(Math.max(...results.map((result) => result.endedAt.getTime())));
+  await sql`
+    with freed as (select webhook.id, greatest(next.due_at, ${endedAt}) as due_at
+      from unnest(${ids}::text[]) as webhook (id)
+      cross join lateral (select next_attempt_at as due_at from webhook_deliveries delivery
+        where delivery.subscription_id = webhook.id and delivery.state = 'pending'
+        order by next_attempt_at limit 1) next),
+    locked as (select subscription_id, freed.due_at from webhook_turns turn join freed on freed.id = turn.subscription_id
+      where turn.due_at is null or turn.due_at > freed.due_at order by subscription_id for update of turn)
+    update webhook_turns turn set due_at = locked.due_at from locked
+    where turn.subscription_id = locked.subscription_id
+      and (turn.due_at is null or turn.due_at > locked.due_at)`.execute(db);
+}
+
 export type LockedSubscription = Awaited<ReturnType<typeof lockSubscriptions>>[number];
 
-/** The address for mails to a brand. */
 /** Deletes at most `limit` old finished deliveries with their attempts. Returns how many. */
 export async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
