@@ -215,7 +215,10 @@ async function runToEnd(first: Build, lock: WriterLock): Promise<ImportReport> {
   for (let rebuilds = 0; ; rebuilds += 1) {
     try {
       return await run(build, lock).catch(async (error: unknown) => {
-        await awaitShards(persistenceOf(build, () => request.signal?.throwIfAborted()), error);
+        await awaitShards(
+          persistenceOf(build, () => request.signal?.throwIfAborted()),
+          error,
+        );
         throw error;
       });
     } catch (error) {
