@@ -2,7 +2,9 @@ import { openBulk } from '../../engines/elastic/bulk.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { documentOf } from '../document.ts';
+import { contentHashOf } from './content-hash.ts';
 import { distinctNumbers } from './distinct.ts';
+import { countFilled, type Fill } from './fields.ts';
 import { assertFewRejects, openRejects, type RejectLimit } from './rejects.ts';
 import { checkRecord } from './rows.ts';
 import { type Sampled, sampler } from './sampler.ts';
@@ -23,6 +25,8 @@ export interface Built extends Tally {
   /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
   samples: Sampled[];
+  /** By field: the share of accepted rows that have a value. */
+  fill: Fill;
 }
 
 export interface BuildOptions {
@@ -31,6 +35,8 @@ export interface BuildOptions {
   source: Source;
   /** Rows up to here are in the index: they are validated and counted again, but not sent again. */
   acknowledged: number;
+  /** The time of data that carries none, in milliseconds since 1970. */
+  importedAt: number;
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
@@ -93,9 +99,11 @@ function openBatches(options: BuildOptions, tally: Tally) {
 
 /** Validates and counts records one by one, and adds their documents to the current body. */
 function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) => void) {
+  const { importedAt } = options;
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = sampler();
+  const filled = countFilled();
   const rejects = openRejects(options.rejectsFile);
   return {
     flushRejects: rejects.flush,
@@ -113,9 +121,10 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       }
       tally.accepted += 1;
       distinct.add(row.pk);
+      filled.add(row);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
-      const document = JSON.stringify(documentOf(row));
+      const document = JSON.stringify(documentOf(row, { importedAt, hash: contentHashOf(row) }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;
       add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
@@ -125,6 +134,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       distinct: distinct.count(),
       unknownFields: Object.fromEntries(unknownFields),
       samples: samples.taken(),
+      fill: filled.fill(),
     }),
   };
 }

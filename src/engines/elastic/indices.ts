@@ -198,6 +198,12 @@ export async function mappingOf({ client }: Elastic, index: string): Promise<est
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
+/** The version that a mapping names under `_meta`; 1 if it names none. */
+export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
+  const version: unknown = (await mappingOf(elastic, index))?._meta?.['version'];
+  return typeof version === 'number' ? version : 1;
+}
+
 const Merged = z.object({
   response: z.object({ _shards: z.object({ failed: z.number(), successful: z.number(), total: z.number() }) }),
 });
