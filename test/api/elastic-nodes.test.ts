@@ -128,7 +128,10 @@ describe('A write whose answer is lost', () => {
     for (let i = 0; i < 2; i += 1) {
       mute.freezeAnswers();
       const breaking = setTimeout(() => void mute.restore(), 300);
-      await createQuietIndex(elastic, `${index}-${i}`, { settings: { index: { number_of_replicas: 0 } }, mappings: {} });
+      await createQuietIndex(elastic, `${index}-${i}`, {
+        settings: { index: { number_of_replicas: 0 } },
+        mappings: {},
+      });
       clearTimeout(breaking);
       expect(await indexExists(elastic, `${index}-${i}`)).toBe(true);
       await deleteIndex(elastic, `${index}-${i}`);

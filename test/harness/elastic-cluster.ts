@@ -11,6 +11,10 @@ const NODES = 3;
 /** The embedded Elasticsearch as one node of a cluster. */
 const nodeOf = (name: string, names: string[], port: number, ports: number[]): typeof elasticsearch => ({
   ...elasticsearch,
+  // A node is ready once it has joined: `untilNodes` waits for the shards.
+  isReady: async (port) =>
+    (await fetch(`http://127.0.0.1:${port}/_cluster/health?timeout=1s`, { signal: AbortSignal.timeout(5_000) })).ok,
+  readyWithinMs: 240_000,
   prepare: async (seat) => {
     await elasticsearch.prepare(seat);
     const lines = [
