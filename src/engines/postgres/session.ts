@@ -36,12 +36,7 @@ const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error
  */
 async function findsPrepared(client: pg.ClientBase): Promise<boolean> {
   const name = `rollcall_probe_${process.pid}_${Date.now()}`;
-  await client.query('begin').catch((error: unknown) => {
-    throw new Error(
-      'The pooler in front of PostgreSQL refuses transactions. Set pool_mode = transaction: statement pooling cannot work.',
-      { cause: error },
-    );
-  });
+  await client.query('begin');
   await client.query({ name, text: 'select $1::int', values: [1] });
   const { rows } = await client.query(
     `select exists (select from pg_prepared_statements where name = '${name}') as is_known`,
@@ -50,6 +45,27 @@ async function findsPrepared(client: pg.ClientBase): Promise<boolean> {
   if (isPassedOn) await client.query(`deallocate ${name}`);
   await client.query('commit');
   return !isPassedOn;
+}
+
+const STATEMENT_POOLING = /statement pooling/i;
+
+/** Some versions refuse the transaction, others close the connection after its first statement and say why. */
+async function refusingStatementPooling(client: pg.ClientBase): Promise<boolean> {
+  const said: unknown[] = [];
+  const listen = (error: Error) => void said.push(error);
+  client.on('error', listen);
+  try {
+    return await findsPrepared(client);
+  } catch (cause) {
+    const isRefused = [cause, ...said].some((error) => STATEMENT_POOLING.test(String(error)));
+    if (!isRefused) throw cause;
+    throw new Error(
+      'The pooler in front of PostgreSQL refuses transactions. Set pool_mode = transaction: statement pooling cannot work.',
+      { cause },
+    );
+  } finally {
+    client.off('error', listen);
+  }
 }
 
 let poolerPrepares: Promise<boolean> | undefined;
@@ -88,7 +104,7 @@ export function openSessions({ limits, prepares, needsPrimary, onReadOnly }: Ses
     };
     const { is_standby, is_direct } = await readFacts(client);
     if (is_standby && needsPrimary) throw new IsStandby('The server is a standby.');
-    if (!is_direct) poolerPrepares ??= findsPrepared(client);
+    if (!is_direct) poolerPrepares ??= refusingStatementPooling(client);
     const names = prepares && (is_direct || (await poolerPrepares?.catch(forgetAnswer)));
 
     const inTransaction = (args: readonly unknown[]) => send(names ? named(args) : args);
