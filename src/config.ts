@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { urlsOf } from './engines/postgres/hosts.ts';
+import { readAddress } from './engines/redis/address.ts';
 import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
@@ -10,6 +12,26 @@ const url = (protocols: string[]) =>
       message: `must start with ${protocols.join(' or ')}//`,
     })
     .optional();
+
+/** One server of Redis, a Redis Cluster or sentinels. */
+const redisUrl = z
+  .string()
+  .superRefine((value, context) => {
+    try {
+      readAddress(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    }
+  })
+  .optional();
+
+/** One or several hosts: `postgres://user:password@first:5432,second:5432/database`. */
+const databaseUrl = z
+  .string()
+  .refine((value) => urlsOf(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
+    message: 'must be like postgres://user:password@host:5432/database; several hosts are separated by commas',
+  })
+  .optional();
 
 /** `local` deliberately keeps files or mails on this machine's disk. */
 const orLocal = (protocols: string[]) =>
@@ -60,8 +82,12 @@ const Environment = z.object({
   LINKS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
-  DATABASE_URL: url(['postgres:', 'postgresql:']),
-  REDIS_URL: url(['redis:', 'rediss:']),
+  DATABASE_URL: databaseUrl,
+  DATABASE_READ_URL: databaseUrl,
+  DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
+  REDIS_URL: redisUrl,
+  CLICKS_REDIS_URL: redisUrl,
+  CLICKS_MAX_MB: z.coerce.number().int().min(1).max(1_000_000).default(1_024),
   ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
@@ -165,6 +191,10 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       elasticsearch: env.ELASTICSEARCH_URL,
       clickhouse: env.CLICKHOUSE_URL,
     },
+    clicksRedisUrl: env.CLICKS_REDIS_URL,
+    maxClicksBytes: env.CLICKS_MAX_MB * 1024 * 1024,
+    databaseReadUrl: env.DATABASE_READ_URL,
+    databasePool: env.DATABASE_POOL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,

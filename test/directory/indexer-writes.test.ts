@@ -14,7 +14,7 @@ import { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
 import { indexExists, swapAlias } from '../../src/engines/elastic/indices.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
 const HOUR_MS = 3_600_000;
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -29,7 +29,7 @@ let imported = 0;
 /** Imports a directory that no other import was of. */
 async function importSample(size = 500): Promise<ImportReport> {
   imported += 1;
-  return await importDirectory(directory.engines, { source: sampleSource(size, imported) });
+  return await importDirectory(directory.engines, { source: sampleSource(size, imported), ...FORCED });
 }
 
 async function upsert(...rows: unknown[]): Promise<void> {
@@ -95,18 +95,29 @@ describe('one writer at a time', () => {
   });
 });
 
-describe('a writer whose connection is lost', () => {
-  it('fails before the swap without affecting other writers, and the next writer can start', async () => {
+describe('a writer whose lock expired', () => {
+  it('fails before the swap, and leaves the lock to the writer that has taken it since', async () => {
     const { engines } = directory;
     const work = asWriter(engines, 'import', {}, async ({ assertLocked }) => {
-      await sql`
-        select pg_terminate_backend(pid) from pg_locks
-        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-      `.execute(engines.db);
-      await assertLocked();
+      await sql`update directory_writers set held_until = now() - interval '1 second' where alias = ${engines.alias}`.execute(
+        engines.db,
+      );
+      await asWriter(engines, 'upsert', {}, async (other) => {
+        await expect(assertLocked()).rejects.toThrow('The write lock was lost.');
+        await other.assertLocked();
+      });
     });
-    await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await work;
     await asWriter(engines, 'import', {}, async ({ assertLocked }) => await assertLocked());
+  });
+
+  it('is followed at once by another when its process has ended', async () => {
+    const { engines } = directory;
+    await asWriter(engines, 'import', {}, async () => {
+      await sql`update directory_writers set process = regexp_replace(process, '[0-9]+$', '4194305')
+        where alias = ${engines.alias}`.execute(engines.db);
+      await asWriter(engines, 'upsert', {}, async ({ assertLocked }) => await assertLocked());
+    });
   });
 });
 
@@ -167,7 +178,7 @@ describe('rollback', () => {
 
   it('fails and changes nothing when no previous index is kept', async () => {
     const own = await makeDirectory();
-    const { index } = await importDirectory(own.engines, { source: sampleSource(10, 1) });
+    const { index } = await importDirectory(own.engines, { source: sampleSource(10, 1), ...FORCED });
     await expect(rollback(own.engines, {})).rejects.toThrow(`${index} stays live`);
     await own.close();
   });
@@ -198,6 +209,7 @@ describe('prune', () => {
     const source = sampleSource(20_000, 999);
     const unfinished = importDirectory(directory.engines, {
       source,
+      ...FORCED,
       signal: stopping.signal,
       onProgress: () => stopping.abort(),
     });
@@ -205,7 +217,7 @@ describe('prune', () => {
     const [row] = await listUnfinished(directory.engines.db, directory.engines.alias);
     expect((await prune(directory.engines, 1, {})).removed).toEqual([row?.indexName]);
     const notices: string[] = [];
-    await importDirectory(directory.engines, { source, onNotice: (notice) => notices.push(notice) });
+    await importDirectory(directory.engines, { source, ...FORCED, onNotice: (notice) => notices.push(notice) });
     expect(notices).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
-import path from 'node:path';
 import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import type { QueuedWork } from '../../operation/job.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
+import { absolute, MissingFile } from './files.ts';
 import { importDirectory } from './import.ts';
 import { mayPass } from './persistent.ts';
 import {
@@ -16,7 +16,7 @@ import {
   updateImport,
 } from './queries.ts';
 import { assertRejectsPlace } from './rejects.ts';
-import { openFiles, STDIN } from './source.ts';
+import { openFiles } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
 
 const IMPORTS = 'directory-import';
@@ -35,7 +35,7 @@ async function enqueueAgain(
   files: string[],
   request: EnqueueRequest,
 ): Promise<void> {
-  const wish = wishOf(request);
+  const wish = wishOf(request, found);
   const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
   const writer = await findWriter(db, alias);
   if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
@@ -54,7 +54,7 @@ export async function enqueueImport(
   options: QueueOptions = {},
 ): Promise<string> {
   const { db, alias } = engines;
-  const files = request.files.map((file) => (file === STDIN ? file : path.resolve(file)));
+  const files = request.files.map(absolute);
   const source = await openFiles(files);
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
@@ -81,6 +81,26 @@ interface Worker {
 const isDue = ({ enqueued, state }: DirectoryImport) =>
   enqueued && (state === 'queued' || state === 'building' || state === 'verified');
 
+/** How long an enqueued import waits for a worker that has its files. */
+const ELSEWHERE_MS = 600_000;
+const ELSEWHERE = 'Waiting for a worker that has the file: ';
+
+/** Leaves an import whose files are on another machine to that machine's worker, for ten minutes from the first look. */
+async function leaveToOthers({ engines, log }: Worker, row: DirectoryImport, error: MissingFile): Promise<void> {
+  const { db, clock } = engines;
+  const updatedAt = clock.now();
+  if (!row.failure?.startsWith(ELSEWHERE)) {
+    log.info({ import: row.id }, error.message);
+    return await updateImport(db, row.id, { failure: `${ELSEWHERE}${error.message}`, updatedAt });
+  }
+  if (updatedAt.getTime() - row.updatedAt.getTime() < ELSEWHERE_MS) return;
+  const failure =
+    `No worker had the file for ten minutes: ${error.message} ` +
+    'Put it into S3 (s3://bucket/key) or into a folder that every worker can read, and import it again.';
+  log.error({ import: row.id }, failure);
+  await updateImport(db, row.id, { state: 'failed', failure, updatedAt });
+}
+
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
   const { engines, log, signal } = worker;
   const source = await openFiles(row.files);
@@ -96,7 +116,9 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
       onNotice: (notice) => log.info({ import: row.id }, notice),
     },
   );
-  log.info({ import: row.id, index: report.index, documents: report.documents }, 'directory imported');
+  const facts = { import: row.id, index: report.index, documents: report.documents };
+  if (report.held.length > 0) log.warn({ ...facts, reasons: report.held }, 'directory import held');
+  else log.info(facts, 'directory imported');
 }
 
 async function runJob(worker: Worker, id: string): Promise<void> {
@@ -107,6 +129,7 @@ async function runJob(worker: Worker, id: string): Promise<void> {
     await runImport(worker, row);
   } catch (error) {
     if (signal.aborted || error instanceof ImportEnded) return;
+    if (error instanceof MissingFile) return await leaveToOthers(worker, row, error);
     if (mayPass(error)) return failures.failed('importing the directory', error, { import: id });
     log.error({ err: error, import: id }, 'directory import failed');
     const failure = error instanceof Error ? error.message : String(error);

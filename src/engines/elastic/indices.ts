@@ -49,7 +49,11 @@ async function once(write: () => Promise<unknown>, isDone: () => Promise<boolean
     await reach(write());
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    if (!(await isDone())) await reach(write());
+    if (await isDone()) return;
+    await reach(write()).catch(async (second: unknown) => {
+      // The first one may have been under way still.
+      if (!(await isDone())) throw second;
+    });
   }
 }
 

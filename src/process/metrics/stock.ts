@@ -15,7 +15,7 @@ const COUNTS_KEPT_MS = 60_000;
 /** Metrics of imports, and of the directory's size and age. */
 export function meterDirectory(metrics: Metrics, { postgres, elastic, config, clock }: Context): void {
   const alias = config.directoryAlias;
-  const imports = openScraped(metrics, () => readImportFigures(postgres.db, alias));
+  const imports = openScraped(metrics, () => readImportFigures(postgres.reads, alias));
   imports('rollcall_directory_imports', 'Imports of the directory by state.', ['state'], (one, known) => {
     for (const { state, count } of known.imports) one.set({ state }, count);
   });
@@ -34,6 +34,14 @@ export function meterDirectory(metrics: Metrics, { postgres, elastic, config, cl
       one.set(known.changedAt ? (clock.now().getTime() - known.changedAt.getTime()) / 1_000 : Number.NaN);
     },
   );
+  const held = 'Whether an import is held and waits for `indexer approve` or `discard`: 1 or 0.';
+  imports('rollcall_directory_import_held', held, [], (one, known) => {
+    one.set(known.imports.some(({ state }) => state === 'held') ? 1 : 0);
+  });
+  const fill = 'Share of the rows of the live import that have a value, by field.';
+  imports('rollcall_directory_fill_ratio', fill, ['field'], (one, known) => {
+    for (const [field, share] of Object.entries(known.fill)) one.set({ field }, share);
+  });
   const size = openScraped(metrics, async () => {
     const live = await indexBehind(elastic, alias);
     return live === undefined ? undefined : (await listIndices(elastic, live)).find(({ name }) => name === live);
@@ -52,7 +60,7 @@ const RECENTLY_MS = 300_000;
 export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void {
   const inbox = openScraped(metrics, () => {
     const now = clock.now();
-    return readInbox(postgres.db, now, new Date(now.getTime() - RECENTLY_MS));
+    return readInbox(postgres.reads, now, new Date(now.getTime() - RECENTLY_MS));
   });
   const help = 'Deliveries of stores that wait to be folded: due now, or to be tried again later.';
   inbox('rollcall_store_deliveries_waiting', help, ['when'], (one, { waiting }) => {
@@ -70,7 +78,7 @@ export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void
 }
 
 export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
-  const payouts = openScraped(metrics, () => readPayoutFigures(postgres.db), COUNTS_KEPT_MS);
+  const payouts = openScraped(metrics, () => readPayoutFigures(postgres.reads), COUNTS_KEPT_MS);
   payouts('rollcall_payouts', 'Payouts by status and method.', ['status', 'method'], (one, known) => {
     for (const { status, method, count } of known.payouts) one.set({ status, method }, count);
   });
@@ -86,7 +94,7 @@ export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
 
 /** Connected stores, by the version of the API that answers and by whether their webhooks are on. */
 export function meterStores(metrics: Metrics, { postgres }: Context): void {
-  const stores = openScraped(metrics, () => readStoreFigures(postgres.db), COUNTS_KEPT_MS);
+  const stores = openScraped(metrics, () => readStoreFigures(postgres.reads), COUNTS_KEPT_MS);
   const labels: ('provider' | 'version' | 'current')[] = ['provider', 'version', 'current'];
   stores('rollcall_store_api_versions', 'Connected stores by the API version that answers.', labels, (one, known) => {
     for (const { provider, apiVersion, count } of known.versions) {
@@ -102,7 +110,7 @@ export function meterStores(metrics: Metrics, { postgres }: Context): void {
 
 /** Metrics of what was read from stores directly, in addition to their webhooks. */
 export function meterSweeps(metrics: Metrics, { postgres, clock }: Context): void {
-  const sweeps = openScraped(metrics, () => readSweepFigures(postgres.db, clock.now()), COUNTS_KEPT_MS);
+  const sweeps = openScraped(metrics, () => readSweepFigures(postgres.reads, clock.now()), COUNTS_KEPT_MS);
   sweeps('rollcall_store_sweeps_total', 'Sweeps of stores by outcome.', ['outcome'], (one, known) => {
     one.set({ outcome: 'done' }, known.done);
     one.set({ outcome: 'failed' }, known.failed);

@@ -62,7 +62,7 @@ async function withoutClicks(redis: Redis, work: () => Promise<void>): Promise<v
  * many entries it folded.
  */
 export async function rebuildFigures(
-  { postgres, redis, clickhouse }: Pick<Context, 'postgres' | 'redis' | 'clickhouse'>,
+  { postgres, clicksRedis, clickhouse }: Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse'>,
   brandId: string,
 ): Promise<number> {
   const run = randomUUID();
@@ -73,7 +73,7 @@ export async function rebuildFigures(
     await pause(REBUILD_NOTICE_MS);
     const position = await lockPosition(trx, brandId);
     await leaveUnsent(trx, brandId);
-    await withoutClicks(redis, async () => {
+    await withoutClicks(clicksRedis, async () => {
       await deleteFolded(clickhouse, brandId);
       for (let from = 1; from <= position; from += BATCH) {
         const range = { brand_id: brandId, from, to: Math.min(position, from + BATCH - 1) };

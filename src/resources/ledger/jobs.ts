@@ -1,21 +1,33 @@
 import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
-import { findReconciliation, finishReconciliation, insertReconciliation } from '../../figures/rollups/queries.ts';
+import {
+  findReconciliation,
+  finishReconciliation,
+  insertReconciliation,
+  listLastSeqs,
+} from '../../figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../../figures/schema.ts';
-import { insertUnfolded, listUnfolded, oldestUnsentId } from '../../figures/sync/queries.ts';
+import {
+  findHistory,
+  insertUnfolded,
+  listPositions,
+  listUnfolded,
+  oldestUnsentId,
+  recordHistory,
+} from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { rebuildFigures } from './actions.ts';
 import { listBrandIds } from './queries.ts';
 import { compareFigures } from './verify/actions.ts';
 
-type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log' | 'failures'>;
+type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'log' | 'failures'>;
 
 /** A rebuild also fails if clicks continued meanwhile. */
 const TRIES = 3;
 
 /** What is being sent to ClickHouse. */
-async function underWay({ postgres, redis }: Engines): Promise<{ claim: string; batch: number }> {
-  const claim = await redis.use((client) => client.get(CLICK_CLAIM));
+async function underWay({ postgres, clicksRedis }: Engines): Promise<{ claim: string; batch: number }> {
+  const claim = await clicksRedis.use((client) => client.get(CLICK_CLAIM));
   return { claim: claim ?? '', batch: await oldestUnsentId(postgres.db) };
 }
 
@@ -29,14 +41,14 @@ async function reconcile(engines: Engines, brandId: string): Promise<void> {
 
 /** Reconciles each of the brands, and returns those that failed for reasons of their own. */
 async function reconcileEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
-  const { postgres, redis, clickhouse, failures } = engines;
+  const { postgres, clicksRedis, clickhouse, failures } = engines;
   const failed: string[] = [];
   for (const brandId of brandIds) {
     try {
       await reconcile(engines, brandId);
     } catch (error) {
       // If an engine is down, every brand would fail; all are reconciled once it is back.
-      await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
+      await Promise.all([postgres.ping(), clicksRedis.ping(), clickhouse.ping()]);
       failures.failed('reconciling the figures of a brand', error, { brandId });
       failed.push(brandId);
     }
@@ -75,6 +87,31 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
   await finishReconciliation(clickhouse);
 }
 
+/**
+ * After an asynchronous failover PostgreSQL may lack the ledger's last entries, which ClickHouse has. What a promoted
+ * standby has is a beginning of what was: the positions come before what is sent, so exactly the brands of which
+ * ClickHouse is ahead have lost entries. Nothing is sent until they are noted.
+ */
+export async function repairAfterFailover(engines: Engines): Promise<void> {
+  const { postgres, clickhouse, log } = engines;
+  const { current, recorded } = await findHistory(postgres.db);
+  if (current === recorded) return;
+  const positions = recorded === null ? new Map<string, number>() : await listPositions(postgres.db);
+  const sent = recorded === null ? [] : await listLastSeqs(clickhouse);
+  const ahead = sent.filter(({ brandId, seq }) => seq > (positions.get(brandId) ?? seq));
+  for (const { brandId } of ahead) await insertUnfolded(postgres.db, brandId);
+  await recordHistory(postgres.db, current);
+  if (recorded === null) return;
+  log.warn(
+    { from: recorded, to: current, brands: ahead.length },
+    'PostgreSQL was replaced by a standby or a copy: rebuilding the figures of brands that lost ledger entries',
+  );
+  for (const { brandId, seq } of ahead) {
+    log.warn({ brandId, lost: seq - (positions.get(brandId) ?? seq) }, 'rebuilding figures of lost entries');
+    await rebuildFigures(engines, brandId);
+  }
+}
+
 /** Rebuilds the figures of brands whose last rebuild was interrupted or failed. */
 export async function rebuildUnfinished(engines: Engines): Promise<void> {
   for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
@@ -83,9 +120,10 @@ export async function rebuildUnfinished(engines: Engines): Promise<void> {
 export const reconcileJob: Job = {
   name: 'reconcile-figures',
   everyMs: 5_000,
-  asksFor: 'figures to compare after a start of ClickHouse, and unfinished rebuilds',
+  asksFor: 'figures to compare after a start of ClickHouse or a failover of PostgreSQL, and unfinished rebuilds',
   run: async (context) => {
     await ensureMigrated(context.clickhouse);
+    await repairAfterFailover(context);
     await reconcileFigures(context);
     await rebuildUnfinished(context);
   },
