@@ -82,15 +82,22 @@ describe('An enqueued import whose file is on another machine', () => {
     const worker = startWorker(at);
     const row = () => findImport(engines.db, id);
     await worker.sweep();
-    await until('the worker to leave it', async () => (await row())?.failure?.startsWith('Waiting for a worker') ?? false);
+    await until(
+      'the worker to leave it',
+      async () => (await row())?.failure?.startsWith('Waiting for a worker') ?? false,
+    );
     expect((await row())?.state).toBe('queued');
-    expect((await directory.run('status')).out).toMatch(/queued: .*Waiting for a worker that has the file: .*mine\.ndjson/);
+    expect((await directory.run('status')).out).toMatch(
+      /queued: .*Waiting for a worker that has the file: .*mine\.ndjson/,
+    );
     at.now = new Date(at.now.getTime() + 601_000);
     await until('the import to fail', async () => {
       await worker.sweep();
       return (await row())?.state === 'failed';
     });
-    expect((await row())?.failure).toMatch(/^No worker had the file for ten minutes: .*mine\.ndjson.*s3:\/\/bucket\/key/);
+    expect((await row())?.failure).toMatch(
+      /^No worker had the file for ten minutes: .*mine\.ndjson.*s3:\/\/bucket\/key/,
+    );
     await worker.close();
   });
 });

@@ -2,8 +2,8 @@ import { appendFileSync, constants, fstatSync, rmSync, type Stats, statSync } fr
 import { access, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Reject } from './rows.ts';
 import { STDIN } from './files.ts';
+import type { Reject } from './rows.ts';
 
 /** A number of rows, or a percentage of all rows. */
 export type RejectLimit = { rows: number } | { percent: number };
