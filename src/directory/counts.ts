@@ -170,7 +170,7 @@ export function openCounts(elastic: Elastic) {
       const key = keyOf(snapshot, filter, sort);
       const cached = levels.get(key);
       if (cached) return cached;
-      // Scores depend on the filter, so the index has no cuts of its own for them.
+      // Scores depend on the filter, so the index has no cuts for them.
       const level =
         sort === 'relevance'
           ? await refine(snapshot.index, filter, sort, {})

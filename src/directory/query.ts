@@ -100,12 +100,12 @@ function textClauses(text: string, typos: boolean): Clause[] {
   );
 }
 
-/** BM25 over all five fields, and again over username and full name, which weigh more. Every match scores above 0. */
+/** BM25 over all five fields; the words of the full name and the start of the username weigh more. Every match scores above 0. */
 function scoringOf(text: string, typos: boolean): Clause[] {
   return wordsOf(text).flatMap((word) => [
     wordIn('q_all', word),
     wordIn('q_name', word, { boost: 2 }),
-    { constant_score: { filter: usernameStartsWith(word), boost: 1 } },
+    { constant_score: { filter: usernameStartsWith(word), boost: 4 } },
     ...(typos ? [{ constant_score: { filter: wordIn('q_all', word, EDITS), boost: 0.1 } }] : []),
   ]);
 }

@@ -51,11 +51,11 @@ const valuesOf = (value: unknown): string[] =>
 
 const assertSeveral: Rule = (query, context) => {
   for (const [name, readingOf] of Object.entries(READINGS)) {
-    const [one, any, not] = [query[name], query[`${name}_any`], query[`not_${name}`]];
-    if (one !== undefined && any !== undefined) {
-      refuse(context, `${name}_any`, `must not stand beside ${name}: send one of the two`, valuesOf(any).join('|'));
+    const [one, several, not] = [query[name], query[`${name}_any`], query[`not_${name}`]];
+    if (one !== undefined && several !== undefined) {
+      refuse(context, `${name}_any`, `must not stand beside ${name}: send one of the two`, valuesOf(several).join('|'));
     }
-    const wanted = new Map([...valuesOf(one), ...valuesOf(any)].map((value) => [readingOf(value), value]));
+    const wanted = new Map([...valuesOf(one), ...valuesOf(several)].map((value) => [readingOf(value), value]));
     for (const value of valuesOf(not)) {
       const same = wanted.get(readingOf(value));
       if (same === undefined) continue;

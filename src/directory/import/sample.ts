@@ -84,7 +84,7 @@ function dataTimeOf(pk: number): string | null {
   const share = ((pk * 40_503) % 65_537) / 65_537;
   if (share < 0.4) return null;
   const days = -Math.log((share - 0.4) / 0.6 + 1 / 65_537) * 60;
-  return new Date(SAMPLED_AT - Math.floor(days * DAY_MS)).toISOString();
+  return new Date(SAMPLED_AT - Math.floor(days) * DAY_MS).toISOString();
 }
 
 function drawCreator(random: Random, pk: number): SampleCreator {
