@@ -4,7 +4,8 @@ import { CLICK_CLAIM } from '../../figures/schema.ts';
 import { insertUnfolded, listUnfolded, oldestUnsentId } from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
-import { rebuildFigures } from './actions.ts';
+import { chunksOf } from '../../values/chunks.ts';
+import { REBUILT_TOGETHER, rebuildFigures, rebuildTogether } from './actions.ts';
 import { listBrandIds } from './queries.ts';
 import { compareFigures } from './verify/actions.ts';
 
@@ -52,7 +53,7 @@ async function reconcileAll(engines: Engines): Promise<void> {
   const { db } = engines.postgres;
   let left = await listBrandIds(db);
   for (let tries = 1; tries <= TRIES && left.length > 0; tries += 1) left = await reconcileEach(engines, left);
-  for (const brandId of left) await insertUnfolded(db, brandId);
+  if (left.length > 0) await insertUnfolded(db, left);
 }
 
 /**
@@ -77,7 +78,9 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
 
 /** Rebuilds the figures of brands whose last rebuild was interrupted or failed. */
 export async function rebuildUnfinished(engines: Engines): Promise<void> {
-  for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
+  for (const brandIds of chunksOf(await listUnfolded(engines.postgres.db), REBUILT_TOGETHER)) {
+    await rebuildTogether(engines, brandIds);
+  }
 }
 
 export const reconcileJob: Job = {
