@@ -4,6 +4,8 @@ import { LongestFirst } from './test/harness/longest-first.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */
 const LONG = 'test/**/*.long.test.ts';
+/** Several nodes of one engine in each file: `npm run test:cluster`. */
+const CLUSTER = 'test/cluster/*.test.ts';
 /** Files that replace modules, measure CPU time, or read what a process keeps for itself: its clock, its prepared statements. */
 const ALONE = [
   'test/api/prepared.test.ts',
@@ -25,9 +27,16 @@ export default defineConfig({
       { test: { ...PATIENCE, name: 'alone', include: ALONE } },
       // Files of one worker share what they import: evaluating it again for each took a third of the CPU.
       {
-        test: { ...PATIENCE, name: 'short', include: ['test/**/*.test.ts'], exclude: [LONG, ...ALONE], isolate: false },
+        test: {
+          ...PATIENCE,
+          name: 'short',
+          include: ['test/**/*.test.ts'],
+          exclude: [LONG, CLUSTER, ...ALONE],
+          isolate: false,
+        },
       },
       { test: { ...PATIENCE, name: 'long', include: [LONG], isolate: false } },
+      { test: { ...PATIENCE, name: 'cluster', include: [CLUSTER], fileParallelism: false } },
     ],
   },
 });

@@ -1,4 +1,4 @@
-import type { Sort } from '../src/directory/query.ts';
+import type { Ranged } from '../src/directory/order.ts';
 import { latencyMs, median, percentile, type Shot } from './load.ts';
 import { shuffled } from './queries.ts';
 import { type Add, progress, round } from './report.ts';
@@ -8,9 +8,9 @@ const LIMIT = 100;
 /** This many different last pages, so that no cache holds their answers. */
 const LAST_PAGES = 60;
 const SAMPLES = 240;
-const FLOORS: Record<Sort, number> = { followers: 2, engagement: 5 };
+const FLOORS: Record<Ranged, number> = { followers: 2, engagement: 5 };
 
-const shot = (sort: Sort, page: number): Shot => ({
+const shot = (sort: Ranged, page: number): Shot => ({
   method: 'GET',
   path: `/v1/creators/search?sort=${sort}&limit=${LIMIT}&page=${page}`,
 });

@@ -132,7 +132,7 @@ function deepKind(sample: readonly CreatorDocument[], creators: number, page: nu
  */
 export function makeKinds(rows: readonly CreatorRow[], creators: number, lastPage: number, seed: number): Kind[] {
   const random = randomOf(seed);
-  const sample = rows.map(documentOf);
+  const sample = rows.map((row) => documentOf(row));
   const kind = (name: string, make: (creator: CreatorDocument) => Parameters | undefined): Kind => ({
     name,
     isDeep: false,

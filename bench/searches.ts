@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { buildFilter, queryOf, sortOf } from '../src/directory/query.ts';
+import { sortOf } from '../src/directory/order.ts';
+import { buildFilter, queryOf } from '../src/directory/query.ts';
 import { fetchPage } from '../src/directory/search.ts';
 import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
 import { understand } from '../src/directory/understand.ts';

@@ -44,7 +44,7 @@ function sayReport(report: ImportReport): void {
   const rate = grouped(Math.round((report.rows * 1000) / Math.max(phasesMs.bulk, 1)));
   say(
     `validate and bulk ${seconds(phasesMs.bulk)} (${rate} rows/s), merge ${seconds(phasesMs.merge)}, ` +
-      `verify ${seconds(phasesMs.verify)}, swap ${phasesMs.swap} ms`,
+      `verify ${seconds(phasesMs.verify)}, replicas ${seconds(phasesMs.replicas)}, swap ${phasesMs.swap} ms`,
   );
   say(`Live now${report.previousIndex ? `; ${report.previousIndex} is kept for a rollback` : ''}:`);
   print(report.index);

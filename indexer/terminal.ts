@@ -45,7 +45,8 @@ function plainLines(): ProgressView {
       phase = progress.phase;
       lineAt = now;
       if (phase !== 'bulk') {
-        if (isFirst) say(`${phase} ...`);
+        const part = phase === 'replicas' ? ` ${Math.floor((progress.progress ?? 0) * 100)} %` : '';
+        if (isFirst || part !== '') say(`${phase}${part} ...`);
         return;
       }
       const rate = Math.round((progress.rows * 1000) / (now - startedAt));

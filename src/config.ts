@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { urlsOf } from './engines/postgres/hosts.ts';
+import { readAddress } from './engines/redis/address.ts';
 import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
@@ -11,6 +13,26 @@ const url = (protocols: string[]) =>
     })
     .optional();
 
+/** One server of Redis, a Redis Cluster or sentinels. */
+const redisUrl = z
+  .string()
+  .superRefine((value, context) => {
+    try {
+      readAddress(value);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+    }
+  })
+  .optional();
+
+/** One or several hosts: `postgres://user:password@first:5432,second:5432/database`. */
+const databaseUrl = z
+  .string()
+  .refine((value) => urlsOf(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
+    message: 'must be like postgres://user:password@host:5432/database; several hosts are separated by commas',
+  })
+  .optional();
+
 /** `local` deliberately keeps files or mails on this machine's disk. */
 const orLocal = (protocols: string[]) =>
   z.union([z.literal('local'), url(protocols)], `must be local, or start with ${protocols.join(' or ')}//`);
@@ -20,6 +42,24 @@ const listed = (text: string) =>
     .split(',')
     .map((entry) => entry.trim())
     .filter(Boolean);
+
+/** Without what may be a password. */
+const shown = (entry: string) => JSON.stringify(entry.replace(/\/\/[^/]*@/, '//…@'));
+
+/** One URL or several, separated by commas: the nodes of a cluster. */
+const nodes = (protocols: string[], example: string) =>
+  z
+    .string()
+    .superRefine((text, context) => {
+      const entries = listed(text);
+      const isGood = (entry: string) => protocols.includes(URL.parse(entry)?.protocol ?? '');
+      const bad = entries.filter((entry) => !isGood(entry)).map((entry) => `${shown(entry)} is not the URL of a node`);
+      if (entries.length === 0) bad.push('lists no node');
+      const message = `${bad.join(', ')}; it must be like ${example}, several separated by commas`;
+      if (bad.length > 0) context.addIssue({ code: 'custom', message });
+    })
+    .transform((text) => listed(text).join(','))
+    .optional();
 
 const Network = z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()]);
 
@@ -42,9 +82,11 @@ const Environment = z.object({
   LINKS_PORT: z.coerce.number().int().min(0).max(65_535).optional(),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('warn'),
   TRUSTED_PROXIES: z.string().default(''),
-  DATABASE_URL: url(['postgres:', 'postgresql:']),
-  REDIS_URL: url(['redis:', 'rediss:']),
-  ELASTICSEARCH_URL: url(['http:', 'https:']),
+  DATABASE_URL: databaseUrl,
+  DATABASE_READ_URL: databaseUrl,
+  DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
+  REDIS_URL: redisUrl,
+  ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
     .string()
@@ -147,6 +189,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       elasticsearch: env.ELASTICSEARCH_URL,
       clickhouse: env.CLICKHOUSE_URL,
     },
+    databaseReadUrl: env.DATABASE_READ_URL,
+    databasePool: env.DATABASE_POOL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,

@@ -4,6 +4,7 @@ import { announceRunning, resolveEngines } from './local/engines/running.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
 import { listening, report, step, welcome } from './local/terminal.ts';
 import { buildApps } from './process/apps.ts';
+import { checkEngines } from './process/check-engines.ts';
 import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts';
 import { startJobs } from './process/jobs.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
   shutdown.add(() => engines.stop());
   const urls = configuredUrls(engines);
   if (engines.embedded) shutdown.add(await announceRunning(config.directory, { urls }));
+  await checkEngines(config, report);
   const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
 

@@ -1,5 +1,6 @@
 import { readConfig } from './config.ts';
 import { report } from './local/terminal.ts';
+import { checkEngines } from './process/check-engines.ts';
 import { openProgram } from './process/commands/program.ts';
 import { startJobs } from './process/jobs.ts';
 import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
@@ -17,9 +18,11 @@ try {
   const config = readConfig();
   assertSharedStorage(config);
   const urls = configuredUrls(config);
+  await checkEngines(config, report);
   const shutdown = openShutdown(STOP_WITHIN_MS);
   const { context, readClock, close } = openContext(config, urls);
   shutdown.add(close);
+  await context.elastic.assertOneCluster();
   await readClock().catch(ignoreFailure('the engines may start later; the clock is read each second'));
   shutdown.add(startJobs(context, urls.redis).stop);
   shutdown.started();

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { read } from '../operation/kit.ts';
 import { integerParameter } from '../values/page.ts';
+import { sortOf } from './order.ts';
 import { fold } from './place-names.ts';
-import { sortOf, usernameStartsWith } from './query.ts';
+import { usernameStartsWith } from './query.ts';
 import { DirectoryCreator } from './schema.ts';
 
 const Suggestion = DirectoryCreator.pick({

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../engines/elastic/open.ts';
-import { CountAnswer, FIELD, type Filter, queryOf, type Sort } from './query.ts';
+import { orderOf, type Sort, sortedBy } from './order.ts';
+import { CountAnswer, type Filter, queryOf } from './query.ts';
 import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf } from './regions.ts';
 
 /** Regions of the first cut: about 2,000 creators per region at a million creators. */
@@ -23,6 +24,9 @@ const SpreadAnswer = z.object({
 const LevelAnswer = z.object({
   aggregations: z.object({ values: Buckets.optional(), missing: z.object({ doc_count: z.number() }).optional() }),
 });
+
+/** Scores of several shards compare only if each counts words over all of them. */
+export const scoredAlike = (sort: Sort) => (sort === 'relevance' ? '&search_type=dfs_query_then_fetch' : '');
 
 /** One version of the directory, as of one refresh. Prefixes every cache key. */
 export interface Snapshot {
@@ -52,8 +56,8 @@ export function openCounts(elastic: Elastic) {
   const keyOf = (snapshot: Snapshot, filter: Filter, sort = '') =>
     `${snapshot.index}/${snapshot.generation}/${sort}/${textOf(filter)}`;
 
-  async function ask<T>(index: string, answer: z.ZodType<T>, body: unknown): Promise<T> {
-    const path = `/${index}/_search?allow_partial_search_results=false`;
+  async function ask<T>(index: string, answer: z.ZodType<T>, body: unknown, sort: Sort = 'followers'): Promise<T> {
+    const path = `/${index}/_search?allow_partial_search_results=false${scoredAlike(sort)}`;
     const bytes = await elastic.post(path, JSON.stringify(body));
     return answer.parse(JSON.parse(bytes.toString('utf8')));
   }
@@ -66,16 +70,19 @@ export function openCounts(elastic: Elastic) {
     const body = {
       size: 0,
       track_total_hits: false,
-      aggs: { values: { percentiles: { field: FIELD[sort], percents: PERCENTS(CUTS) } } },
+      aggs: { values: { percentiles: { ...sortedBy(sort), percents: PERCENTS(CUTS) } } },
     };
     const reading = ask(index, CutsAnswer, body).then(({ aggregations }): Bounds[] => [
-      ...cutByValues(known(aggregations.values)),
+      ...inOrder(sort, cutByValues(known(aggregations.values))),
       { missing: true },
     ]);
     reading.catch(() => cuts.delete(key));
     cuts.set(key, reading);
     return reading;
   }
+
+  /** Regions of values are cut highest first. */
+  const inOrder = <T>(sort: Sort, cut: T[]): T[] => (orderOf(sort).isAscending ? cut.reverse() : cut);
 
   /** The number of matches in each region. At most one region may be for missing values. */
   async function countValues(
@@ -87,18 +94,21 @@ export function openCounts(elastic: Elastic) {
   ): Promise<Level> {
     const ranges = regions
       .filter((region) => !region.missing)
-      .map(({ gte, lt }) => ({ ...(gte === undefined ? {} : { from: gte }), ...(lt === undefined ? {} : { to: lt }) }))
-      .reverse();
-    const { aggregations } = await ask(index, LevelAnswer, {
+      .map(({ gte, lt }) => ({ ...(gte === undefined ? {} : { from: gte }), ...(lt === undefined ? {} : { to: lt }) }));
+    const { field } = orderOf(sort);
+    const body = {
       size: 0,
       track_total_hits: false,
       query: queryOf(filter, sort, within && [within]),
       aggs: {
-        values: { range: { field: FIELD[sort], ranges } },
-        missing: { missing: { field: FIELD[sort] } },
+        // Buckets come lowest first.
+        values: { range: { ...sortedBy(sort), ranges: inOrder(sort, ranges).reverse() } },
+        ...(field === undefined ? {} : { missing: { missing: { field } } }),
       },
-    });
-    const counts = (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count).reverse();
+    };
+    const { aggregations } = await ask(index, LevelAnswer, body, sort);
+    const buckets = (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count);
+    const counts = inOrder(sort, buckets.reverse());
     if (regions.at(-1)?.missing) counts.push(aggregations.missing?.doc_count ?? 0);
     return levelOf(regions, counts);
   }
@@ -114,12 +124,9 @@ export function openCounts(elastic: Elastic) {
       ...(pkGte === undefined ? {} : { from: pkGte }),
       ...(pkLt === undefined ? {} : { to: pkLt }),
     }));
-    const { aggregations } = await ask(index, LevelAnswer, {
-      size: 0,
-      track_total_hits: false,
-      query: queryOf(filter, sort, [within]),
-      aggs: { values: { range: { field: 'card.pk', ranges } } },
-    });
+    const query = queryOf(filter, sort, [within]);
+    const aggs = { values: { range: { field: 'card.pk', ranges } } };
+    const { aggregations } = await ask(index, LevelAnswer, { size: 0, track_total_hits: false, query, aggs }, sort);
     return levelOf(
       regions,
       (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count),
@@ -129,20 +136,17 @@ export function openCounts(elastic: Elastic) {
   /** Cuts one region further: by value while it holds several, else by pk. Always makes progress. */
   async function refine(index: string, filter: Filter, sort: Sort, region: Bounds): Promise<Level> {
     const percents = PERCENTS(FINER_CUTS);
-    const { aggregations } = await ask(index, SpreadAnswer, {
-      size: 0,
-      track_total_hits: false,
-      query: queryOf(filter, sort, [region]),
-      aggs: {
-        least: { min: { field: FIELD[sort] } },
-        most: { max: { field: FIELD[sort] } },
-        values: { percentiles: { field: FIELD[sort], percents } },
-        pks: { percentiles: { field: 'card.pk', percents } },
-      },
-    });
+    const aggs = {
+      least: { min: sortedBy(sort) },
+      most: { max: sortedBy(sort) },
+      values: { percentiles: { ...sortedBy(sort), percents } },
+      pks: { percentiles: { field: 'card.pk', percents } },
+    };
+    const query = queryOf(filter, sort, [region]);
+    const { aggregations } = await ask(index, SpreadAnswer, { size: 0, track_total_hits: false, query, aggs }, sort);
     const { least, most, values, pks } = aggregations;
     if (least.value !== null && most.value !== null && least.value < most.value) {
-      const regions = cutByValues([...known(values), nextUp(least.value)], region);
+      const regions = inOrder(sort, cutByValues([...known(values), nextUp(least.value)], region));
       return await countValues(index, filter, sort, regions, region);
     }
     return await countPks(index, filter, sort, cutByPks(known(pks), region), region);
@@ -166,7 +170,11 @@ export function openCounts(elastic: Elastic) {
       const key = keyOf(snapshot, filter, sort);
       const cached = levels.get(key);
       if (cached) return cached;
-      const level = await countValues(snapshot.index, filter, sort, await cutsOf(snapshot.index, sort));
+      // Scores depend on the filter, so the index has no cuts of its own for them.
+      const level =
+        sort === 'relevance'
+          ? await refine(snapshot.index, filter, sort, {})
+          : await countValues(snapshot.index, filter, sort, await cutsOf(snapshot.index, sort));
       levels.set(key, level);
       totals.set(keyOf(snapshot, filter), totalOf(level));
       return level;

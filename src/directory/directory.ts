@@ -1,7 +1,9 @@
+import { mappingVersionOf } from '../engines/elastic/indices.ts';
 import type { LiveIndex, LiveIndexState } from '../engines/elastic/live-index.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
-import { unavailable } from '../values/errors.ts';
+import { ApiError, unavailable } from '../values/errors.ts';
 import { type Counts, openCounts, type Snapshot } from './counts.ts';
+import { MAPPING_VERSION } from './document.ts';
 import { type Facets, openFacets } from './facets.ts';
 import { versionGone } from './search.ts';
 
@@ -14,6 +16,8 @@ export interface Directory {
   live(): Promise<LiveIndexState>;
   /** The version to search: the pinned one while it is kept, or the live one. */
   snapshot(pinned?: string): Promise<Snapshot>;
+  /** Throws SERVICE_UNAVAILABLE if a parameter needs fields that an index of an earlier mapping lacks. */
+  assertServes(snapshot: Snapshot, parameter: string | undefined): Promise<void>;
   /** Throws CONFLICT if the cached state shows that the version is no longer kept. */
   assertMayBeKept(pinned: string | undefined): void;
 }
@@ -26,6 +30,8 @@ declare module '../operation/context.ts' {
 
 export function openDirectory(elastic: Elastic, live: LiveIndex): Directory {
   const counts = openCounts(elastic);
+  /** A mapping keeps its version, so each index is read once. */
+  const mappings = new Map<string, number>();
   return {
     elastic,
     counts,
@@ -40,6 +46,14 @@ export function openDirectory(elastic: Elastic, live: LiveIndex): Directory {
       if (index === undefined)
         throw unavailable('The directory', new Error(`No index behind the alias ${live.alias}.`), 30);
       return { index, generation };
+    },
+    assertServes: async ({ index }, parameter) => {
+      if (parameter === undefined) return;
+      const version = mappings.get(index) ?? (await mappingVersionOf(elastic, index));
+      mappings.set(index, version);
+      if (version >= MAPPING_VERSION) return;
+      const message = `${parameter} needs a newer form of the directory, which the next import brings.`;
+      throw new ApiError('SERVICE_UNAVAILABLE', message);
     },
     assertMayBeKept: (pinned) => {
       const known = live.known();

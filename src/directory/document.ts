@@ -4,7 +4,22 @@ import { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
 /** One row of an import. Unknown fields may be absent. */
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
   [Field in keyof DirectoryCreatorDetail]?: DirectoryCreatorDetail[Field] | undefined;
+} & {
+  /** When the source observed the creator, as ISO 8601; absent means at the import. */
+  data_as_of?: string | null | undefined;
 };
+
+/** What an import knows of a row beside its values. Times are in milliseconds since 1970. */
+export interface Facts {
+  importedAt?: number | undefined;
+  changedAt?: number | undefined;
+  /** 64 bits as a decimal number. */
+  hash?: string | undefined;
+  source?: string | undefined;
+}
+
+/** The version of the mapping under `_meta`, from which on the index has the fields after `metros`. */
+export const MAPPING_VERSION = 2;
 
 /** The Elasticsearch document of a creator: the card that search returns as stored, and fields for filters and details. */
 export interface CreatorDocument {
@@ -20,6 +35,11 @@ export interface CreatorDocument {
     state_code: string | undefined;
     country_code: string | undefined;
     metros: string[];
+    has_url: boolean;
+    data_as_of: number | undefined;
+    changed_at: number | undefined;
+    content_hash: string | undefined;
+    source: string | undefined;
   };
 }
 
@@ -31,8 +51,11 @@ function splitNiches(niches: string | null): string[] {
     .filter((niche) => niche !== '');
 }
 
-export function documentOf(row: CreatorRow): CreatorDocument {
-  const { niches = null, city = null, state = null, country = null, extracted_email = null } = row;
+const isFilled = (text: string | null) => text !== null && text.trim() !== '';
+
+export function documentOf(row: CreatorRow, facts: Facts = {}): CreatorDocument {
+  const { niches = null, city = null, state = null, country = null } = row;
+  const { extracted_email = null, external_url = null, data_as_of } = row;
   return {
     // These fields are in the order of a search's answer, which is spliced from them without parsing.
     card: {
@@ -50,7 +73,7 @@ export function documentOf(row: CreatorRow): CreatorDocument {
       country,
       profile_pic_url: row.profile_pic_url ?? null,
       is_verified: row.is_verified ?? null,
-      external_url: row.external_url ?? null,
+      external_url,
     },
     x: {
       following_count: row.following_count ?? undefined,
@@ -58,10 +81,22 @@ export function documentOf(row: CreatorRow): CreatorDocument {
       gender: row.gender ?? undefined,
       age: row.age ?? undefined,
       niches: splitNiches(niches),
-      has_email: extracted_email !== null && extracted_email.trim() !== '',
+      has_email: isFilled(extracted_email),
       state_code: stateCodeOf(state, country) ?? undefined,
       country_code: countryCodeOf(country) ?? undefined,
       metros: metrosOf(city, state, country),
+      has_url: isFilled(external_url),
+      data_as_of: data_as_of ? Date.parse(data_as_of) : facts.importedAt,
+      changed_at: facts.changedAt,
+      content_hash: facts.hash,
+      source: facts.source,
     },
   };
+}
+
+/** The document without what an index of an earlier mapping refuses. */
+export function documentFor(version: number, document: CreatorDocument): object {
+  if (version >= MAPPING_VERSION) return document;
+  const { has_url: _url, data_as_of: _as, changed_at: _at, content_hash: _hash, source: _source, ...x } = document.x;
+  return { card: document.card, x };
 }

@@ -16,10 +16,49 @@ const plans = new WeakMap<CreatorSearchQuery, Plan>();
 /** How places and gender match: as places (current interface) or as plain text (older interface). */
 export type Matching = 'places' | 'plain';
 
+/** The parameters that `meta.interpretation.filters` repeats as read; places have their own field. */
+const REPEATED = [
+  'is_verified',
+  'has_url',
+  'age_min',
+  'age_max',
+  'posts_min',
+  'posts_max',
+  'following_max',
+  'engagement_max',
+  'category_any',
+  'niche_any',
+  'gender_any',
+  'not_category',
+  'not_niche',
+] as const;
+
+function repeated(query: CreatorSearchQuery): NonNullable<Interpretation['filters']> {
+  const entries = REPEATED.flatMap((name) => {
+    const value = query[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { ...Object.fromEntries(entries), ...(query.sort in EARLIER_SORTS ? {} : { sort: query.sort }) };
+}
+
+const EARLIER_SORTS = { followers: true, engagement: true };
+
+/** The first of the parameters that need a field of the newest mapping. */
+export function neededField(query: CreatorSearchQuery): string | undefined {
+  const names = ['is_verified', 'has_url', 'age_min', 'age_max', 'posts_min', 'posts_max', 'following_max'] as const;
+  const facet = query.facets?.find((name) => name === 'age' || name === 'posts' || name === 'is_verified');
+  const isSorted = query.sort === 'posts' || query.sort === 'recent' || query.sort === 'relevance';
+  const named = names.find((name) => query[name] !== undefined) ?? (facet && `facets=${facet}`);
+  return named ?? (isSorted ? `sort=${query.sort}` : undefined);
+}
+
 function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {
   if (matching === 'places') {
     const understood = understand(query);
-    return { filter: buildFilter(query, understood), interpretation: interpretationOf(query, understood, ignored) };
+    return {
+      filter: buildFilter(query, understood),
+      interpretation: interpretationOf(query, understood, ignored, repeated(query)),
+    };
   }
   const rest = withoutPlaces(query);
   const understood = understand(rest);
@@ -30,13 +69,15 @@ function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matchin
   };
 }
 
+export const metaOf = (interpretation: Interpretation): string =>
+  Buffer.from(JSON.stringify({ interpretation })).toString('latin1');
+
 /** The plan of a query, built once per prepared request. */
 export function planOf(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching): Plan {
   const known = plans.get(query);
   if (known) return known;
   const { filter, interpretation } = madePlan(query, ignored, matching);
-  const meta = Buffer.from(JSON.stringify({ interpretation })).toString('latin1');
-  const plan = { filter, interpretation, meta };
+  const plan = { filter, interpretation, meta: metaOf(interpretation) };
   plans.set(query, plan);
   return plan;
 }

@@ -1,12 +1,11 @@
 import { z } from 'zod';
-import type { Bounds } from './regions.ts';
+import { FIELD, orderOf, type Ranged, type Sort, withinScores } from './order.ts';
+import { type Bounds, nextUp } from './regions.ts';
 import type { CreatorSearchQuery } from './search-schema.ts';
 import type { Understanding } from './understand.ts';
 
 /** An Elasticsearch query clause. */
 export type Clause = Record<string, unknown>;
-export type Sort = 'followers' | 'engagement';
-
 interface Range {
   gte?: number;
   lt?: number;
@@ -15,13 +14,17 @@ interface Range {
 /** The filter of a search. Ranges of the two sortable fields are separate, so that a region narrows them in one clause. */
 export interface Filter {
   clauses: Clause[];
-  ranges: Record<Sort, Range>;
+  ranges: Record<Ranged, Range>;
+  /** What gives a match its score, if the search is ordered by relevance. */
+  scoring?: Clause[];
 }
-
-export const FIELD: Record<Sort, string> = { followers: 'card.follower_count', engagement: 'card.engagement_rate' };
 
 const term = (field: string, value: string | boolean): Clause => ({ term: { [field]: value } });
 const any = (...should: Clause[]): Clause => ({ bool: { should, minimum_should_match: 1 } });
+const all = ([only, ...more]: Clause[]): Clause =>
+  only && more.length === 0 ? only : { bool: { filter: only ? [only, ...more] : [] } };
+const none = (must_not: Clause[]): Clause[] => (must_not.length === 0 ? [] : [{ bool: { must_not } }]);
+const anyOf = (should: Clause[]): Clause[] => (should.length === 0 ? [] : [any(...should)]);
 
 /** Substring of a keyword with few distinct values; the field's normalizer folds the pattern too. */
 export function contains(field: string, text: string): Clause {
@@ -81,25 +84,79 @@ export function usernameStartsWith(beginning: string): Clause {
     : { prefix: { 'card.username': { value: beginning } } };
 }
 
+const wordsOf = (text: string) => [...new Set(text.split(/\s+/u).filter((word) => HAS_LETTER_OR_DIGIT.test(word)))];
+
+/** One edit for words of 4 to 7 letters, two from 8; the first two letters must be right. */
+const EDITS = { fuzziness: 'AUTO:4,8', prefix_length: 2, fuzzy_rewrite: 'constant_score' };
+
+const wordIn = (field: string, word: string, more: object = {}): Clause => ({
+  match: { [field]: { query: word, operator: 'and', ...more } },
+});
+
 /** Every word must match in one of the five fields, folded; the username also by prefix. */
-function textClauses(text: string): Clause[] {
-  const words = text.split(/\s+/u).filter((word) => HAS_LETTER_OR_DIGIT.test(word));
-  return [...new Set(words)].map((word) =>
-    any({ match: { q_all: { query: word, operator: 'and' } } }, usernameStartsWith(word)),
+function textClauses(text: string, typos: boolean): Clause[] {
+  return wordsOf(text).map((word) =>
+    any(wordIn('q_all', word), usernameStartsWith(word), ...(typos ? [wordIn('q_all', word, EDITS)] : [])),
   );
 }
 
+/** BM25 over all five fields, and again over username and full name, which weigh more. Every match scores above 0. */
+function scoringOf(text: string, typos: boolean): Clause[] {
+  return wordsOf(text).flatMap((word) => [
+    wordIn('q_all', word),
+    wordIn('q_name', word, { boost: 2 }),
+    { constant_score: { filter: usernameStartsWith(word), boost: 1 } },
+    ...(typos ? [{ constant_score: { filter: wordIn('q_all', word, EDITS), boost: 0.1 } }] : []),
+  ]);
+}
+
+type Numbers = Partial<Record<'gte' | 'lte', number | undefined>>;
+
+/** Inclusive; a creator without the value does not match. */
+function numberClauses(field: string, { gte, lte }: Numbers): Clause[] {
+  if (gte === undefined && lte === undefined) return [];
+  return [{ range: { [field]: { ...(gte === undefined ? {} : { gte }), ...(lte === undefined ? {} : { lte }) } } }];
+}
+
+/** The parameters of several values: any of them, or none of them. */
+function severalClauses(query: CreatorSearchQuery, understood: Understanding): Clause[] {
+  const { category_any = [], niche_any = [], gender_any = [], not_category = [], not_niche = [] } = query;
+  const { city_any, state_any, country_any, not_city, not_country } = understood;
+  return [
+    ...anyOf(category_any.map((value) => term('card.category', value))),
+    ...anyOf(niche_any.map((value) => contains('x.niches', value))),
+    ...anyOf(gender_any.map((value) => term('x.gender', value))),
+    ...anyOf(city_any.map((reading) => all(placeClauses(reading)))),
+    ...anyOf(state_any.map((reading) => all(stateClause(reading)))),
+    ...anyOf(country_any.map((reading) => all(countryClause(reading)))),
+    ...none([
+      ...not_category.map((value) => term('card.category', value)),
+      ...not_niche.map((value) => contains('x.niches', value)),
+      ...not_city.map((reading) => all(placeClauses(reading))),
+      ...not_country.map((reading) => all(countryClause(reading))),
+    ]),
+  ];
+}
+
 export function buildFilter(query: CreatorSearchQuery, understood: Understanding): Filter {
-  const { category, niche, gender, has_email, follower_min, follower_max, engagement_min } = query;
+  const { category, niche, gender, has_email, follower_min, follower_max, engagement_min, engagement_max } = query;
+  const { is_verified, has_url, age_min, age_max, posts_min, posts_max, following_max, typos = false } = query;
+  const { q } = understood;
   const clauses = [
     ...(category === undefined ? [] : [term('card.category', category)]),
     ...(niche === undefined ? [] : [contains('x.niches', niche)]),
     ...(gender === undefined ? [] : [term('x.gender', gender)]),
     ...(has_email === undefined ? [] : [term('x.has_email', has_email)]),
+    ...(is_verified === undefined ? [] : [term('card.is_verified', is_verified)]),
+    ...(has_url === undefined ? [] : [term('x.has_url', has_url)]),
+    ...numberClauses('x.age', { gte: age_min, lte: age_max }),
+    ...numberClauses('x.media_count', { gte: posts_min, lte: posts_max }),
+    ...numberClauses('x.following_count', { lte: following_max }),
     ...countryClause(understood.country),
     ...stateClause(understood.state),
     ...placeClauses(understood.city),
-    ...(understood.q?.kind === 'text' ? textClauses(understood.q.text) : placeClauses(understood.q)),
+    ...(q?.kind === 'text' ? textClauses(q.text, typos) : placeClauses(q)),
+    ...severalClauses(query, understood),
   ];
   return {
     clauses,
@@ -108,8 +165,12 @@ export function buildFilter(query: CreatorSearchQuery, understood: Understanding
         ...(follower_min === undefined ? {} : { gte: follower_min }),
         ...(follower_max === undefined ? {} : { lt: follower_max + 1 }),
       },
-      engagement: engagement_min === undefined ? {} : { gte: engagement_min },
+      engagement: {
+        ...(engagement_min === undefined ? {} : { gte: engagement_min }),
+        ...(engagement_max === undefined ? {} : { lt: nextUp(engagement_max) }),
+      },
     },
+    ...(query.sort === 'relevance' && q?.kind === 'text' ? { scoring: scoringOf(q.text, typos) } : {}),
   };
 }
 
@@ -120,12 +181,11 @@ function narrow(range: Range, region: Bounds): Range {
 }
 
 function regionClauses(sort: Sort, range: Range, region: Bounds): Clause[] {
+  const { field = '' } = orderOf(sort);
   const { pkGte, pkLt } = region;
   const pks = { ...(pkGte === undefined ? {} : { gte: pkGte }), ...(pkLt === undefined ? {} : { lt: pkLt }) };
   return [
-    ...(region.missing
-      ? [{ bool: { must_not: { exists: { field: FIELD[sort] } } } }]
-      : rangeClauses(FIELD[sort], narrow(range, region))),
+    ...(region.missing ? [{ bool: { must_not: { exists: { field } } } }] : rangeClauses(field, narrow(range, region))),
     ...rangeClauses('card.pk', pks),
   ];
 }
@@ -139,16 +199,18 @@ function rangeClauses(field: string, range: Range): Clause[] {
  * one clause, because a one-sided range over much of the index costs 15 ms and a bounded one 1 ms (measured).
  */
 export function queryOf(filter: Filter, sort: Sort, regions?: readonly Bounds[]): Clause {
-  const other: Sort = sort === 'followers' ? 'engagement' : 'followers';
-  const [only, ...more] = (regions ?? [{}]).map((region) => regionClauses(sort, filter.ranges[sort], region));
+  const { ranged } = orderOf(sort);
+  const others = (['followers', 'engagement'] as const).filter((name) => name !== ranged);
+  const clauses = [...filter.clauses, ...others.flatMap((name) => rangeClauses(FIELD[name], filter.ranges[name]))];
+  if (sort === 'relevance') {
+    const scored = { bool: { filter: clauses, should: filter.scoring ?? [] } };
+    return regions ? withinScores(scored, regions) : scored;
+  }
+  const range = ranged ? filter.ranges[ranged] : {};
+  const [only, ...more] = (regions ?? [{}]).map((region) => regionClauses(sort, range, region));
   const sorted =
-    more.length === 0 ? (only ?? []) : [any(...[only ?? [], ...more].map((all) => ({ bool: { filter: all } })))];
-  return { bool: { filter: [...filter.clauses, ...rangeClauses(FIELD[other], filter.ranges[other]), ...sorted] } };
-}
-
-/** Value descending, missing last, then pk: the index's own sort for followers. */
-export function sortOf(sort: Sort) {
-  return [{ [FIELD[sort]]: { order: 'desc', missing: '_last' } }, { 'card.pk': 'asc' }];
+    more.length === 0 ? (only ?? []) : [any(...[only ?? [], ...more].map((every) => ({ bool: { filter: every } })))];
+  return { bool: { filter: [...clauses, ...sorted] } };
 }
 
 export const CountAnswer = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });

@@ -121,11 +121,14 @@ function mergeNeighbours(regions: readonly Bounds[]): Bounds[] {
   const merged: Bounds[] = [];
   const isValues = (region: Bounds) => !region.missing && region.pkGte === undefined && region.pkLt === undefined;
   for (const region of regions) {
-    const above = merged.at(-1);
-    if (above && isValues(above) && isValues(region)) {
-      const { gte: _gte, ...upper } = above;
-      merged[merged.length - 1] = { ...upper, ...(region.gte === undefined ? {} : { gte: region.gte }) };
-    } else merged.push(region);
+    const before = merged.at(-1);
+    if (!before || !isValues(before) || !isValues(region)) {
+      merged.push(region);
+      continue;
+    }
+    const isAscending = before.lt !== undefined && region.gte !== undefined && before.lt <= region.gte;
+    const [{ gte }, { lt }] = isAscending ? [before, region] : [region, before];
+    merged[merged.length - 1] = { ...(gte === undefined ? {} : { gte }), ...(lt === undefined ? {} : { lt }) };
   }
   return merged;
 }

@@ -4,15 +4,17 @@ import { read } from '../operation/kit.ts';
 import { nothing, operation, RawJson } from '../operation/operation.ts';
 import { notFound } from '../values/errors.ts';
 import { integerParameter, type Pagination, pageOf, paginationOf } from '../values/page.ts';
+import type { Snapshot } from './counts.ts';
+import type { Directory } from './directory.ts';
 import { findCreator } from './get.ts';
-import { type Matching, planOf } from './plan.ts';
+import { type Matching, metaOf, neededField, type Plan, planOf } from './plan.ts';
 import type { Filter } from './query.ts';
 import { DirectoryCreatorDetail } from './schema.ts';
 import { assertKept, fetchPage } from './search.ts';
-import { CreatorSearchAnswer, CreatorSearchQuery, type Preview } from './search-schema.ts';
+import { CreatorSearchAnswer, CreatorSearchQuery, PlainSearchQuery, type Preview } from './search-schema.ts';
+import { typosIn } from './typos.ts';
 
 export const SEARCH_CREDITS = 10;
-const FACET_SIZE = 50;
 
 /** `cards` and `meta` are UTF-8 bytes held as latin1 text, so that the body is encoded only once. */
 function answerBytes(cards: string, pagination: Pagination, meta: string): Buffer {
@@ -22,14 +24,22 @@ function answerBytes(cards: string, pagination: Pagination, meta: string): Buffe
 async function previewOf(context: Context, query: CreatorSearchQuery, filter: Filter) {
   const { directory } = context;
   const snapshot = await directory.snapshot(query.directory_version);
-  const { total, facets } = await directory.facets.preview(snapshot, filter, FACET_SIZE);
+  const { total, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
   const pages = Math.ceil(total / query.limit);
-  const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets };
+  const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets, ...(stats ? { stats } : {}) };
   return { total, preview };
 }
 
+/** The plan with the words that `q` matched. */
+async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan): Promise<Plan> {
+  const { q } = plan.interpretation;
+  const typos = q?.read_as === 'text' ? await typosIn(counts, snapshot, q.value) : [];
+  const interpretation = { ...plan.interpretation, typos };
+  return { ...plan, interpretation, meta: metaOf(interpretation) };
+}
+
 /** The search operation; `matching` decides how places and gender match. */
-const searchBy = (matching: Matching) =>
+const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matching: Matching, parameters: Q) =>
   operation({
     id: 'search_creators',
     method: 'GET',
@@ -48,7 +58,7 @@ const searchBy = (matching: Matching) =>
     callers: ['brand', 'data'],
     directory: true,
     params: nothing,
-    query: CreatorSearchQuery,
+    query: parameters,
     body: nothing,
     response: CreatorSearchAnswer,
     errors: ['CREDITS_EXHAUSTED', 'SUBSCRIPTION_REQUIRED', 'CONFLICT'],
@@ -59,11 +69,14 @@ const searchBy = (matching: Matching) =>
     },
     handler: async (context, { query, setHeader, ignored }) => {
       const { directory } = context;
-      const { filter, interpretation, meta } = planOf(query, ignored, matching);
+      const plan = planOf(query, ignored, matching);
+      const { filter } = plan;
       const page = pageOf(query);
       const snapshot = await directory.snapshot(query.directory_version);
+      await directory.assertServes(snapshot, neededField(query));
       setHeader('x-directory-version', snapshot.index);
       try {
+        const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan) : plan;
         if (query.preview) {
           const { total, preview } = await previewOf(context, query, filter);
           return {
@@ -88,10 +101,10 @@ const searchBy = (matching: Matching) =>
     },
   });
 
-const searchCreators = searchBy('places');
+const searchCreators = searchBy('places', CreatorSearchQuery);
 
 /** Search on the older interface: city and state match as substrings, gender exactly. */
-export const searchCreatorsPlainly = searchBy('plain');
+export const searchCreatorsPlainly = searchBy('plain', PlainSearchQuery);
 
 const getDirectoryCreator = read({
   id: 'get_directory_creator',

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../values/page.ts';
-import { besideOthers, type Unchecked } from '../values/problems.ts';
+import { besideOthers } from '../values/problems.ts';
+import { SORTS } from './order.ts';
 import { fold } from './place-names.ts';
-import { readCity, readState } from './places.ts';
 import { DirectoryCreator } from './schema.ts';
+import { assertSettled } from './search-rules.ts';
 import { Interpretation } from './understand.ts';
 
 const MAX_Q_CHARACTERS = 500;
@@ -34,71 +35,144 @@ const q = z
   .meta({ example: 'vegan' })
   .optional();
 
-/** Refuses a `state` that contradicts the state in `City, ST`. */
-function assertOneState(query: Unchecked<'city' | 'state'>, context: z.RefinementCtx): void {
-  if (typeof query.city !== 'string' || typeof query.state !== 'string') return;
-  const city = readCity(query.city);
-  const state = readState(query.state);
-  if (city.kind === 'state' || !city.state) return;
-  const given = state.kind === 'state' ? state.state.code : state.text;
-  if (given === city.state.code) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['state'],
-    params: { code: 'contradiction' },
-    message: `contradicts the state in city: ${JSON.stringify(query.city)} is in ${city.state.code}, state says ${given}`,
-    input: query.state,
-  });
-}
+const MAX_VALUES = 20;
 
-function assertOrder(query: Unchecked<'follower_min' | 'follower_max'>, context: z.RefinementCtx): void {
-  const { follower_min, follower_max } = query;
-  if (typeof follower_min !== 'number' || typeof follower_max !== 'number' || follower_min <= follower_max) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['follower_min'],
-    params: { code: 'contradiction' },
-    message: `must not be above follower_max (${follower_max})`,
-    input: follower_min,
-  });
-}
+/** Several values with `|` between, each read as the single parameter's. */
+const several = (description: string, example: string) =>
+  z
+    .string()
+    .max(MAX_VALUES * 201)
+    .transform((value) => value.split('|').map((one) => one.trim()))
+    .pipe(
+      z
+        .array(z.string().max(200))
+        .max(MAX_VALUES, `must have at most ${MAX_VALUES} values`)
+        .refine((values) => values.every((value) => fold(value) !== ''), 'must have no blank value between |'),
+    )
+    .describe(description)
+    .meta({ example })
+    .optional();
 
-export const CreatorSearchQuery = z
+const FACETS = [
+  'category',
+  'niche',
+  'country',
+  'state',
+  'metro',
+  'gender',
+  'followers',
+  'engagement',
+  'age',
+  'posts',
+  'is_verified',
+  'has_email',
+] as const;
+export type Facet = (typeof FACETS)[number];
+
+const facets = z
+  .string()
+  .max(500)
+  .transform((value) => value.split(',').map((one) => one.trim()))
+  .pipe(z.array(z.enum(FACETS)).min(1))
+  .describe(`Facets of the preview, with commas between: any of ${FACETS.join(', ')}. By default the first six.`)
+  .meta({ example: 'category,followers,is_verified' })
+  .optional();
+
+const MAX_FACET_SIZE = 500;
+
+/** The parameters that the older interface has too. */
+const earlier = {
+  q,
+  follower_min: count.describe('Minimum number of followers.').optional(),
+  follower_max: count.describe('Maximum number of followers.').optional(),
+  engagement_min: decimalParameter({ min: 0, max: 1_000_000 })
+    .describe('Minimum engagement rate in percent: 3.5 means 3.5 %.')
+    .optional(),
+  category: text('Exact category; case is ignored.'),
+  niche: text('A niche or part of one; case is ignored.'),
+  has_email: booleanParameter()
+    .describe('`true`: only creators with an e-mail address; `false`: only those without.')
+    .optional(),
+  country: text('Country code or name in any spelling; other text matches as a substring.'),
+  city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
+  state: text('State, as abbreviation or full name.'),
+  gender: text('Exact gender; case is ignored.'),
+  ...PageQuery,
+  preview: booleanParameter().describe('`true`: total and facets without creators, for 0 credits.').optional(),
+  q_as: z.enum(['auto', 'text']).describe('`text`: never read `q` as a location.').default('auto'),
+  directory_version: z
+    .string()
+    .max(200)
+    .describe(
+      'Directory version to search, from `X-Directory-Version` of an earlier page. Keeps pages consistent during imports.',
+    )
+    .optional(),
+};
+
+/** Search on the older interface. */
+export const PlainSearchQuery = z
   .object({
-    q,
-    follower_min: count.describe('Minimum number of followers.').optional(),
-    follower_max: count.describe('Maximum number of followers.').optional(),
-    engagement_min: decimalParameter({ min: 0, max: 1_000_000 })
-      .describe('Minimum engagement rate in percent: 3.5 means 3.5 %.')
-      .optional(),
-    category: text('Exact category; case is ignored.'),
-    niche: text('A niche or part of one; case is ignored.'),
-    has_email: booleanParameter()
-      .describe('`true`: only creators with an e-mail address; `false`: only those without.')
-      .optional(),
-    country: text('Country code or name in any spelling; other text matches as a substring.'),
-    city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
-    state: text('State, as abbreviation or full name.'),
-    gender: text('Exact gender; case is ignored.'),
+    ...earlier,
     sort: z
       .enum(['followers', 'engagement'])
       .default('followers')
       .describe('Most followers or highest engagement rate first.'),
-    ...PageQuery,
-    preview: booleanParameter().describe('`true`: total and facets without creators, for 0 credits.').optional(),
-    q_as: z.enum(['auto', 'text']).describe('`text`: never read `q` as a location.').default('auto'),
-    directory_version: z
-      .string()
-      .max(200)
+  })
+  .superRefine(assertSettled, besideOthers);
+
+export const CreatorSearchQuery = z
+  .object({
+    ...earlier,
+    sort: z
+      .enum(SORTS)
+      .default('followers')
       .describe(
-        'Directory version to search, from `X-Directory-Version` of an earlier page. Keeps pages consistent during imports.',
+        'Highest first, or lowest with `_asc`; `posts`: most posts; `recent`: newest data; `relevance`: best match of `q`. Missing values come last.',
+      ),
+    is_verified: booleanParameter()
+      .describe('`true`: only verified profiles; `false`: only those known not to be.')
+      .optional(),
+    has_url: booleanParameter().describe('`true`: only profiles with a link; `false`: only those without.').optional(),
+    age_min: count.describe('Minimum age in years.').optional(),
+    age_max: count.describe('Maximum age in years.').optional(),
+    posts_min: count.describe('Minimum number of posts.').optional(),
+    posts_max: count.describe('Maximum number of posts.').optional(),
+    following_max: count.describe('Maximum number of profiles that the creator follows.').optional(),
+    engagement_max: decimalParameter({ min: 0, max: 1_000_000 })
+      .describe('Maximum engagement rate in percent.')
+      .optional(),
+    category_any: several('Any of up to 20 categories, with `|` between.', 'Food|Baking'),
+    niche_any: several('Any of up to 20 niches or parts of them, with `|` between.', 'vegan|meal prep'),
+    country_any: several('Any of up to 20 countries, with `|` between.', 'US|Canada'),
+    state_any: several('Any of up to 20 states, with `|` between.', 'CA|Oregon'),
+    city_any: several('Any of up to 20 metros or cities, with `|` between.', 'NYC|LA'),
+    gender_any: several('Any of up to 20 genders, with `|` between.', 'female|non-binary'),
+    not_category: several('None of up to 20 categories, with `|` between.', 'Gaming'),
+    not_niche: several('None of up to 20 niches or parts of them, with `|` between.', 'esports'),
+    not_country: several('None of up to 20 countries, with `|` between.', 'Brazil'),
+    not_city: several('None of up to 20 metros or cities, with `|` between.', 'Bay Area'),
+    typos: booleanParameter()
+      .describe(
+        '`true`: words of `q` also match with one typing error from 4 letters and two from 8; the first two letters must be right.',
       )
       .optional(),
+    facets,
+    stats: booleanParameter()
+      .describe('`true`: the preview has percentiles and the mean of followers and engagement.')
+      .optional(),
+    facet_size: integerParameter({ min: 1 })
+      .pipe(
+        z
+          .number()
+          .int()
+          .min(1)
+          .overwrite((value) => Math.min(value, MAX_FACET_SIZE)),
+      )
+      .describe('Most values of each facet of the preview, 50 by default; larger values are clamped to 500.')
+      .optional(),
+    facet_q: text('Only values of facets that begin with this text; case and accents are ignored.'),
   })
-  .superRefine((query, context) => {
-    assertOneState(query, context);
-    assertOrder(query, context);
-  }, besideOthers);
+  .superRefine(assertSettled, besideOthers);
 export type CreatorSearchQuery = z.output<typeof CreatorSearchQuery>;
 
 const facetOf = (of: string, value: string) =>
@@ -110,6 +184,43 @@ const facetOf = (of: string, value: string) =>
       }),
     )
     .describe(`Most frequent values of ${of} in the results, with counts.`);
+
+const rangesOf = (of: string) =>
+  z
+    .array(
+      z.object({
+        from: z.number().nullable().describe(`Lowest ${of} of the range; null at the start.`).meta({ example: 1_000 }),
+        to: z
+          .number()
+          .nullable()
+          .describe(`End of the range of ${of}, exclusive; null at the end.`)
+          .meta({ example: 5_000 }),
+        count: z.number().int().describe(`Results whose ${of} lies in the range.`).meta({ example: 40 }),
+      }),
+    )
+    .optional()
+    .describe(`Counts by range of ${of}. Only if it is one of \`facets\`.`);
+
+const truthOf = (of: string) =>
+  z
+    .array(
+      z.object({
+        value: z.boolean().describe(`Whether ${of}.`),
+        count: z.number().int().describe(`Results of which it is known whether ${of}.`).meta({ example: 12 }),
+      }),
+    )
+    .optional()
+    .describe(`Counts of the results by whether ${of}. Only if it is one of \`facets\`.`);
+
+const statsOf = (of: string) =>
+  z
+    .object({
+      p10: z.number().nullable().describe(`A tenth of the results have at most this ${of}.`),
+      p50: z.number().nullable().describe(`Half of the results have at most this ${of}.`),
+      p90: z.number().nullable().describe(`Nine tenths of the results have at most this ${of}.`),
+      mean: z.number().nullable().describe(`Mean ${of}, to four decimals.`),
+    })
+    .describe(`Spread of ${of} over the results that have it; null if none has.`);
 
 export const Preview = z
   .object({
@@ -123,8 +234,18 @@ export const Preview = z
         state: facetOf('state', 'CA'),
         metro: facetOf('metro', 'bay-area'),
         gender: facetOf('gender', 'female'),
+        followers: rangesOf('followers'),
+        engagement: rangesOf('engagement'),
+        age: rangesOf('age'),
+        posts: rangesOf('posts'),
+        is_verified: truthOf('the profile is verified'),
+        has_email: truthOf('there is an e-mail address'),
       })
-      .describe('Counts of the results by field.'),
+      .describe('Counts of the results by field. The first six are empty if `facets` leaves them out.'),
+    stats: z
+      .object({ followers: statsOf('followers'), engagement: statsOf('engagement rate') })
+      .optional()
+      .describe('Spread of the results. Only with `stats=true`.'),
   })
   .meta({ id: 'Preview' });
 export type Preview = z.infer<typeof Preview>;

@@ -1,9 +1,11 @@
-import { type Elastic, ElasticsearchRefusal } from '../engines/elastic/open.ts';
+import { ElasticsearchRefusal } from '../engines/elastic/nodes.ts';
+import type { Elastic } from '../engines/elastic/open.ts';
 import { spliceSources } from '../engines/elastic/splice.ts';
 import { ApiError } from '../values/errors.ts';
 import type { Page } from '../values/page.ts';
-import type { Counts, Snapshot } from './counts.ts';
-import { type Filter, queryOf, type Sort, sortOf } from './query.ts';
+import { type Counts, type Snapshot, scoredAlike } from './counts.ts';
+import { orderOf, type Sort, sortOf } from './order.ts';
+import { type Filter, queryOf } from './query.ts';
 import { cover, totalOf } from './regions.ts';
 
 /** Up to this offset from/size costs as little as a jump by region, and needs no counts. */
@@ -18,17 +20,17 @@ export interface FoundPage {
 const HITS_TOTAL = /^\{"hits":\{"total":\{"value":(\d+)\}/;
 
 /** A page with its total in one request: a new search asks Elasticsearch only once. */
-async function fetchCounted(elastic: Elastic, index: string, body: object): Promise<FoundPage> {
+async function fetchCounted(elastic: Elastic, index: string, sort: Sort, body: object): Promise<FoundPage> {
   const fields = 'hits.total.value,hits.hits._source.card';
-  const path = `/${index}/_search?filter_path=${fields}&allow_partial_search_results=false`;
+  const path = `/${index}/_search?filter_path=${fields}&allow_partial_search_results=false${scoredAlike(sort)}`;
   const bytes = await elastic.post(path, JSON.stringify({ ...body, track_total_hits: true }));
   const [, total] = HITS_TOTAL.exec(bytes.toString('latin1', 0, 64)) ?? [];
   if (total === undefined) throw new Error('Elasticsearch answered a search without its total.');
   return { cards: spliceSources(bytes, 'card'), total: Number(total) };
 }
 
-async function fetchCards(elastic: Elastic, index: string, body: unknown): Promise<string> {
-  const path = `/${index}/_search?filter_path=hits.hits._source.card&allow_partial_search_results=false`;
+async function fetchCards(elastic: Elastic, index: string, sort: Sort, body: unknown): Promise<string> {
+  const path = `/${index}/_search?filter_path=hits.hits._source.card&allow_partial_search_results=false${scoredAlike(sort)}`;
   return spliceSources(await elastic.post(path, JSON.stringify(body)), 'card');
 }
 
@@ -37,7 +39,9 @@ async function fetchCards(elastic: Elastic, index: string, body: unknown): Promi
  * lower bound beside it does not.
  */
 function needsRegion(filter: Filter, sort: Sort): boolean {
-  const range = filter.ranges[sort];
+  const { ranged, isAscending } = orderOf(sort);
+  if (!ranged || isAscending) return false;
+  const range = filter.ranges[ranged];
   return range.lt !== undefined && range.gte === undefined;
 }
 
@@ -54,8 +58,8 @@ export async function fetchPage(
   if (page.offset + page.limit <= SHALLOW && !needsRegion(filter, sort)) {
     const requested = { ...body, from: page.offset, query: queryOf(filter, sort) };
     const known = counts.known(snapshot, filter);
-    if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, requested), total: known };
-    const found = await fetchCounted(elastic, snapshot.index, requested);
+    if (known !== undefined) return { cards: await fetchCards(elastic, snapshot.index, sort, requested), total: known };
+    const found = await fetchCounted(elastic, snapshot.index, sort, requested);
     counts.keep(snapshot, filter, found.total);
     return found;
   }
@@ -66,7 +70,7 @@ export async function fetchPage(
   );
   if (regions.length === 0) return { cards: '', total };
   const query = queryOf(filter, sort, regions);
-  return { cards: await fetchCards(elastic, snapshot.index, { ...body, from, query }), total };
+  return { cards: await fetchCards(elastic, snapshot.index, sort, { ...body, from, query }), total };
 }
 
 /** A pinned version that was removed while the search ran. */

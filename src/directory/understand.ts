@@ -15,6 +15,11 @@ export interface Understanding {
   city: PlaceReading | undefined;
   state: StateReading | undefined;
   country: CountryReading | undefined;
+  city_any: PlaceReading[];
+  state_any: StateReading[];
+  country_any: CountryReading[];
+  not_city: PlaceReading[];
+  not_country: CountryReading[];
 }
 
 interface PlaceWords {
@@ -23,6 +28,11 @@ interface PlaceWords {
   city?: string | undefined;
   state?: string | undefined;
   country?: string | undefined;
+  city_any?: string[] | undefined;
+  state_any?: string[] | undefined;
+  country_any?: string[] | undefined;
+  not_city?: string[] | undefined;
+  not_country?: string[] | undefined;
 }
 
 export function understand(query: PlaceWords): Understanding {
@@ -33,6 +43,11 @@ export function understand(query: PlaceWords): Understanding {
     city: city === undefined ? undefined : readCity(city),
     state: state === undefined ? undefined : readState(state),
     country: country === undefined ? undefined : readCountry(country),
+    city_any: (query.city_any ?? []).map(readCity),
+    state_any: (query.state_any ?? []).map(readState),
+    country_any: (query.country_any ?? []).map(readCountry),
+    not_city: (query.not_city ?? []).map(readCity),
+    not_country: (query.not_country ?? []).map(readCountry),
   };
 }
 
@@ -70,6 +85,28 @@ export const Interpretation = z
     state: Read.nullable().describe('How `state` was read; null if not sent.'),
     country: Read.nullable().describe('How `country` was read; null if not sent.'),
     ignored: z.array(z.string()).describe('Names of unknown parameters, which were ignored.').meta({ example: [] }),
+    city_any: z.array(Read).optional().describe('How each value of `city_any` was read. Only if sent.'),
+    state_any: z.array(Read).optional().describe('How each value of `state_any` was read. Only if sent.'),
+    country_any: z.array(Read).optional().describe('How each value of `country_any` was read. Only if sent.'),
+    not_city: z.array(Read).optional().describe('How each value of `not_city` was read. Only if sent.'),
+    not_country: z.array(Read).optional().describe('How each value of `not_country` was read. Only if sent.'),
+    typos: z
+      .array(
+        z.object({
+          word: z.string().describe('A word of `q`.').meta({ example: 'vegn' }),
+          matched: z
+            .array(z.string())
+            .describe('The most frequent other words that it matched, at most 10.')
+            .meta({ example: ['vegan'] }),
+        }),
+      )
+      .optional()
+      .describe('What the words of `q` matched with typing errors. Only with `typos=true`.'),
+    filters: z
+      .record(z.string(), z.union([z.boolean(), z.number(), z.string(), z.array(z.string())]))
+      .optional()
+      .describe('The other filters of several values, of numbers and of yes or no, as they were read. Only if sent.')
+      .meta({ example: { age_min: 25, not_category: ['Food'] } }),
     matching: z
       .literal('legacy')
       .optional()
@@ -78,7 +115,7 @@ export const Interpretation = z
   .meta({ id: 'Interpretation' });
 export type Interpretation = z.infer<typeof Interpretation>;
 
-type Reading = NonNullable<Understanding[keyof Understanding]>;
+type Reading = NonNullable<Understanding['q' | 'city' | 'state' | 'country']>;
 
 function explain(value: string | undefined, reading: Reading | undefined): Read | null {
   if (value === undefined || reading === undefined) return null;
@@ -106,17 +143,28 @@ function narrowed(reading: { state?: { code: string }; country?: { code: string 
   return { state: reading.state?.code ?? null, country: reading.country?.code ?? null };
 }
 
+const SEVERAL_PLACES = ['city_any', 'state_any', 'country_any', 'not_city', 'not_country'] as const;
+
 /** `meta.interpretation` of the response. */
 export function interpretationOf(
   query: PlaceWords,
   understood: Understanding,
   ignored: readonly string[],
+  filters: NonNullable<Interpretation['filters']> = {},
 ): Interpretation {
+  const several = SEVERAL_PLACES.flatMap((name) => {
+    const values = query[name];
+    if (!values) return [];
+    const readings: readonly Reading[] = understood[name];
+    return [[name, values.flatMap((value, i) => explain(value, readings[i]) ?? [])] as const];
+  });
   return {
     q: explain(query.q, understood.q),
     city: explain(query.city, understood.city),
     state: explain(query.state, understood.state),
     country: explain(query.country, understood.country),
     ignored: [...ignored],
+    ...Object.fromEntries(several),
+    ...(Object.keys(filters).length === 0 ? {} : { filters }),
   };
 }

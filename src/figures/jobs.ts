@@ -9,6 +9,7 @@ import {
   deleteSentBatches,
   insertBatch,
   insertPositions,
+  isAfterFailover,
   isAnythingToSync,
   listEntries,
   lockBehind,
@@ -37,6 +38,7 @@ function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
 /** Puts the next entries of all brands into a batch. Returns false if there are none. */
 async function claim({ postgres, clock }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
+    if (await isAfterFailover(trx)) return false;
     const ranges = cut(await lockBehind(trx, MAX_BRANDS, after));
     if (ranges.length > 0) await insertBatch(trx, clock.now(), ranges);
     return ranges.length > 0;
@@ -49,6 +51,7 @@ const tokenOf = ({ id, createdAt }: Batch) => `ledger:${id}:${createdAt.getTime(
 /** Sends the oldest batch. Returns false if there is none, or if another worker is sending it. */
 async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
+    if (await isAfterFailover(trx)) return false;
     const batch = await lockOldestUnsent(trx);
     if (!batch) return false;
     await insertPostings(clickhouse, await listEntries(trx, batch.ranges), tokenOf(batch));

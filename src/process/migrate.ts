@@ -7,7 +7,8 @@ import { ApiError } from '../values/errors.ts';
  * Applies missing migrations. Without ClickHouse the API serves everything but figures; the worker migrates ClickHouse
  * when it is back.
  */
-export async function migrate({ postgres, clickhouse }: Context, report: (line: string) => void): Promise<void> {
+export async function migrate({ postgres, clickhouse, elastic }: Context, report: (line: string) => void): Promise<void> {
+  await elastic.assertOneCluster();
   await migratePostgres(postgres.db);
   await migrateClickHouse(clickhouse).catch((error: unknown) => {
     if (!(error instanceof ApiError)) throw error;

@@ -81,7 +81,10 @@ export function openContext(
 ): { context: Context; readClock(): Promise<void>; close(): Promise<void> } {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const secrets = readSecrets(config);
-  const postgres = openPostgres(urls.postgres, { onError: quietly(log, 'PostgreSQL') });
+  const postgres = openPostgres(urls.postgres, {
+    ...{ max: config.databasePool, readUrl: config.databaseReadUrl },
+    onError: quietly(log, 'PostgreSQL'),
+  });
   const sandbox = clock === undefined && config.isSandbox ? openSandboxClock(postgres.db) : undefined;
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
   const elastic = openElastic(urls.elasticsearch);

@@ -17,6 +17,10 @@ export interface Config {
     elasticsearch: string | undefined;
     clickhouse: string | undefined;
   };
+  /** A replica of PostgreSQL, for reads that decide nothing. */
+  databaseReadUrl: string | undefined;
+  /** The most connections of a process to PostgreSQL. */
+  databasePool: number;
   /** The ClickHouse cluster that tables are replicated on. Undefined: a single server. */
   clickhouseCluster: string | undefined;
   /** Price in credits of one `GET /v1/creators/{pk}` with a data key. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { queryOf, type Sort, sortOf } from '../../src/directory/query.ts';
+import { type Sort, sortOf } from '../../src/directory/order.ts';
+import { queryOf } from '../../src/directory/query.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
 import { fetchPage } from '../../src/directory/search.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';

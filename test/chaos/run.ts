@@ -120,10 +120,15 @@ async function strike(
   };
 }
 
-/** Nothing waits any more, neither clicks in Redis nor ledger entries nor deliveries in PostgreSQL, and figures are reconciled. */
+/**
+ * Nothing waits any more: no clicks in Redis, and in PostgreSQL no deliveries of stores, ledger entries or deliveries of
+ * webhooks. Figures are reconciled.
+ */
 async function isSettled(context: Context, { brands }: World): Promise<boolean> {
   const { redis, postgres, clickhouse } = context;
   if ((await oldestClickAt(redis)) !== undefined) return false;
+  const isWaiting = postgres.db.selectFrom('storeDeliveries').select('id').where('state', '=', 'waiting').limit(1);
+  if (await isWaiting.executeTakeFirst()) return false;
   for (const { id } of brands) if (await findOldestUnsynced(postgres.db, id)) return false;
   return (await isDelivered(postgres.db)) && (await findReconciliation(clickhouse))?.step === 'done';
 }

@@ -95,18 +95,29 @@ describe('one writer at a time', () => {
   });
 });
 
-describe('a writer whose connection is lost', () => {
-  it('fails before the swap without affecting other writers, and the next writer can start', async () => {
+describe('a writer whose lock expired', () => {
+  it('fails before the swap, and leaves the lock to the writer that has taken it since', async () => {
     const { engines } = directory;
     const work = asWriter(engines, 'import', {}, async ({ assertLocked }) => {
-      await sql`
-        select pg_terminate_backend(pid) from pg_locks
-        where locktype = 'advisory' and database = (select oid from pg_database where datname = current_database())
-      `.execute(engines.db);
-      await assertLocked();
+      await sql`update directory_writers set held_until = now() - interval '1 second' where alias = ${engines.alias}`.execute(
+        engines.db,
+      );
+      await asWriter(engines, 'upsert', {}, async (other) => {
+        await expect(assertLocked()).rejects.toThrow('The write lock was lost.');
+        await other.assertLocked();
+      });
     });
-    await expect(work).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await work;
     await asWriter(engines, 'import', {}, async ({ assertLocked }) => await assertLocked());
+  });
+
+  it('is followed at once by another when its process has ended', async () => {
+    const { engines } = directory;
+    await asWriter(engines, 'import', {}, async () => {
+      await sql`update directory_writers set process = regexp_replace(process, '[0-9]+$', '4194305')
+        where alias = ${engines.alias}`.execute(engines.db);
+      await asWriter(engines, 'upsert', {}, async ({ assertLocked }) => await assertLocked());
+    });
   });
 });
 

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-const S3_KEY = 'test-key';
-const S3_SECRET = 'not-a-secret';
-const S3_BUCKET = 'library';
+export const S3_KEY = 'test-key';
+export const S3_SECRET = 'not-a-secret';
+export const S3_BUCKET = 'library';
 
 export interface TestS3 {
   /** For ASSETS_URL. */
@@ -97,6 +97,7 @@ function read(server: TestS3, request: IncomingMessage, response: ServerResponse
   response.writeHead(from === undefined ? 200 : 206, {
     'content-type': url.searchParams.get('response-content-type') ?? object.type,
     'content-length': part.length,
+    etag: `"${sha256(bytes)}"`,
     ...(url.searchParams.has('response-content-disposition')
       ? { 'content-disposition': url.searchParams.get('response-content-disposition') ?? '' }
       : {}),

@@ -61,6 +61,8 @@ export interface TestStore {
   taxesIncluded: Set<string>;
   /** Of Shopify: what it knows of the visits before an order, by its id. */
   journeys: Map<string, { ready: boolean; landingPages: string[] }>;
+  /** Of Shopify: the orders whose journeys were requested, each time. */
+  journeysRead: string[];
   /** Of Shopify: has no order any more that it is asked for. */
   isForgetful: boolean;
   access: StoreAccess;
@@ -107,6 +109,7 @@ function shopifyReply(store: TestStore, request: IncomingMessage, body: string):
 /** A summary is there, and empty, before Shopify has gathered the visits. */
 const journeyOf = (store: TestStore) => (gid: string) => {
   const id = gid.replace('gid://shopify/Order/', '');
+  store.journeysRead.push(id);
   const { ready, landingPages } = store.journeys.get(id) ?? { ready: false, landingPages: [] };
   const visits = landingPages.map((landingPage) => ({ landingPage }));
   return {
@@ -220,6 +223,7 @@ export async function startStore(provider: Provider, options: { currency?: strin
     refunds: new Map(),
     taxesIncluded: new Set(),
     journeys: new Map(),
+    journeysRead: [],
     isForgetful: false,
     access: newAccess(),
     hooks: newHooks(),

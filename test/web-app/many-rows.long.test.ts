@@ -138,7 +138,8 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     await dialog.waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'hidden' });
-    expect(Math.abs((await scrolled(page)) - was)).toBeLessThan(100);
+    // Rows above may turn out higher than they seemed; a jump would be thousands of pixels.
+    expect(Math.abs((await scrolled(page)) - was)).toBeLessThan(300);
   }
 
   it('paged through skips no row, and unread rows soon appear', async () => {

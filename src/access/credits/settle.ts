@@ -6,7 +6,7 @@ import { accessKey, chargesKey, dropCharges, readChargesOfMany } from './stream.
 /** The maximum number of subscriptions, and of entries for each, that one statement writes to the ledger. */
 const SUBSCRIPTIONS = 100;
 const ENTRIES = 200;
-/** Subscriptions whose state is read from Redis in one round trip. */
+/** Subscriptions whose state is read from Redis at the same time. */
 const AT_ONCE = 1_000;
 
 /**
@@ -45,21 +45,17 @@ export async function settleAll(engines: AccessEngines, usedAfter?: Date): Promi
 type Due = Awaited<ReturnType<typeof listSubscriptionVersions>>;
 
 async function settlePart(engines: AccessEngines, subscriptions: Due): Promise<number> {
-  const states = await engines.redis.use(async (client) => {
-    const pipeline = client.pipeline();
-    for (const { id } of subscriptions) pipeline.xlen(chargesKey(id)).hget(accessKey(id), 'version');
-    return (await pipeline.exec()) ?? [];
-  });
-  const failure = states.find(([error]) => error)?.[0];
-  if (failure) throw failure;
-  const waiting = subscriptions.filter((_, i) => Number(states[2 * i]?.[1] ?? 0) > 0);
+  const stateOf = ({ id }: Due[number]) =>
+    engines.redis.use((client) => Promise.all([client.xlen(chargesKey(id)), client.hget(accessKey(id), 'version')]));
+  const states = await Promise.all(subscriptions.map(stateOf));
+  const waiting = subscriptions.filter((_, i) => (states[i]?.[0] ?? 0) > 0);
   const settled = await settle(
     engines,
     waiting.map(({ id }) => id),
   );
   for (const [i, { id, version }] of subscriptions.entries()) {
-    const held = states[2 * i + 1]?.[1];
-    if (typeof held === 'string' && Number(held) < version) await restoreAccess(engines, id);
+    const held = states[i]?.[1];
+    if (held && Number(held) < version) await restoreAccess(engines, id);
   }
   await markInRedis(
     engines.db,

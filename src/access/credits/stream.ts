@@ -39,9 +39,7 @@ export interface StreamedEntry {
   entry: ChargeEntry;
 }
 
-const Rows = z.array(z.tuple([z.string(), z.array(z.string())]));
-
-const entriesOf = (subscriptionId: string, rows: z.output<typeof Rows>): StreamedEntry[] =>
+const entriesOf = (subscriptionId: string, rows: readonly [string, string[]][]): StreamedEntry[] =>
   rows.map(([streamId, fields]) => ({ streamId, entry: toEntry(subscriptionId, fields) }));
 
 /** Entries that the ledger may not hold yet, oldest first. */
@@ -55,34 +53,19 @@ export interface Charges {
   entries: StreamedEntry[];
 }
 
-/** The results of a pipeline in the order of its commands; throws if a command failed. */
-function answersOf(replies: readonly [error: Error | null, answer: unknown][] | null): unknown[] {
-  return (replies ?? []).map(([error, answer]) => {
-    if (error) throw error;
-    return answer;
-  });
-}
-
-/** The oldest `count` entries of each of several subscriptions, in one round trip. */
+/** The oldest `count` entries of each of several subscriptions: commands of their own, because a cluster has them on several nodes. */
 export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
-  return await redis.use(async (client) => {
-    const pipeline = client.pipeline();
-    for (const id of ids) pipeline.xrange(chargesKey(id), '-', '+', 'COUNT', count);
-    const answers = answersOf(await pipeline.exec());
-    return ids.map((subscriptionId, i) => ({
-      subscriptionId,
-      entries: entriesOf(subscriptionId, Rows.parse(answers[i])),
-    }));
-  });
+  const read = async (subscriptionId: string) => {
+    const rows = await redis.use((client) => client.xrange(chargesKey(subscriptionId), '-', '+', 'COUNT', count));
+    return { subscriptionId, entries: entriesOf(subscriptionId, rows) };
+  };
+  return await Promise.all(ids.map(read));
 }
 
-/** Removes entries that are in the ledger from the streams, in one round trip. */
+/** Removes entries that are in the ledger from the streams. */
 export async function dropCharges(redis: Redis, charges: readonly Charges[]): Promise<void> {
-  await redis.use(async (client) => {
-    const pipeline = client.pipeline();
-    for (const { subscriptionId, entries } of charges) {
-      if (entries.length > 0) pipeline.xdel(chargesKey(subscriptionId), ...entries.map(({ streamId }) => streamId));
-    }
-    answersOf(await pipeline.exec());
-  });
+  const settled = charges.filter(({ entries }) => entries.length > 0);
+  const drop = ({ subscriptionId, entries }: Charges) =>
+    redis.use((client) => client.xdel(chargesKey(subscriptionId), ...entries.map(({ streamId }) => streamId)));
+  await Promise.all(settled.map(drop));
 }

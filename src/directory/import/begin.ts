@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createQuietIndex, deleteIndex, indexExists } from '../../engines/elastic/indices.ts';
 import { newId } from '../../values/ids.ts';
 import { readDefinition } from './definition.ts';
+import { fileName } from './files.ts';
 import type { ImportRequest } from './import.ts';
 import { type DirectoryImport, findUnfinished, insertImport, updateImport } from './queries.ts';
 import { assertRejectsPlace, defaultRejectsFile } from './rejects.ts';
@@ -67,7 +68,8 @@ function newIndexName(alias: string, now: Date): string {
   return `${alias}-${now.toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
 }
 
-async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
+/** Gives the import a new, empty index in place of the one that it may have. */
+export async function startBuilding(engines: DirectoryEngines, row: DirectoryImport): Promise<DirectoryImport> {
   const { elastic, db, clock, alias } = engines;
   if (row.indexName) await deleteIndex(elastic, row.indexName);
   const now = clock.now();
@@ -103,7 +105,7 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   // A queued import that has an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
-  const name = request.source.files.map((file) => path.basename(file)).join(', ');
+  const name = request.source.files.map(fileName).join(', ');
   request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
   const change = { ...wishOf(request), state: 'building' as const, failure: null, updatedAt: clock.now() };
   await updateImport(db, found.id, change);

@@ -18,8 +18,8 @@ export interface Tally {
 }
 
 export interface Built extends Tally {
-  /** The number of different `pk`s among the accepted rows; undefined if there are too many to count in memory. */
-  distinct: number | undefined;
+  /** The number of different `pk`s among the accepted rows. */
+  distinct: number;
   /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
   samples: Sampled[];
@@ -31,9 +31,13 @@ export interface BuildOptions {
   source: Source;
   /** Rows up to here are in the index: they are validated and counted again, but not sent again. */
   acknowledged: number;
+  /** The time of data that carries none, in milliseconds since 1970. */
+  importedAt: number;
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
+  /** How long Elasticsearch may reject a batch before the build is given up. */
+  patienceMs?: number | undefined;
   onProgress(tally: Tally): void;
   onRetry(reason: string): void;
   /** Called from time to time, and at the end, with the number of acknowledged rows. */
@@ -58,6 +62,7 @@ function openBatches(options: BuildOptions, tally: Tally) {
       acknowledged = row;
     },
     onRetry: options.onRetry,
+    ...(options.patienceMs === undefined ? {} : { patienceMs: options.patienceMs }),
   });
 
   async function checkpoint(): Promise<void> {
@@ -90,12 +95,14 @@ function openBatches(options: BuildOptions, tally: Tally) {
 
 /** Validates and counts records one by one, and adds their documents to the current body. */
 function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) => void) {
+  const { importedAt } = options;
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = sampler();
   const rejects = openRejects(options.rejectsFile);
   return {
     flushRejects: rejects.flush,
+    close: distinct.close,
     take: (record: SourceRecord) => {
       tally.rows += 1;
       const { row, reject } = checkRecord(record, unknownFields);
@@ -111,7 +118,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       distinct.add(row.pk);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
-      const document = JSON.stringify(documentOf(row));
+      const document = JSON.stringify(documentOf(row, { importedAt }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;
       add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
@@ -146,10 +153,12 @@ export async function buildIndex(options: BuildOptions): Promise<Built> {
     }
     await batches.finish();
     assertFewRejects(rejectLimit, tally.rejected, tally.rows, true);
+    return intake.built();
   } catch (error) {
     intake.flushRejects();
     if (!(error instanceof Interrupted)) await batches.abandon();
     throw error;
+  } finally {
+    intake.close();
   }
-  return intake.built();
 }

@@ -6,24 +6,26 @@ import {
   indexBehind,
   mergeToOneSegment,
   refreshIndex,
+  ShardsLost,
   swapAlias,
 } from '../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../values/errors.ts';
-import { beginImport, DEFAULT_MAX_REJECTS } from './begin.ts';
+import { beginImport, DEFAULT_MAX_REJECTS, startBuilding } from './begin.ts';
 import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
 import { BrokenCsv } from './csv.ts';
 import { ONE_NODE, readDefinition } from './definition.ts';
+import { awaitShards, NODE_PATIENCE_MS, type Persistence, persistently } from './persistent.ts';
 import { type DirectoryImport, recordLive, updateImport } from './queries.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
 import { VerificationFailed, verifyBuilt } from './verify.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
 
-export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'swap';
+export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'replicas' | 'swap';
 
 export interface ImportProgress extends Tally {
   phase: ImportPhase;
-  /** Progress of reading, from 0 to 1; null if the size is unknown. */
+  /** Progress of reading, or of copying to other nodes, from 0 to 1; null if the size is unknown. */
   progress: number | null;
 }
 
@@ -36,6 +38,8 @@ export interface ImportRequest extends WaitOptions {
   restart?: boolean | undefined;
   /** Only resumes a recorded import; if another worker has ended it meanwhile, it is not started again. */
   isEnqueued?: boolean | undefined;
+  /** How long the import waits for a lost node before it goes on without it. */
+  nodePatienceMs?: number | undefined;
   onProgress?: (progress: ImportProgress) => void;
   /** Reports something that an operator should know, in a sentence. */
   onNotice?: (notice: string) => void;
@@ -75,9 +79,11 @@ async function fillIndex({ engines, request, row, index }: Build): Promise<Built
     index,
     source,
     acknowledged: row.position,
+    importedAt: row.startedAt.getTime(),
     rejectLimit: limitOf(row.maxRejects),
     rejectsFile: row.rejectsFile,
     signal: request.signal,
+    patienceMs: request.nodePatienceMs,
     onProgress: (tally) => request.onProgress?.({ phase: 'bulk', progress: source.progress(), ...tally }),
     onRetry: (reason) => request.onNotice?.(`Elasticsearch did not accept a batch, trying again: ${reason}`),
     onCheckpoint: async (position, { accepted, rejected }) => {
@@ -95,8 +101,17 @@ function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
   if (signal?.aborted) throw new Interrupted(rows);
 }
 
-/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval and its replicas. */
-async function settleIndex({ engines, request, index }: Build, tally: Tally): Promise<void> {
+function persistenceOf({ engines, request, index }: Build, onWait: () => void): Persistence {
+  return {
+    ...{ elastic: engines.elastic, index, onWait },
+    patienceMs: request.nodePatienceMs ?? NODE_PATIENCE_MS,
+    onNotice: (notice) => request.onNotice?.(notice),
+  };
+}
+
+/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval. */
+async function settleIndex(build: Build, tally: Tally): Promise<void> {
+  const { engines, request, index } = build;
   const { elastic, layout = ONE_NODE } = engines;
   const { definition } = await readDefinition(layout);
   function report(): void {
@@ -105,11 +120,29 @@ async function settleIndex({ engines, request, index }: Build, tally: Tally): Pr
     request.onProgress?.({ phase: 'merge', progress: 1, ...tally });
   }
   report();
-  await refreshIndex(elastic, index);
-  await mergeToOneSegment(elastic, index, report);
-  await endQuiet(elastic, index, definition);
-  await refreshIndex(elastic, index);
-  await addReplicas(elastic, index, layout.replicas, report);
+  await persistently(persistenceOf(build, report), async () => {
+    await refreshIndex(elastic, index);
+    await mergeToOneSegment(elastic, index, report);
+    await endQuiet(elastic, index, definition);
+    await refreshIndex(elastic, index);
+  });
+}
+
+/** Copies the index to other nodes. The alias moves only when each shard has all copies that the nodes can hold. */
+async function copyIndex(build: Build, tally: Tally): Promise<void> {
+  const { engines, request, index } = build;
+  const { elastic, layout = ONE_NODE } = engines;
+  const report = (progress: number) => {
+    assertNotStopped(request, tally);
+    request.onProgress?.({ phase: 'replicas', progress, ...tally });
+  };
+  const persistence = persistenceOf(build, () => report(0));
+  const { patienceMs } = persistence;
+  const missing = await persistently(persistence, () =>
+    addReplicas(elastic, index, layout.replicas, { patienceMs, onWait: report }),
+  );
+  if (missing === 0) return;
+  request.onNotice?.(`${missing} replicas are missing for lack of nodes; Elasticsearch adds them when nodes join.`);
 }
 
 async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise<string | undefined> {
@@ -138,7 +171,7 @@ async function recordFailure({ engines, row, index }: Build, error: unknown): Pr
 
 async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const { engines, request, row, index } = build;
-  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, swap: 0 };
+  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, replicas: 0, swap: 0 };
   async function timed<T>(phase: ImportPhase, work: Promise<T>): Promise<T> {
     const from = performance.now();
     const result = await work;
@@ -151,8 +184,11 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   await timed('merge', settleIndex(build, tally));
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'verify', progress: 1, ...tally });
-  const { documents, compared } = await timed('verify', verifyBuilt(engines.elastic, index, built));
+  const persistence = persistenceOf(build, () => assertNotStopped(request, tally));
+  const verified = persistently(persistence, () => verifyBuilt(engines.elastic, index, built));
+  const { documents, compared } = await timed('verify', verified);
   await updateImport(engines.db, row.id, { state: 'verified', documents, updatedAt: engines.clock.now() });
+  await timed('replicas', copyIndex(build, tally));
   assertNotStopped(request, tally);
   request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
   const previousIndex = await timed('swap', goLive(build, lock));
@@ -170,6 +206,36 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   };
 }
 
+/** An index that lost shards for good is built again this often. */
+const REBUILDS = 3;
+
+/** Runs the import; if its index loses shards with a node that stays away, builds it again from the first row. */
+async function runToEnd(first: Build, lock: WriterLock): Promise<ImportReport> {
+  const { engines, request } = first;
+  let build = first;
+  for (let rebuilds = 0; ; rebuilds += 1) {
+    try {
+      return await run(build, lock).catch(async (error: unknown) => {
+        await awaitShards(persistenceOf(build, () => request.signal?.throwIfAborted()), error);
+        throw error;
+      });
+    } catch (error) {
+      if (error instanceof ShardsLost && build.row.identity !== null && rebuilds < REBUILDS) {
+        request.onNotice?.(`${error.message} The import starts again from the first row.`);
+        build = buildOf(engines, request, await startBuilding(engines, build.row));
+        continue;
+      }
+      await recordFailure(build, error).catch(ignoreFailure('the original error is the one to report'));
+      throw error;
+    }
+  }
+}
+
+function buildOf(engines: DirectoryEngines, request: ImportRequest, row: DirectoryImport): Build {
+  if (row.indexName === null) throw new Error(`The import ${row.id} has no index.`);
+  return { engines, request, row, index: row.indexName };
+}
+
 /**
  * Replaces the whole directory: builds a new index next to the live one, verifies it, and moves the alias in one step.
  * Searches see the old directory until then. If it is killed, the same call resumes from the checkpoint.
@@ -179,13 +245,6 @@ export async function importDirectory(engines: DirectoryEngines, request: Import
   await assertNodes(engines.elastic, engines.layout?.replicas ?? 0);
   return await asWriter(engines, 'import', request, async (lock) => {
     const row = await beginImport(engines, request);
-    if (row.indexName === null) throw new Error(`The import ${row.id} has no index.`);
-    const build: Build = { engines, request, row, index: row.indexName };
-    try {
-      return await run(build, lock);
-    } catch (error) {
-      await recordFailure(build, error).catch(ignoreFailure('the original error is the one to report'));
-      throw error;
-    }
+    return await runToEnd(buildOf(engines, request, row), lock);
   });
 }

@@ -1,10 +1,10 @@
-import path from 'node:path';
 import { openQueue, openWorker, type QueueOptions, type RunOptions } from '../../engines/redis/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import type { QueuedWork } from '../../operation/job.ts';
-import { ApiError } from '../../values/errors.ts';
 import { ImportEnded, type ImportWish, identityOf, newImport, wishOf } from './begin.ts';
+import { absolute, MissingFile } from './files.ts';
 import { importDirectory } from './import.ts';
+import { mayPass } from './persistent.ts';
 import {
   type DirectoryImport,
   findImport,
@@ -16,7 +16,7 @@ import {
   updateImport,
 } from './queries.ts';
 import { assertRejectsPlace } from './rejects.ts';
-import { openFiles, STDIN } from './source.ts';
+import { openFiles } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
 
 const IMPORTS = 'directory-import';
@@ -54,7 +54,7 @@ export async function enqueueImport(
   options: QueueOptions = {},
 ): Promise<string> {
   const { db, alias } = engines;
-  const files = request.files.map((file) => (file === STDIN ? file : path.resolve(file)));
+  const files = request.files.map(absolute);
   const source = await openFiles(files);
   if (source.identity === null)
     throw new Error('Standard input cannot be enqueued: the worker reads the files itself.');
@@ -81,9 +81,24 @@ interface Worker {
 const isDue = ({ enqueued, state }: DirectoryImport) =>
   enqueued && (state === 'queued' || state === 'building' || state === 'verified');
 
-/** Elasticsearch or PostgreSQL may be back by the next sweep; the checkpoint is kept. */
-function mayPass(error: unknown): boolean {
-  return error instanceof ApiError || (error instanceof Error && error.cause instanceof ApiError);
+/** How long an enqueued import waits for a worker that has its files. */
+const ELSEWHERE_MS = 600_000;
+const ELSEWHERE = 'Waiting for a worker that has the file: ';
+
+/** Leaves an import whose files are on another machine to that machine's worker, for ten minutes from the first look. */
+async function leaveToOthers({ engines, log }: Worker, row: DirectoryImport, error: MissingFile): Promise<void> {
+  const { db, clock } = engines;
+  const updatedAt = clock.now();
+  if (!row.failure?.startsWith(ELSEWHERE)) {
+    log.info({ import: row.id }, error.message);
+    return await updateImport(db, row.id, { failure: `${ELSEWHERE}${error.message}`, updatedAt });
+  }
+  if (updatedAt.getTime() - row.updatedAt.getTime() < ELSEWHERE_MS) return;
+  const failure =
+    `No worker had the file for ten minutes: ${error.message} ` +
+    'Put it into S3 (s3://bucket/key) or into a folder that every worker can read, and import it again.';
+  log.error({ import: row.id }, failure);
+  await updateImport(db, row.id, { state: 'failed', failure, updatedAt });
 }
 
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
@@ -112,6 +127,7 @@ async function runJob(worker: Worker, id: string): Promise<void> {
     await runImport(worker, row);
   } catch (error) {
     if (signal.aborted || error instanceof ImportEnded) return;
+    if (error instanceof MissingFile) return await leaveToOthers(worker, row, error);
     if (mayPass(error)) return failures.failed('importing the directory', error, { import: id });
     log.error({ err: error, import: id }, 'directory import failed');
     const failure = error instanceof Error ? error.message : String(error);

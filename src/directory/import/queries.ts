@@ -134,32 +134,6 @@ export async function highestVersion(db: Db, alias: string): Promise<number> {
   return row?.version ?? 0;
 }
 
-const lockKey = (alias: string) => sql`hashtextextended(${`rollcall directory ${alias}`}, 0)`;
-
-/** Takes the right to write if it is free; it lasts as long as this connection. */
-export async function tryLock(connection: Db, alias: string): Promise<boolean> {
-  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${lockKey(alias)}) as taken`.execute(
-    connection,
-  );
-  return rows[0]?.taken ?? false;
-}
-
-export async function unlock(connection: Db, alias: string): Promise<void> {
-  await sql`select pg_advisory_unlock(${lockKey(alias)})`.execute(connection);
-}
-
-/** Whether a writer holds the lock. */
-async function isLocked(db: Db, alias: string): Promise<boolean> {
-  const { rows } = await sql<{ held: boolean }>`
-    select exists (
-      select 1 from pg_locks
-      where locktype = 'advisory' and granted
-        and database = (select oid from pg_database where datname = current_database())
-        and ((classid::bigint << 32) | objid::bigint) = ${lockKey(alias)}
-    ) as held`.execute(db);
-  return rows[0]?.held ?? false;
-}
-
 export interface Writer {
   command: string;
   holder: string;
@@ -171,20 +145,47 @@ export function isRun({ state, updatedAt }: DirectoryImport, writer: Writer | un
   return writer?.command === 'import' && (state === 'building' || state === 'verified') && updatedAt >= writer.since;
 }
 
-export async function labelWriter(db: Db, alias: string, writer: Writer): Promise<void> {
-  await db
-    .insertInto('directoryWriters')
-    .values({ alias, ...writer })
-    .onConflict((conflict) => conflict.column('alias').doUpdateSet({ ...writer }))
-    .execute();
+/** How long a writer that is silent keeps the lock. */
+const HELD_FOR = sql`interval '10 seconds'`;
+
+export interface WriterClaim extends Writer {
+  token: string;
+  /** Where the writer runs, if others on the machine can tell whether it still does. */
+  process: string | null;
+}
+
+/** Takes the lock if it is free, or if its holder is the process `ended`. */
+export async function tryLock(db: Db, alias: string, claim: WriterClaim, ended: string | null): Promise<boolean> {
+  const { token, process, command, holder, since } = claim;
+  const { rows } = await sql`
+    insert into directory_writers as held (alias, command, holder, since, token, process, held_until)
+    values (${alias}, ${command}, ${holder}, ${since}, ${token}, ${process}, clock_timestamp() + ${HELD_FOR})
+    on conflict (alias) do update set command = excluded.command, holder = excluded.holder, since = excluded.since,
+      token = excluded.token, process = excluded.process, held_until = excluded.held_until
+    where held.held_until is null or held.held_until < clock_timestamp() or held.process = ${ended}
+    returning alias`.execute(db);
+  return rows.length > 0;
+}
+
+/** Keeps the lock for another while. Returns false if it was lost. */
+export async function renewLock(db: Db, alias: string, token: string): Promise<boolean> {
+  const { rows } = await sql`
+    update directory_writers set held_until = clock_timestamp() + ${HELD_FOR}
+    where alias = ${alias} and token = ${token} and held_until > clock_timestamp()
+    returning alias`.execute(db);
+  return rows.length > 0;
+}
+
+export async function unlock(db: Db, alias: string, token: string): Promise<void> {
+  await sql`update directory_writers set held_until = null where alias = ${alias} and token = ${token}`.execute(db);
 }
 
 /** The holder of the write lock, if any. */
-export async function findWriter(db: Db, alias: string): Promise<Writer | undefined> {
-  if (!(await isLocked(db, alias))) return undefined;
+export async function findWriter(db: Db, alias: string): Promise<(Writer & { process: string | null }) | undefined> {
   return await db
     .selectFrom('directoryWriters')
-    .select(['command', 'holder', 'since'])
+    .select(['command', 'holder', 'since', 'process'])
     .where('alias', '=', alias)
+    .where('heldUntil', '>', sql<Date>`clock_timestamp()`)
     .executeTakeFirst();
 }

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Reject } from './rows.ts';
-import { STDIN } from './source.ts';
+import { STDIN } from './files.ts';
 
 /** A number of rows, or a percentage of all rows. */
 export type RejectLimit = { rows: number } | { percent: number };

@@ -5,8 +5,10 @@ import type { CreatorRow } from '../document.ts';
 import { DirectoryCreatorDetail } from '../schema.ts';
 import type { SourceRecord } from './source.ts';
 
-/** One row of an import: the API's shape, but unknown fields may be absent. */
-const ImportRow = DirectoryCreatorDetail.partial().required({ pk: true, username: true });
+/** One row of an import: the API's shape, but unknown fields may be absent, and the time of the data. */
+const ImportRow = DirectoryCreatorDetail.extend({ data_as_of: z.iso.datetime({ offset: true }).nullable() })
+  .partial()
+  .required({ pk: true, username: true });
 
 /**
  * The same shape, compiled: most rows pass here, in a third of zod's time. For the others zod decides, and says why.

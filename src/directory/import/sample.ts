@@ -72,7 +72,22 @@ function drawFollowers(random: Random): number | null {
   return Math.min(Math.floor(Math.exp(8.63 + 2 * random.normal())), LARGEST_FOLLOWING);
 }
 
-function drawCreator(random: Random, pk: number): DirectoryCreatorDetail {
+interface SampleCreator extends DirectoryCreatorDetail {
+  data_as_of: string | null;
+}
+
+const SAMPLED_AT = Date.parse('2026-11-20T00:00:00Z');
+const DAY_MS = 86_400_000;
+
+/** Two in five rows carry no time, so that they are as of the import; the others are 60 days old on average. */
+function dataTimeOf(pk: number): string | null {
+  const share = ((pk * 40_503) % 65_537) / 65_537;
+  if (share < 0.4) return null;
+  const days = -Math.log((share - 0.4) / 0.6 + 1 / 65_537) * 60;
+  return new Date(SAMPLED_AT - Math.floor(days * DAY_MS)).toISOString();
+}
+
+function drawCreator(random: Random, pk: number): SampleCreator {
   const theme = random.pick(themes);
   const first = random.pick(firstNames);
   const last = random.pick(lastNames);
@@ -99,11 +114,12 @@ function drawCreator(random: Random, pk: number): DirectoryCreatorDetail {
     media_count: Math.floor(Math.exp(5 + random.normal())),
     gender: random.chance(0.2) ? null : random.chance(0.03) ? 'non-binary' : first.gender,
     age: random.chance(0.4) ? null : 18 + random.below(45),
+    data_as_of: dataTimeOf(pk),
   };
 }
 
 /** Sample creators. The same seed gives the same ones, and a larger sample starts with the smaller one. */
-export function* generateCreators(count: number, seed: number): Generator<DirectoryCreatorDetail> {
+export function* generateCreators(count: number, seed: number): Generator<SampleCreator> {
   const random = seededRandom(seed);
   for (let row = 0; row < count; row += 1) yield drawCreator(random, pkOf(row, seed));
 }

@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import { BrokenCsv, readCsv } from './csv.ts';
 import { decompressed } from './decompress.ts';
+import { describeFile, fileName, type SourceFile, STDIN } from './files.ts';
 import { readNdjson } from './ndjson.ts';
 
 /** One record of a source, before validation. */
@@ -33,23 +31,6 @@ export interface Source {
 }
 
 const CHUNK_BYTES = 1 << 18;
-const OPENING_BYTES = 1 << 20;
-
-/** `-` stands for standard input. */
-export const STDIN = '-';
-
-async function describeFile(file: string): Promise<{ size: number; identity: string }> {
-  const found = await stat(file).catch(() => undefined);
-  if (!found?.isFile()) throw new Error(`${file} is not a file that can be read.`);
-  const handle = await open(file);
-  try {
-    const { bytesRead, buffer } = await handle.read(Buffer.alloc(OPENING_BYTES), 0, OPENING_BYTES, 0);
-    const opening = createHash('sha256').update(buffer.subarray(0, bytesRead)).digest('hex');
-    return { size: found.size, identity: `${found.size} ${found.mtimeMs} ${opening}` };
-  } finally {
-    await handle.close();
-  }
-}
 
 /** The kind of rows: creators, or only `pk`s. */
 export type RowKind = 'creators' | 'pks';
@@ -61,7 +42,7 @@ const OF_JSON = new Set(['.ndjson', '.jsonl', '.json']);
 
 /** Whether the file is NDJSON instead of CSV, judged by its name or else its start, and the reason. */
 function judge(file: string, opening: string, kind: RowKind): { isJson: boolean; because: string } {
-  const extension = path.extname(file.replace(PACKED, '')).toLowerCase();
+  const extension = path.extname(fileName(file).replace(PACKED, '')).toLowerCase();
   if (OF_JSON.has(extension)) return { isJson: true, because: 'of its name' };
   if (extension === '.csv') return { isJson: false, because: 'of its name' };
   return {
@@ -91,26 +72,32 @@ async function* readRecords(file: string, input: Readable, kind: RowKind): Async
   }
 }
 
+/** Files by name; standard input has no entry. */
+type Described = ReadonlyMap<string, SourceFile>;
+
 async function* readFiles(
   files: string[],
+  described: Described,
   kind: RowKind,
   onBytes: (count: number) => void,
 ): AsyncGenerator<SourceRecord[]> {
   for (const file of files) {
-    const stream = file === STDIN ? process.stdin : createReadStream(file, { highWaterMark: CHUNK_BYTES });
+    const stream: AsyncIterable<Buffer> = described.get(file)?.open() ?? process.stdin;
     async function* counted(): AsyncGenerator<Buffer> {
       for await (const chunk of stream) {
         onBytes(chunk.length);
         yield chunk;
       }
     }
+    const input = Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES });
     try {
-      yield* readRecords(file, Readable.from(counted(), { objectMode: false, highWaterMark: CHUNK_BYTES }), kind);
+      yield* readRecords(file, input, kind);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       throw new Error(`${file} could not be read completely: ${why}`, { cause: error });
     } finally {
-      stream.destroy();
+      input.destroy();
+      if (file === STDIN) process.stdin.destroy();
     }
   }
 }
@@ -119,15 +106,15 @@ async function* readFiles(
 export async function openFiles(files: string[], kind: RowKind = 'creators'): Promise<Source> {
   const isStdin = files.includes(STDIN);
   if (isStdin && files.length > 1) throw new Error('Standard input (-) cannot be combined with files.');
-  const described = isStdin ? [] : await Promise.all(files.map(describeFile));
-  const size = described.reduce((sum, file) => sum + file.size, 0);
+  const found = isStdin ? [] : await Promise.all(files.map(async (file) => [file, await describeFile(file)] as const));
+  const size = found.reduce((sum, [, file]) => sum + file.size, 0);
   let bytes = 0;
   return {
     files,
-    identity: isStdin ? null : described.map(({ identity }) => identity).join('\n'),
+    identity: isStdin ? null : found.map(([, { identity }]) => identity).join('\n'),
     read: () => {
       bytes = 0;
-      return readFiles(files, kind, (count) => {
+      return readFiles(files, new Map(found), kind, (count) => {
         bytes += count;
       });
     },

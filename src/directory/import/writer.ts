@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, readlink } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { indexBehind } from '../../engines/elastic/indices.ts';
@@ -6,7 +9,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import type { Layout } from './definition.ts';
-import { findWriter, labelWriter, recordLive, tryLock, unlock } from './queries.ts';
+import { findWriter, recordLive, renewLock, tryLock, unlock } from './queries.ts';
 
 /** The engines that every directory command needs. */
 export interface DirectoryEngines {
@@ -28,11 +31,36 @@ export interface WaitOptions {
 }
 
 export interface WriterLock {
-  /** Throws if the write lock was lost, for example with its connection. Called before irreversible steps. */
+  /** Throws if the write lock was lost, for example because it was not renewed. Called before irreversible steps. */
   assertLocked(): Promise<void>;
 }
 
 const RETRY_MS = 200;
+/** Well within the time that a silent writer keeps the lock. */
+const RENEW_EVERY_MS = 2_000;
+
+/** This process, named so that another on the machine can tell whether it has ended; null where that is impossible. */
+async function nameProcess(pid: number | string): Promise<string | null> {
+  try {
+    const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+    return `${boot.trim()} ${await readlink('/proc/self/ns/pid')} ${pid}`;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a process of this machine has ended. */
+async function hasEnded(name: string): Promise<boolean> {
+  const pid = name.split(' ').at(-1) ?? '';
+  if (name !== (await nameProcess(pid))) return false;
+  return !existsSync(`/proc/${pid}`);
+}
+
+/** The holder of the lock, if its process has ended. */
+async function findEnded(db: Db, alias: string): Promise<string | null> {
+  const holder = (await findWriter(db, alias))?.process ?? null;
+  return holder !== null && (await hasEnded(holder)) ? holder : null;
+}
 
 async function describeHolder(db: Db, alias: string): Promise<string> {
   const writer = await findWriter(db, alias);
@@ -40,21 +68,27 @@ async function describeHolder(db: Db, alias: string): Promise<string> {
   return `${writer.holder} has been running ${writer.command} since ${writer.since.toISOString()}`;
 }
 
-async function take(connection: Db, engines: DirectoryEngines, command: string, options: WaitOptions): Promise<void> {
-  let isSaid = false;
-  while (!(await tryLock(connection, engines.alias))) {
-    const message = await describeHolder(engines.db, engines.alias);
+/** Takes the lock, and returns its token. */
+async function take({ db, clock, alias }: DirectoryEngines, command: string, options: WaitOptions): Promise<string> {
+  const token = randomUUID();
+  const holder = `process ${process.pid} on ${hostname()}`;
+  const name = await nameProcess(process.pid);
+  const claim = () => ({ token, process: name, command, holder, since: clock.now() });
+  for (let isSaid = false; ; isSaid = true) {
+    if (await tryLock(db, alias, claim(), null)) return token;
+    const ended = await findEnded(db, alias);
+    if (ended !== null && (await tryLock(db, alias, claim(), ended))) return token;
+    const message = await describeHolder(db, alias);
     if (!options.onWait) throw new DirectoryBusy(`${message}; one writer at a time.`);
     if (!isSaid) options.onWait(`Waiting: ${message}.`);
-    isSaid = true;
     await pause(RETRY_MS);
     if (options.signal?.aborted) throw new Error(`The ${command} was stopped while waiting: ${message}.`);
   }
 }
 
 /**
- * Runs `work` as the only writer of this directory. The right is an advisory lock on a dedicated connection, so it
- * ends with the process, even after a crash.
+ * Runs `work` as the only writer of this directory. The lock is a row that one statement decides, so it works behind a
+ * pooler; the writer renews it, and it expires ten seconds after the last renewal.
  */
 export async function asWriter<T>(
   engines: DirectoryEngines,
@@ -63,22 +97,21 @@ export async function asWriter<T>(
   work: (lock: WriterLock) => Promise<T>,
 ): Promise<T> {
   const { db, elastic, clock, alias } = engines;
-  return await db.connection().execute(async (connection) => {
-    await take(connection, engines, command, options);
-    try {
-      const holder = `process ${process.pid} on ${hostname()}`;
-      await labelWriter(db, alias, { command, holder, since: clock.now() });
-      const live = await indexBehind(elastic, alias);
-      if (live) await recordLive(db, alias, live, clock.now());
-      return await work({
-        assertLocked: async () => {
-          // The holder can take the lock again at once; no other session can while it is held.
-          if (!(await tryLock(connection, alias))) throw new DirectoryBusy('The write lock was lost.');
-          await unlock(connection, alias);
-        },
-      });
-    } finally {
-      await unlock(connection, alias).catch(ignoreFailure('a connection that broke took the lock with it'));
-    }
-  });
+  const token = await take(engines, command, options);
+  const renew = () => renewLock(db, alias, token);
+  const renewal = setInterval(() => {
+    renew().catch(ignoreFailure('the next renewal, or the check before an irreversible step, tries again'));
+  }, RENEW_EVERY_MS);
+  try {
+    const live = await indexBehind(elastic, alias);
+    if (live) await recordLive(db, alias, live, clock.now());
+    return await work({
+      assertLocked: async () => {
+        if (!(await renew())) throw new DirectoryBusy('The write lock was lost.');
+      },
+    });
+  } finally {
+    clearInterval(renewal);
+    await unlock(db, alias, token).catch(ignoreFailure('the lock expires by itself'));
+  }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { postBulk } from '../../engines/elastic/bulk.ts';
-import { countDocuments, indexBehind, refreshIndex } from '../../engines/elastic/indices.ts';
+import { countDocuments, indexBehind, mappingVersionOf, refreshIndex } from '../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { documentOf } from '../document.ts';
+import { documentFor, documentOf } from '../document.ts';
 import { DirectoryCreator } from '../schema.ts';
 import { type DirectoryWrite, finishWrite, highestVersion, insertWrite, updateWrite } from './queries.ts';
 import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
@@ -144,12 +144,17 @@ const actionLine = (action: 'index' | 'delete', pk: number, version: number) =>
 /** Adds or replaces creators in the live directory. Searches see them when this resolves. */
 export async function upsertCreators(engines: DirectoryEngines, request: WriteRequest): Promise<WriteReport> {
   const unknownFields = new Map<string, number>();
-  const report = await asWriter(engines, 'upsert', request, () =>
-    write(engines, 'upsert', request, (record, version) => {
+  const importedAt = engines.clock.now().getTime();
+  const report = await asWriter(engines, 'upsert', request, async () => {
+    const live = await indexBehind(engines.elastic, engines.alias);
+    const mapping = live === undefined ? 1 : await mappingVersionOf(engines.elastic, live);
+    return await write(engines, 'upsert', request, (record, version) => {
       const { row, reject } = checkRecord(record, unknownFields);
-      return reject ?? `${actionLine('index', row.pk, version)}${JSON.stringify(documentOf(row))}\n`;
-    }),
-  );
+      if (reject) return reject;
+      const document = documentFor(mapping, documentOf(row, { importedAt }));
+      return `${actionLine('index', row.pk, version)}${JSON.stringify(document)}\n`;
+    });
+  });
   return { ...report, unknownFields: Object.fromEntries(unknownFields) };
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { ApiError, unavailable } from '../../values/errors.ts';
+import { type ApiError, unavailable } from '../../values/errors.ts';
+import { isUnavailable } from './nodes.ts';
 import type { Elastic } from './open.ts';
 
 export interface BulkOptions {
@@ -63,6 +64,8 @@ function reasonOf(error: ApiError): string {
 
 /** A busy or merging node is slow; giving up early would only send the same body again. */
 const LONGEST_BULK_MS = 60_000;
+/** How long a bulk waits for a shard whose node is away, before it is refused and sent again. */
+const LOST_SHARD_SECONDS = 5;
 
 /**
  * Posts one body until Elasticsearch has accepted all of it. A body may arrive twice, so its documents have ids and
@@ -80,14 +83,15 @@ export async function postBulk(
   for (let attempt = 0; ; attempt += 1) {
     try {
       assertTaken(
-        await elastic.post(`/${index}/_bulk?filter_path=errors,items.*.error`, bytes, {
+        await elastic.post(`/${index}/_bulk?timeout=${LOST_SHARD_SECONDS}s&filter_path=errors,items.*.error`, bytes, {
           contentType: 'application/x-ndjson',
           timeoutMs: LONGEST_BULK_MS,
+          isWrite: true,
         }),
       );
       return;
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
+      if (!isUnavailable(error)) throw error;
       const pauseMs = Math.min(200 * 2 ** attempt, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
       if (performance.now() + pauseMs > giveUpAt) {
         const seconds = Math.round(patienceMs / 1000);

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { errors, type estypes } from '@elastic/elasticsearch';
+import { z } from 'zod';
 import { unavailable } from '../../values/errors.ts';
 import { keptAlias } from './live-index.ts';
+import { isUnavailable } from './nodes.ts';
 import type { Elastic } from './open.ts';
 
 /** Settings and mappings in the format of `mappings/*.json`. */
@@ -20,15 +22,34 @@ export interface IndexFacts {
 
 const POLL_MS = 200;
 
-/** Throws SERVICE_UNAVAILABLE when Elasticsearch cannot be reached. */
+/** A node that is busy, or that has just lost its master or a shard. */
+const AWAY = new Set([429, 502, 503, 504]);
+
+const isAway = (error: unknown): boolean =>
+  error instanceof errors.ConnectionError ||
+  error instanceof errors.TimeoutError ||
+  error instanceof errors.NoLivingConnectionsError ||
+  (error instanceof errors.ResponseError && AWAY.has(error.statusCode ?? 0));
+
+/** Throws SERVICE_UNAVAILABLE when Elasticsearch cannot be reached or cannot serve the request at the moment. */
 async function reach<T>(requested: Promise<T>): Promise<T> {
   try {
     return await requested;
   } catch (error) {
-    if (error instanceof errors.ConnectionError || error instanceof errors.TimeoutError) {
-      throw unavailable('Elasticsearch', error);
-    }
-    throw error;
+    throw isAway(error) ? unavailable('Elasticsearch', error) : error;
+  }
+}
+
+/** For writes that must not be sent twice without a look at what the first did. */
+const ONCE = { maxRetries: 0 };
+
+/** If the answer of a write was lost, looks whether it was done, and repeats it only if it was not. */
+async function once(write: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
+  try {
+    await reach(write());
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    if (!(await isDone())) await reach(write());
   }
 }
 
@@ -42,10 +63,13 @@ const QUIET_SEGMENTS = 100;
 const mergingAt = (segments: number | null) => ({ 'merge.policy.segments_per_tier': segments });
 
 /** Creates an index for an import: it refreshes only on request and merges late. */
-export async function createQuietIndex({ client }: Elastic, index: string, definition: IndexDefinition): Promise<void> {
+export async function createQuietIndex(elastic: Elastic, index: string, definition: IndexDefinition): Promise<void> {
   const { settings, mappings } = definition;
   const quiet = { ...settings, index: { ...settings.index, ...mergingAt(QUIET_SEGMENTS), refresh_interval: '-1' } };
-  await reach(client.indices.create({ index, settings: quiet, mappings }));
+  await once(
+    () => elastic.client.indices.create({ index, settings: quiet, mappings }, ONCE),
+    () => indexExists(elastic, index),
+  );
 }
 
 /** Gives an index from `createQuietIndex` the refresh interval of its definition and normal merging. */
@@ -64,19 +88,80 @@ export async function assertNodes({ client }: Elastic, replicas: number): Promis
   );
 }
 
-/** Copies each shard to this many other nodes, and waits until all replicas exist. */
-export async function addReplicas(
-  { client }: Elastic,
+/** An index lost the only copy of a shard with its node. */
+export class ShardsLost extends Error {}
+
+/** What one look at an index's shards shows. */
+interface Copies {
+  /** Every shard has at least one copy that can be searched. */
+  isWhole: boolean;
+  /** Copies that can be searched, of all shards. */
+  active: number;
+  /** The copies of all shards that the nodes of now can hold. */
+  possible: number;
+  /** All copies that are wanted. */
+  wanted: number;
+}
+
+async function copiesOf({ client }: Elastic, index: string, replicas: number): Promise<Copies> {
+  const health = await reach(client.cluster.health({ index, level: 'indices' }));
+  const shards = health.indices?.[index]?.number_of_shards ?? 0;
+  const copies = Math.min(replicas + 1, health.number_of_data_nodes);
+  return {
+    isWhole: health.status !== 'red',
+    active: health.active_shards,
+    possible: shards * copies,
+    wanted: shards * (replicas + 1),
+  };
+}
+
+/** Waits until every shard has a copy that can be searched. Throws ShardsLost after `patienceMs`. */
+export async function waitUntilWhole(
+  elastic: Elastic,
   index: string,
-  replicas: number,
+  patienceMs: number,
   onWait: () => void,
 ): Promise<void> {
-  if (replicas === 0) return;
-  await reach(client.indices.putSettings({ index, settings: { number_of_replicas: replicas } }));
+  const giveUpAt = performance.now() + patienceMs;
   for (;;) {
-    const { status } = await reach(client.cluster.health({ index }));
-    if (status === 'green') return;
+    const copies = await copiesOf(elastic, index, 0).catch((error: unknown) => {
+      if (!isUnavailable(error) || performance.now() > giveUpAt) throw error;
+      return undefined;
+    });
+    if (copies?.isWhole) return;
+    if (performance.now() > giveUpAt) throw new ShardsLost(`${index} lost shards with a node that is not back.`);
     onWait();
+    await pause(POLL_MS);
+  }
+}
+
+/** How soon the copies of a lost node are made again on others; null is Elasticsearch's own minute. */
+const recopiedAfter = (delay: '0s' | null) => ({ 'unassigned.node_left.delayed_timeout': delay });
+
+/**
+ * Copies each shard to this many other nodes, and waits until all copies exist. If the cluster has had too few nodes
+ * for `patienceMs`, the copies that its nodes can hold are enough. Returns the number of missing copies.
+ */
+export async function addReplicas(
+  elastic: Elastic,
+  index: string,
+  replicas: number,
+  { patienceMs, onWait }: { patienceMs: number; onWait: (share: number) => void },
+): Promise<number> {
+  const put = (settings: object) => reach(elastic.client.indices.putSettings({ index, settings }));
+  if (replicas > 0) await put({ number_of_replicas: replicas, ...recopiedAfter('0s') });
+  let fewerSince: number | undefined;
+  for (;;) {
+    const { isWhole, active, possible, wanted } = await copiesOf(elastic, index, replicas);
+    if (!isWhole) throw unavailable('Elasticsearch', new ShardsLost(`${index} misses shards.`));
+    const hasAll = active >= wanted;
+    const isFew = !hasAll && possible < wanted && active >= possible;
+    fewerSince = isFew ? (fewerSince ?? performance.now()) : undefined;
+    if (hasAll || (fewerSince !== undefined && performance.now() - fewerSince >= patienceMs)) {
+      if (replicas > 0) await put(recopiedAfter(null));
+      return wanted - active;
+    }
+    onWait(active / wanted);
     await pause(POLL_MS);
   }
 }
@@ -93,22 +178,45 @@ export async function refreshIndex({ client }: Elastic, index: string): Promise<
   await reach(client.indices.refresh({ index }));
 }
 
+/** Throws SERVICE_UNAVAILABLE if a shard did not answer. */
+function assertComplete(shards: estypes.ShardStatistics | undefined): void {
+  if (shards === undefined || shards.failed === 0) return;
+  throw unavailable('Elasticsearch', new Error(`${shards.failed} of ${shards.total} shards did not answer.`));
+}
+
 export async function countDocuments({ client }: Elastic, index: string): Promise<number> {
-  return (await reach(client.count({ index }))).count;
+  const { count, _shards } = await reach(client.count({ index }));
+  assertComplete(_shards);
+  return count;
 }
 
 export async function mappingOf({ client }: Elastic, index: string): Promise<estypes.MappingTypeMapping | undefined> {
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
+/** The version that a mapping names under `_meta`; 1 if it names none. */
+export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
+  const version: unknown = (await mappingOf(elastic, index))?._meta?.['version'];
+  return typeof version === 'number' ? version : 1;
+}
+
+const Merged = z.object({
+  response: z.object({ _shards: z.object({ failed: z.number(), successful: z.number(), total: z.number() }) }),
+});
+
 /** Merges to one segment. This takes minutes on a large index, so it runs as a task that is polled. */
 export async function mergeToOneSegment({ client }: Elastic, index: string, onWait: () => void): Promise<void> {
   const started = await reach(client.indices.forcemerge({ index, max_num_segments: 1, wait_for_completion: false }));
   if (started.task === undefined) throw new Error('Elasticsearch did not start the merge.');
+  const lost = (reason: string) => unavailable('Elasticsearch', new Error(`The merge failed: ${reason}`));
   for (;;) {
-    const { completed, error } = await reach(client.tasks.get({ task_id: started.task }));
-    if (error) throw new Error(`The merge failed: ${error.reason ?? error.type}`);
-    if (completed) return;
+    const found = await reach(client.tasks.get({ task_id: started.task }, { ignore: [404] }));
+    if (!('completed' in found)) throw lost('its node is gone.');
+    if (found.error) throw lost(found.error.reason ?? found.error.type);
+    if (found.completed) {
+      assertComplete(Merged.safeParse(found).data?.response._shards);
+      return;
+    }
     onWait();
     await pause(POLL_MS);
   }
@@ -128,14 +236,17 @@ export async function indexBehind({ client }: Elastic, alias: string): Promise<s
 
 /** Moves the alias atomically if it still points to the expected index, and marks the new index as having been live. */
 export async function swapAlias(
-  { client }: Elastic,
+  elastic: Elastic,
   alias: string,
   from: string | undefined,
   to: string,
 ): Promise<void> {
   const remove = from === undefined || from === to ? [] : [{ remove: { index: from, alias, must_exist: true } }];
   const add = [{ add: { index: to, alias } }, { add: { index: to, alias: keptAlias(alias) } }];
-  await reach(client.indices.updateAliases({ actions: [...remove, ...add] }));
+  await once(
+    () => elastic.client.indices.updateAliases({ actions: [...remove, ...add] }, ONCE),
+    async () => (await indexBehind(elastic, alias)) === to,
+  );
 }
 
 /** The indices whose names start with `prefix`, and whether each has ever been live under the alias. */
@@ -173,6 +284,8 @@ export interface StoredDocument {
 export async function readDocuments({ client }: Elastic, index: string, ids: string[]): Promise<StoredDocument[]> {
   if (ids.length === 0) return [];
   const { docs } = await reach(client.mget({ index, ids }));
+  const failed = docs.find((doc) => 'error' in doc);
+  if (failed) throw unavailable('Elasticsearch', new Error(`Document ${failed._id} could not be read.`));
   return docs.flatMap((doc) =>
     'found' in doc && doc.found ? [{ id: doc._id, version: doc._version ?? 0, source: doc._source }] : [],
   );
@@ -183,8 +296,7 @@ export async function sampleDocuments({ client }: Elastic, index: string, size: 
   const { hits } = await reach(
     client.search({
       index,
-      size,
-      version: true,
+      ...{ size, version: true, allow_partial_search_results: false },
       query: { function_score: { functions: [{ random_score: {} }] } },
     }),
   );

@@ -72,7 +72,7 @@ async function fingerprintOf({ client }: Elastic, index: string, bounded: Transp
 }
 
 async function readState(elastic: Elastic, alias: string): Promise<Reading> {
-  const bounded = { requestTimeout: 2_000, maxRetries: 0 };
+  const bounded = { requestTimeout: 2_000, maxRetries: 1, retryOnTimeout: true };
   const names = { name: `${alias},${keptAlias(alias)}` };
   const answer = await elastic.client.indices.getAlias(names, { ...bounded, ignore: [404] });
   const found = Aliases.safeParse(answer);

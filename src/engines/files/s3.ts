@@ -3,9 +3,11 @@ import {
   AbortMultipartUploadCommand,
   DeleteObjectCommand,
   GetObjectCommand,
+  HeadObjectCommand,
   ListMultipartUploadsCommand,
   S3Client,
   type S3ClientConfig,
+  S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
@@ -108,4 +110,43 @@ export function openS3(address: string): FileStore {
   }
 
   return { write, read, remove, addressOf };
+}
+
+export interface S3Object {
+  size: number;
+  /** Differs for different contents. */
+  version: string;
+  /** The bytes from `start` on. Throws SERVICE_UNAVAILABLE if the storage does not answer, or holds another version. */
+  read(start: number): Promise<Readable>;
+}
+
+/**
+ * Finds the object of `s3://bucket/key?endpoint=https://…&region=…`; undefined if there is none. The SDK looks for
+ * credentials itself, such as in AWS_ACCESS_KEY_ID.
+ */
+export async function findS3Object(address: string): Promise<S3Object | undefined> {
+  const { name: Bucket, client: config } = bucketOf(address);
+  const client = new S3Client(config);
+  const place = { Bucket, Key: decodeURIComponent(new URL(address).pathname.slice(1)) };
+  const found = await client.send(new HeadObjectCommand(place)).catch((error: unknown) => {
+    if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined;
+    throw unavailableStore(error);
+  });
+  if (!found) return undefined;
+  const { ContentLength: size = 0, ETag } = found;
+  return {
+    size,
+    version: ETag ?? `${found.LastModified?.getTime()}`,
+    read: async (start) => {
+      const Range = `bytes=${start}-`;
+      const IfMatch = ETag === undefined ? {} : { IfMatch: ETag };
+      try {
+        const { Body } = await client.send(new GetObjectCommand({ ...place, ...IfMatch, Range }));
+        if (Body instanceof Readable) return Body;
+      } catch (error) {
+        throw unavailableStore(error);
+      }
+      throw unavailableStore(new Error('The file storage answered without a body.'));
+    },
+  };
 }

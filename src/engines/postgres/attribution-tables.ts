@@ -340,7 +340,13 @@ export interface UnfoldedBrandsTable {
   triedAt: Date;
 }
 
+export interface FiguresHistoryTable {
+  onlyOne: Generated<boolean>;
+  history: string;
+}
+
 export interface AttributionTables {
+  figuresHistory: FiguresHistoryTable;
   integrations: IntegrationsTable;
   integrationFailures: IntegrationFailuresTable;
   storeDeliveries: StoreDeliveriesTable;

@@ -8,12 +8,13 @@ const BATCH = 1_000;
  * It uses a dedicated connection while the rows are read, so no other call waits for it.
  */
 export async function* inBatches<T>(
-  { db, semaphore }: Exports,
+  { current, semaphore }: Exports,
   brandId: string,
   select: (db: Db, after: T | undefined, limit: number) => Promise<T[]>,
 ): AsyncGenerator<T> {
   const release = await semaphore.take(brandId);
   try {
+    const db = await current();
     const trx = await db.startTransaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute();
     try {
       let after: T | undefined;

@@ -6,26 +6,33 @@ import {
   type Driver,
   Kysely,
   PostgresDialect,
+  type PostgresPool,
   sql,
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
-import { forgetPrepared, prepareInTransactions } from './prepared.ts';
+import { isStandby, openHosts } from './hosts.ts';
+import { forgetPrepared } from './prepared.ts';
 import { openSemaphore, type Semaphore } from './semaphore.ts';
+import { openSessions } from './session.ts';
 import type { Database } from './tables.ts';
+import { hasCaughtUp } from './replica.ts';
 import { tryWrite } from './try-write.ts';
 
 export type Db = Kysely<Database>;
 
 /** Connections for exports, which last as long as their reader takes, and the semaphore that limits them. */
 export interface Exports {
-  db: Db;
+  /** On a replica, if there is one that has everything committed so far; otherwise on the primary. */
+  current(): Promise<Db>;
   semaphore: Semaphore;
 }
 
 export interface Postgres {
   db: Db;
   exports: Exports;
+  /** For reads that decide nothing, such as metrics and `ledger verify`: a replica, if there is one. It may lag. */
+  reads: Db;
   /** Resolves when Postgres answers within a second. */
   ping(): Promise<void>;
   /** Resolves when Postgres accepts writes. */
@@ -50,8 +57,10 @@ types.setTypeParser(NUMERIC, safeInteger);
 // A day without a time has no zone: it stays `YYYY-MM-DD`.
 types.setTypeParser(DATE, (text) => text);
 
-/** Includes statement timeouts, because the driver's timeout and the server's race. */
-const CONNECTION_LOST = /^(08|57P0|57014|53)/;
+/**
+ * Includes statement timeouts, because the driver's timeout and the server's race, and a primary that became a standby.
+ */
+const CONNECTION_LOST = /^(08|57P0|57014|53|25006)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const DRIVER_LOST = /terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/i;
 
@@ -69,6 +78,7 @@ function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
+  if (isStandby(error)) return true;
   return CONNECTION_LOST.test(code) || NETWORK_ERROR.test(code) || DRIVER_LOST.test(error.message);
 }
 
@@ -107,34 +117,52 @@ function guardDriver(driver: Driver): Driver {
   return driver;
 }
 
-function guardedDialect(pool: pg.Pool): Dialect {
+function guardedDialect(pool: PostgresPool): Dialect {
   const dialect = new PostgresDialect({ pool });
   const createDriver = dialect.createDriver.bind(dialect);
   dialect.createDriver = () => guardDriver(createDriver());
   return dialect;
 }
 
-interface DbOptions extends Omit<pg.PoolConfig, 'types'> {
+interface DbOptions {
   max: number;
   onError: ((error: Error) => void) | undefined;
+  idleInTransactionMs?: number;
+  /** Whether statements of transactions are prepared. */
+  prepares?: boolean;
+  /** Whether any of several hosts will do, not only the primary. */
+  anyHost?: boolean;
 }
 
-function openDb(url: string, { onError, ...options }: DbOptions): Db {
+const STATEMENT_MS = 30_000;
+
+function openDb(url: string, options: DbOptions): Db {
+  const { max, onError, idleInTransactionMs = 0, prepares = false, anyHost = false } = options;
+  const hosts = openHosts(url);
+  const prepare = openSessions({
+    limits: { statementMs: STATEMENT_MS, idleInTransactionMs },
+    prepares,
+    needsPrimary: hosts.areSeveral && !anyHost,
+    onReadOnly: hosts.distrust,
+  });
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: hosts.url(),
     connectionTimeoutMillis: 2_000,
-    query_timeout: 30_000,
-    statement_timeout: 30_000,
+    query_timeout: STATEMENT_MS,
     application_name: 'rollcall',
     types,
-    ...options,
+    max,
+    onConnect: async (client) => {
+      hosts.opened(client);
+      await prepare(client);
+    },
   });
   // Postgres closing an idle connection must not end the process; the next query opens another.
   pool.on('error', (error) => onError?.(error));
   // The same for a connection lost between two statements of a transaction; the next statement fails.
   pool.on('connect', (client) => client.on('error', (error) => onError?.(error)));
   return new Kysely<Database>({
-    dialect: guardedDialect(pool),
+    dialect: guardedDialect(hosts.over(pool)),
     plugins: [
       // Keys inside JSON are data, not columns.
       new CamelCasePlugin({ maintainNestedObjectKeys: true }),
@@ -142,23 +170,41 @@ function openDb(url: string, { onError, ...options }: DbOptions): Db {
   });
 }
 
+/** Most connections for exports: each may be held as long as its reader takes. */
 const EXPORTS = 3;
 /** Ends the snapshot of a process that disappeared. Slow readers are disconnected long before. */
 const EXPORT_IDLE_MS = 600_000;
+/** Beside exports, on a replica. */
+const READS = 2;
 
-export function openPostgres(url: string, options: { max?: number; onError?: (error: Error) => void } = {}): Postgres {
-  const { max = 10, onError } = options;
-  const db = openDb(url, { max, onError, onConnect: prepareInTransactions });
-  const exports = openDb(url, { max: EXPORTS, onError, idle_in_transaction_session_timeout: EXPORT_IDLE_MS });
+export interface PostgresOptions {
+  /** The most connections of this process. */
+  max?: number;
+  /** A replica, or several. */
+  readUrl?: string | undefined;
+  onError?: (error: Error) => void;
+}
+
+export function openPostgres(url: string, { max = 13, readUrl, onError }: PostgresOptions = {}): Postgres {
+  const most = Math.min(EXPORTS, Math.ceil(max / 5));
+  const exportOptions = { max: most, onError, idleInTransactionMs: EXPORT_IDLE_MS };
+  const db = openDb(url, { max: Math.max(1, max - most), onError, prepares: true });
+  const exports = openDb(url, exportOptions);
+  const replica =
+    readUrl === undefined ? undefined : openDb(readUrl, { ...exportOptions, max: most + READS, anyHost: true });
   return {
     db,
-    exports: { db: exports, semaphore: openSemaphore(EXPORTS) },
+    reads: replica ?? db,
+    exports: {
+      current: async () => (replica && (await hasCaughtUp(replica, db)) ? replica : exports),
+      semaphore: openSemaphore(most),
+    },
     ping: async () => {
       await sql`select 1`.execute(db);
     },
     tryWrite: () => tryWrite(db),
     close: async () => {
-      await Promise.all([db.destroy(), exports.destroy()]);
+      await Promise.all([db.destroy(), exports.destroy(), replica?.destroy()]);
     },
   };
 }

@@ -1,5 +1,3 @@
-import type pg from 'pg';
-
 /**
  * Limit per process, so that statements whose text varies (by number of rows, by filters) do not fill the server's
  * memory.
@@ -18,23 +16,16 @@ function nameOf(text: string): string | undefined {
   return name;
 }
 
-/** Gives a statement with values the name of its prepared statement; passes anything else through. */
-function named([text, values, ...more]: readonly unknown[]): readonly unknown[] {
+/**
+ * Gives a statement with values the name of its prepared statement; passes anything else through. Statements of
+ * transactions are prepared: an order is ten small statements whose planning takes longer than their execution (a quarter
+ * of the total time of orders, API and PostgreSQL together). Lists run outside transactions and are planned each time,
+ * for their brand and filter.
+ */
+export function named([text, values, ...more]: readonly unknown[]): readonly unknown[] {
   if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) return [text, values, ...more];
   const name = nameOf(text);
   return name === undefined ? [text, values, ...more] : [{ name, text, values }, ...more];
-}
-
-/**
- * Prepares the statements that a connection runs in transactions: an order is ten small statements whose planning takes
- * longer than their execution (a quarter of the total time of orders, API and PostgreSQL together). Lists run outside
- * transactions and are planned each time, for their brand and filter.
- */
-export function prepareInTransactions(client: pg.ClientBase): void {
-  const query = client.query;
-  const prepared = (...args: unknown[]) =>
-    Reflect.apply(query, client, client.getTransactionStatus() === 'T' ? named(args) : args);
-  Object.defineProperty(client, 'query', { value: prepared });
 }
 
 /** Prepares everything again under new names, because a table's columns have changed. */

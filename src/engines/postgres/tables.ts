@@ -125,6 +125,9 @@ export interface DirectoryWritersTable {
   command: string;
   holder: string;
   since: Date;
+  token: string | null;
+  process: string | null;
+  heldUntil: Date | null;
 }
 
 export interface Database

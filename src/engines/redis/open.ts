@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import type { Redis as Client } from 'ioredis';
+import type { Cluster, Redis as Server } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
-import { PatientClient } from './patient-client.ts';
+import { openClient, readAddress } from './address.ts';
+import { PatientCluster } from './patient-client.ts';
 
 export interface RedisOptions {
   /** Timeout of every command, so that a hanging Redis delays a request no longer than this. */
@@ -10,11 +11,14 @@ export interface RedisOptions {
   onError?: (error: Error) => void;
 }
 
+type Client = Server | Cluster;
+
 type Argument = string | number;
 
 export type Script = (keys: string[], args: Argument[]) => Promise<unknown>;
 
 export interface Redis {
+  /** Keys of one command or script share a hash tag, and a pipeline has keys of one tag only: on a cluster they are on one node. */
   client: Client;
   /** Makes a Lua script a function of its keys and arguments. It takes one round trip and is loaded on first use. */
   script(lua: string): Script;
@@ -26,21 +30,8 @@ export interface Redis {
   close(): Promise<void>;
 }
 
-/** A primary that became a replica keeps its connections; only a new connection leads to the new primary. */
-export const isReplica = (error: Error): boolean => error.message.startsWith('READONLY');
-
 export function openRedis(url: string, options: RedisOptions = {}): Redis {
-  const client: Client = new PatientClient(url, options.timeoutMs ?? 1_000, {
-    connectTimeout: 1_000,
-    // A command sent while disconnected fails at once, because callers can continue without Redis.
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    // A debit whose response was lost must not be sent again.
-    autoResendUnfulfilledCommands: false,
-    retryStrategy: (attempt) => Math.min(50 * attempt, 500),
-    reconnectOnError: isReplica,
-    lazyConnect: true,
-  });
+  const client: Client = openClient(readAddress(url), options.timeoutMs ?? 1_000);
   client.on('error', (error: Error) => options.onError?.(error));
   client.connect().catch(ignoreFailure('the retry strategy keeps connecting; commands fail at once until then'));
 
@@ -52,7 +43,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
       if (
         error instanceof Error &&
         error.name === 'ReplyError' &&
-        !/^(LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|TRYAGAIN)/.test(error.message)
+        !/^(LOADING|READONLY|MISCONF|OOM|CLUSTERDOWN|TRYAGAIN|MASTERDOWN|NOREPLICAS)/.test(error.message)
       ) {
         throw error;
       }
@@ -84,7 +75,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
         });
       }
     },
-    ping: async () => void (await client.ping()),
+    ping: async () => void (await (client instanceof PatientCluster ? client.pingPrimaries() : client.ping())),
     close: async () => {
       await client.quit().catch(() => client.disconnect());
     },
@@ -94,5 +85,5 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
 /** Whether a failed command may have run. Only a command that never left this process certainly did not. */
 export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
-  return !(cause instanceof Error && cause.message.includes("isn't writeable"));
+  return !(cause instanceof Error && /isn't (?:writeable|ready)/.test(cause.message));
 }

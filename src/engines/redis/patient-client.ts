@@ -1,4 +1,7 @@
-import { type Command, Redis, type RedisOptions } from 'ioredis';
+import { Cluster, type ClusterNode, type ClusterOptions, type Command, Redis, type RedisOptions } from 'ioredis';
+import { ignoreFailure } from '../../values/errors.ts';
+
+const SLOTS = 16_384;
 
 /**
  * Rejects a command when its response is late. The `commandTimeout` of ioredis also rejects responses that are already
@@ -20,8 +23,9 @@ function boundCommand(command: Command, timeoutMs: number): void {
 export class PatientClient extends Redis {
   readonly #timeoutMs: number;
 
-  constructor(url: string, timeoutMs: number, options: Omit<RedisOptions, 'replyMapping'>) {
-    super(url, options);
+  constructor(url: string | undefined, timeoutMs: number, options: Omit<RedisOptions, 'replyMapping'>) {
+    if (url === undefined) super(options);
+    else super(url, options);
     this.#timeoutMs = timeoutMs;
   }
 
@@ -29,5 +33,39 @@ export class PatientClient extends Redis {
     const answer = super.sendCommand(command, stream);
     boundCommand(command, this.#timeoutMs);
     return answer;
+  }
+}
+
+type ClusterOfServers = Omit<ClusterOptions, 'replyMapping' | 'redisOptions'> & {
+  redisOptions: Omit<NonNullable<ClusterOptions['redisOptions']>, 'replyMapping'>;
+};
+
+export class PatientCluster extends Cluster {
+  readonly #timeoutMs: number;
+
+  constructor(nodes: ClusterNode[], timeoutMs: number, options: ClusterOfServers) {
+    super(nodes, options);
+    this.#timeoutMs = timeoutMs;
+    // Otherwise the first command would connect, and those that come meanwhile would fail.
+    this.on('+node', (node: Redis) => node.connect().catch(ignoreFailure('commands to it fail until it is up')));
+  }
+
+  override sendCommand(command: Command, stream?: Parameters<Cluster['sendCommand']>[1], node?: unknown): unknown {
+    const answer = super.sendCommand(command, stream, node);
+    boundCommand(command, this.#timeoutMs);
+    return answer;
+  }
+
+  /** Throws unless every slot is served by a primary that answers. */
+  async pingPrimaries(): Promise<void> {
+    const primaries = new Set(Array.from({ length: SLOTS }, (_, slot) => this.slots[slot]?.[0]));
+    const connected = new Map(this.nodes('master').map((node) => [`${node.options.host}:${node.options.port}`, node]));
+    await Promise.all(
+      [...primaries].map(async (name) => {
+        const node = name === undefined ? undefined : connected.get(name);
+        if (!node) throw new Error(name === undefined ? 'Some slots have no primary.' : `${name} is down.`);
+        await node.ping();
+      }),
+    );
   }
 }

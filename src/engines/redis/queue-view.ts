@@ -1,6 +1,6 @@
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from './open.ts';
-import type { QueueOptions } from './queue.ts';
+import { prefixOf, type QueueOptions } from './queue.ts';
 
 export interface FailedJob {
   id: string;
@@ -25,7 +25,8 @@ const failedOf = ({ id = '', name, failedReason }: Job): FailedJob => ({ id, nam
 
 /** A queue as operators see it, over a shared connection. */
 export function viewQueue({ client, use }: Redis, name: string, options: QueueOptions = {}): QueueView {
-  const queue = new Queue(name, { connection: client, skipVersionCheck: true, ...options });
+  const prefix = prefixOf(client.isCluster, options.prefix);
+  const queue = new Queue(name, { connection: client, skipVersionCheck: true, prefix });
   queue.on('error', () => undefined);
   return {
     waiting: () =>

@@ -1,5 +1,5 @@
-import { Queue, Worker } from 'bullmq';
-import { isReplica } from './open.ts';
+import { type ConnectionOptions, Queue, Worker } from 'bullmq';
+import { isReplica, openWaitingCluster, placeOf, readAddress } from './address.ts';
 
 export interface QueueOptions {
   /** Separates the queues of several installations on one Redis. */
@@ -16,15 +16,38 @@ export interface JobQueue {
 /** Failed jobs kept for `jobs list` and `jobs retry`. */
 export const KEPT_FAILED = { count: 200 };
 
-export const connectionOf = (url: string) => ({
-  ...{ url, maxRetriesPerRequest: null, connectTimeout: 2_000 },
+/** BullMQ's usual prefix. On a cluster it is a hash tag, because its scripts use several keys of a queue. */
+export const prefixOf = (isCluster: boolean, prefix = 'bull'): string => (isCluster ? `{${prefix}}` : prefix);
+
+interface QueueConnection {
+  connection: ConnectionOptions;
+  prefix: string;
+  /** Closes what BullMQ does not: a connection that it was given. */
+  close(): Promise<void>;
+}
+
+/** A connection of its own for a queue or a worker. Without `retries`, a command waits until Redis is back. */
+export function connectionOf(url: string, prefix: string | undefined, retries: number | null = null): QueueConnection {
+  const address = readAddress(url);
+  const options = { connectTimeout: 2_000, maxRetriesPerRequest: retries };
+  if (address.kind === 'cluster') {
+    const cluster = openWaitingCluster(address, options);
+    return { connection: cluster, prefix: prefixOf(true, prefix), close: async () => cluster.disconnect() };
+  }
   // The failed command is sent again on the new connection.
-  reconnectOnError: (error: Error) => (isReplica(error) ? (2 as const) : false),
-});
+  const reconnectOnError = (error: Error) => (isReplica(error) ? (2 as const) : false);
+  const connection = {
+    ...options,
+    reconnectOnError,
+    ...placeOf(address),
+    ...(address.kind === 'server' && { url: address.url }),
+  };
+  return { connection, prefix: prefixOf(false, prefix), close: async () => undefined };
+}
 
 export function openQueue(url: string, name: string, { prefix }: QueueOptions = {}): JobQueue {
-  const connection = { ...connectionOf(url), maxRetriesPerRequest: 1 };
-  const queue = new Queue(name, { connection, ...(prefix === undefined ? {} : { prefix }) });
+  const { close, ...options } = connectionOf(url, prefix, 1);
+  const queue = new Queue(name, options);
   // Commands report failures themselves; an unhandled error event would end the process.
   queue.on('error', () => undefined);
   return {
@@ -35,7 +58,10 @@ export function openQueue(url: string, name: string, { prefix }: QueueOptions = 
         { deduplication: { id: rowId }, removeOnComplete: true, removeOnFail: KEPT_FAILED },
       );
     },
-    close: () => queue.close(),
+    close: async () => {
+      await queue.close();
+      await close();
+    },
   };
 }
 
@@ -62,7 +88,8 @@ export function openWorker(
   run: (rowId: string) => Promise<void>,
   options: WorkerOptions,
 ): JobWorker {
-  const { lostAfterMs, onError, onRun, ...rest } = options;
+  const { lostAfterMs, onError, onRun, prefix } = options;
+  const { close, ...connection } = connectionOf(url, prefix);
   const metered = async ({ data }: { data: { rowId: string } }) => {
     const from = performance.now();
     const report = (outcome: { error?: unknown }) => onRun?.(outcome, (performance.now() - from) / 1_000);
@@ -75,14 +102,18 @@ export function openWorker(
     report({});
   };
   const worker = new Worker<{ rowId: string }>(name, metered, {
-    connection: connectionOf(url),
+    ...connection,
     concurrency: 1,
     lockDuration: lostAfterMs,
     stalledInterval: lostAfterMs,
     // The row decides when to give up; a job dropped here would only be recreated from it.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
-    ...rest,
   });
   worker.on('error', onError);
-  return { close: () => worker.close() };
+  return {
+    close: async () => {
+      await worker.close();
+      await close();
+    },
+  };
 }

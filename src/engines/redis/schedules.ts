@@ -33,8 +33,10 @@ export interface Schedules {
 }
 
 export function openSchedules(url: string, schedules: readonly Schedule[], options: SchedulesOptions): Schedules {
-  const { run, onError, ...rest } = options;
-  const queue = new Queue(SCHEDULES, { connection: { ...connectionOf(url), maxRetriesPerRequest: 1 }, ...rest });
+  const { run, onError, prefix } = options;
+  const { close: closeAdding, ...adding } = connectionOf(url, prefix, 1);
+  const { close: closeRunning, ...connection } = connectionOf(url, prefix);
+  const queue = new Queue(SCHEDULES, adding);
   // Commands report failures themselves; an unhandled error event would end the process.
   queue.on('error', () => undefined);
   const running = new Set<string>();
@@ -51,9 +53,8 @@ export function openSchedules(url: string, schedules: readonly Schedule[], optio
   }
 
   const worker = new Worker(SCHEDULES, ({ name }) => runOnce(name), {
-    connection: connectionOf(url),
+    ...connection,
     concurrency: AT_ONCE,
-    ...rest,
   });
   worker.on('error', onError);
 
@@ -73,5 +74,11 @@ export function openSchedules(url: string, schedules: readonly Schedule[], optio
     for (const name of known.keys()) await queue.removeJobScheduler(name);
   }
 
-  return { keep, close: async () => void (await Promise.all([worker.close(), queue.close()])) };
+  return {
+    keep,
+    close: async () => {
+      await Promise.all([worker.close(), queue.close()]);
+      await Promise.all([closeAdding(), closeRunning()]);
+    },
+  };
 }

@@ -81,6 +81,13 @@ export async function listBrands(clickhouse: ClickHouse): Promise<string[]> {
   return rows.map(({ brand_id }) => brand_id);
 }
 
+/** The last ledger entry of each brand. */
+export async function listLastSeqs(clickhouse: ClickHouse): Promise<{ brandId: string; seq: number }[]> {
+  const Row = z.object({ brand_id: z.string(), seq: integer });
+  const rows = await query(clickhouse, Row, 'SELECT brand_id, max(seq) AS seq FROM ledger_v1 GROUP BY brand_id');
+  return rows.map(({ brand_id: brandId, seq }) => ({ brandId, seq }));
+}
+
 /** Deletes everything of the brands that can be rebuilt. Their clicks stay. */
 export async function deleteFolded(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
   for (const table of ['ledger_v1', 'link_daily_v1', 'link_life_v1', 'brand_daily_v1']) {

@@ -262,3 +262,37 @@ export async function oldestUnsentId(db: Db): Promise<number> {
     .executeTakeFirst();
   return row?.id ?? 0;
 }
+
+/** Another after a standby was promoted or a dump restored: the timeline of the log, and the system. */
+const HISTORY = sql<string>`(select system_identifier from pg_control_system()) || ' ' ||
+  left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`;
+
+/** The database's history, and the one under which figures were last sent; null before the first. */
+export async function findHistory(db: Db): Promise<{ current: string; recorded: string | null }> {
+  const { rows } = await sql<{ current: string; recorded: string | null }>`
+    select ${HISTORY} as current, (select history from figures_history) as recorded`.execute(db);
+  const [row] = rows;
+  if (!row) throw new Error('A statement that returns one row returned none.');
+  return row;
+}
+
+export async function recordHistory(db: Db, history: string): Promise<void> {
+  await sql`insert into figures_history (history) values (${history})
+    on conflict (only_one) do update set history = excluded.history`.execute(db);
+}
+
+/** Whether ClickHouse may have entries that a failover lost. Until it is compared, nothing more is sent to it. */
+export async function isAfterFailover(db: Db): Promise<boolean> {
+  const { current, recorded } = await findHistory(db);
+  return recorded !== null && recorded !== current;
+}
+
+/** Of each brand with a ledger here, the last entry that is in a batch. */
+export async function listPositions(db: Db): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('brands')
+    .leftJoin('ledgerPositions as position', 'position.brandId', 'brands.id')
+    .select(['brands.id as brandId', 'position.seq'])
+    .execute();
+  return new Map(rows.map(({ brandId, seq }) => [brandId, seq ?? 0]));
+}

@@ -23,6 +23,8 @@ export interface EmbeddedOptions {
   dataName: string;
   /** Default: all four. */
   only?: readonly EngineName[];
+  /** Engines that are started in another way, such as a node of a cluster. */
+  engines?: Partial<Record<EngineName, Engine>>;
   elasticsearchHeapMb: number;
   java: Config['java'];
   /** Engines that the start does not wait for; `started` resolves when they are up. */
@@ -56,7 +58,7 @@ export interface EmbeddedEngines {
   stop(): Promise<void>;
 }
 
-const ENGINES: Record<EngineName, Engine> = { postgres, redis: valkey, elasticsearch, clickhouse };
+const EMBEDDED: Record<EngineName, Engine> = { postgres, redis: valkey, elasticsearch, clickhouse };
 
 /** Engines that read others' data stop first, the source of truth last. */
 const STOP_ORDER: readonly EngineName[] = ['elasticsearch', 'clickhouse', 'redis', 'postgres'];
@@ -107,16 +109,17 @@ function mainPid(name: EngineName, running: Running): number | undefined {
 /** A stack while it starts and runs. */
 interface Launched {
   stack: Stack;
+  engines: Record<EngineName, Engine>;
   pad: Launchpad;
   seats: ReadonlyMap<EngineName, Seat>;
   starting: ReadonlyMap<EngineName, Promise<void>>;
   ending: AbortController;
 }
 
-function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngines {
+function handle({ stack, engines, pad, seats, starting, ending }: Launched): EmbeddedEngines {
   let stopped: Promise<void> | undefined;
   return {
-    urls: Object.fromEntries([...seats].map(([name, seat]) => [name, ENGINES[name].url(seat)])),
+    urls: Object.fromEntries([...seats].map(([name, seat]) => [name, engines[name].url(seat)])),
     started: async (name) => await starting.get(name),
     get pids() {
       const entries = [...stack].map(([name, running]) => [name, mainPid(name, running)] as const);
@@ -128,7 +131,7 @@ function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngi
     memoryMb: () => byName(stack, ({ process }) => (process.ended() ? undefined : memoryMbOf(process.pid))),
     restart: async (name) => {
       const running = stack.get(name);
-      if (!running || stopped) throw new Error(`No embedded ${ENGINES[name].title} runs here.`);
+      if (!running || stopped) throw new Error(`No embedded ${engines[name].title} runs here.`);
       await stopEngine(running);
       stack.set(name, await startEngine(name, running.engine, running.seat, pad, 1));
     },
@@ -143,9 +146,10 @@ function handle({ stack, pad, seats, starting, ending }: Launched): EmbeddedEngi
 /** Starts real engines on this machine, on free loopback ports; downloads them first if they are not installed. */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedEngines> {
   const { dataName, only, elasticsearchHeapMb, java: javaConfig, report } = options;
+  const engines = { ...EMBEDDED, ...options.engines };
   const names = ENGINE_NAMES.filter((name) => only?.includes(name) ?? true);
   const base = engineFolder(options.directory);
-  const homeOf = (name: EngineName) => path.join(base, ENGINES[name].installation?.folder ?? '');
+  const homeOf = (name: EngineName) => path.join(base, engines[name].installation?.folder ?? '');
   const java = await checkPrerequisites({
     engines: names,
     isInstalled: (name) => isInstalled(homeOf(name)),
@@ -165,7 +169,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   }
   /** An engine that becomes ready only after the stack was stopped is stopped, too. */
   const startOne = async (name: EngineName, seat: Seat, patience = 1) => {
-    const running = await startEngine(name, ENGINES[name], seat, pad, patience);
+    const running = await startEngine(name, engines[name], seat, pad, patience);
     if (ending.signal.aborted) await stopEngine(running);
     else stack.set(name, running);
   };
@@ -175,7 +179,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   };
   /** Each engine starts as soon as it is downloaded, without waiting for larger ones. */
   const fetchAndStart = async (name: EngineName, seat: Seat) => {
-    const engine = ENGINES[name];
+    const engine = engines[name];
     await installEngine(engine, base, java, report);
     ending.signal.throwIfAborted();
     const start = startOne(name, seat);
@@ -192,5 +196,5 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
     await stopStack(stack, pad.stack);
     throw error;
   }
-  return handle({ stack, pad, seats, starting, ending });
+  return handle({ stack, engines, pad, seats, starting, ending });
 }

@@ -42,7 +42,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
   });
   try {
     if (!resolved.urls.postgres || !resolved.urls.redis) throw new Error('PostgreSQL and Redis are needed.');
-    const postgres = openPostgres(resolved.urls.postgres, { max: 2 });
+    const postgres = openPostgres(resolved.urls.postgres, { max: 3 });
     const redis = openRedis(resolved.urls.redis);
     try {
       await redis.ready();
@@ -78,7 +78,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
   });
   try {
     if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('PostgreSQL, Redis, ClickHouse are needed.');
-    const postgres = openPostgres(urls.postgres, { max: 2 });
+    const postgres = openPostgres(urls.postgres, { max: 3, readUrl: config.databaseReadUrl });
     const redis = openRedis(urls.redis);
     const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
     try {

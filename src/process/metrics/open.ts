@@ -36,12 +36,12 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
 export function openProcessMetrics(context: Context): Metrics {
   const { postgres, redis, clock } = context;
   const metrics = openMetrics();
-  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.db, consumer));
-  meterLedger(metrics, () => countUnsynced(postgres.db));
+  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.reads, consumer));
+  meterLedger(metrics, () => countUnsynced(postgres.reads));
   meterClicks(metrics, () => backlogOf(redis, clock.now()));
   const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
-  meterWebhooks(metrics, () => readWebhookFigures(postgres.db, clock.now(), recently()), clock.now);
-  meterMails(metrics, () => countMails(postgres.db), clock.now);
+  meterWebhooks(metrics, () => readWebhookFigures(postgres.reads, clock.now(), recently()), clock.now);
+  meterMails(metrics, () => countMails(postgres.reads), clock.now);
   meterJobs(metrics, redis);
   meterQueues(metrics, redis);
   meterDirectory(metrics, context);

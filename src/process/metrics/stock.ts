@@ -15,7 +15,7 @@ const COUNTS_KEPT_MS = 60_000;
 /** Metrics of imports, and of the directory's size and age. */
 export function meterDirectory(metrics: Metrics, { postgres, elastic, config, clock }: Context): void {
   const alias = config.directoryAlias;
-  const imports = openScraped(metrics, () => readImportFigures(postgres.db, alias));
+  const imports = openScraped(metrics, () => readImportFigures(postgres.reads, alias));
   imports('rollcall_directory_imports', 'Imports of the directory by state.', ['state'], (one, known) => {
     for (const { state, count } of known.imports) one.set({ state }, count);
   });
@@ -52,7 +52,7 @@ const RECENTLY_MS = 300_000;
 export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void {
   const inbox = openScraped(metrics, () => {
     const now = clock.now();
-    return readInbox(postgres.db, now, new Date(now.getTime() - RECENTLY_MS));
+    return readInbox(postgres.reads, now, new Date(now.getTime() - RECENTLY_MS));
   });
   const help = 'Deliveries of stores that wait to be folded: due now, or to be tried again later.';
   inbox('rollcall_store_deliveries_waiting', help, ['when'], (one, { waiting }) => {
@@ -70,7 +70,7 @@ export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void
 }
 
 export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
-  const payouts = openScraped(metrics, () => readPayoutFigures(postgres.db), COUNTS_KEPT_MS);
+  const payouts = openScraped(metrics, () => readPayoutFigures(postgres.reads), COUNTS_KEPT_MS);
   payouts('rollcall_payouts', 'Payouts by status and method.', ['status', 'method'], (one, known) => {
     for (const { status, method, count } of known.payouts) one.set({ status, method }, count);
   });
@@ -86,7 +86,7 @@ export function meterPayouts(metrics: Metrics, { postgres }: Context): void {
 
 /** Connected stores, by the version of the API that answers and by whether their webhooks are on. */
 export function meterStores(metrics: Metrics, { postgres }: Context): void {
-  const stores = openScraped(metrics, () => readStoreFigures(postgres.db), COUNTS_KEPT_MS);
+  const stores = openScraped(metrics, () => readStoreFigures(postgres.reads), COUNTS_KEPT_MS);
   const labels: ('provider' | 'version' | 'current')[] = ['provider', 'version', 'current'];
   stores('rollcall_store_api_versions', 'Connected stores by the API version that answers.', labels, (one, known) => {
     for (const { provider, apiVersion, count } of known.versions) {
@@ -102,7 +102,7 @@ export function meterStores(metrics: Metrics, { postgres }: Context): void {
 
 /** Metrics of what was read from stores directly, in addition to their webhooks. */
 export function meterSweeps(metrics: Metrics, { postgres, clock }: Context): void {
-  const sweeps = openScraped(metrics, () => readSweepFigures(postgres.db, clock.now()), COUNTS_KEPT_MS);
+  const sweeps = openScraped(metrics, () => readSweepFigures(postgres.reads, clock.now()), COUNTS_KEPT_MS);
   sweeps('rollcall_store_sweeps_total', 'Sweeps of stores by outcome.', ['outcome'], (one, known) => {
     one.set({ outcome: 'done' }, known.done);
     one.set({ outcome: 'failed' }, known.failed);

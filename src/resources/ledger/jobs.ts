@@ -1,7 +1,19 @@
 import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
-import { findReconciliation, finishReconciliation, insertReconciliation } from '../../figures/rollups/queries.ts';
+import {
+  findReconciliation,
+  finishReconciliation,
+  insertReconciliation,
+  listLastSeqs,
+} from '../../figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../../figures/schema.ts';
-import { insertUnfolded, listUnfolded, oldestUnsentId } from '../../figures/sync/queries.ts';
+import {
+  findHistory,
+  insertUnfolded,
+  listPositions,
+  listUnfolded,
+  oldestUnsentId,
+  recordHistory,
+} from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { chunksOf } from '../../values/chunks.ts';
@@ -76,19 +88,61 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
   await finishReconciliation(clickhouse);
 }
 
+/**
+ * After an asynchronous failover PostgreSQL may lack the ledger's last entries, which ClickHouse has. What a promoted
+ * standby has is a beginning of what was: the positions come before what is sent, so exactly the brands of which
+ * ClickHouse is ahead have lost entries. Nothing is sent until they are noted.
+ */
+export async function repairAfterFailover(engines: Engines): Promise<void> {
+  const { postgres, clickhouse, log } = engines;
+  const { current, recorded } = await findHistory(postgres.db);
+  if (current === recorded) return;
+  const positions = recorded === null ? new Map<string, number>() : await listPositions(postgres.db);
+  const sent = recorded === null ? [] : await listLastSeqs(clickhouse);
+  const ahead = sent.filter(({ brandId, seq }) => seq > (positions.get(brandId) ?? seq));
+  await insertUnfolded(
+    postgres.db,
+    ahead.map(({ brandId }) => brandId),
+  );
+  await recordHistory(postgres.db, current);
+  if (recorded === null) return;
+  log.warn(
+    { from: recorded, to: current, brands: ahead.length },
+    'PostgreSQL was replaced by a standby or a copy: rebuilding the figures of brands that lost ledger entries',
+  );
+  for (const { brandId, seq } of ahead) {
+    log.warn({ brandId, lost: seq - (positions.get(brandId) ?? seq) }, 'rebuilding figures of lost entries');
+    await rebuildFigures(engines, brandId);
+  }
+}
+
+/** Rebuilds brands together. If that fails, each is rebuilt alone, so that one brand does not keep the others incomplete. */
+async function rebuildChunk(engines: Engines, brandIds: readonly string[]): Promise<void> {
+  try {
+    await rebuildTogether(engines, brandIds);
+  } catch (error) {
+    if (brandIds.length === 1) throw error;
+    const rebuilt = [];
+    for (const brandId of brandIds) rebuilt.push(...(await Promise.allSettled([rebuildFigures(engines, brandId)])));
+    const failed = rebuilt.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+}
+
 /** Rebuilds the figures of brands whose last rebuild was interrupted or failed. */
 export async function rebuildUnfinished(engines: Engines): Promise<void> {
   for (const brandIds of chunksOf(await listUnfolded(engines.postgres.db), REBUILT_TOGETHER)) {
-    await rebuildTogether(engines, brandIds);
+    await rebuildChunk(engines, brandIds);
   }
 }
 
 export const reconcileJob: Job = {
   name: 'reconcile-figures',
   everyMs: 5_000,
-  asksFor: 'figures to compare after a start of ClickHouse, and unfinished rebuilds',
+  asksFor: 'figures to compare after a start of ClickHouse or a failover of PostgreSQL, and unfinished rebuilds',
   run: async (context) => {
     await ensureMigrated(context.clickhouse);
+    await repairAfterFailover(context);
     await reconcileFigures(context);
     await rebuildUnfinished(context);
   },

@@ -143,9 +143,9 @@ export async function verifyLedger(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
 ): Promise<Verification> {
-  const records = await inSnapshot(postgres.db, async (trx) => await verifyRecords(trx, brandId));
+  const records = await inSnapshot(postgres.reads, async (trx) => await verifyRecords(trx, brandId));
   // An edited ledger may be impossible to compare; it is reported all the same.
-  const differing = await compareFigures({ db: postgres.db, clickhouse }, brandId).catch((error: unknown) => [
+  const differing = await compareFigures({ db: postgres.reads, clickhouse }, brandId).catch((error: unknown) => [
     `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
   ]);
   return { ...records, problems: [...records.problems, ...differing] };

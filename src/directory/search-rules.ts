@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import type { Unchecked } from '../values/problems.ts';
+import { fold } from './place-names.ts';
+import { readCity, readCountry, readLocation, readState } from './places.ts';
+
+/** Refuses a `state` that contradicts the state in `City, ST`. */
+function assertOneState(query: Unchecked<'city' | 'state'>, context: z.RefinementCtx): void {
+  if (typeof query.city !== 'string' || typeof query.state !== 'string') return;
+  const city = readCity(query.city);
+  const state = readState(query.state);
+  if (city.kind === 'state' || !city.state) return;
+  const given = state.kind === 'state' ? state.state.code : state.text;
+  if (given === city.state.code) return;
+  context.addIssue({
+    code: 'custom',
+    path: ['state'],
+    params: { code: 'contradiction' },
+    message: `contradicts the state in city: ${JSON.stringify(query.city)} is in ${city.state.code}, state says ${given}`,
+    input: query.state,
+  });
+}
+
+type Rule = (query: Unchecked<string>, context: z.RefinementCtx) => void;
+
+function refuse(context: z.RefinementCtx, field: string, message: string, input: unknown): void {
+  context.addIssue({ code: 'custom', path: [field], params: { code: 'contradiction' }, message, input });
+}
+
+const RANGES = ['follower', 'engagement', 'age', 'posts'];
+
+const assertOrder: Rule = (query, context) => {
+  for (const name of RANGES) {
+    const [least, most] = [query[`${name}_min`], query[`${name}_max`]];
+    if (typeof least !== 'number' || typeof most !== 'number' || least <= most) continue;
+    refuse(context, `${name}_min`, `must not be above ${name}_max (${most})`, least);
+  }
+};
+
+/** What two values have in common if they mean the same. */
+const READINGS: Readonly<Record<string, (value: string) => string>> = {
+  category: fold,
+  niche: fold,
+  gender: fold,
+  city: (value) => JSON.stringify(readCity(value)),
+  state: (value) => JSON.stringify({ ...readState(value), text: '' }),
+  country: (value) => JSON.stringify(readCountry(value)),
+};
+
+const valuesOf = (value: unknown): string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string');
+
+const assertSeveral: Rule = (query, context) => {
+  for (const [name, readingOf] of Object.entries(READINGS)) {
+    const [one, any, not] = [query[name], query[`${name}_any`], query[`not_${name}`]];
+    if (one !== undefined && any !== undefined) {
+      refuse(context, `${name}_any`, `must not stand beside ${name}: send one of the two`, valuesOf(any).join('|'));
+    }
+    const wanted = new Map([...valuesOf(one), ...valuesOf(any)].map((value) => [readingOf(value), value]));
+    for (const value of valuesOf(not)) {
+      const same = wanted.get(readingOf(value));
+      if (same === undefined) continue;
+      const other = one === undefined ? `${name}_any` : name;
+      refuse(context, `not_${name}`, `contradicts ${other}, which has ${JSON.stringify(same)}`, value);
+    }
+  }
+};
+
+const assertStates: Rule = (query, context) => {
+  const { state_any } = query;
+  if (state_any === undefined) return;
+  for (const name of ['city', 'city_any']) {
+    for (const value of valuesOf(query[name])) {
+      const city = readCity(value);
+      if (city.kind === 'state' || !city.state) continue;
+      const message = `must not stand beside a ${name} that names its state (${JSON.stringify(value)})`;
+      refuse(context, 'state_any', message, valuesOf(state_any).join('|'));
+    }
+  }
+};
+
+const assertWords: Rule = ({ q, q_as, typos, sort }, context) => {
+  if (typos === true && q === undefined) refuse(context, 'typos', 'needs q, whose words it reads', 'true');
+  if (sort !== 'relevance') return;
+  if (q === undefined) refuse(context, 'sort', 'by relevance needs q', sort);
+  else if (typeof q === 'string' && q_as !== 'text' && readLocation(q)) {
+    refuse(context, 'sort', `by relevance needs a text, and q ${JSON.stringify(q)} is a place: add q_as=text`, sort);
+  }
+};
+
+const PREVIEWED = ['facets', 'stats', 'facet_size', 'facet_q'];
+
+const assertPreviewed: Rule = (query, context) => {
+  const { preview } = query;
+  if (preview === true) return;
+  for (const name of PREVIEWED) {
+    const value = query[name];
+    if (value !== undefined) refuse(context, name, 'needs preview=true, which has the facets', String(value));
+  }
+};
+
+/** The rules across the parameters of a search; each message names both sides. */
+export function assertSettled(query: Unchecked<string>, context: z.RefinementCtx): void {
+  const { city, state } = query;
+  assertOneState({ city, state }, context);
+  for (const rule of [assertOrder, assertSeveral, assertStates, assertWords, assertPreviewed]) rule(query, context);
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import type { Counts, Snapshot } from './counts.ts';
+import type { Interpretation } from './understand.ts';
+
+const SHOWN = 10;
+
+const Words = z.array(z.object({ text: z.string(), options: z.array(z.object({ text: z.string() })) }));
+const Answer = z.object({
+  suggest: z.object({ one: Words, two: Words }),
+});
+
+const near = (max_edits: number, min_word_length: number) => ({
+  term: {
+    field: 'q_all',
+    suggest_mode: 'always',
+    sort: 'frequency',
+    max_edits,
+    min_word_length,
+    prefix_length: 2,
+    size: SHOWN,
+    shard_size: 1_000,
+    accuracy: 0,
+  },
+});
+
+/** For each word of a text the most frequent other words that a search with typing errors matches too. */
+export async function typosIn(
+  counts: Counts,
+  snapshot: Snapshot,
+  text: string,
+): Promise<NonNullable<Interpretation['typos']>> {
+  const body = { size: 0, track_total_hits: false, suggest: { text, one: near(1, 4), two: near(2, 8) } };
+  const { one, two } = (await counts.ask(snapshot.index, Answer, body)).suggest;
+  return one.map(({ text: word, options }, i) => {
+    const found = [...word].length < 8 ? options : (two[i]?.options ?? []);
+    return { word, matched: found.map((option) => option.text) };
+  });
+}

@@ -1,0 +1,121 @@
+import type pg from 'pg';
+import { z } from 'zod';
+import { ignoreFailure } from '../../values/errors.ts';
+import { named } from './prepared.ts';
+
+/** Limits that the server keeps for each statement or transaction. */
+export interface Limits {
+  statementMs: number;
+  idleInTransactionMs: number;
+}
+
+/** A pool of connections to servers, of which only one may accept writes. */
+export interface Sessions {
+  limits: Limits;
+  /** Whether statements of transactions are prepared. */
+  prepares: boolean;
+  /** Refuses standbys, because several servers are configured. */
+  needsPrimary: boolean;
+  /** Called when a server that accepted writes no longer does. */
+  onReadOnly(): void;
+}
+
+export class IsStandby extends Error {}
+
+const Facts = z.array(z.object({ is_standby: z.boolean(), is_direct: z.boolean() }));
+const Known = z.array(z.object({ is_known: z.boolean() }));
+
+const TRANSACTION = /^(begin|start transaction)\b/i;
+const READ_ONLY = '25006';
+
+const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error && error.code === READ_ONLY;
+
+/**
+ * Whether the pooler gives each statement that a client prepares a name of its own. One that does not would run it on a
+ * server connection that lacks it. Every pooler answers the same, so the first connection asks.
+ */
+async function findsPrepared(client: pg.ClientBase): Promise<boolean> {
+  const name = `rollcall_probe_${process.pid}_${Date.now()}`;
+  await client.query('begin').catch((error: unknown) => {
+    throw new Error(
+      'The pooler in front of PostgreSQL refuses transactions. Set pool_mode = transaction: statement pooling cannot work.',
+      { cause: error },
+    );
+  });
+  await client.query({ name, text: 'select $1::int', values: [1] });
+  const { rows } = await client.query(
+    `select exists (select from pg_prepared_statements where name = '${name}') as is_known`,
+  );
+  const isPassedOn = Known.parse(rows)[0]?.is_known !== false;
+  if (isPassedOn) await client.query(`deallocate ${name}`);
+  await client.query('commit');
+  return !isPassedOn;
+}
+
+let poolerPrepares: Promise<boolean> | undefined;
+
+/**
+ * Prepares each new connection. A direct one is given its limits once. Behind a pooler, which refuses them at the start
+ * of a connection and gives each transaction another session, they are set at the start of each transaction, and a
+ * single statement runs in one of its own.
+ */
+export function openSessions({ limits, prepares, needsPrimary, onReadOnly }: Sessions) {
+  const settings = [
+    ['statement_timeout', limits.statementMs],
+    ['idle_in_transaction_session_timeout', limits.idleInTransactionMs],
+  ] as const;
+  const locally = settings.map(([name, ms]) => `set local ${name} = ${ms}`).join('; ');
+
+  async function readFacts(client: pg.ClientBase) {
+    // A pooler makes up the process that a client sees.
+    const isDirect = `pg_backend_pid() = ${'processID' in client ? Number(client.processID) : 0}`;
+    const sets = settings.map(([name, ms]) => `case when ${isDirect} then set_config('${name}', '${ms}', false) end`);
+    const { rows } = await client.query(
+      `select pg_is_in_recovery() as is_standby, ${isDirect} as is_direct, ${sets.join(', ')}`,
+    );
+    return Facts.parse(rows)[0] ?? { is_standby: false, is_direct: true };
+  }
+
+  return async (client: pg.ClientBase): Promise<void> => {
+    const query = client.query;
+    const send = async (args: readonly unknown[]): Promise<unknown> => {
+      try {
+        return await Reflect.apply(query, client, args);
+      } catch (error) {
+        if (isReadOnly(error)) onReadOnly();
+        throw error;
+      }
+    };
+    const { is_standby, is_direct } = await readFacts(client);
+    if (is_standby && needsPrimary) throw new IsStandby('The server is a standby.');
+    if (!is_direct) poolerPrepares ??= findsPrepared(client);
+    const names = prepares && (is_direct || (await poolerPrepares?.catch(forgetAnswer)));
+
+    const inTransaction = (args: readonly unknown[]) => send(names ? named(args) : args);
+    async function alone(args: readonly unknown[]): Promise<unknown> {
+      const [text] = args;
+      if (typeof text === 'string' && TRANSACTION.test(text)) return await send([`${text}; ${locally}`]);
+      await send([`begin; ${locally}`]);
+      try {
+        const answer = await send(args);
+        await send(['commit']);
+        return answer;
+      } catch (error) {
+        await send(['rollback']).catch(ignoreFailure('a connection that broke has rolled back'));
+        throw error;
+      }
+    }
+    const limited = (...args: unknown[]) => {
+      const status = client.getTransactionStatus();
+      if (status === 'T') return inTransaction(args);
+      return is_direct || status === 'E' ? send(args) : alone(args);
+    };
+    Object.defineProperty(client, 'query', { value: limited });
+  };
+}
+
+/** The next connection asks again. */
+function forgetAnswer(error: unknown): never {
+  poolerPrepares = undefined;
+  throw error;
+}

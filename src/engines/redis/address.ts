@@ -1,0 +1,133 @@
+import { Cluster } from 'ioredis';
+import { ignoreFailure } from '../../values/errors.ts';
+import { PatientClient, PatientCluster } from './patient-client.ts';
+
+export interface Node {
+  host: string;
+  port: number;
+}
+
+interface Access {
+  username?: string;
+  password?: string;
+  tls?: Record<string, never>;
+}
+
+/** What a URL says: one server, the nodes of a Redis Cluster, or the sentinels that know the primary of a name. */
+export type RedisAddress = { nodes: Node[]; access: Access } & (
+  | { kind: 'server'; url: string }
+  | { kind: 'cluster' }
+  | { kind: 'sentinel'; name: string }
+);
+
+const FORM = /^(rediss?)(\+cluster|\+sentinel)?:\/\/(?:([^@/]*)@)?([^/?]+)(?:\/([^?]*))?$/;
+const HOST = /^(?:\[([0-9a-fA-F:.]+)\]|([\w.-]+))(?::(\d{1,5}))?$/;
+const PORT = 6379;
+const SENTINEL_PORT = 26_379;
+
+/** A URL as it may be shown: without its password. */
+const shown = (url: string): string => JSON.stringify(url.replace(/\/\/[^@/]*@/, '//…@'));
+
+function nodeOf(text: string, usualPort: number): Node | undefined {
+  const [, six, name = six, port = String(usualPort)] = HOST.exec(text) ?? [];
+  return name === undefined || Number(port) > 65_535 ? undefined : { host: name, port: Number(port) };
+}
+
+/** Reads a URL of Redis. Throws an error that says what is wrong with it and what would be right. */
+export function readAddress(url: string): RedisAddress {
+  const [, scheme = '', kind = '', credentials, hosts = '', path = ''] = FORM.exec(url) ?? [];
+  const refuse = (why: string) => new Error(`${shown(url)} ${why}`);
+  if (scheme === '') {
+    if (!kind && /^rediss?:\/\/[^,]*\?/.test(url) && URL.canParse(url)) return serverOf(url);
+    throw refuse(
+      'must be redis://host:6379, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name',
+    );
+  }
+  const listed = hosts.split(',');
+  if (kind === '' && listed.length > 1) {
+    throw refuse(
+      'has several addresses: write redis+cluster:// for a Redis Cluster, or redis+sentinel://…/name for Sentinel',
+    );
+  }
+  const nodes = listed.map((text) => {
+    const node = nodeOf(text, kind === '+sentinel' ? SENTINEL_PORT : PORT);
+    if (!node) throw refuse(`has ${JSON.stringify(text)} where a host:port belongs`);
+    return node;
+  });
+  if (kind === '') return serverOf(url);
+  const [user, password] = (credentials ?? '').split(':').map(decodeURIComponent);
+  const access = {
+    ...(user && { username: user }),
+    ...(password && { password }),
+    ...(scheme === 'rediss' && { tls: {} }),
+  };
+  if (kind === '+cluster') {
+    if (path !== '' && path !== '0') throw refuse(`has database ${path}: a Redis Cluster has only 0`);
+    return { kind: 'cluster', nodes, access };
+  }
+  if (path === '') throw refuse('lacks the name of the primary: redis+sentinel://host:port,host:port/name');
+  return { kind: 'sentinel', nodes, access, name: decodeURIComponent(path) };
+}
+
+function serverOf(url: string): RedisAddress {
+  const { hostname, port } = new URL(url);
+  return { kind: 'server', url, nodes: [{ host: hostname, port: Number(port || PORT) }], access: {} };
+}
+
+/** Where a client finds its server: at the URL that it is given, or by sentinels. */
+export function placeOf(address: Exclude<RedisAddress, { kind: 'cluster' }>) {
+  if (address.kind === 'server') return {};
+  const { nodes, access, name } = address;
+  return { ...access, sentinels: nodes, name, enableTLSForSentinelMode: access.tls !== undefined };
+}
+
+/** A primary that became a replica keeps its connections; only a new connection leads to the new primary. */
+export const isReplica = (error: Error): boolean => error.message.startsWith('READONLY');
+
+/** How often a cluster is asked which node serves what, so that a failover is noticed without traffic. */
+const SLOTS_EVERY_MS = 2_000;
+
+/** A connection whose commands fail when they cannot be sent or are not answered in time. */
+export function openClient(address: RedisAddress, timeoutMs: number): PatientClient | PatientCluster {
+  const options = {
+    connectTimeout: 1_000,
+    maxRetriesPerRequest: 0,
+    // A debit whose response was lost must not be sent again.
+    autoResendUnfulfilledCommands: false,
+  };
+  const retry = (attempt: number) => Math.min(50 * attempt, 500);
+  if (address.kind === 'cluster') {
+    return new PatientCluster(address.nodes, timeoutMs, {
+      enableOfflineQueue: false,
+      clusterRetryStrategy: retry,
+      slotsRefreshInterval: SLOTS_EVERY_MS,
+      // Neither is sent again here: the first may have run, and callers do not wait for the second.
+      retryDelayOnFailover: 0,
+      retryDelayOnClusterDown: 0,
+      lazyConnect: true,
+      redisOptions: { ...address.access, ...options },
+    });
+  }
+  return new PatientClient(address.kind === 'server' ? address.url : undefined, timeoutMs, {
+    ...options,
+    ...placeOf(address),
+    lazyConnect: true,
+    // A command sent while disconnected fails at once, because callers can continue without Redis.
+    enableOfflineQueue: false,
+    retryStrategy: retry,
+    reconnectOnError: isReplica,
+  });
+}
+
+/** A cluster's connection for BullMQ, whose commands wait for a failover instead of failing. */
+export function openWaitingCluster(
+  { nodes, access }: RedisAddress,
+  options: { connectTimeout: number; maxRetriesPerRequest: number | null },
+): Cluster {
+  const cluster = new Cluster(nodes, {
+    slotsRefreshInterval: SLOTS_EVERY_MS,
+    redisOptions: { ...access, ...options },
+  });
+  cluster.on('error', ignoreFailure('commands report failures themselves'));
+  return cluster;
+}

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call } from '../harness/app.ts';
+import { oracleSearch } from '../harness/directory-oracle.ts';
+import { openCases } from './search-cases.ts';
+
+let cases: Awaited<ReturnType<typeof openCases>>;
+beforeAll(async () => {
+  cases = await openCases(3_000, 11);
+});
+afterAll(() => cases?.close());
+
+const refused = async (query: Record<string, string>) =>
+  await call(`${cases.app.url}/v1/creators/search?${new URLSearchParams(query)}`, cases.nextKey());
+
+describe('a search with filters, orders and facets', () => {
+  it('finds in random cases what the oracle finds, in its order', async () => {
+    expect(await cases.differences(150, 1)).toEqual([]);
+  }, 120_000);
+
+  it('by relevance finds the same creators as by followers, each on one page, best first', async () => {
+    const query = { q: 'coffee anna', typos: 'true' };
+    const expected = oracleSearch(cases.rows, { ...query, sort: 'relevance' }).map(({ pk }) => pk);
+    const found: number[] = [];
+    for (let page = 1; found.length < expected.length; page += 1) {
+      const { data } = await cases.ask({ ...query, sort: 'relevance', limit: '100', page: String(page) });
+      if (data.length === 0) break;
+      found.push(...data.map(({ pk }: { pk: number }) => pk));
+    }
+    expect(found.toSorted((a, b) => a - b)).toEqual(expected);
+    const { data } = await cases.ask({ q: 'anna', sort: 'relevance', limit: '1' });
+    expect(`${data[0].full_name} ${data[0].username}`.toLowerCase()).toContain('anna');
+  });
+
+  it('by relevance reaches every creator of a result that is deeper than one window', async () => {
+    const query = { q: 'with', q_as: 'text', sort: 'relevance', limit: '100' };
+    const expected = oracleSearch(cases.rows, query).map(({ pk }) => pk);
+    const found = new Set<number>();
+    for (let page = 1; page <= Math.ceil(expected.length / 100); page += 1) {
+      const { data } = await cases.ask({ ...query, page: String(page) });
+      for (const { pk } of data) found.add(pk);
+    }
+    expect([expected.length > 700, found.size]).toEqual([true, expected.length]);
+  });
+
+  it('with typos names what its words matched', async () => {
+    const { meta } = await cases.ask({ q: 'recpies', typos: 'true' });
+    expect(meta.interpretation.typos).toEqual([{ word: 'recpies', matched: ['recipes'] }]);
+  });
+
+  it('repeats the new filters in its interpretation', async () => {
+    const { meta } = await cases.ask({ city_any: 'NYC|LA', not_category: 'Food', age_min: '20' });
+    expect(meta.interpretation.city_any.map(({ name }: { name: string }) => name)).toEqual([
+      'New York City',
+      'Los Angeles',
+    ]);
+    expect(meta.interpretation.filters).toEqual({ age_min: 20, not_category: ['Food'] });
+  });
+
+  it.each([
+    [{ category: 'Food', category_any: 'Food|Baking' }, 'category_any', /category/],
+    [{ country: 'USA', not_country: 'united states' }, 'not_country', /country/],
+    [{ city_any: 'NYC|LA', not_city: 'new york city' }, 'not_city', /city_any/],
+    [{ city: 'Miami, FL', state_any: 'FL|GA' }, 'state_any', /city/],
+    [{ niche_any: 'a||b' }, 'niche_any', /blank/],
+    [{ gender_any: Array.from({ length: 21 }, (_, i) => `g${i}`).join('|') }, 'gender_any', /20/],
+    [{ typos: 'true' }, 'typos', /q/],
+    [{ sort: 'relevance' }, 'sort', /q/],
+    [{ sort: 'relevance', q: 'NYC' }, 'sort', /q_as=text/],
+    [{ age_min: '40', age_max: '30' }, 'age_min', /age_max/],
+    [{ facets: 'category' }, 'facets', /preview/],
+    [{ preview: 'true', facets: 'colour' }, 'facets.0', /category/],
+  ])('refuses %j with 422 naming both sides', async (query, field, message) => {
+    const { status, body } = await refused(query);
+    expect([status, body.details[0].field]).toEqual([422, field]);
+    expect(body.details[0].message).toMatch(message);
+  });
+
+  it('answers facet_size above 500 like 500', async () => {
+    const { preview } = await cases.ask({ preview: 'true', facet_size: '9000', facets: 'niche' });
+    expect(preview.facets.niche.length).toBeGreaterThan(50);
+    expect(preview.facets.category).toEqual([]);
+  });
+});
