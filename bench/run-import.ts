@@ -8,6 +8,9 @@ if (!file) throw new Error('Usage: node run-import.ts <file>');
 
 await withDirectory(async (engines) => {
   const from = performance.now();
-  const { documents, phasesMs } = await importDirectory(engines, { source: await openFiles([file]) });
+  const { documents, phasesMs } = await importDirectory(engines, {
+    source: await openFiles([file]),
+    bounds: { mode: 'force' },
+  });
   process.stdout.write(JSON.stringify({ documents, phasesMs, totalMs: performance.now() - from }));
 });

@@ -5,11 +5,14 @@ import { enqueueImport } from '../src/directory/import/jobs.ts';
 import { readRejectLimit } from '../src/directory/import/rejects.ts';
 import { openFiles } from '../src/directory/import/source.ts';
 import { filled } from '../src/process/commands/arguments.ts';
+import { type BoundsOptions, boundsOptions, readBounds } from './bounds.ts';
+import { comparisonLines } from './comparison.ts';
 import { withDirectory } from './engines.ts';
+import { HELD } from './exit-codes.ts';
 import { onStop } from './signals.ts';
 import { grouped, openProgress, print, say, sayUnknownFields, seconds } from './terminal.ts';
 
-interface Options {
+interface Options extends BoundsOptions {
   maxRejects?: string;
   rejects?: string;
   restart?: boolean;
@@ -21,6 +24,10 @@ Rows carry the API's own field names; a missing field is unknown (null). Files a
 their names say (.ndjson, .jsonl, .json, .csv) or else their first character; plain, gzip or zstd. Searches see the old directory until the new one is verified, then the new one at once.
 If it is stopped or killed, the same command resumes; --max-rejects and --rejects may then differ. A rejected
 row of a CSV counts as many as it has lines, for a stray quote takes the rows after it for its text.
+
+Before the swap the new directory is compared with the live one. Outside the bounds it is held: exit code 3, and
+approve or discard decides. A canary is a line such as
+  {"query": {"city": "NYC"}, "min_total": 40000, "must_contain": [173560420]}
 
 Examples:
   npm run indexer -- import creators.ndjson.zst
@@ -39,13 +46,27 @@ function sayReport(report: ImportReport): void {
   if (report.rejectsFile) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
   if (report.repeated > 0) say(`${grouped(report.repeated)} rows repeated a pk; the last of each was kept.`);
   say(
-    `${grouped(report.rows)} rows read, ${grouped(report.documents)} creators live, ${report.compared} read back and compared.`,
+    `${grouped(report.rows)} rows read, ${grouped(report.documents)} creators ${report.held.length > 0 ? 'held' : 'live'}, ${report.compared} read back and compared.`,
   );
   const rate = grouped(Math.round((report.rows * 1000) / Math.max(phasesMs.bulk, 1)));
   say(
     `validate and bulk ${seconds(phasesMs.bulk)} (${rate} rows/s), merge ${seconds(phasesMs.merge)}, ` +
-      `verify ${seconds(phasesMs.verify)}, replicas ${seconds(phasesMs.replicas)}, swap ${phasesMs.swap} ms`,
+      `verify ${seconds(phasesMs.verify)}, compare ${seconds(phasesMs.compare)}, ` +
+      `replicas ${seconds(phasesMs.replicas)}, swap ${phasesMs.swap} ms`,
   );
+  if (report.held.length > 0) {
+    for (const line of report.comparison ? comparisonLines(report.comparison) : []) say(line);
+    say('Held; the live directory is unchanged:');
+    for (const reason of report.held) say(`- ${reason}`);
+    say(`\`indexer approve ${report.id}\` makes it live, \`indexer discard ${report.id}\` removes it.`);
+    print(report.id);
+    process.exitCode = HELD;
+    return;
+  }
+  if (report.comparison) {
+    const { added, removed, changed } = report.comparison;
+    say(`${grouped(added)} creators added, ${grouped(removed)} removed, ${grouped(changed)} changed.`);
+  }
   say(`Live now${report.previousIndex ? `; ${report.previousIndex} is kept for a rollback` : ''}:`);
   print(report.index);
 }
@@ -53,7 +74,7 @@ function sayReport(report: ImportReport): void {
 async function runImport(files: string[], options: Options): Promise<void> {
   const signal = onStop();
   // Problems with a file are reported before any engine is started.
-  const source = await openFiles(files);
+  const [source, bounds] = [await openFiles(files), await readBounds(options)];
   await withDirectory(async (engines) => {
     const view = openProgress();
     try {
@@ -62,6 +83,7 @@ async function runImport(files: string[], options: Options): Promise<void> {
         maxRejects: options.maxRejects,
         rejectsFile: options.rejects,
         restart: options.restart,
+        bounds,
         signal,
         onProgress: view.show,
         onNotice: view.note,
@@ -75,11 +97,12 @@ async function runImport(files: string[], options: Options): Promise<void> {
 }
 
 async function enqueue(files: string[], options: Options): Promise<void> {
+  const bounds = await readBounds(options);
   await withDirectory(
     async ({ redisUrl, ...engines }) => {
       if (!redisUrl) throw new Error('Redis is needed to enqueue.');
       const { maxRejects, rejects: rejectsFile, restart } = options;
-      const request = { files, maxRejects, rejectsFile, restart, onNotice: say };
+      const request = { files, maxRejects, rejectsFile, restart, bounds, onNotice: say };
       print(await enqueueImport(engines, redisUrl, request));
       say('Enqueued for a worker; `status` shows its progress.');
     },
@@ -88,7 +111,7 @@ async function enqueue(files: string[], options: Options): Promise<void> {
 }
 
 export function importCommand(program: Command): void {
-  program
+  const command = program
     .command('import')
     .description('replace the whole directory')
     .argument('<files...>', 'NDJSON or CSV files, or - for standard input', (file: string, before: string[] = []) => [
@@ -105,7 +128,8 @@ export function importCommand(program: Command): void {
       'the file for rejected rows, with line, field and reason (default rejects-<id>.ndjson)',
       filled,
     )
-    .option('--restart', 'start over even if an import of these files could resume')
+    .option('--restart', 'start over even if an import of these files could resume');
+  boundsOptions(command)
     .option('--enqueue', "let a worker run it; prints the import's id")
     .addHelpText('after', EXAMPLES)
     .action((files: string[], options: Options) =>

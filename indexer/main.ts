@@ -1,6 +1,8 @@
 import { Interrupted } from '../src/directory/import/build.ts';
 import { openProgram } from '../src/process/commands/program.ts';
+import { FAILED } from './exit-codes.ts';
 import { generateCommand } from './generate.ts';
+import { heldCommands } from './held.ts';
 import { importCommand } from './import.ts';
 import { pruneCommand } from './prune.ts';
 import { rollbackCommand } from './rollback.ts';
@@ -9,15 +11,17 @@ import { statusCommand } from './status.ts';
 import { verifyCommand } from './verify.ts';
 import { writeCommands } from './write.ts';
 
-const FAILED = 1;
-
 const program = openProgram(
   'indexer',
   'The creator directory: import, upsert, delete, verify, roll back. Results go to stdout, progress to stderr.',
-).addHelpText('after', '\nExit codes: 0 success, 1 failure, 2 invalid arguments, 130 or 143 stopped by a signal.');
+).addHelpText(
+  'after',
+  '\nExit codes: 0 success, 1 failure, 2 invalid arguments, 3 the import is held, 130 or 143 stopped by a signal.',
+);
 
 for (const add of [
   importCommand,
+  heldCommands,
   writeCommands,
   statusCommand,
   rollbackCommand,

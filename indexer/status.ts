@@ -22,7 +22,7 @@ function importLine({
   return `${id} ${now}: ${grouped(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
 }
 
-function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus): void {
+function printStatus({ alias, live, previous, imports, held, writer }: DirectoryStatus): void {
   if (live) {
     const size = `${grouped(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
     print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
@@ -31,6 +31,7 @@ function printStatus({ alias, live, previous, imports, writer }: DirectoryStatus
     print(`previous  ${name}: ${grouped(documents)} creators, ${inMegabytes(bytes)}, until ${at(retiredAt)}`);
   }
   for (const row of imports) print(`import    ${importLine(row)}`);
+  if (held) print(`held      ${held.id} (${held.indexName}): ${held.failure ?? ''}`);
   print(writer ? `writing   ${writer.holder}: ${writer.command} since ${at(writer.since)}` : 'writing   nobody');
 }
 

@@ -86,6 +86,8 @@ const Environment = z.object({
   DATABASE_READ_URL: databaseUrl,
   DATABASE_POOL: z.coerce.number().int().min(4).max(200).default(13),
   REDIS_URL: redisUrl,
+  CLICKS_REDIS_URL: redisUrl,
+  CLICKS_MAX_MB: z.coerce.number().int().min(1).max(1_000_000).default(1_024),
   ELASTICSEARCH_URL: nodes(['http:', 'https:'], 'http://es-1:9200'),
   CLICKHOUSE_URL: url(['http:', 'https:']),
   CLICKHOUSE_CLUSTER: z
@@ -189,6 +191,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
       elasticsearch: env.ELASTICSEARCH_URL,
       clickhouse: env.CLICKHOUSE_URL,
     },
+    clicksRedisUrl: env.CLICKS_REDIS_URL,
+    maxClicksBytes: env.CLICKS_MAX_MB * 1024 * 1024,
     databaseReadUrl: env.DATABASE_READ_URL,
     databasePool: env.DATABASE_POOL,
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,

@@ -63,6 +63,6 @@ export function withinScores(query: Clause, regions: readonly Bounds[]): Clause 
   };
   const source =
     "double s = _score; double pk = doc['card.pk'].value; for (int i = 0; i < params.from.length; i++) { " +
-    'if (s >= params.from[i] && s < params.to[i] && pk >= params.pkFrom[i] && pk < params.pkTo[i]) return s } return 0;';
+    'if (s >= params.from[i] && s < params.to[i] && pk >= params.pkFrom[i] && pk < params.pkTo[i]) { return s; } } return 0;';
   return { script_score: { query, script: { source, params }, min_score: 1e-30 } };
 }

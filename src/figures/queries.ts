@@ -89,7 +89,7 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
   return await queryInTime(clickhouse, CreatorSums, sql, params);
 }
 
-type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'clock'>;
+type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
 
 /**
  * Undefined if the engine does not answer. If that is ClickHouse, there are no figures, so the caller does not wait for
@@ -113,14 +113,14 @@ interface Standing {
 
 /** How fresh the brand's figures are; undefined if an engine does not answer, or if figures are incomplete. */
 async function standingOf(
-  { postgres, redis, clickhouse, clock }: Engines,
+  { postgres, clicksRedis, clickhouse, clock }: Engines,
   brandId: string,
 ): Promise<Standing | undefined> {
   const now = clock.now().getTime();
   const requestedAt = performance.now();
   const [{ oldestUnsynced, isWhole }, clickedAt, wasSound] = await Promise.all([
     findStanding(postgres.db, brandId),
-    oldestWaitingClick(redis),
+    oldestWaitingClick(clicksRedis),
     wasReconciled(clickhouse),
   ]);
   if (!isWhole || !wasSound) return undefined;

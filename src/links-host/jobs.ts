@@ -57,10 +57,10 @@ export function openClickQueue(redis: Redis): ClickQueue {
  * the batches.
  */
 export async function drainClicks(
-  { redis, clickhouse }: Pick<Context, 'redis' | 'clickhouse'>,
+  { clicksRedis, clickhouse }: Pick<Context, 'clicksRedis' | 'clickhouse'>,
   signal?: AbortSignal,
 ): Promise<number> {
-  const queue = openClickQueue(redis);
+  const queue = openClickQueue(clicksRedis);
   for (let batches = 0; ; batches += 1) {
     const batch = signal?.aborted ? undefined : await queue.claim();
     if (!batch) return batches;

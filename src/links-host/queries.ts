@@ -22,12 +22,21 @@ export async function oldestClickAt(redis: Redis): Promise<Date | undefined> {
 
 export interface Backlog {
   groups: number;
+  bytes: number;
   oldestSeconds: number;
 }
 
 export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
-  const [groups, oldestAt] = await Promise.all([redis.use((client) => client.xlen(STREAM)), oldestClickAt(redis)]);
-  return { groups, oldestSeconds: oldestAt ? Math.max(0, now.getTime() - oldestAt.getTime()) / 1000 : 0 };
+  const [groups, bytes, oldestAt] = await Promise.all([
+    redis.use((client) => client.xlen(STREAM)),
+    redis.use((client) => client.memory('USAGE', STREAM)),
+    oldestClickAt(redis),
+  ]);
+  return {
+    groups,
+    bytes: bytes ?? 0,
+    oldestSeconds: oldestAt ? Math.max(0, now.getTime() - oldestAt.getTime()) / 1000 : 0,
+  };
 }
 
 /** What a click takes of its link; of one that is gone, that it is not active. */

@@ -1,7 +1,10 @@
 -- Appends a group of clicks as one entry, and says in it which of them are repeats.
 -- KEYS: stream, three hashes of who clicked what when, used in turn: one per window, so that each is dropped whole.
 -- ARGV: window ms, rows, of each row how many visitors it may be (a digit each), those visitors at their links as a JSON
--- array: the click of a row is a repeat when any of them clicked within the window.
+-- array: the click of a row is a repeat when any of them clicked within the window; bytes that the stream may take.
+if (redis.call('MEMORY', 'USAGE', KEYS[1]) or 0) >= tonumber(ARGV[5]) then
+  return redis.error_reply('CLICKSFULL clicks wait for ClickHouse')
+end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local stamp = string.format('%.0f', now)

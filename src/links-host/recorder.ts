@@ -22,9 +22,9 @@ export interface Recorder {
 
 /**
  * One group in flight: whatever is clicked meanwhile is the next group, appended by one script as one entry. Waiting for
- * the disk costs a group what it would cost a click.
+ * the disk costs a group what it would cost a click. When those that wait for ClickHouse take `maxBytes`, none is recorded.
  */
-export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Recorder {
+export function openRecorder(redis: Redis, maxBytes: number, onLost: (clicks: number) => void): Recorder {
   const run = redis.script(RECORD_LUA);
   let waiting: NewClick[] = [];
   let isBusy = false;
@@ -57,7 +57,7 @@ export function openRecorder(redis: Redis, onLost: (clicks: number) => void): Re
     }
     // A JSON array: none of them has a character that JSON would write otherwise.
     const visitorList = allVisitors.length === 0 ? '[]' : `["${allVisitors.join('","')}"]`;
-    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), visitorCounts.join(''), visitorList]).then(
+    run([STREAM, ...SEEN], [REPEAT_WINDOW_MS, rows.join(''), visitorCounts.join(''), visitorList, maxBytes]).then(
       () => {
         // The next group first: Redis works on it while this one's visitors are answered.
         send();

@@ -51,14 +51,14 @@ function sendTo(response: ServerResponse, url: string, cookie: string | undefine
 
 /** Links of creators: the visitor is sent on as soon as the click is durable, or after a second without Redis. */
 export function openRedirect(context: Context, metrics: Metrics): Redirect {
-  const { clock, config, secrets, redis, log } = context;
+  const { clock, config, secrets, clicksRedis, log } = context;
   const senderOf = openSenders(config.trustedProxies);
   const failures = openRepeatedFailures(log, clock);
   const clickKey = secrets.key('click');
   const destinations = openDestinations(context);
   const visitOf = openVisits(secrets.key('visitor'), config.linksUrl.startsWith('https:'));
   const { redirects } = metrics;
-  const recorder = openRecorder(redis, (clicks) => metrics.lostClicks.inc(clicks));
+  const recorder = openRecorder(clicksRedis, config.maxClicksBytes, (clicks) => metrics.lostClicks.inc(clicks));
 
   // Normalised by URL, so that it is plain ASCII on one line.
   const elsewhere = config.unknownLinkUrl && new URL(config.unknownLinkUrl).href;

@@ -72,7 +72,12 @@ export async function ensureSample(context: Context, creators: number, isRequest
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing ${source.files[0]}`);
   const engines = { elastic, db: postgres.db, clock, alias: config.directoryAlias, layout: config.directoryLayout };
-  await importDirectory(engines, { source, onProgress: ({ phase, rows }) => progress.update(rows / creators, phase) });
+  await importDirectory(engines, {
+    source,
+    // A sample of another size replaces the earlier one, whatever they have in common.
+    bounds: { mode: 'force' },
+    onProgress: ({ phase, rows }) => progress.update(rows / creators, phase),
+  });
   progress.done();
   await keep(config, { creators });
 }

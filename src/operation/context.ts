@@ -24,6 +24,8 @@ export interface Context {
   clock: Clock;
   postgres: Postgres;
   redis: Redis;
+  /** Where clicks wait for ClickHouse: often the same. */
+  clicksRedis: Redis;
   elastic: Elastic;
   clickhouse: ClickHouse;
   secrets: Secrets;

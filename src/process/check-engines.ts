@@ -2,7 +2,10 @@ import { checkRedis } from '../engines/redis/check.ts';
 import type { Config } from '../values/config.ts';
 
 /** Compares the configured engines with what they say of themselves. Throws if one cannot work, with the fix. */
-export async function checkEngines({ urls }: Config, report: (line: string) => void): Promise<void> {
-  if (urls.redis === undefined) return;
-  for (const line of await checkRedis('REDIS_URL', urls.redis)) report(line);
+export async function checkEngines({ urls, clicksRedisUrl }: Config, report: (line: string) => void): Promise<void> {
+  const redis = Object.entries({ REDIS_URL: urls.redis, CLICKS_REDIS_URL: clicksRedisUrl });
+  for (const [variable, url] of redis) {
+    if (url === undefined) continue;
+    for (const line of await checkRedis(variable, url)) report(line);
+  }
 }

@@ -87,6 +87,9 @@ export function openContext(
   });
   const sandbox = clock === undefined && config.isSandbox ? openSandboxClock(postgres.db) : undefined;
   const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
+  const clicksRedis = config.clicksRedisUrl
+    ? openRedis(config.clicksRedisUrl, { onError: quietly(log, 'Redis of clicks') })
+    : redis;
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
   const files = openFiles(config);
@@ -98,7 +101,7 @@ export function openContext(
     context: {
       ...{ config, log, failures: openRepeatedFailures(log, systemClock) },
       clock: clock ?? sandbox?.clock ?? systemClock,
-      ...{ postgres, redis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
+      ...{ postgres, redis, clicksRedis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
       stopping: new AbortController(),
     },
     readClock: async () => await sandbox?.refresh(),
@@ -106,7 +109,7 @@ export function openContext(
       live.close();
       sandbox?.stop();
       mailer.close();
-      await Promise.all([elastic.close(), clickhouse.close(), redis.close(), postgres.close()]);
+      await Promise.all([elastic.close(), clickhouse.close(), redis.close(), clicksRedis.close(), postgres.close()]);
     },
   };
 }

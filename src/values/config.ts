@@ -17,6 +17,10 @@ export interface Config {
     elasticsearch: string | undefined;
     clickhouse: string | undefined;
   };
+  /** The Redis of clicks that wait for ClickHouse. Undefined: the same as everything else's. */
+  clicksRedisUrl: string | undefined;
+  /** Memory that waiting clicks may take; what comes beyond it is not recorded. */
+  maxClicksBytes: number;
   /** A replica of PostgreSQL, for reads that decide nothing. */
   databaseReadUrl: string | undefined;
   /** The most connections of a process to PostgreSQL. */

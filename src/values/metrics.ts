@@ -93,11 +93,12 @@ export function meterOutbox(
 
 interface Backlog {
   groups: number;
+  bytes: number;
   oldestSeconds: number;
 }
 
 /** Measures the clicks that are not in ClickHouse yet. Calls `backlogOf` at each scrape. */
-export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Backlog>): void {
+export function meterClicks({ registry }: Metrics, maxBytes: number, backlogOf: () => Promise<Backlog>): void {
   let requested: Promise<Backlog | undefined> | undefined;
   // Both gauges show the same moment, whichever is collected first.
   const backlog = () => {
@@ -125,6 +126,19 @@ export function meterClicks({ registry }: Metrics, backlogOf: () => Promise<Back
       this.set((await backlog())?.groups ?? Number.NaN);
     },
   });
+  new Gauge({
+    name: 'rollcall_clicks_waiting_bytes',
+    help: 'Memory in Redis of clicks that are not in ClickHouse yet.',
+    registers: [registry],
+    async collect() {
+      this.set((await backlog())?.bytes ?? Number.NaN);
+    },
+  });
+  new Gauge({
+    name: 'rollcall_clicks_waiting_limit_bytes',
+    help: 'Memory that these clicks may take; beyond it, clicks are not recorded.',
+    registers: [registry],
+  }).set(maxBytes);
 }
 
 interface MailCount {

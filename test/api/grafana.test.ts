@@ -89,7 +89,7 @@ async function doSomethingOfEach(): Promise<void> {
   await made(`${app.url}/v1/roster`, key, { creator_email: email });
   await made(`${app.url}/v1/messages`, key, { creator_email: email, body: 'Hello', send_email: true });
   await made(`${app.url}/v1/payouts`, key, { creator_email: email, amount: 1, method: 'manual' });
-  await importThatFailed(postgres.db, clock.now());
+  await putImports(postgres.db, clock.now());
   const webhook = await made(`${app.url}/v1/webhooks`, key, {
     url: 'https://example.com/hook',
     events: ['payout.created'],
@@ -101,14 +101,18 @@ async function doSomethingOfEach(): Promise<void> {
     .execute();
 }
 
-async function importThatFailed(db: Db, at: Date): Promise<void> {
-  const base = { id: unique('imp'), alias: app.context.config.directoryAlias, files: ['a.ndjson'], maxRejects: '1%' };
+async function putImports(db: Db, at: Date): Promise<void> {
+  const base = { alias: app.context.config.directoryAlias, files: ['a.ndjson'], maxRejects: '1%' };
   const counts = { position: 5, accepted: 0, rejected: 5, documents: null, progress: null };
   const ends = { startedAt: at, updatedAt: at, swappedAt: null, retiredAt: null };
   const facts = { indexName: null, identity: null, rejectsFile: 'r', enqueued: false, failure: 'too many' };
+  const both = { ...base, ...counts, ...ends, ...facts };
   await db
     .insertInto('directoryImports')
-    .values({ ...base, ...counts, ...ends, ...facts, state: 'failed' })
+    .values([
+      { ...both, id: unique('imp'), state: 'failed' },
+      { ...both, id: unique('imp'), state: 'live', fill: { city: 0.9 } },
+    ])
     .execute();
 }
 

@@ -39,7 +39,7 @@ let visitors = 0;
 
 /** So many visitors' clicks on a link that is nobody's, recorded as the redirect records them. Returns the link's id. */
 async function record(count: number, linkId = newId('lnk', Date.now()), brandId = desk.brand.id): Promise<string> {
-  const recorder = openRecorder(app.context.redis, () => undefined);
+  const recorder = openRecorder(app.context.redis, app.context.config.maxClicksBytes, () => undefined);
   const fields = linkFields({ brandId, id: linkId, creatorId: newId('crt', 1), currency: 'USD' });
   const rest = { kind: 'counted', country: 'DE', device: 'mobile', referrerHost: 'photo.example' } as const;
   const settled = Array.from({ length: count }, () => {

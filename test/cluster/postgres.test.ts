@@ -22,7 +22,13 @@ import {
 import { describeCluster } from '../harness/cluster.ts';
 import { makeEmptyDatabase } from '../harness/database.ts';
 import { post, postAndSync, putAssignment, putCreator, sale, sync } from '../harness/figures.ts';
-import { findPgBouncer, on, type PostgresPair, startPgBouncer, startPostgresPair } from '../harness/postgres-cluster.ts';
+import {
+  findPgBouncer,
+  on,
+  type PostgresPair,
+  startPgBouncer,
+  startPostgresPair,
+} from '../harness/postgres-cluster.ts';
 
 const execute = (url: string, statement: string) => on(url, async (client) => (await client.query(statement)).rows);
 
@@ -117,11 +123,11 @@ describeCluster('A primary of PostgreSQL and its standby', () => {
 
   beforeAll(async () => {
     pair = await startPostgresPair();
-    const { context } = (app = await startApp({
+    app = await startApp({
       urls: { postgres: both(pair) },
       env: { DATABASE_READ_URL: pair.standby.url, DATABASE_POOL: '8' },
-    }));
-    await migratePostgres(context.postgres.db);
+    });
+    await migratePostgres(app.context.postgres.db);
   });
   afterAll(async () => {
     await app?.close();
@@ -200,7 +206,8 @@ describeCluster('A primary of PostgreSQL that waits for its standby', () => {
     const acknowledged: number[] = [];
     let next = 0;
     const write = async (): Promise<boolean> => {
-      const id = (next += 1);
+      next += 1;
+      const id = next;
       return await sql`insert into things values (${id})`.execute(db).then(
         () => acknowledged.push(id) > 0,
         () => false,

@@ -11,7 +11,7 @@ import { systemClock } from '../../src/values/clock.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { engineUrls, type RollcallProcess, startWorkerProcess, unique, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
@@ -45,7 +45,12 @@ describe('an enqueued import', () => {
     const { engines, env } = directory;
     const file = await directory.file('enqueued.ndjson', ndjson([...generateCreators(30_000, 12)]));
     // The queue of another prefix: this worker never gets the job itself and must make it again from the row.
-    const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
+    const id = await enqueueImport(
+      engines,
+      env.REDIS_URL ?? '',
+      { files: [file], ...FORCED },
+      { prefix: unique('lost') },
+    );
     const waiting = await directory.run('status');
     expect(waiting.out).toContain(`${id} queued: 0 rows`);
     const worker = await startImports();
@@ -67,8 +72,13 @@ describe('an enqueued import', () => {
   it('is live and not rebuilt if its worker died before recording the swap', async () => {
     const { engines, env } = directory;
     const file = await directory.file('swapped.ndjson', ndjson([creator(1)]));
-    const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
-    const { index } = await importDirectory(engines, { source: await openFiles([file]) });
+    const id = await enqueueImport(
+      engines,
+      env.REDIS_URL ?? '',
+      { files: [file], ...FORCED },
+      { prefix: unique('lost') },
+    );
+    const { index } = await importDirectory(engines, { source: await openFiles([file]), ...FORCED });
     await updateImport(engines.db, id, { state: 'verified', swappedAt: null, updatedAt: engines.clock.now() });
     const worker = await startImports();
     await until('the import to be recorded', async () => (await findImport(engines.db, id))?.state === 'live');
@@ -79,7 +89,12 @@ describe('an enqueued import', () => {
   it('goes live even if its worker died before creating the index', async () => {
     const { engines, env } = directory;
     const file = await directory.file('unmade.ndjson', ndjson([creator(1), creator(2)]));
-    const id = await enqueueImport(engines, env.REDIS_URL ?? '', { files: [file] }, { prefix: unique('lost') });
+    const id = await enqueueImport(
+      engines,
+      env.REDIS_URL ?? '',
+      { files: [file], ...FORCED },
+      { prefix: unique('lost') },
+    );
     const indexName = `${engines.alias}-20260101-00000000`;
     await updateImport(engines.db, id, { state: 'building', indexName, updatedAt: engines.clock.now() });
     const worker = await startImports();
@@ -122,7 +137,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
 
   it('continues from its checkpoint in the next worker, and searches never see part of it', async () => {
     const creators = [...generateCreators(count, 2)];
-    await importDirectory(own.engines, { source: sampleSource(1_000, 1) });
+    await importDirectory(own.engines, { source: sampleSource(1_000, 1), ...FORCED });
     const { seen, stop } = watchSearches(own);
     const file = await own.file('killed.ndjson', ndjson(creators));
     const id = (await own.run('import', file, '--enqueue')).out.trim();

@@ -11,7 +11,7 @@ import { readStatus } from '../../src/directory/import/status.ts';
 import { asWriter } from '../../src/directory/import/writer.ts';
 import { unique } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 const linesIn = async (file: string) => (await readFile(file, 'utf8')).trim().split('\n').length;
@@ -101,7 +101,9 @@ describe('an import that is requested again', () => {
       rejectsFile: inFolder('third.ndjson'),
     });
     const source = await openFiles([file]);
-    await expect(importDirectory(directory.engines, { source, isEnqueued: true })).rejects.toThrow('the limit is 5');
+    await expect(importDirectory(directory.engines, { source, ...FORCED, isEnqueued: true })).rejects.toThrow(
+      'the limit is 5',
+    );
     expect(await exists(inFolder('third.ndjson'))).toBe(true);
   });
 

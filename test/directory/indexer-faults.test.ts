@@ -13,7 +13,7 @@ import { deleteCreators, upsertCreators } from '../../src/directory/import/write
 import { indexBehind } from '../../src/engines/elastic/indices.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { makeDirectory, runWithInput, type TestDirectory } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, runWithInput, type TestDirectory } from '../harness/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
@@ -26,7 +26,7 @@ afterAll(() => directory.close());
 let imported = 0;
 async function importSample(size: number): Promise<string> {
   imported += 1;
-  return (await importDirectory(directory.engines, { source: sampleSource(size, 70 + imported) })).index;
+  return (await importDirectory(directory.engines, { source: sampleSource(size, 70 + imported), ...FORCED })).index;
 }
 
 const live = () => indexBehind(directory.elastic, directory.engines.alias);
@@ -92,6 +92,7 @@ describe('an import stopped after its last row', () => {
     const stopping = new AbortController();
     const stopped = importDirectory(directory.engines, {
       source: sampleSource(5_000, phase.length + 90),
+      ...FORCED,
       signal: stopping.signal,
       onProgress: (progress) => {
         if (progress.phase === phase) stopping.abort();
@@ -197,7 +198,7 @@ describe('status', () => {
   it('shows a running import as building', async () => {
     const seen = new Set<boolean>();
 
-    const work = importDirectory(directory.engines, { source: sampleSource(20_000, 99) });
+    const work = importDirectory(directory.engines, { source: sampleSource(20_000, 99), ...FORCED });
     await until('the import to be on record as running', async () => {
       for (const { isRunning } of (await readStatus(directory.engines)).imports) seen.add(isRunning);
       return seen.has(true);

@@ -14,7 +14,7 @@ import { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
 import { indexExists, swapAlias } from '../../src/engines/elastic/indices.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
 const HOUR_MS = 3_600_000;
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
@@ -29,7 +29,7 @@ let imported = 0;
 /** Imports a directory that no other import was of. */
 async function importSample(size = 500): Promise<ImportReport> {
   imported += 1;
-  return await importDirectory(directory.engines, { source: sampleSource(size, imported) });
+  return await importDirectory(directory.engines, { source: sampleSource(size, imported), ...FORCED });
 }
 
 async function upsert(...rows: unknown[]): Promise<void> {
@@ -178,7 +178,7 @@ describe('rollback', () => {
 
   it('fails and changes nothing when no previous index is kept', async () => {
     const own = await makeDirectory();
-    const { index } = await importDirectory(own.engines, { source: sampleSource(10, 1) });
+    const { index } = await importDirectory(own.engines, { source: sampleSource(10, 1), ...FORCED });
     await expect(rollback(own.engines, {})).rejects.toThrow(`${index} stays live`);
     await own.close();
   });
@@ -209,6 +209,7 @@ describe('prune', () => {
     const source = sampleSource(20_000, 999);
     const unfinished = importDirectory(directory.engines, {
       source,
+      ...FORCED,
       signal: stopping.signal,
       onProgress: () => stopping.abort(),
     });
@@ -216,7 +217,7 @@ describe('prune', () => {
     const [row] = await listUnfinished(directory.engines.db, directory.engines.alias);
     expect((await prune(directory.engines, 1, {})).removed).toEqual([row?.indexName]);
     const notices: string[] = [];
-    await importDirectory(directory.engines, { source, onNotice: (notice) => notices.push(notice) });
+    await importDirectory(directory.engines, { source, ...FORCED, onNotice: (notice) => notices.push(notice) });
     expect(notices).toEqual([]);
   });
 });

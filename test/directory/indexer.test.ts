@@ -10,7 +10,7 @@ import { prune } from '../../src/directory/import/versions.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { makeDirectory, runWithInput, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, runWithInput, type TestDirectory, watchSearches } from '../harness/indexer.ts';
 
 const Hits = z.object({
   hits: z.object({
@@ -254,9 +254,10 @@ describe('an import that is killed', () => {
 describe('searches during imports', () => {
   it('never fail and never see a half-built directory', async () => {
     const own = await makeDirectory();
-    await importDirectory(own.engines, { source: sampleSource(1_000, 1) });
+    await importDirectory(own.engines, { source: sampleSource(1_000, 1), ...FORCED });
     const { seen, stop } = watchSearches(own);
-    for (const size of [2_000, 3_000, 1_500]) await importDirectory(own.engines, { source: sampleSource(size, 2) });
+    for (const size of [2_000, 3_000, 1_500])
+      await importDirectory(own.engines, { source: sampleSource(size, 2), ...FORCED });
     await until('a search of the last directory', () => seen.has(1_500));
     await stop();
     expect([...seen].sort()).toEqual([1_000, 1_500, 2_000, 3_000]);

@@ -4,7 +4,7 @@ import { call, keysInTurn, makeBrand, startApp, unique } from '../harness/app.ts
 import { putDirectory } from '../harness/directory.ts';
 import { type OracleQuery, type OracleRow, oracleSearch, oracleStats } from '../harness/directory-oracle.ts';
 
-const KEYS = 40;
+const KEYS = 60;
 const LIMIT = 40;
 
 type Draw = (random: Random) => string;

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { call } from '../harness/app.ts';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { call, makeBrand, startApp, unique } from '../harness/app.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
 import { oracleSearch } from '../harness/directory-oracle.ts';
 import { openCases } from './search-cases.ts';
 
@@ -51,7 +52,7 @@ describe('a search with filters, orders and facets', () => {
     const { meta } = await cases.ask({ city_any: 'NYC|LA', not_category: 'Food', age_min: '20' });
     expect(meta.interpretation.city_any.map(({ name }: { name: string }) => name)).toEqual([
       'New York City',
-      'Los Angeles',
+      'Greater Los Angeles',
     ]);
     expect(meta.interpretation.filters).toEqual({ age_min: 20, not_category: ['Food'] });
   });
@@ -80,4 +81,24 @@ describe('a search with filters, orders and facets', () => {
     expect(preview.facets.niche.length).toBeGreaterThan(50);
     expect(preview.facets.category).toEqual([]);
   });
+});
+
+test('an index of the mapping before answers a new filter with 503, free of charge, and goes on being searched', async () => {
+  const alias = unique('before');
+  const app = await startApp({ alias });
+  try {
+    const index = await putDirectory(app.context.elastic, alias, [creator(1)]);
+    await app.context.elastic.client.indices.putMapping({ index, _meta: { version: 1 } });
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('data');
+    const before = (await call(`${app.url}/v1/creators/search?follower_min=1`, key)).headers.get('x-credits-remaining');
+    const refused = await call(`${app.url}/v1/creators/search?age_min=1`, key);
+    expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
+    expect(refused.body.error).toMatch(/age_min.*next import/);
+    expect(refused.headers.get('x-credits-remaining')).toBe(before);
+    const served = await call(`${app.url}/v1/creators/search?not_category=Food&sort=followers_asc`, key);
+    expect([served.status, served.body.pagination.total]).toEqual([200, 1]);
+  } finally {
+    await app.close();
+  }
 });

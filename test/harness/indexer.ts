@@ -27,6 +27,9 @@ export interface RunningCommand {
   finished: Promise<Finished>;
 }
 
+/** Goes live whatever was live before: most tests import files that have nothing in common. */
+export const FORCED = { bounds: { mode: 'force' } } as const;
+
 /** A directory of its own: database, alias and folder, and the ops command on them. */
 export interface TestDirectory {
   engines: DirectoryEngines;
@@ -56,7 +59,11 @@ function startCommand(args: string[], cwd: string, env: NodeJS.ProcessEnv, input
   return { child, said: () => err, finished };
 }
 
-export async function makeDirectory(own: Partial<Engines> = {}): Promise<TestDirectory> {
+/** With `isForced`, the command's imports go live whatever was live before. */
+export async function makeDirectory(
+  own: Partial<Engines> = {},
+  { isForced = true }: { isForced?: boolean } = {},
+): Promise<TestDirectory> {
   const database = await makeDatabase('indexer');
   const urls = { ...engineUrls(), postgres: database.url, ...own };
   const postgres = openPostgres(urls.postgres, { max: 4 });
@@ -70,7 +77,8 @@ export async function makeDirectory(own: Partial<Engines> = {}): Promise<TestDir
     REDIS_URL: urls.redis,
     DIRECTORY_ALIAS: alias,
   };
-  const start = (...args: string[]) => startCommand(args, folder, env);
+  const start = (...args: string[]) =>
+    startCommand(isForced && args[0] === 'import' ? [...args, '--force'] : args, folder, env);
   return {
     engines: { elastic, db: postgres.db, clock: systemClock, alias },
     elastic,
@@ -94,7 +102,7 @@ export async function makeDirectory(own: Partial<Engines> = {}): Promise<TestDir
 }
 
 export function runWithInput(directory: TestDirectory, input: Buffer, ...args: string[]): Promise<Finished> {
-  return startCommand(args, directory.folder, directory.env, input).finished;
+  return startCommand([...args, '--force'], directory.folder, directory.env, input).finished;
 }
 
 const Found = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });

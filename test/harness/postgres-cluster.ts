@@ -59,10 +59,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       prepare: async (seat) => {
         seats.push(seat);
         await postgres.prepare(seat);
-        appendFileSync(
-          path.join(clusterOf(seat), 'pg_hba.conf'),
-          'host replication all 127.0.0.1/32 scram-sha-256\n',
-        );
+        appendFileSync(path.join(clusterOf(seat), 'pg_hba.conf'), 'host replication all 127.0.0.1/32 scram-sha-256\n');
       },
     },
   ]);

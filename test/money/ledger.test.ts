@@ -163,9 +163,9 @@ describe('ledger rebuild', () => {
 
   it('waits for the current batch of clicks, and lets none start', async () => {
     const { brand } = await makeLedger();
-    const { redis, clickhouse, postgres } = app.context;
+    const { clicksRedis: redis, clickhouse, postgres } = app.context;
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
-    const rebuilt = rebuildFigures({ redis, clickhouse, postgres }, brand.id);
+    const rebuilt = rebuildFigures({ clicksRedis: redis, clickhouse, postgres }, brand.id);
     await until('the pause', async () => (await redis.client.exists(CLICKS_PAUSED)) === 1);
     await redis.client.del(CLICK_CLAIM);
     await redis.client.xadd(CLICK_STREAM, '*', 'rows', '', 'repeats', '');

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { createQuietIndex, deleteIndex, indexExists } from '../../engines/elastic/indices.ts';
 import { newId } from '../../values/ids.ts';
+import { Bounds, DEFAULT_BOUNDS } from './bounds.ts';
 import { readDefinition } from './definition.ts';
 import { fileName } from './files.ts';
 import type { ImportRequest } from './import.ts';
@@ -23,10 +24,16 @@ export async function identityOf(source: Source): Promise<string | null> {
 }
 
 /** The recorded options of an import; the newest command's win. */
-export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile'>;
+export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds'>;
 
-export function wishOf({ maxRejects, rejectsFile }: ImportWish): Partial<Record<keyof ImportWish, string>> {
+export const boundsOf = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
+
+export function wishOf(
+  { maxRejects, rejectsFile, bounds }: ImportWish,
+  before: Pick<DirectoryImport, 'bounds'> = { bounds: null },
+): Partial<Pick<DirectoryImport, 'maxRejects' | 'rejectsFile' | 'bounds'>> {
   return {
+    ...(bounds === undefined ? {} : { bounds: { ...boundsOf(before), ...bounds } }),
     ...(maxRejects === undefined ? {} : { maxRejects }),
     ...(rejectsFile === undefined ? {} : { rejectsFile: path.resolve(rejectsFile) }),
   };
@@ -38,7 +45,7 @@ export async function newImport(
 ): Promise<DirectoryImport> {
   const now = clock.now();
   const id = newId('imp', now.getTime());
-  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile } = wishOf(request);
+  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile, bounds = DEFAULT_BOUNDS } = wishOf(request);
   const rejects = rejectsFile ?? (await defaultRejectsFile(`rejects-${id}.ndjson`, request.onNotice));
   await assertRejectsPlace(rejects, request.source.files);
   return {
@@ -61,6 +68,10 @@ export async function newImport(
     updatedAt: now,
     swappedAt: null,
     retiredAt: null,
+    bounds,
+    fill: null,
+    comparison: null,
+    reasons: null,
   };
 }
 
@@ -75,9 +86,9 @@ export async function startBuilding(engines: DirectoryEngines, row: DirectoryImp
   const now = clock.now();
   const indexName = newIndexName(alias, now);
   const change = { state: 'building' as const, indexName, position: 0, failure: null, updatedAt: now };
-  const { maxRejects, rejectsFile } = row;
+  const { maxRejects, rejectsFile, bounds } = row;
   // The row comes first, because an index without a record would never be removed.
-  await updateImport(db, row.id, { ...change, maxRejects, rejectsFile });
+  await updateImport(db, row.id, { ...change, maxRejects, rejectsFile, bounds });
   await createQuietIndex(elastic, indexName, (await readDefinition(engines.layout)).definition);
   return { ...row, ...change };
 }
@@ -100,14 +111,15 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
     await updateImport(db, found.id, { state: 'failed', failure: 'Started again.', updatedAt: clock.now() });
     return await startNew(engines, fresh);
   }
-  const row = { ...found, ...wishOf(request) };
+  const wish = wishOf(request, found);
+  const row = { ...found, ...wish };
   await assertRejectsPlace(row.rejectsFile, request.source.files);
   // A queued import that has an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
   const name = request.source.files.map(fileName).join(', ');
   request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
-  const change = { ...wishOf(request), state: 'building' as const, failure: null, updatedAt: clock.now() };
+  const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };
   await updateImport(db, found.id, change);
   return { ...row, ...change };
 }

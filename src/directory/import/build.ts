@@ -2,7 +2,9 @@ import { openBulk } from '../../engines/elastic/bulk.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { documentOf } from '../document.ts';
+import { contentHashOf } from './content-hash.ts';
 import { distinctNumbers } from './distinct.ts';
+import { countFilled, type Fill } from './fields.ts';
 import { assertFewRejects, openRejects, type RejectLimit } from './rejects.ts';
 import { checkRecord } from './rows.ts';
 import { type Sampled, sampler } from './sampler.ts';
@@ -23,6 +25,8 @@ export interface Built extends Tally {
   /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
   samples: Sampled[];
+  /** By field: the share of accepted rows that have a value. */
+  fill: Fill;
 }
 
 export interface BuildOptions {
@@ -99,6 +103,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const unknownFields = new Map<string, number>();
   const distinct = distinctNumbers();
   const samples = sampler();
+  const filled = countFilled();
   const rejects = openRejects(options.rejectsFile);
   return {
     flushRejects: rejects.flush,
@@ -116,9 +121,10 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       }
       tally.accepted += 1;
       distinct.add(row.pk);
+      filled.add(row);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
-      const document = JSON.stringify(documentOf(row, { importedAt }));
+      const document = JSON.stringify(documentOf(row, { importedAt, hash: contentHashOf(row) }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;
       add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
@@ -128,6 +134,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       distinct: distinct.count(),
       unknownFields: Object.fromEntries(unknownFields),
       samples: samples.taken(),
+      fill: filled.fill(),
     }),
   };
 }

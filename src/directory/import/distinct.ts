@@ -99,7 +99,10 @@ class SliceFile {
 function openSlices(): SliceFile[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-pks-'));
   try {
-    return Array.from({ length: SLICES }, (_, i) => new SliceFile(openSync(path.join(folder, String(i)), 'wx+', 0o600)));
+    return Array.from(
+      { length: SLICES },
+      (_, i) => new SliceFile(openSync(path.join(folder, String(i)), 'wx+', 0o600)),
+    );
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -136,9 +139,7 @@ export function distinctNumbers(mostSlots = MOST_SLOTS): DistinctNumbers {
       else moveToDisk();
     },
     count: () =>
-      files
-        ? files.reduce((sum, file) => sum + file.count(), 0)
-        : tables.reduce((sum, { used }) => sum + used, 0),
+      files ? files.reduce((sum, file) => sum + file.count(), 0) : tables.reduce((sum, { used }) => sum + used, 0),
     close: () => {
       for (const file of files ?? []) file.close();
       files = undefined;

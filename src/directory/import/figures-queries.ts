@@ -5,6 +5,8 @@ export interface ImportFigures {
   imports: { state: string; count: number; accepted: number; rejected: number }[];
   /** When an import or write last changed the directory; null if never. */
   changedAt: Date | null;
+  /** By field: the share of the live import's rows that have a value. */
+  fill: Record<string, number>;
 }
 
 /** What was imported and written under an alias. */
@@ -15,5 +17,7 @@ export async function readImportFigures(db: Db, alias: string): Promise<ImportFi
   const changed = await sql<{ at: Date | null }>`
     select greatest((select max(swapped_at) from directory_imports where alias = ${alias} and state = 'live'),
       (select max(finished_at) from directory_writes where alias = ${alias})) as at`.execute(db);
-  return { imports: imports.rows, changedAt: changed.rows[0]?.at ?? null };
+  const live = await sql<{ fill: Record<string, number> | null }>`
+    select fill from directory_imports where alias = ${alias} and state = 'live'`.execute(db);
+  return { imports: imports.rows, changedAt: changed.rows[0]?.at ?? null, fill: live.rows[0]?.fill ?? {} };
 }

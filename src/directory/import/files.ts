@@ -23,7 +23,7 @@ const OPENING_BYTES = 1 << 20;
 /** A broken download continues where it broke, this often. */
 const ATTEMPTS = 4;
 
-export const isS3 = (file: string): boolean => file.startsWith('s3://');
+const isS3 = (file: string): boolean => file.startsWith('s3://');
 
 /** The name that the format is recognized by. */
 export const fileName = (file: string): string => path.basename(isS3(file) ? new URL(file).pathname : file);
@@ -88,4 +88,5 @@ async function describeLocal(file: string): Promise<SourceFile> {
 }
 
 /** Finds a file on this machine or in S3. */
-export const describeFile = (file: string): Promise<SourceFile> => (isS3(file) ? describeObject(file) : describeLocal(file));
+export const describeFile = (file: string): Promise<SourceFile> =>
+  isS3(file) ? describeObject(file) : describeLocal(file);

@@ -3,25 +3,27 @@ import {
   assertNodes,
   deleteIndex,
   endQuiet,
-  indexBehind,
   mergeToOneSegment,
   refreshIndex,
   ShardsLost,
-  swapAlias,
 } from '../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { beginImport, DEFAULT_MAX_REJECTS, startBuilding } from './begin.ts';
+import type { Bounds } from './bounds.ts';
 import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
+import type { Comparison } from './comparison.ts';
 import { BrokenCsv } from './csv.ts';
 import { ONE_NODE, readDefinition } from './definition.ts';
+import { goLive, setAside } from './held.ts';
+import { judge } from './judge.ts';
 import { awaitShards, NODE_PATIENCE_MS, type Persistence, persistently } from './persistent.ts';
-import { type DirectoryImport, recordLive, updateImport } from './queries.ts';
+import { type DirectoryImport, updateImport } from './queries.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
 import type { Source } from './source.ts';
 import { VerificationFailed, verifyBuilt } from './verify.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
 
-export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'replicas' | 'swap';
+export type ImportPhase = 'bulk' | 'merge' | 'verify' | 'compare' | 'replicas' | 'swap';
 
 export interface ImportProgress extends Tally {
   phase: ImportPhase;
@@ -34,6 +36,8 @@ export interface ImportRequest extends WaitOptions {
   /** `100` rows, or `1%` of them. With more rejects, the import stops before the swap. */
   maxRejects?: string | undefined;
   rejectsFile?: string | undefined;
+  /** How far the new index may be from the live one; the others are the defaults. */
+  bounds?: Partial<Bounds> | undefined;
   /** Starts over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
   /** Only resumes a recorded import; if another worker has ended it meanwhile, it is not started again. */
@@ -45,9 +49,13 @@ export interface ImportRequest extends WaitOptions {
   onNotice?: (notice: string) => void;
 }
 
-export interface ImportReport extends Omit<Built, 'samples' | 'distinct'> {
+export interface ImportReport extends Omit<Built, 'samples' | 'distinct' | 'fill'> {
   id: string;
   index: string;
+  /** Why it is held, a sentence each; empty if it is live. */
+  held: string[];
+  /** How it differs from the index that was live; undefined for a first import. */
+  comparison: Comparison | undefined;
   previousIndex: string | undefined;
   documents: number;
   /** Accepted rows that a later row with the same `pk` replaced. */
@@ -145,16 +153,6 @@ async function copyIndex(build: Build, tally: Tally): Promise<void> {
   request.onNotice?.(`${missing} replicas are missing for lack of nodes; Elasticsearch adds them when nodes join.`);
 }
 
-async function goLive({ engines, row, index }: Build, lock: WriterLock): Promise<string | undefined> {
-  const { elastic, db, clock, alias } = engines;
-  const previous = await indexBehind(elastic, alias);
-  await lock.assertLocked();
-  await swapAlias(elastic, alias, previous, index);
-  await recordLive(db, alias, index, clock.now());
-  await updateImport(db, row.id, { progress: 1, updatedAt: clock.now() });
-  return previous;
-}
-
 function isLasting(error: unknown): boolean {
   if (error instanceof TooManyRejects || error instanceof VerificationFailed) return true;
   return error instanceof Error && error.cause instanceof BrokenCsv;
@@ -171,7 +169,7 @@ async function recordFailure({ engines, row, index }: Build, error: unknown): Pr
 
 async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const { engines, request, row, index } = build;
-  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, replicas: 0, swap: 0 };
+  const phasesMs: Record<ImportPhase, number> = { bulk: 0, merge: 0, verify: 0, compare: 0, replicas: 0, swap: 0 };
   async function timed<T>(phase: ImportPhase, work: Promise<T>): Promise<T> {
     const from = performance.now();
     const result = await work;
@@ -187,15 +185,27 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const persistence = persistenceOf(build, () => assertNotStopped(request, tally));
   const verified = persistently(persistence, () => verifyBuilt(engines.elastic, index, built));
   const { documents, compared } = await timed('verify', verified);
-  await updateImport(engines.db, row.id, { state: 'verified', documents, updatedAt: engines.clock.now() });
-  await timed('replicas', copyIndex(build, tally));
+  const { db, clock } = engines;
+  await updateImport(db, row.id, { state: 'verified', documents, fill: built.fill, updatedAt: clock.now() });
+  request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
+  const judged = persistently(persistence, () => judge(engines, row, index));
+  const judgement = await timed('compare', judged);
+  const { comparison, reasons: held } = judgement;
+  await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
   assertNotStopped(request, tally);
-  request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
-  const previousIndex = await timed('swap', goLive(build, lock));
+  let previousIndex: string | undefined;
+  if (held.length > 0) {
+    const replaced = await setAside(engines, row, judgement);
+    if (replaced) request.onNotice?.(`The import ${replaced} was held before; it is discarded for this one.`);
+  } else {
+    await timed('replicas', copyIndex(build, tally));
+    assertNotStopped(request, tally);
+    request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
+    previousIndex = await timed('swap', goLive(engines, row, index, lock));
+  }
   return {
     id: row.id,
-    index,
-    previousIndex,
+    ...{ index, held, comparison, previousIndex },
     ...tally,
     unknownFields,
     documents,
@@ -216,7 +226,10 @@ async function runToEnd(first: Build, lock: WriterLock): Promise<ImportReport> {
   for (let rebuilds = 0; ; rebuilds += 1) {
     try {
       return await run(build, lock).catch(async (error: unknown) => {
-        await awaitShards(persistenceOf(build, () => request.signal?.throwIfAborted()), error);
+        await awaitShards(
+          persistenceOf(build, () => request.signal?.throwIfAborted()),
+          error,
+        );
         throw error;
       });
     } catch (error) {

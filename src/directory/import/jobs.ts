@@ -35,7 +35,7 @@ async function enqueueAgain(
   files: string[],
   request: EnqueueRequest,
 ): Promise<void> {
-  const wish = wishOf(request);
+  const wish = wishOf(request, found);
   const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
   const writer = await findWriter(db, alias);
   if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
@@ -116,7 +116,9 @@ async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
       onNotice: (notice) => log.info({ import: row.id }, notice),
     },
   );
-  log.info({ import: row.id, index: report.index, documents: report.documents }, 'directory imported');
+  const facts = { import: row.id, index: report.index, documents: report.documents };
+  if (report.held.length > 0) log.warn({ ...facts, reasons: report.held }, 'directory import held');
+  else log.info(facts, 'directory imported');
 }
 
 async function runJob(worker: Worker, id: string): Promise<void> {

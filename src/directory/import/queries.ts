@@ -24,6 +24,16 @@ export async function findImport(db: Db, id: string): Promise<DirectoryImport | 
   return await db.selectFrom('directoryImports').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
+/** The import that waits for an operator's decision, if any. */
+export async function findHeld(db: Db, alias: string): Promise<DirectoryImport | undefined> {
+  return await db
+    .selectFrom('directoryImports')
+    .selectAll()
+    .where('alias', '=', alias)
+    .where('state', '=', 'held')
+    .executeTakeFirst();
+}
+
 /** The newest unfinished import of the same files. */
 export async function findUnfinished(db: Db, alias: string, identity: string): Promise<DirectoryImport | undefined> {
   return await db

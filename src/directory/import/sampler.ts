@@ -17,12 +17,14 @@ function draw(n: number, limit: number): number {
 }
 
 /** Keeps a fair sample of rows numbered from 1, however many there are, in a fixed number of places. */
-export function sampler(size = SIZE): {
+export function sampler<T = Sampled>(
+  size = SIZE,
+): {
   wants(n: number): boolean;
-  offer(n: number, row: Sampled): void;
-  taken(): Sampled[];
+  offer(n: number, row: T): void;
+  taken(): T[];
 } {
-  const rows: Sampled[] = [];
+  const rows: T[] = [];
   const placeOf = (n: number) => (n <= size ? n - 1 : draw(n, n));
   return {
     wants: (n) => placeOf(n) < size,

@@ -1,6 +1,7 @@
 import { type IndexFacts, indexBehind, listIndices, wereLive } from '../../engines/elastic/indices.ts';
 import {
   type DirectoryImport,
+  findHeld,
   findImportOf,
   findWriter,
   isRun,
@@ -18,17 +19,20 @@ export interface DirectoryStatus {
   previous: Array<IndexFacts & { retiredAt: Date | null }>;
   /** Imports that are waiting or running, or that stopped and can be resumed. */
   imports: Array<DirectoryImport & { isRunning: boolean }>;
+  /** The import that waits for `approve` or `discard`. */
+  held: DirectoryImport | undefined;
   writer: Writer | undefined;
 }
 
 export async function readStatus(engines: DirectoryEngines): Promise<DirectoryStatus> {
   const { elastic, db, alias } = engines;
   const live = await indexBehind(elastic, alias);
-  const [all, onceLive, retired, imports, writer] = await Promise.all([
+  const [all, onceLive, retired, imports, held, writer] = await Promise.all([
     listIndices(elastic, `${alias}-`),
     wereLive(elastic, alias),
     listRetired(db, alias),
     listUnfinished(db, alias),
+    findHeld(db, alias),
     findWriter(db, alias),
   ]);
   const indices = all.filter(({ name }) => isIndexName(alias, name));
@@ -42,6 +46,7 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
       .map((facts) => ({ ...facts, retiredAt: retiredAt.get(facts.name) ?? null }))
       .sort((a, b) => Number(b.retiredAt ?? b.createdAt) - Number(a.retiredAt ?? a.createdAt)),
     imports: imports.map((row) => ({ ...row, isRunning: isRun(row, writer) })),
+    held,
     writer,
   };
 }

@@ -6,7 +6,15 @@ import {
   swapAlias,
   wereLive,
 } from '../../engines/elastic/indices.ts';
-import { type DirectoryWrite, listRetired, listUnfinished, listWrites, recordLive, updateImport } from './queries.ts';
+import {
+  type DirectoryWrite,
+  findHeld,
+  listRetired,
+  listUnfinished,
+  listWrites,
+  recordLive,
+  updateImport,
+} from './queries.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
 
 /** How long a previously live index is always kept, for clients paging through it and for rollbacks. */
@@ -50,21 +58,22 @@ export interface PruneReport {
 }
 
 /**
- * Removes previous indices except the latest `keep`, and unfinished ones, but never the live one or one that was live
- * within the last hour. It holds the write lock, so no build is running.
+ * Removes previous indices except the latest `keep`, and unfinished ones, but never the live one, a held one or one that
+ * was live within the last hour. It holds the write lock, so no build is running.
  */
 export async function prune(engines: DirectoryEngines, keep: number, options: WaitOptions): Promise<PruneReport> {
   return await asWriter(engines, 'prune', options, async () => {
     const { elastic, db, clock, alias } = engines;
     const now = clock.now();
-    const [live, indices, onceLive, retired] = [
+    const [live, held, indices, onceLive, retired] = [
       await indexBehind(elastic, alias),
+      (await findHeld(db, alias))?.indexName,
       await listIndices(elastic, `${alias}-`),
       await wereLive(elastic, alias),
       await listRetired(db, alias),
     ];
     const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt?.getTime() ?? 0]));
-    const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live);
+    const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live && name !== held);
     const previous = candidates
       .filter(({ name }) => onceLive.has(name))
       .map(({ name, createdAt }) => ({ name, leftAt: retiredAt.get(name) ?? createdAt.getTime() }))

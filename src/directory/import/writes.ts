@@ -5,6 +5,7 @@ import { ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { documentFor, documentOf } from '../document.ts';
 import { DirectoryCreator } from '../schema.ts';
+import { contentHashOf } from './content-hash.ts';
 import { type DirectoryWrite, finishWrite, highestVersion, insertWrite, updateWrite } from './queries.ts';
 import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
 import { checkRecord, type Reject, rejectOf } from './rows.ts';
@@ -151,7 +152,7 @@ export async function upsertCreators(engines: DirectoryEngines, request: WriteRe
     return await write(engines, 'upsert', request, (record, version) => {
       const { row, reject } = checkRecord(record, unknownFields);
       if (reject) return reject;
-      const document = documentFor(mapping, documentOf(row, { importedAt }));
+      const document = documentFor(mapping, documentOf(row, { importedAt, hash: contentHashOf(row) }));
       return `${actionLine('index', row.pk, version)}${JSON.stringify(document)}\n`;
     });
   });

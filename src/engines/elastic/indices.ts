@@ -49,7 +49,11 @@ async function once(write: () => Promise<unknown>, isDone: () => Promise<boolean
     await reach(write());
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    if (!(await isDone())) await reach(write());
+    if (await isDone()) return;
+    await reach(write()).catch(async (second: unknown) => {
+      // The first one may have been under way still.
+      if (!(await isDone())) throw second;
+    });
   }
 }
 
@@ -235,12 +239,7 @@ export async function indexBehind({ client }: Elastic, alias: string): Promise<s
 }
 
 /** Moves the alias atomically if it still points to the expected index, and marks the new index as having been live. */
-export async function swapAlias(
-  elastic: Elastic,
-  alias: string,
-  from: string | undefined,
-  to: string,
-): Promise<void> {
+export async function swapAlias(elastic: Elastic, alias: string, from: string | undefined, to: string): Promise<void> {
   const remove = from === undefined || from === to ? [] : [{ remove: { index: from, alias, must_exist: true } }];
   const add = [{ add: { index: to, alias } }, { add: { index: to, alias: keptAlias(alias) } }];
   await once(

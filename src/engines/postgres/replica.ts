@@ -16,7 +16,9 @@ async function hasReplayed(replica: Db, position: string): Promise<boolean> {
  * server that is not a standby, the primary is read.
  */
 export async function hasCaughtUp(replica: Db, primary: Db): Promise<boolean> {
-  const { rows } = await sql<{ position: string }>`select pg_current_wal_insert_lsn()::text as position`.execute(primary);
+  const { rows } = await sql<{ position: string }>`select pg_current_wal_insert_lsn()::text as position`.execute(
+    primary,
+  );
   const position = rows[0]?.position ?? '';
   const end = performance.now() + PATIENCE_MS;
   try {

@@ -31,8 +31,8 @@ const READ_ONLY = '25006';
 const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error && error.code === READ_ONLY;
 
 /**
- * Whether the pooler gives each statement that a client prepares a name of its own. One that does not would run it on a
- * server connection that lacks it. Every pooler answers the same, so the first connection asks.
+ * Whether the pooler renames statements that clients prepare, and prepares them on each server connection that needs
+ * them. Another pooler would run them on a connection that lacks them. The first connection of a process finds out.
  */
 async function findsPrepared(client: pg.ClientBase): Promise<boolean> {
   const name = `rollcall_probe_${process.pid}_${Date.now()}`;
@@ -57,7 +57,7 @@ let poolerPrepares: Promise<boolean> | undefined;
 /**
  * Prepares each new connection. A direct one is given its limits once. Behind a pooler, which refuses them at the start
  * of a connection and gives each transaction another session, they are set at the start of each transaction, and a
- * single statement runs in one of its own.
+ * single statement is wrapped in one.
  */
 export function openSessions({ limits, prepares, needsPrimary, onReadOnly }: Sessions) {
   const settings = [

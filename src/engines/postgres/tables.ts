@@ -84,7 +84,16 @@ export interface CreditEntriesTable {
   occurredAt: Date;
 }
 
-export type ImportState = 'queued' | 'building' | 'verified' | 'live' | 'superseded' | 'rolled_back' | 'failed';
+export type ImportState =
+  | 'queued'
+  | 'building'
+  | 'verified'
+  | 'held'
+  | 'live'
+  | 'superseded'
+  | 'rolled_back'
+  | 'discarded'
+  | 'failed';
 
 export interface DirectoryImportsTable {
   id: string;
@@ -106,6 +115,11 @@ export interface DirectoryImportsTable {
   updatedAt: Date;
   swappedAt: Date | null;
   retiredAt: Date | null;
+  /** JSON, which the directory reads with the schemas of the same names. */
+  bounds: unknown;
+  fill: unknown;
+  comparison: unknown;
+  reasons: string[] | null;
 }
 
 export interface DirectoryWritesTable {

@@ -26,7 +26,7 @@ interface QueueConnection {
   close(): Promise<void>;
 }
 
-/** A connection of its own for a queue or a worker. Without `retries`, a command waits until Redis is back. */
+/** A dedicated connection for a queue or a worker. Without `retries`, a command waits until Redis is back. */
 export function connectionOf(url: string, prefix: string | undefined, retries: number | null = null): QueueConnection {
   const address = readAddress(url);
   const options = { connectTimeout: 2_000, maxRetriesPerRequest: retries };

@@ -64,7 +64,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
 
 export interface FigureEngines {
   postgres: Postgres;
-  redis: Redis;
+  clicksRedis: Redis;
   clickhouse: ClickHouse;
   clock: Clock;
 }
@@ -79,15 +79,15 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
   try {
     if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('PostgreSQL, Redis, ClickHouse are needed.');
     const postgres = openPostgres(urls.postgres, { max: 3, readUrl: config.databaseReadUrl });
-    const redis = openRedis(urls.redis);
+    const clicksRedis = openRedis(config.clicksRedisUrl ?? urls.redis);
     const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
     try {
-      await redis.ready();
+      await clicksRedis.ready();
       await migratePostgres(postgres.db);
       await migrateClickHouse(clickhouse);
-      await command({ postgres, redis, clickhouse, clock: await clockOf(config, postgres.db) });
+      await command({ postgres, clicksRedis, clickhouse, clock: await clockOf(config, postgres.db) });
     } finally {
-      await Promise.all([clickhouse.close(), redis.close(), postgres.close()]);
+      await Promise.all([clickhouse.close(), clicksRedis.close(), postgres.close()]);
     }
   } finally {
     await stop();

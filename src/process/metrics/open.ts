@@ -34,11 +34,11 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
 
 /** The metrics that this process counts, and those read from the engines. */
 export function openProcessMetrics(context: Context): Metrics {
-  const { postgres, redis, clock } = context;
+  const { postgres, redis, clicksRedis, clock, config } = context;
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.reads, consumer));
   meterLedger(metrics, () => countUnsynced(postgres.reads));
-  meterClicks(metrics, () => backlogOf(redis, clock.now()));
+  meterClicks(metrics, config.maxClicksBytes, () => backlogOf(clicksRedis, clock.now()));
   const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
   meterWebhooks(metrics, () => readWebhookFigures(postgres.reads, clock.now(), recently()), clock.now);
   meterMails(metrics, () => countMails(postgres.reads), clock.now);

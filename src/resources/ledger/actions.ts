@@ -14,7 +14,7 @@ import {
 } from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 
-type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse'>;
+type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse'>;
 
 /** The brands that are rebuilt together. */
 export const REBUILT_TOGETHER = 200;
@@ -45,7 +45,7 @@ function* insertsOf(positions: ReadonlyMap<string, number>): Generator<Range[]> 
  * interrupted rebuild. Returns how many entries of each brand it folded.
  */
 export async function rebuildTogether(
-  { postgres, redis, clickhouse }: Engines,
+  { postgres, clicksRedis, clickhouse }: Engines,
   brandIds: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const run = randomUUID();
@@ -54,7 +54,7 @@ export async function rebuildTogether(
     await insertUnfolded(postgres.db, brandIds);
     await leaveUnsent(postgres.db, brandIds);
     await pause(REBUILD_NOTICE_MS);
-    await withoutClicks(redis, brandIds, async () => {
+    await withoutClicks(clicksRedis, brandIds, async () => {
       await deleteFolded(clickhouse, brandIds);
       let n = 0;
       for (const ranges of insertsOf(positions)) {

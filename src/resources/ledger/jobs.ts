@@ -21,14 +21,14 @@ import { REBUILT_TOGETHER, rebuildFigures, rebuildTogether } from './actions.ts'
 import { listBrandIds } from './queries.ts';
 import { compareFigures } from './verify/actions.ts';
 
-type Engines = Pick<Context, 'postgres' | 'redis' | 'clickhouse' | 'log' | 'failures'>;
+type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'log' | 'failures'>;
 
 /** A rebuild also fails if clicks continued meanwhile. */
 const TRIES = 3;
 
 /** What is being sent to ClickHouse. */
-async function underWay({ postgres, redis }: Engines): Promise<{ claim: string; batch: number }> {
-  const claim = await redis.use((client) => client.get(CLICK_CLAIM));
+async function underWay({ postgres, clicksRedis }: Engines): Promise<{ claim: string; batch: number }> {
+  const claim = await clicksRedis.use((client) => client.get(CLICK_CLAIM));
   return { claim: claim ?? '', batch: await oldestUnsentId(postgres.db) };
 }
 
@@ -42,14 +42,14 @@ async function reconcile(engines: Engines, brandId: string): Promise<void> {
 
 /** Reconciles each of the brands, and returns those that failed for reasons of their own. */
 async function reconcileEach(engines: Engines, brandIds: readonly string[]): Promise<string[]> {
-  const { postgres, redis, clickhouse, failures } = engines;
+  const { postgres, clicksRedis, clickhouse, failures } = engines;
   const failed: string[] = [];
   for (const brandId of brandIds) {
     try {
       await reconcile(engines, brandId);
     } catch (error) {
       // If an engine is down, every brand would fail; all are reconciled once it is back.
-      await Promise.all([postgres.ping(), redis.ping(), clickhouse.ping()]);
+      await Promise.all([postgres.ping(), clicksRedis.ping(), clickhouse.ping()]);
       failures.failed('reconciling the figures of a brand', error, { brandId });
       failed.push(brandId);
     }

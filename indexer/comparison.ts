@@ -1,0 +1,44 @@
+import type { Comparison } from '../src/directory/import/comparison.ts';
+import { grouped } from './terminal.ts';
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const SHOWN_VALUES = 5;
+
+function* changesOf({ changed, changedFields, isEstimated }: Comparison): Generator<string> {
+  yield `${grouped(changed)} changed${isEstimated ? ' (by field: estimated from a sample)' : ''}`;
+  for (const [field, count] of Object.entries(changedFields).sort(([, a], [, b]) => b - a)) {
+    yield `  ${field}: ${grouped(count)}`;
+  }
+}
+
+function* profilesOf({ from, to }: Comparison): Generator<string> {
+  const [before, after] = [from.profile, to.profile];
+  yield `in a metro: ${percent(before.inMetro)} -> ${percent(after.inMetro)}`;
+  yield 'filled:';
+  for (const [field, share] of Object.entries(before.fill)) {
+    yield `  ${field}: ${percent(share)} -> ${percent(after.fill[field] ?? 0)}`;
+  }
+  for (const [field, points] of Object.entries(before.percentiles)) {
+    const texts = Object.entries(points).map(([point, value]) => {
+      return `p${Number(point)} ${value ?? '-'} -> ${after.percentiles[field]?.[point] ?? '-'}`;
+    });
+    yield `${field}: ${texts.join(', ')}`;
+  }
+  for (const [field, shares] of Object.entries(after.top)) {
+    const texts = Object.entries(shares)
+      .slice(0, SHOWN_VALUES)
+      .map(([value, share]) => `${value} ${percent(before.top[field]?.[value] ?? 0)} -> ${percent(share)}`);
+    yield `${field}: ${texts.join(', ')}`;
+  }
+}
+
+/** A comparison as lines for people. */
+export function* comparisonLines(comparison: Comparison): Generator<string> {
+  const { from, to, added, removed, unchanged, samples } = comparison;
+  yield `${from.index} (${grouped(from.profile.creators)} creators) -> ${to.index} (${grouped(to.profile.creators)})`;
+  yield `${grouped(added)} added, ${grouped(removed)} removed, ${grouped(unchanged)} unchanged`;
+  yield* changesOf(comparison);
+  yield* profilesOf(comparison);
+  for (const [kind, pks] of Object.entries(samples))
+    if (pks.length > 0) yield `${kind}, for example: ${pks.join(', ')}`;
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod';
+import { Canary } from './canaries.ts';
+import type { Comparison } from './comparison.ts';
+
+/** How far an import may be from the live directory before it is held. */
+export const Bounds = z.object({
+  /** Percent of the live creators that may be gone. */
+  maxShrink: z.number(),
+  /** Points by which a field may be filled less. */
+  maxFillDrop: z.number(),
+  /** Points by which the share of a top value, or of creators in a metro, may move. */
+  maxDrift: z.number(),
+  /** `hold`: always held; `force`: never for these bounds. */
+  mode: z.enum(['check', 'hold', 'force']),
+  /** Searches that must go on finding what they find, whatever the mode. */
+  canaries: z.array(Canary),
+});
+export type Bounds = z.infer<typeof Bounds>;
+
+export const DEFAULT_BOUNDS: Bounds = { maxShrink: 10, maxFillDrop: 10, maxDrift: 20, mode: 'check', canaries: [] };
+
+/** A percentile may be at most this many times the other one. */
+const MOST_RATIO = 2;
+
+const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+
+function* shrinkOf({ from, removed }: Comparison, { maxShrink }: Bounds): Generator<string> {
+  const gone = from.profile.creators === 0 ? 0 : removed / from.profile.creators;
+  if (gone * 100 <= maxShrink) return;
+  yield `${removed} of ${from.profile.creators} live creators are gone (${percent(gone)}; at most ${maxShrink} %).`;
+}
+
+function* fillDropsOf({ from, to }: Comparison, { maxFillDrop }: Bounds): Generator<string> {
+  for (const [field, before] of Object.entries(from.profile.fill)) {
+    const after = to.profile.fill[field] ?? 0;
+    if ((before - after) * 100 <= maxFillDrop) continue;
+    yield `${field} is filled in ${percent(after)} of rows, before in ${percent(before)} (at most ${maxFillDrop} points less).`;
+  }
+}
+
+function* driftsOf({ from, to }: Comparison, { maxDrift }: Bounds): Generator<string> {
+  const [before, after] = [from.profile, to.profile];
+  for (const field of Object.keys(before.top)) {
+    const [was, is] = [before.top[field] ?? {}, after.top[field] ?? {}];
+    for (const value of new Set([...Object.keys(was), ...Object.keys(is)])) {
+      const [old, fresh] = [was[value] ?? 0, is[value] ?? 0];
+      if (Math.abs(fresh - old) * 100 <= maxDrift) continue;
+      yield `${field} is ${JSON.stringify(value)} in ${percent(fresh)} of creators, before in ${percent(old)} (at most ${maxDrift} points apart).`;
+    }
+  }
+  if (Math.abs(after.inMetro - before.inMetro) * 100 > maxDrift) {
+    yield `${percent(after.inMetro)} of creators are in a metro, before ${percent(before.inMetro)} (at most ${maxDrift} points apart).`;
+  }
+}
+
+function* percentileMovesOf({ from, to }: Comparison): Generator<string> {
+  for (const [field, points] of Object.entries(from.profile.percentiles)) {
+    for (const [point, before] of Object.entries(points)) {
+      const after = to.profile.percentiles[field]?.[point] ?? null;
+      if (before === null || after === null || before <= 0) continue;
+      if (after <= before * MOST_RATIO && after * MOST_RATIO >= before) continue;
+      const name = `The ${Number(point)}th percentile of ${field}`;
+      yield `${name} is ${Number(after.toPrecision(6))}, before ${Number(before.toPrecision(6))} (at most ${MOST_RATIO} times apart).`;
+    }
+  }
+}
+
+/** Why an import is outside its bounds, a sentence each. */
+export function breachesOf(comparison: Comparison, bounds: Bounds): string[] {
+  return [
+    ...shrinkOf(comparison, bounds),
+    ...fillDropsOf(comparison, bounds),
+    ...driftsOf(comparison, bounds),
+    ...percentileMovesOf(comparison),
+  ];
+}

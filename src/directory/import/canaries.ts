@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
+import type { Elastic } from '../../engines/elastic/open.ts';
+import { planOf } from '../plan.ts';
+import { CountAnswer, queryOf } from '../query.ts';
+import { CreatorSearchQuery } from '../search-schema.ts';
+
+/** A search that must go on finding what it finds. */
+export const Canary = z
+  .object({
+    query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+    min_total: z.number().int().min(0).default(0),
+    must_contain: z.array(z.number().int().min(0)).max(1_000).default([]),
+  })
+  .strict();
+export type Canary = z.infer<typeof Canary>;
+
+function searchOf({ query }: Canary): CreatorSearchQuery {
+  const texts = Object.fromEntries(Object.entries(query).map(([name, value]) => [name, String(value)]));
+  const unknown = Object.keys(texts).find((name) => !(name in CreatorSearchQuery.shape));
+  if (unknown !== undefined) throw new Error(`${unknown} is not a parameter of search.`);
+  return CreatorSearchQuery.parse(texts);
+}
+
+/** Reads a file of canaries, a JSON object a line; the error names the line. */
+export async function readCanaries(file: string): Promise<Canary[]> {
+  const lines = (await readFile(file, 'utf8')).split('\n');
+  return lines.flatMap((line, i) => {
+    if (line.trim() === '') return [];
+    try {
+      const canary = Canary.parse(JSON.parse(line));
+      searchOf(canary);
+      return [canary];
+    } catch (error) {
+      const why = error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : error;
+      throw new Error(`Line ${i + 1} of ${file} is not a canary: ${why}`);
+    }
+  });
+}
+
+async function count(elastic: Elastic, index: string, filters: object[]): Promise<number> {
+  const path = `/${index}/_search?allow_partial_search_results=false`;
+  const body = { size: 0, track_total_hits: true, query: { bool: { filter: filters } } };
+  const bytes = await elastic.post(path, JSON.stringify(body));
+  return CountAnswer.parse(JSON.parse(bytes.toString('utf8'))).hits.total.value;
+}
+
+/** What each canary no longer finds in an index, a sentence each. */
+export async function failingCanaries(elastic: Elastic, index: string, canaries: readonly Canary[]): Promise<string[]> {
+  const failures: string[] = [];
+  for (const canary of canaries) {
+    const { min_total, must_contain } = canary;
+    const filter = queryOf(planOf(searchOf(canary), [], 'places').filter, 'followers');
+    const name = `The canary ${JSON.stringify(canary.query)}`;
+    const total = await count(elastic, index, [filter]);
+    if (total < min_total) failures.push(`${name} finds ${total} creators; it must find at least ${min_total}.`);
+    for (const pk of must_contain) {
+      const found = await count(elastic, index, [filter, { term: { 'card.pk': pk } }]);
+      if (found === 0) failures.push(`${name} does not find the creator ${pk}.`);
+    }
+  }
+  return failures;
+}

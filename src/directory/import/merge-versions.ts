@@ -1,0 +1,51 @@
+import { type HashPage, readHashes } from '../../engines/elastic/hashes.ts';
+import type { Elastic } from '../../engines/elastic/open.ts';
+
+/** What one version has that another lacks, told creator by creator, in the order of `pk`. */
+export interface Differences {
+  added(pk: number): void;
+  removed(pk: number): void;
+  /** In both, with the same content. */
+  same(pk: number): void;
+  /** In both, with other content, or without a hash that tells. */
+  differing(pk: number, isCertain: boolean): void;
+}
+
+function openCursor(pages: AsyncGenerator<HashPage>) {
+  let page: HashPage | undefined = { pks: [], hashes: [] };
+  let at = 0;
+  return {
+    /** Reads on if the page is used up. */
+    fill: async () => {
+      if (page === undefined || at < page.pks.length) return;
+      const next = await pages.next();
+      page = next.done ? undefined : next.value;
+      at = 0;
+    },
+    needsPage: () => page !== undefined && at >= page.pks.length,
+    /** Infinite after the last creator. */
+    pk: () => page?.pks[at] ?? Number.POSITIVE_INFINITY,
+    hash: () => page?.hashes[at] ?? null,
+    step: () => {
+      at += 1;
+    },
+  };
+}
+
+/** Compares two indices, of which only a page each is in memory. */
+export async function mergeVersions(elastic: Elastic, from: string, to: string, found: Differences): Promise<void> {
+  const [before, after] = [openCursor(readHashes(elastic, from)), openCursor(readHashes(elastic, to))];
+  for (;;) {
+    await Promise.all([before.fill(), after.fill()]);
+    while (!before.needsPage() && !after.needsPage()) {
+      const [old, fresh] = [before.pk(), after.pk()];
+      if (old === Number.POSITIVE_INFINITY && fresh === old) return;
+      if (old < fresh) found.removed(old);
+      else if (fresh < old) found.added(fresh);
+      else if (before.hash() !== null && before.hash() === after.hash()) found.same(old);
+      else found.differing(old, before.hash() !== null && after.hash() !== null);
+      if (old <= fresh) before.step();
+      if (fresh <= old) after.step();
+    }
+  }
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest';
+import { openCases } from './search-cases.ts';
+
+const COUNT = Number(process.env['SEARCH_CASES'] ?? 2_000);
+const SEED = Number(process.env['SEARCH_SEED'] ?? 7);
+const AT_ONCE = 8;
+
+test('random searches over every filter and order find what the oracle finds', async () => {
+  const cases = await openCases(4_000, SEED);
+  try {
+    const share = Math.ceil(COUNT / AT_ONCE);
+    const runs = Array.from({ length: AT_ONCE }, (_, i) => cases.differences(share, SEED * 1_000 + i));
+    expect((await Promise.all(runs)).flat()).toEqual([]);
+  } finally {
+    await cases.close();
+  }
+}, 600_000);
