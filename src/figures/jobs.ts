@@ -16,7 +16,6 @@ import {
   lockOldestUnsent,
   markSent,
   type Range,
-  tryLockSending,
 } from './sync/queries.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
@@ -52,12 +51,10 @@ const tokenOf = ({ id, createdAt }: Batch) => `ledger:${id}:${createdAt.getTime(
 /** Sends the oldest batch. Returns false if there is none, or if another worker is sending it. */
 async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
-    if ((await isAfterFailover(trx)) || !(await tryLockSending(trx))) return false;
+    if (await isAfterFailover(trx)) return false;
     const batch = await lockOldestUnsent(trx);
     if (!batch) return false;
-    const entries = [];
-    for (const range of batch.ranges) entries.push(...(await listEntries(trx, range)));
-    await insertPostings(clickhouse, entries, tokenOf(batch));
+    await insertPostings(clickhouse, await listEntries(trx, batch.ranges), tokenOf(batch));
     await markSent(trx, batch.id, clock.now());
     return true;
   });
@@ -69,8 +66,9 @@ async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boo
  */
 export async function syncLedger(engines: Engines, after?: Date): Promise<void> {
   await insertPositions(engines.postgres.db, after);
+  // One batch at a time, because each read of figures looks into every unsent batch.
+  do while (await sendOldest(engines));
   while (await claim(engines, after));
-  while (await sendOldest(engines));
 }
 
 /** Each pass first checks, in one statement, whether any brand has new entries. */

@@ -7,8 +7,12 @@ import { isDay, TimeText } from '../values/time.ts';
 export const CLICK_STREAM = 'clicks:{clicks}';
 /** The batch of clicks that is being inserted. */
 export const CLICK_CLAIM = 'claim:{clicks}';
-/** While this key exists no new batch of clicks begins, because a rebuild reads them again. */
+/** Brands whose figures are rebuilt, with the time until which their clicks are not inserted. */
 export const CLICKS_PAUSED = 'paused:{clicks}';
+/** The brands that were paused when the batch was fixed. */
+export const CLICK_CLAIM_PAUSED = 'claim-paused:{clicks}';
+/** Clicks of paused brands. They return to the stream once no brand is paused. */
+export const CLICKS_HELD = 'held:{clicks}';
 
 /**
  * The time between the announcement of a rebuild and its first deleted row. A read that began before the announcement

@@ -3,12 +3,12 @@ import { z } from 'zod';
 import { insertOnce } from '../engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
 import type { Redis } from '../engines/redis/open.ts';
-import { CLICKS_PAUSED } from '../figures/schema.ts';
+import { CLICK_CLAIM_PAUSED, CLICKS_HELD, CLICKS_PAUSED } from '../figures/schema.ts';
 import type { Context } from '../operation/context.ts';
 import type { Follower } from '../operation/job.ts';
 import { insertMissing } from './missing.ts';
 import { CLAIM, STREAM } from './queries.ts';
-import { COLUMNS, markRepeats } from './row.ts';
+import { COLUMNS, markRepeats, splitPaused } from './row.ts';
 
 const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
 const ACKNOWLEDGE_LUA = readFileSync(new URL('./acknowledge.lua', import.meta.url), 'utf8');
@@ -22,6 +22,8 @@ export interface Batch {
   /** The ids of its first and last entry. */
   token: string;
   rows: string;
+  /** Rows of brands whose figures are rebuilt: they are kept for later. */
+  held: string;
   /** Whether a worker received it before and may have sent it. */
   isAgain: boolean;
 }
@@ -37,13 +39,15 @@ export function openClickQueue(redis: Redis): ClickQueue {
   const acknowledge = redis.script(ACKNOWLEDGE_LUA);
   return {
     claim: async () => {
-      const [token, again, ...fields] = Reply.parse(await claim([STREAM, CLAIM, CLICKS_PAUSED], [BATCH_BYTES]));
+      const keys = [STREAM, CLAIM, CLICKS_PAUSED, CLICK_CLAIM_PAUSED, CLICKS_HELD];
+      const [token, again, paused, ...fields] = Reply.parse(await claim(keys, [BATCH_BYTES]));
       if (token === undefined) return undefined;
       let rows = '';
       for (let i = 0; i < fields.length; i += 2) rows += markRepeats(fields[i] ?? '', fields[i + 1] ?? '');
-      return { token, rows, isAgain: again === 'again' };
+      return { token, ...splitPaused(rows, paused ?? ''), isAgain: again === 'again' };
     },
-    acknowledge: async ({ token }) => void (await acknowledge([STREAM, CLAIM], [token])),
+    acknowledge: async ({ token, held }) =>
+      void (await acknowledge([STREAM, CLAIM, CLICK_CLAIM_PAUSED, CLICKS_HELD], [token, held])),
   };
 }
 

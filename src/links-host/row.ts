@@ -63,3 +63,18 @@ export function markRepeats(rows: string, repeats: string): string {
   }
   return lines.join('\n');
 }
+
+const BRAND = COLUMNS.indexOf('brand_id');
+
+/** Separates the rows of paused brands, whose ids are separated by spaces. */
+export function splitPaused(rows: string, paused: string): { rows: string; held: string } {
+  if (paused === '') return { rows, held: '' };
+  const ids = new Set(paused.split(' '));
+  const lines = rows.split('\n').filter(Boolean);
+  const text = (isHeld: boolean) =>
+    lines
+      .filter((line) => ids.has(line.split('\t', BRAND + 1)[BRAND] ?? '') === isHeld)
+      .map((line) => `${line}\n`)
+      .join('');
+  return { rows: text(false), held: text(true) };
+}

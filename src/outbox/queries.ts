@@ -4,7 +4,7 @@ import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/work
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
 import { chained, type NewEntry } from './ledger-entry.ts';
-import { partOf } from './parts.ts';
+import { partOf } from './parts/queries.ts';
 import { hasUnsealed, insertSeal, NOTED_HERE } from './sealing-queries.ts';
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {

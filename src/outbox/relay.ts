@@ -3,7 +3,7 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
-import type { Parts } from './parts.ts';
+import type { Parts } from './parts/lease.ts';
 import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
 
 const BATCH = 200;

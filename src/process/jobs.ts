@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openSchedules } from '../engines/redis/schedules.ts';
 import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
-import { openParts, type Parts } from '../outbox/parts.ts';
+import { openParts, type Parts } from '../outbox/parts/lease.ts';
 import { openRelay } from '../outbox/relay.ts';
 import { consumersOf } from '../resources/nouns.ts';
 import { startDelivering } from '../resources/webhooks/sending/jobs.ts';

@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { integer, query } from '../../src/engines/clickhouse/query.ts';
+import { withoutClicks } from '../../src/figures/pausing.ts';
+import { oldestWaitingClick } from '../../src/figures/waiting-clicks.ts';
 import { drainClicks, openClickQueue } from '../../src/links-host/jobs.ts';
 import { oldestClickAt } from '../../src/links-host/queries.ts';
 import { openRecorder } from '../../src/links-host/recorder.ts';
@@ -36,9 +38,9 @@ afterAll(async () => {
 let visitors = 0;
 
 /** So many visitors' clicks on a link that is nobody's, recorded as the redirect records them. Returns the link's id. */
-async function record(count: number, linkId = newId('lnk', Date.now())): Promise<string> {
+async function record(count: number, linkId = newId('lnk', Date.now()), brandId = desk.brand.id): Promise<string> {
   const recorder = openRecorder(app.context.redis, app.context.config.maxClicksBytes, () => undefined);
-  const fields = linkFields({ brandId: desk.brand.id, id: linkId, creatorId: newId('crt', 1), currency: 'USD' });
+  const fields = linkFields({ brandId, id: linkId, creatorId: newId('crt', 1), currency: 'USD' });
   const rest = { kind: 'counted', country: 'DE', device: 'mobile', referrerHost: 'photo.example' } as const;
   const settled = Array.from({ length: count }, () => {
     visitors += 1;
@@ -63,6 +65,7 @@ async function countsOf(linkId: string): Promise<Counts> {
   return { rows: row?.rows ?? 0, distinct: row?.distinct ?? 0, rolledUp: await countedClicks(app, linkId) };
 }
 
+const storedOf = async (linkId: string) => (await countsOf(linkId)).rows;
 const once = (count: number): Counts => ({ rows: count, distinct: count, rolledUp: count });
 const insert = (batch: { token: string; rows: string }) =>
   insertOnce(app.context.clickhouse, 'clicks_v1', COLUMNS, batch.rows, `clicks:${batch.token}`);
@@ -102,6 +105,25 @@ describe('every click is in ClickHouse exactly once', () => {
     expect(await claimed()).toEqual({ ...next, isAgain: true });
     await drainClicks(app.context);
     expect(await countsOf(link)).toEqual(once(80));
+  });
+
+  it('when its brand’s figures are rebuilt, while clicks of other brands are inserted at once', async () => {
+    const [paused, other] = [await record(40), await record(40, undefined, 'brd_other')];
+    await withoutClicks(app.context.redis, [desk.brand.id], async () => {
+      const batch = await claimed();
+      await insert(batch);
+      expect(await claimed()).toEqual({ ...batch, isAgain: true });
+      await drainClicks(app.context);
+      expect(await storedOf(paused)).toBe(0);
+      expect(await storedOf(other)).toBe(40);
+      await record(40, paused);
+      await drainClicks(app.context);
+      expect(await storedOf(paused)).toBe(0);
+      expect(await oldestWaitingClick(app.context.redis)).toBeLessThan(Date.now());
+    });
+    await drainClicks(app.context);
+    expect(await countsOf(paused)).toEqual(once(80));
+    expect(await storedOf(other)).toBe(40);
   });
 
   it('when four drains run at once while clicks arrive', async () => {

@@ -196,11 +196,11 @@ describe('X-Data-As-Of', () => {
     const { db } = app.context.postgres;
     const during = async () => {
       const from = performance.now();
-      await insertUnfolded(db, brandId);
+      await insertUnfolded(db, [brandId]);
       await until('the notice to be over', () => performance.now() - from > REBUILD_NOTICE_MS);
     };
     expect(await asOf(app.context, brandId, during)).toBeUndefined();
-    expect(await asOf(app.context, brandId, () => deleteUnfolded(db, brandId))).toBeUndefined();
+    expect(await asOf(app.context, brandId, () => deleteUnfolded(db, [brandId]))).toBeUndefined();
     expect(await asOf(app.context, brandId)).toBeDefined();
   });
 

@@ -39,8 +39,8 @@ it('a sale that ClickHouse has with another link, creator, day, millisecond, ent
   }
   const verify = async () => (await verifyLedger(app.context, brand.id)).problems;
   expect(await verify()).toEqual([]);
-  const entries = await listEntries(postgres.db, { brand_id: brand.id, from: 1, to: 2 * CHANGES.length });
-  await deleteFolded(clickhouse, brand.id);
+  const entries = await listEntries(postgres.db, [{ brand_id: brand.id, from: 1, to: 2 * CHANGES.length }]);
+  await deleteFolded(clickhouse, [brand.id]);
   // The first of each currency's two.
   const changed = entries.map((entry) =>
     entry.seq % 2 === 1 ? (CHANGES[(entry.seq - 1) / 2]?.[1](entry) ?? entry) : entry,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
-import { openParts } from '../../src/outbox/parts.ts';
+import { openParts } from '../../src/outbox/parts/lease.ts';
 import { openRelay } from '../../src/outbox/relay.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { openDue } from '../../src/values/due.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
-import { command, integer, query, queryInTime } from '../../engines/clickhouse/query.ts';
+import { command, idTuple, integer, query, queryInTime } from '../../engines/clickhouse/query.ts';
 import { COLUMNS, rawRows } from '../columns.ts';
 import type { Range } from '../sync/queries.ts';
 
@@ -88,26 +88,25 @@ export async function listLastSeqs(clickhouse: ClickHouse): Promise<{ brandId: s
   return rows.map(({ brand_id: brandId, seq }) => ({ brandId, seq }));
 }
 
-/** Deletes everything of the brand that can be rebuilt. Its clicks stay. */
-export async function deleteFolded(clickhouse: ClickHouse, brandId: string): Promise<void> {
+/** Deletes everything of the brands that can be rebuilt. Their clicks stay. */
+export async function deleteFolded(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
   for (const table of ['ledger_v1', 'link_daily_v1', 'link_life_v1', 'brand_daily_v1']) {
-    await command(clickhouse, `DELETE FROM ${table} WHERE brand_id = {brand:String}`, { brand: brandId });
+    await command(clickhouse, `DELETE FROM ${table} WHERE brand_id IN ${idTuple(brandIds)}`);
   }
 }
 
 /**
- * Inserts the brand's counted clicks into `link_daily_v1`, and through its views into the other rollups. Deduplication
+ * Inserts the brands' counted clicks into `link_daily_v1`, and through its views into the other rollups. Deduplication
  * is off, because a second rebuild must insert the same rows again.
  */
-export async function rebuildClicks(clickhouse: ClickHouse, brandId: string): Promise<void> {
+export async function rebuildClicks(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
   await command(
     clickhouse,
     `INSERT INTO link_daily_v1 (brand_id, ${KEYS}, clicks)
     SELECT brand_id, toDate(at) AS day, link_id, creator_id, currency, count() AS clicks
-    FROM clicks_v1 WHERE brand_id = {brand:String} AND kind = 'counted'
+    FROM clicks_v1 WHERE brand_id IN ${idTuple(brandIds)} AND kind = 'counted'
     GROUP BY brand_id, ${KEYS}
     SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0`,
-    { brand: brandId },
   );
 }
 

@@ -66,9 +66,10 @@ export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): 
     .insertInto('ledgerBatches')
     .values({ ranges: JSON.stringify(ranges), createdAt: now, sentAt: null })
     .execute();
-  for (const { brand_id: brandId, to } of ranges) {
-    await db.updateTable('ledgerPositions').set({ seq: to }).where('brandId', '=', brandId).execute();
-  }
+  const of = <V>(value: (range: Range) => V) => ranges.map(value);
+  await sql`update ledger_positions position set seq = range.seq
+    from unnest(${of(({ brand_id }) => brand_id)}::text[], ${of(({ to }) => to)}::bigint[]) as range (brand_id, seq)
+    where position.brand_id = range.brand_id`.execute(db);
 }
 
 export interface Batch {
@@ -111,14 +112,23 @@ export async function deleteSentBatches(db: Db, before: Date): Promise<void> {
   await db.deleteFrom('ledgerBatches').where('sentAt', '<', before).execute();
 }
 
-export async function listEntries(db: Db, { brand_id: brandId, from, to }: Range) {
+/** The entries of all the ranges, in one statement and always in the same order. */
+export async function listEntries(db: Db, ranges: readonly Range[]) {
+  const of = <V>(value: (range: Range) => V) => ranges.map(value);
   const rows = await db
-    .selectFrom('ledgerEntries')
-    .select(['brandId', 'seq', 'kind', 'currency', 'linkId', 'creatorId', 'postings', 'recordedAt'])
-    .where('brandId', '=', brandId)
-    .where('seq', '>=', from)
-    .where('seq', '<=', to)
-    .orderBy('seq')
+    .selectFrom('ledgerEntries as entry')
+    .innerJoin(
+      sql<{ brandId: string; first: number; last: number; place: number }>`unnest(
+        ${of(({ brand_id }) => brand_id)}::text[], ${of(({ from }) => from)}::bigint[], ${of(({ to }) => to)}::bigint[])
+        with ordinality`.as<'range'>(sql`range (brand_id, first, last, place)`),
+      (join) => join.onRef('range.brandId', '=', 'entry.brandId'),
+    )
+    .select(['entry.brandId', 'entry.seq', 'entry.kind', 'entry.currency', 'entry.linkId', 'entry.creatorId'])
+    .select(['entry.postings', 'entry.recordedAt'])
+    .whereRef('entry.seq', '>=', 'range.first')
+    .whereRef('entry.seq', '<=', 'range.last')
+    .orderBy('range.place')
+    .orderBy('entry.seq')
     .execute();
   return rows.map((row) => ({ ...row, postings: StoredPostings.parse(row.postings) }));
 }
@@ -175,20 +185,6 @@ export async function countUnsynced(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Senders and rebuilds exclude each other; senders do not exclude senders. */
-const LOCK = sql`hashtext('rollcall figures')`;
-
-/** Whether no rebuild prevents sending; if so, none starts until the transaction ends. */
-export async function tryLockSending(db: Db): Promise<boolean> {
-  const { rows } = await sql<{ held: boolean }>`select pg_try_advisory_xact_lock_shared(${LOCK}) as held`.execute(db);
-  return rows[0]?.held ?? false;
-}
-
-/** Waits for current senders, and blocks new ones until the transaction ends. */
-export async function lockRebuilding(db: Db): Promise<void> {
-  await sql`select pg_advisory_xact_lock(${LOCK})`.execute(db);
-}
-
 const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
 
 /** Whether the brand's figures are incomplete: a rebuild is running or was interrupted. */
@@ -199,17 +195,17 @@ export async function isBeingRebuilt(db: Db, brandId: string): Promise<boolean> 
 }
 
 /**
- * Records that the brand's figures are incomplete, or will be within `REBUILD_NOTICE_MS`. It is written outside the
+ * Records that the brands' figures are incomplete, or will be within `REBUILD_NOTICE_MS`. It is written outside the
  * rebuild's transaction, so that readers see it at once and it survives a killed process.
  */
-export async function insertUnfolded(db: Db, brandId: string): Promise<void> {
-  await sql`insert into unfolded_brands (brand_id, tried_at) values (${brandId}, now())
+export async function insertUnfolded(db: Db, brandIds: readonly string[]): Promise<void> {
+  await sql`insert into unfolded_brands (brand_id, tried_at) select id, now() from unnest(${[...brandIds].sort()}::text[]) as id
     on conflict (brand_id) do update set tried_at = now()`.execute(db);
 }
 
 /** The figures are complete when the transaction commits. */
-export async function deleteUnfolded(db: Db, brandId: string): Promise<void> {
-  await db.deleteFrom('unfoldedBrands').where('brandId', '=', brandId).execute();
+export async function deleteUnfolded(db: Db, brandIds: readonly string[]): Promise<void> {
+  await db.deleteFrom('unfoldedBrands').where('brandId', 'in', brandIds).execute();
 }
 
 /** Brands with an interrupted rebuild that no worker is repairing or tried to repair within the last minute. */
@@ -223,35 +219,38 @@ export async function listUnfolded(db: Db): Promise<string[]> {
 }
 
 /**
- * Locks the brand's position: until the transaction ends, none of its entries goes into a batch, and no other worker
- * considers its rebuild abandoned.
+ * Locks the brands' positions: until the transaction ends, none of their entries goes into a batch, and no other worker
+ * considers their rebuild abandoned. The lock is taken in the order of ids, so that rebuilds do not deadlock.
  */
-export async function lockPosition(db: Db, brandId: string): Promise<number> {
-  await insertPositions(db);
-  await sql`select pg_advisory_xact_lock(${foldingOf(brandId)})`.execute(db);
-  const row = await db
+export async function lockPositions(db: Db, brandIds: readonly string[]): Promise<Map<string, number>> {
+  const ids = sql`unnest(${[...brandIds].sort()}::text[])`;
+  await sql`insert into ledger_positions (brand_id, seq)
+    select brand_id, 0 from outbox_numbers where brand_id in (select ${ids}) and ledger_seq > 0
+    order by brand_id on conflict (brand_id) do nothing`.execute(db);
+  await sql`select pg_advisory_xact_lock(${foldingOf(sql.ref('id'))}) from ${ids} as id`.execute(db);
+  const rows = await db
     .selectFrom('ledgerPositions')
-    .select('seq')
-    .where('brandId', '=', brandId)
+    .select(['brandId', 'seq'])
+    .where('brandId', 'in', brandIds)
+    .orderBy('brandId')
     .forUpdate()
-    .executeTakeFirst();
-  return row?.seq ?? 0;
+    .execute();
+  return new Map(rows.map(({ brandId, seq }) => [brandId, seq]));
 }
 
 /**
- * Removes the brand from unsent batches, because a rebuild inserts those entries itself. The token stays, so the rest
- * of such a batch is counted once, whether or not it was sent.
+ * Removes the brands from unsent batches, because a rebuild inserts those entries itself. Waits for a batch that is being
+ * sent, and must be committed at once, so that the others are sent meanwhile. The token stays, so the rest of such a batch
+ * is counted once, whether or not it was sent.
  */
-export async function leaveUnsent(db: Db, brandId: string): Promise<void> {
-  const batches = await db.selectFrom('ledgerBatches').select(['id', 'ranges']).where('sentAt', 'is', null).execute();
-  for (const { id, ranges } of batches) {
-    const rest = Ranges.parse(ranges).filter((range) => range.brand_id !== brandId);
-    await db
-      .updateTable('ledgerBatches')
-      .set({ ranges: JSON.stringify(rest) })
-      .where('id', '=', id)
-      .execute();
-  }
+export async function leaveUnsent(db: Db, brandIds: readonly string[]): Promise<void> {
+  await sql`
+    with unsent as (select id from ledger_batches where sent_at is null order by id for update)
+    update ledger_batches batch set ranges = (
+      select coalesce(jsonb_agg(range order by place), '[]') from jsonb_array_elements(batch.ranges)
+        with ordinality as of_batch (range, place)
+      where not (range ->> 'brand_id' = any(${brandIds}::text[])))
+    from unsent where batch.id = unsent.id`.execute(db);
 }
 
 /** The batch that is being sent or is next; 0 if none. */

@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
 import { listBrands } from '../../figures/rollups/queries.ts';
-import { rebuildFigures } from '../../resources/ledger/actions.ts';
+import { REBUILT_TOGETHER, rebuildTogether } from '../../resources/ledger/actions.ts';
 import { listLedgerBrands } from '../../resources/ledger/queries.ts';
 import { verifyLedger } from '../../resources/ledger/verify/actions.ts';
+import { chunksOf } from '../../values/chunks.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
 import { jsonOption } from './table.ts';
@@ -42,18 +43,31 @@ async function eachBrand(
   engines: FigureEngines,
   options: Options,
   columns: readonly ('brand' | 'result' | 'entries' | 'hash' | 'seal')[],
-  work: (brandId: string) => Promise<Outcome>,
+  work: (brandIds: readonly string[]) => Promise<Outcome[]>,
+  together = 1,
 ): Promise<void> {
   const outcomes: Outcome[] = [];
   if (!options.json) process.stderr.write(`${columns.join('\t').toUpperCase()}\n`);
-  for (const brandId of await brandsOf(engines, options.brand)) {
-    const outcome = await work(brandId).catch((error: unknown) => failed(brandId, error));
+  const report = (outcome: Outcome) => {
     if (outcome.problems.length > 0) process.exitCode = 1;
     outcomes.push(outcome);
-    if (options.json) continue;
-    const shown = outcome.result === 'FAILED' ? [brandId, outcome.result] : columns.map((name) => outcome[name]);
+    if (options.json) return;
+    const { brand } = outcome;
+    const shown = outcome.result === 'FAILED' ? [brand, outcome.result] : columns.map((name) => outcome[name]);
     process.stdout.write(`${shown.join('\t')}\n`);
-    for (const problem of outcome.problems) process.stdout.write(`${brandId}\t  ${problem}\n`);
+    for (const problem of outcome.problems) process.stdout.write(`${brand}\t  ${problem}\n`);
+  };
+  // If they fail together, each is tried alone.
+  const tried = async (brandIds: readonly string[]): Promise<Outcome[]> =>
+    await work(brandIds).catch(async (error: unknown) => {
+      const [brand = '', ...others] = brandIds;
+      if (others.length === 0) return [failed(brand, error)];
+      const alone: Outcome[] = [];
+      for (const brandId of brandIds) alone.push(...(await tried([brandId])));
+      return alone;
+    });
+  for (const brandIds of chunksOf(await brandsOf(engines, options.brand), together)) {
+    for (const outcome of await tried(brandIds)) report(outcome);
   }
   if (options.json) process.stdout.write(`${JSON.stringify(outcomes, null, 2)}\n`);
 }
@@ -63,8 +77,9 @@ async function verify(engines: FigureEngines, brand: string): Promise<Outcome> {
   return { brand, result: problems.length === 0 ? 'ok' : 'WRONG', entries, hash, seal, problems };
 }
 
-async function rebuild(engines: FigureEngines, brand: string): Promise<Outcome> {
-  return { brand, result: 'ok', entries: await rebuildFigures(engines, brand), problems: [] };
+async function rebuild(engines: FigureEngines, brands: readonly string[]): Promise<Outcome[]> {
+  const folded = await rebuildTogether(engines, brands);
+  return brands.map((brand) => ({ brand, result: 'ok', entries: folded.get(brand) ?? 0, problems: [] }));
 }
 
 export function ledgerCommands(program: Command): void {
@@ -78,8 +93,8 @@ export function ledgerCommands(program: Command): void {
     .addOption(jsonOption())
     .action((options: Options) =>
       withFigures((engines) =>
-        eachBrand(engines, options, ['brand', 'result', 'entries', 'hash', 'seal'], (brandId) =>
-          verify(engines, brandId),
+        eachBrand(engines, options, ['brand', 'result', 'entries', 'hash', 'seal'], (brandIds) =>
+          Promise.all(brandIds.map((brandId) => verify(engines, brandId))),
         ),
       ),
     );
@@ -90,7 +105,7 @@ export function ledgerCommands(program: Command): void {
     .addOption(jsonOption())
     .action((options: Options) =>
       withFigures((engines) =>
-        eachBrand(engines, options, ['brand', 'entries'], (brandId) => rebuild(engines, brandId)),
+        eachBrand(engines, options, ['brand', 'entries'], (brandIds) => rebuild(engines, brandIds), REBUILT_TOGETHER),
       ),
     );
 }

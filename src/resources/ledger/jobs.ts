@@ -16,7 +16,8 @@ import {
 } from '../../figures/sync/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
-import { rebuildFigures } from './actions.ts';
+import { chunksOf } from '../../values/chunks.ts';
+import { REBUILT_TOGETHER, rebuildFigures, rebuildTogether } from './actions.ts';
 import { listBrandIds } from './queries.ts';
 import { compareFigures } from './verify/actions.ts';
 
@@ -64,7 +65,7 @@ async function reconcileAll(engines: Engines): Promise<void> {
   const { db } = engines.postgres;
   let left = await listBrandIds(db);
   for (let tries = 1; tries <= TRIES && left.length > 0; tries += 1) left = await reconcileEach(engines, left);
-  for (const brandId of left) await insertUnfolded(db, brandId);
+  if (left.length > 0) await insertUnfolded(db, left);
 }
 
 /**
@@ -99,7 +100,10 @@ export async function repairAfterFailover(engines: Engines): Promise<void> {
   const positions = recorded === null ? new Map<string, number>() : await listPositions(postgres.db);
   const sent = recorded === null ? [] : await listLastSeqs(clickhouse);
   const ahead = sent.filter(({ brandId, seq }) => seq > (positions.get(brandId) ?? seq));
-  for (const { brandId } of ahead) await insertUnfolded(postgres.db, brandId);
+  await insertUnfolded(
+    postgres.db,
+    ahead.map(({ brandId }) => brandId),
+  );
   await recordHistory(postgres.db, current);
   if (recorded === null) return;
   log.warn(
@@ -112,9 +116,24 @@ export async function repairAfterFailover(engines: Engines): Promise<void> {
   }
 }
 
+/** Rebuilds brands together. If that fails, each is rebuilt alone, so that one brand does not keep the others incomplete. */
+async function rebuildChunk(engines: Engines, brandIds: readonly string[]): Promise<void> {
+  try {
+    await rebuildTogether(engines, brandIds);
+  } catch (error) {
+    if (brandIds.length === 1) throw error;
+    const rebuilt = [];
+    for (const brandId of brandIds) rebuilt.push(...(await Promise.allSettled([rebuildFigures(engines, brandId)])));
+    const failed = rebuilt.find((one) => one.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+}
+
 /** Rebuilds the figures of brands whose last rebuild was interrupted or failed. */
 export async function rebuildUnfinished(engines: Engines): Promise<void> {
-  for (const brandId of await listUnfolded(engines.postgres.db)) await rebuildFigures(engines, brandId);
+  for (const brandIds of chunksOf(await listUnfolded(engines.postgres.db), REBUILT_TOGETHER)) {
+    await rebuildChunk(engines, brandIds);
+  }
 }
 
 export const reconcileJob: Job = {

@@ -128,7 +128,7 @@ export async function claimDue(db: Db, request: ClaimRequest): Promise<Claimed[]
   return await db.transaction().execute(async (trx) => {
     const ids = await lockTurns(trx, request);
     if (ids.length === 0) return [];
-    // A statement of its own: it sees what was committed before the turns were locked.
+    // A separate statement sees what was committed before the turns were locked.
     const claimed = await claimOf(trx, ids, request);
     await passTurns(trx, ids, request.now);
     return claimed;
