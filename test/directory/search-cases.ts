@@ -77,7 +77,7 @@ function drawQuery(random: Random): Record<string, string> {
     if (not.length === 0 || not[0] === '') delete query[`not_${name}`];
     else query[`not_${name}`] = not.join('|');
   }
-  if (query['q'] !== undefined && random.chance(0.6)) query['typos'] = 'true';
+  if (query.q !== undefined && random.chance(0.6)) query.typos = 'true';
   return query;
 }
 

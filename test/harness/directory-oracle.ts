@@ -94,7 +94,7 @@ function textTest(text: string, typos: boolean): Test {
 }
 
 const qTest = (query: OracleQuery, q: string): Test =>
-  query['q_as'] !== 'text' && readLocation(q) ? placeTest(q) : textTest(q, query['typos'] === 'true');
+  query.q_as !== 'text' && readLocation(q) ? placeTest(q) : textTest(q, query.typos === 'true');
 
 /** A whole `q` that is a place reads a state before a city. */
 function placeTest(q: string): Test {
@@ -161,7 +161,7 @@ const SORTED: Readonly<Record<string, readonly [(row: OracleRow) => number | nul
 export function oracleSearch(rows: readonly OracleRow[], query: OracleQuery): OracleRow[] {
   const tests = testsOf(query);
   const found = rows.filter((row) => tests.every((test) => test(row)));
-  const sorted = SORTED[query['sort'] ?? 'followers'];
+  const sorted = SORTED[query.sort ?? 'followers'];
   if (!sorted) return found.sort((a, b) => a.pk - b.pk);
   const [read, direction] = sorted;
   return found.sort((a, b) => {

@@ -200,7 +200,7 @@ export async function mappingOf({ client }: Elastic, index: string): Promise<est
 
 /** The version that a mapping names under `_meta`; 1 if it names none. */
 export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
-  const version: unknown = (await mappingOf(elastic, index))?._meta?.['version'];
+  const version: unknown = (await mappingOf(elastic, index))?._meta?.version;
   return typeof version === 'number' ? version : 1;
 }
 

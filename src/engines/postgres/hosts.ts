@@ -4,7 +4,7 @@ import { IsStandby } from './session.ts';
 
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/;
 
-/** The URL of each host of `postgres://user:password@first:5432,second:5432/database`. */
+/** The URL of each host of `postgres://user@first:5432,second:5432/database`. */
 export function urlsOf(url: string): string[] {
   const [, scheme, hosts = '', rest = ''] = HOSTS.exec(url) ?? [];
   if (scheme === undefined) return [url];

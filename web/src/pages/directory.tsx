@@ -2,7 +2,6 @@ import { useState } from 'react';
 import { type Answer, CallError } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { everyOf } from '../kit/every.ts';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { compact, number, percent } from '../kit/format.ts';
 import { Button, Card, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -24,14 +23,7 @@ const NAMES = [
   'follower_max',
   'engagement_min',
 ] as const;
-const FACETS = everyOf<keyof NonNullable<Found['preview']>['facets']>()([
-  'category',
-  'niche',
-  'country',
-  'state',
-  'metro',
-  'gender',
-]);
+const FACETS = ['category', 'niche', 'country', 'state', 'metro', 'gender'] as const;
 const FILTER_OF = {
   category: 'category',
   niche: 'niche',
