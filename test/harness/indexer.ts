@@ -30,6 +30,8 @@ export interface RunningCommand {
 /** Goes live whatever was live before: most tests import files that have nothing in common. */
 export const FORCED = { bounds: { mode: 'force' } } as const;
 
+const forcing = (args: string[]) => (args[0] === 'import' ? [...args, '--force'] : args);
+
 /** A directory of its own: database, alias and folder, and the ops command on them. */
 export interface TestDirectory {
   engines: DirectoryEngines;
@@ -78,7 +80,7 @@ export async function makeDirectory(
     DIRECTORY_ALIAS: alias,
   };
   const start = (...args: string[]) =>
-    startCommand(isForced && args[0] === 'import' ? [...args, '--force'] : args, folder, env);
+    startCommand(isForced ? forcing(args) : args, folder, env);
   return {
     engines: { elastic, db: postgres.db, clock: systemClock, alias },
     elastic,
@@ -102,7 +104,7 @@ export async function makeDirectory(
 }
 
 export function runWithInput(directory: TestDirectory, input: Buffer, ...args: string[]): Promise<Finished> {
-  return startCommand([...args, '--force'], directory.folder, directory.env, input).finished;
+  return startCommand(forcing(args), directory.folder, directory.env, input).finished;
 }
 
 const Found = z.object({ hits: z.object({ total: z.object({ value: z.number() }) }) });

@@ -9,7 +9,6 @@ import {
   type DirectoryImport,
   findImport,
   findUnfinished,
-  findWriter,
   insertImport,
   isRun,
   listUnfinished,
@@ -17,7 +16,7 @@ import {
 } from './queries.ts';
 import { assertRejectsPlace } from './rejects.ts';
 import { openFiles } from './source.ts';
-import type { DirectoryEngines } from './writer.ts';
+import { type DirectoryEngines, findRunningWriter } from './writer.ts';
 
 const IMPORTS = 'directory-import';
 
@@ -37,7 +36,7 @@ async function enqueueAgain(
 ): Promise<void> {
   const wish = wishOf(request, found);
   const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
-  const writer = await findWriter(db, alias);
+  const writer = await findRunningWriter(db, alias);
   if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
     throw new Error(`${writer.holder} is already importing these files; stop it first.`);
   }

@@ -10,7 +10,7 @@ const PERCENTS = [10, 50, 90];
 /** Documents that tell how well fields are filled where no import counted. */
 const SAMPLE = 2_000;
 
-const TOP_FIELDS = { category: 'card.category', country: 'card.country', state: 'card.state' } as const;
+const TOP_FIELDS = { category: 'card.category', country: 'x.country_code', state: 'x.state_code' } as const;
 const NUMBERS = { follower_count: 'card.follower_count', engagement_rate: 'card.engagement_rate' } as const;
 
 const Shares = z.record(z.string(), z.number());
@@ -21,7 +21,7 @@ export const IndexProfile = z.object({
   creators: z.number(),
   /** By field: the share of creators that have a value. */
   fill: Shares,
-  /** By field: the most frequent values, folded, with their shares. */
+  /** By field: the most frequent values with their shares; countries and states by their codes. */
   top: z.record(z.string(), Shares),
   percentiles: z.record(z.string(), Points),
   /** The share of creators that live in a metro. */

@@ -3,14 +3,13 @@ import {
   type DirectoryImport,
   findHeld,
   findImportOf,
-  findWriter,
   isRun,
   listRetired,
   listUnfinished,
   type Writer,
 } from './queries.ts';
 import { isIndexName } from './versions.ts';
-import type { DirectoryEngines } from './writer.ts';
+import { type DirectoryEngines, findRunningWriter } from './writer.ts';
 
 export interface DirectoryStatus {
   alias: string;
@@ -33,7 +32,7 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
     listRetired(db, alias),
     listUnfinished(db, alias),
     findHeld(db, alias),
-    findWriter(db, alias),
+    findRunningWriter(db, alias),
   ]);
   const indices = all.filter(({ name }) => isIndexName(alias, name));
   const liveFacts = indices.find(({ name }) => name === live);

@@ -9,7 +9,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import type { Layout } from './definition.ts';
-import { findWriter, recordLive, renewLock, tryLock, unlock } from './queries.ts';
+import { findWriter, recordLive, renewLock, tryLock, unlock, type Writer } from './queries.ts';
 
 /** The engines that every directory command needs. */
 export interface DirectoryEngines {
@@ -60,6 +60,12 @@ async function hasEnded(name: string): Promise<boolean> {
 async function findEnded(db: Db, alias: string): Promise<string | null> {
   const holder = (await findWriter(db, alias))?.process ?? null;
   return holder !== null && (await hasEnded(holder)) ? holder : null;
+}
+
+/** The holder of the lock, if any; a process that was killed holds nothing, though its row has not expired. */
+export async function findRunningWriter(db: Db, alias: string): Promise<Writer | undefined> {
+  const writer = await findWriter(db, alias);
+  return writer?.process && (await hasEnded(writer.process)) ? undefined : writer;
 }
 
 async function describeHolder(db: Db, alias: string): Promise<string> {
