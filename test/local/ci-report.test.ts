@@ -48,7 +48,6 @@ describe('.ci/run', () => {
     ci?: number;
     test?: [text: string, code: number];
     long?: [text: string, code: number];
-    cluster?: [text: string, code: number];
     check?: [text: string, code: number];
     fuzz?: [text: string, code: number];
   }
@@ -56,13 +55,12 @@ describe('.ci/run', () => {
     ci = 0,
     test = ['3 passed, 0 failed', 0],
     long = ['2 passed, 0 failed', 0],
-    cluster = ['0 passed, 0 failed', 0],
     check = ['ok    types', 0],
     fuzz = ['', 0],
   }: Steps) {
     const bin = mkdtempSync(path.join(folder, 'bin-'));
     const answer = ([text, code]: [string, number]) => `cat <<'END'\n${text}\nEND\nexit ${code}`;
-    const npm = `#!/usr/bin/env bash\ncase "$*" in\nci) exit ${ci};;\ntest) ${answer(test)};;\n*test:long) ${answer(long)};;\n*test:cluster) ${answer(cluster)};;\n*check) ${answer(check)};;\n*fuzz) ${answer(fuzz)};;\nesac\n`;
+    const npm = `#!/usr/bin/env bash\ncase "$*" in\nci) exit ${ci};;\ntest) ${answer(test)};;\n*test:long) ${answer(long)};;\n*check) ${answer(check)};;\n*fuzz) ${answer(fuzz)};;\nesac\n`;
     writeFileSync(path.join(bin, 'npm'), npm, { mode: 0o755 });
     writeFileSync(path.join(bin, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
     return runOf('.ci/run', [], { env: { PATH: `${bin}:/usr/bin:/bin` } });
@@ -93,12 +91,6 @@ describe('.ci/run', () => {
       { check: ['ok    types (1 s)\nFAILED house rule (4 s)\n         a.ts has 301 lines\nok    lock', 1] },
       'FAILED house rule (4 s)\n         a.ts has 301 lines',
       '6 passed, 1 failed',
-    ],
-    [
-      'a test on a cluster',
-      { cluster: [`noise\n${FAILED}\n1 passed, 1 failed, 1 skipped`, 1] },
-      FAILED,
-      '8 passed, 1 failed, 1 skipped',
     ],
     ['the fuzzer', { fuzz: ['found', 1] }, 'FAILED npm run fuzz: what it found stands above', '6 passed, 1 failed'],
     ['the install', { ci: 1 }, 'FAILED npm ci: nothing was tested', '2 passed, 1 failed'],
