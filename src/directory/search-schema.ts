@@ -38,7 +38,8 @@ const q = z
 const MAX_VALUES = 20;
 
 /** Several values with `|` between, each read as the single parameter's. */
-const several = (description: string, example: string) =>
+// Without examples: the docs page would send all of them at once.
+const several = (description: string) =>
   z
     .string()
     .max(MAX_VALUES * 201)
@@ -50,7 +51,6 @@ const several = (description: string, example: string) =>
         .refine((values) => values.every((value) => fold(value) !== ''), 'must have no blank value between |'),
     )
     .describe(description)
-    .meta({ example })
     .optional();
 
 const FACETS = [
@@ -75,7 +75,6 @@ const facets = z
   .transform((value) => value.split(',').map((one) => one.trim()))
   .pipe(z.array(z.enum(FACETS)).min(1))
   .describe(`Facets of the preview, with commas between: any of ${FACETS.join(', ')}. By default the first six.`)
-  .meta({ example: 'category,followers,is_verified' })
   .optional();
 
 const MAX_FACET_SIZE = 500;
@@ -141,16 +140,16 @@ export const CreatorSearchQuery = z
     engagement_max: decimalParameter({ min: 0, max: 1_000_000 })
       .describe('Maximum engagement rate in percent.')
       .optional(),
-    category_any: several('Any of up to 20 categories, with `|` between.', 'Food|Baking'),
-    niche_any: several('Any of up to 20 niches or parts of them, with `|` between.', 'vegan|meal prep'),
-    country_any: several('Any of up to 20 countries, with `|` between.', 'US|Canada'),
-    state_any: several('Any of up to 20 states, with `|` between.', 'CA|Oregon'),
-    city_any: several('Any of up to 20 metros or cities, with `|` between.', 'NYC|LA'),
-    gender_any: several('Any of up to 20 genders, with `|` between.', 'female|non-binary'),
-    not_category: several('None of up to 20 categories, with `|` between.', 'Gaming'),
-    not_niche: several('None of up to 20 niches or parts of them, with `|` between.', 'esports'),
-    not_country: several('None of up to 20 countries, with `|` between.', 'Brazil'),
-    not_city: several('None of up to 20 metros or cities, with `|` between.', 'Bay Area'),
+    category_any: several('Any of up to 20 categories, with `|` between.'),
+    niche_any: several('Any of up to 20 niches or parts of them, with `|` between.'),
+    country_any: several('Any of up to 20 countries, with `|` between.'),
+    state_any: several('Any of up to 20 states, with `|` between.'),
+    city_any: several('Any of up to 20 metros or cities, with `|` between.'),
+    gender_any: several('Any of up to 20 genders, with `|` between.'),
+    not_category: several('None of up to 20 categories, with `|` between.'),
+    not_niche: several('None of up to 20 niches or parts of them, with `|` between.'),
+    not_country: several('None of up to 20 countries, with `|` between.'),
+    not_city: several('None of up to 20 metros or cities, with `|` between.'),
     typos: booleanParameter()
       .describe(
         '`true`: words of `q` also match with one typing error from 4 letters and two from 8; the first two letters must be right.',

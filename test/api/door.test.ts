@@ -237,7 +237,8 @@ describe('input', () => {
     expect(body.details).toContainEqual({
       field: 'sort',
       code: 'invalid_value',
-      message: 'must be one of followers, engagement, followers_asc, engagement_asc, posts, recent, relevance; got "age".',
+      message:
+        'must be one of followers, engagement, followers_asc, engagement_asc, posts, recent, relevance; got "age".',
     });
   });
 

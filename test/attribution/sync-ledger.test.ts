@@ -157,7 +157,7 @@ describe('X-Data-As-Of', () => {
   });
 
   it('takes one statement per engine: PostgreSQL and Redis before a read, ClickHouse after it', async () => {
-    const { postgres, redis, clickhouse } = app.context;
+    const { postgres, clicksRedis, clickhouse } = app.context;
     const requested: string[] = [];
     const note = <T extends object>(engine: string, target: T, method: string): T =>
       new Proxy(target, {
@@ -176,7 +176,7 @@ describe('X-Data-As-Of', () => {
     const context = {
       ...app.context,
       postgres: { ...postgres, db: postgres.db.withPlugin(counting) },
-      redis: note('Redis', redis, 'use'),
+      clicksRedis: note('Redis', clicksRedis, 'use'),
       clickhouse: { ...clickhouse, client: note('ClickHouse', clickhouse.client, 'query') },
     };
     const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };

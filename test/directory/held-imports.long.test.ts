@@ -50,11 +50,7 @@ const SABOTAGED: [string, Row[], RegExp][] = [
     every((row) => ({ engagement_rate: row.engagement_rate && row.engagement_rate / 100 })),
     /percentile of engagement_rate/,
   ],
-  [
-    'with countries recoded',
-    every((row) => ({ country: row.country && `C-${row.country}` })),
-    /country is "US"/,
-  ],
+  ['with countries recoded', every((row) => ({ country: row.country && `C-${row.country}` })), /country is "US"/],
   ['with one category', every(() => ({ category: 'Other' })), /category is "other" in 100\.0 %/],
   ['with places out of reach', every((row) => ({ city: row.city && `x${row.city}` })), /are in a metro, before/],
 ];

@@ -79,8 +79,7 @@ export async function makeDirectory(
     REDIS_URL: urls.redis,
     DIRECTORY_ALIAS: alias,
   };
-  const start = (...args: string[]) =>
-    startCommand(isForced ? forcing(args) : args, folder, env);
+  const start = (...args: string[]) => startCommand(isForced ? forcing(args) : args, folder, env);
   return {
     engines: { elastic, db: postgres.db, clock: systemClock, alias },
     elastic,
