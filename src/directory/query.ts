@@ -138,6 +138,10 @@ function severalClauses(query: CreatorSearchQuery, understood: Understanding): C
   ];
 }
 
+/** No creator is older than 150, and the field holds no number beyond 32 bits. */
+const BEYOND_AGES = 151;
+const atMost = (most: number, value: number | undefined) => (value === undefined ? undefined : Math.min(value, most));
+
 export function buildFilter(query: CreatorSearchQuery, understood: Understanding): Filter {
   const { category, niche, gender, has_email, follower_min, follower_max, engagement_min, engagement_max } = query;
   const { is_verified, has_url, age_min, age_max, posts_min, posts_max, following_max, typos = false } = query;
@@ -149,7 +153,7 @@ export function buildFilter(query: CreatorSearchQuery, understood: Understanding
     ...(has_email === undefined ? [] : [term('x.has_email', has_email)]),
     ...(is_verified === undefined ? [] : [term('card.is_verified', is_verified)]),
     ...(has_url === undefined ? [] : [term('x.has_url', has_url)]),
-    ...numberClauses('x.age', { gte: age_min, lte: age_max }),
+    ...numberClauses('x.age', { gte: atMost(BEYOND_AGES, age_min), lte: atMost(BEYOND_AGES, age_max) }),
     ...numberClauses('x.media_count', { gte: posts_min, lte: posts_max }),
     ...numberClauses('x.following_count', { lte: following_max }),
     ...countryClause(understood.country),

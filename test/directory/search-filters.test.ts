@@ -48,6 +48,14 @@ describe('a search with filters, orders and facets', () => {
     expect(meta.interpretation.typos).toEqual([{ word: 'recpies', matched: ['recipes'] }]);
   });
 
+  it('takes any whole number as a bound, also beyond what a field holds', async () => {
+    const largest = String(Number.MAX_SAFE_INTEGER);
+    const all = { age_min: '0', posts_min: '0', following_max: largest };
+    const { pagination } = await cases.ask({ ...all, age_max: '150' });
+    expect((await cases.ask({ ...all, age_max: largest, posts_max: largest })).pagination).toEqual(pagination);
+    expect((await cases.ask({ age_min: largest })).pagination.total).toBe(0);
+  });
+
   it('repeats the new filters in its interpretation', async () => {
     const { meta } = await cases.ask({ city_any: 'NYC|LA', not_category: 'Food', age_min: '20' });
     expect(meta.interpretation.city_any.map(({ name }: { name: string }) => name)).toEqual([
