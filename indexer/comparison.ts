@@ -2,6 +2,9 @@ import type { Comparison } from '../src/directory/import/comparison.ts';
 import { grouped } from './terminal.ts';
 
 const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const shortened = (value: number | null | undefined) => (value == null ? '-' : Number(value.toPrecision(4)));
+/** Only the top values are known. */
+const shareText = (share: number | undefined) => (share === undefined ? 'rare' : percent(share));
 const SHOWN_VALUES = 5;
 
 function* changesOf({ changed, changedFields, isEstimated }: Comparison): Generator<string> {
@@ -20,14 +23,14 @@ function* profilesOf({ from, to }: Comparison): Generator<string> {
   }
   for (const [field, points] of Object.entries(before.percentiles)) {
     const texts = Object.entries(points).map(([point, value]) => {
-      return `p${Number(point)} ${value ?? '-'} -> ${after.percentiles[field]?.[point] ?? '-'}`;
+      return `p${Number(point)} ${shortened(value)} -> ${shortened(after.percentiles[field]?.[point])}`;
     });
     yield `${field}: ${texts.join(', ')}`;
   }
   for (const [field, shares] of Object.entries(after.top)) {
     const texts = Object.entries(shares)
       .slice(0, SHOWN_VALUES)
-      .map(([value, share]) => `${value} ${percent(before.top[field]?.[value] ?? 0)} -> ${percent(share)}`);
+      .map(([value, share]) => `${value} ${shareText(before.top[field]?.[value])} -> ${percent(share)}`);
     yield `${field}: ${texts.join(', ')}`;
   }
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { read } from '../operation/kit.ts';
-import { integerParameter } from '../values/page.ts';
+import { clampedParameter } from '../values/page.ts';
 import { sortOf } from './order.ts';
 import { fold } from './place-names.ts';
 import { usernameStartsWith } from './query.ts';
@@ -37,16 +37,7 @@ export const autocompleteCreators = read({
       .refine((value) => fold(beginningIn(value)) !== '', 'must have a character of a username')
       .describe('Start of a username, with or without `@`.')
       .meta({ example: 'gord' }),
-    limit: integerParameter({ min: 1 })
-      .pipe(
-        z
-          .number()
-          .int()
-          .min(1)
-          .overwrite((value) => Math.min(value, 20)),
-      )
-      .default(10)
-      .describe('Most suggestions to return; larger values are clamped to 20.'),
+    limit: clampedParameter(20).default(10).describe('Most suggestions to return; larger values are clamped to 20.'),
   }),
   response: z.object({ data: z.array(Suggestion) }),
   errors: ['SUBSCRIPTION_REQUIRED'],

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { booleanParameter, decimalParameter, integerParameter, PageQuery, Pagination } from '../values/page.ts';
+import {
+  booleanParameter,
+  clampedParameter,
+  decimalParameter,
+  integerParameter,
+  PageQuery,
+  Pagination,
+} from '../values/page.ts';
 import { besideOthers } from '../values/problems.ts';
 import { SORTS } from './order.ts';
 import { fold } from './place-names.ts';
@@ -159,14 +166,7 @@ export const CreatorSearchQuery = z
     stats: booleanParameter()
       .describe('`true`: the preview has percentiles and the mean of followers and engagement.')
       .optional(),
-    facet_size: integerParameter({ min: 1 })
-      .pipe(
-        z
-          .number()
-          .int()
-          .min(1)
-          .overwrite((value) => Math.min(value, MAX_FACET_SIZE)),
-      )
+    facet_size: clampedParameter(MAX_FACET_SIZE)
       .describe('Most values of each facet of the preview, 50 by default; larger values are clamped to 500.')
       .optional(),
     facet_q: text('Only values of facets that begin with this text; case and accents are ignored.'),

@@ -23,6 +23,17 @@ export function integerParameter(bounds: { min?: number; max?: number } = {}) {
     .pipe(z.number().int().min(min).max(max));
 }
 
+/** A whole number from 1; larger ones than `most` are clamped, not rejected. */
+export function clampedParameter(most: number) {
+  return integerParameter({ min: 1 }).pipe(
+    z
+      .number()
+      .int()
+      .min(1)
+      .overwrite((value) => Math.min(value, most)),
+  );
+}
+
 /** A query parameter that is a decimal number: `3.5`, never `1e3` or `Infinity`. */
 export function decimalParameter(bounds: { min: number; max: number }) {
   return z

@@ -48,7 +48,7 @@ async function readSources(elastic: Elastic, index: string, pks: readonly number
 
 /** In which fields each of these creators changed. */
 async function readChanges(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
-  const [before, after] = [await readSources(elastic, from, pks), await readSources(elastic, to, pks)];
+  const [before, after] = await Promise.all([readSources(elastic, from, pks), readSources(elastic, to, pks)]);
   return pks.map((pk) => ({ pk, fields: changedFieldsOf(before.get(String(pk)), after.get(String(pk))) }));
 }
 
@@ -98,9 +98,11 @@ export async function compareVersions(
   const scale = candidates.length === 0 ? 1 : most / candidates.length;
   const total = counts.unsure === 0 ? counts.certain : Math.round(changed.length * scale);
   const inOrder = (pks: readonly number[]) => [...pks].sort((a, b) => a - b);
+  const profiled = async ({ index, fill }: Version) => ({ index, profile: await profileOf(elastic, index, fill) });
+  const [before, after] = await Promise.all([profiled(from), profiled(to)]);
   return {
-    from: { index: from.index, profile: await profileOf(elastic, from.index, from.fill) },
-    to: { index: to.index, profile: await profileOf(elastic, to.index, to.fill) },
+    from: before,
+    to: after,
     added: counts.added,
     removed: counts.removed,
     unchanged: counts.same + most - total,

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { findS3Object } from '../../engines/files/s3.ts';
+import { ignoreFailure } from '../../values/errors.ts';
 
 /** `-` stands for standard input. */
 export const STDIN = '-';
@@ -71,7 +72,7 @@ async function describeObject(file: string): Promise<SourceFile> {
 }
 
 async function describeLocal(file: string): Promise<SourceFile> {
-  const found = await stat(file).catch(() => undefined);
+  const found = await stat(file).catch(ignoreFailure('the message below says it'));
   if (!found?.isFile()) throw new MissingFile(`${file} is not a file that can be read.`);
   const handle = await open(file);
   try {

@@ -1,7 +1,7 @@
 import { type HashPage, readHashes } from '../../engines/elastic/hashes.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 
-/** What one version has that another lacks, told creator by creator, in the order of `pk`. */
+/** What one version has that another lacks, creator by creator, in the order of `pk`. */
 export interface Differences {
   added(pk: number): void;
   removed(pk: number): void;

@@ -177,11 +177,11 @@ export async function tryLock(db: Db, alias: string, claim: WriterClaim, ended: 
   return rows.length > 0;
 }
 
-/** Keeps the lock for another while. Returns false if it was lost. */
+/** Keeps the lock for another while, also if it expired and nobody took it. Returns false if it was lost. */
 export async function renewLock(db: Db, alias: string, token: string): Promise<boolean> {
   const { rows } = await sql`
     update directory_writers set held_until = clock_timestamp() + ${HELD_FOR}
-    where alias = ${alias} and token = ${token} and held_until > clock_timestamp()
+    where alias = ${alias} and token = ${token} and held_until is not null
     returning alias`.execute(db);
   return rows.length > 0;
 }

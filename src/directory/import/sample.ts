@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../values/duration.ts';
 import { fold } from '../place-names.ts';
 import type { DirectoryCreatorDetail } from '../schema.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -77,7 +78,6 @@ interface SampleCreator extends DirectoryCreatorDetail {
 }
 
 const SAMPLED_AT = Date.parse('2026-11-20T00:00:00Z');
-const DAY_MS = 86_400_000;
 
 /** Two in five rows carry no time, so that they are as of the import; the others are 60 days old on average. */
 function dataTimeOf(pk: number): string | null {

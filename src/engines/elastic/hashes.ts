@@ -1,3 +1,4 @@
+import { ignoreFailure } from '../../values/errors.ts';
 import type { Elastic } from './open.ts';
 
 /** As many as Elasticsearch returns at most. */
@@ -36,8 +37,7 @@ export async function* readHashes(elastic: Elastic, index: string): AsyncGenerat
     const last = page.pks.at(-1);
     const isLast = last === undefined || page.pks.length < PAGE;
     reading = isLast ? undefined : readPage(elastic, index, [last, page.hashes.at(-1) ?? MISSING]);
-    // The reader of the last page reports its failure.
-    reading?.catch(() => undefined);
+    reading?.catch(ignoreFailure('awaiting the page reports it'));
     yield page;
   }
 }

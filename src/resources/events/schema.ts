@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idField } from '../../values/fields.ts';
-import { integerParameter, MAX_LIMIT } from '../../values/page.ts';
+import { clampedParameter, integerParameter, MAX_LIMIT } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 
 const MAX_WAIT_SECONDS = 20;
@@ -16,14 +16,7 @@ export const EventFilter = z.object({
         '`latest` returns only events from now on. Without it the feed starts at the oldest event kept.',
     ),
   types: z.string().max(1_000).optional().describe('Comma-separated event names, such as `commission.created`.'),
-  limit: integerParameter({ min: 1 })
-    .pipe(
-      z
-        .number()
-        .int()
-        .min(1)
-        .overwrite((limit) => Math.min(limit, MAX_LIMIT)),
-    )
+  limit: clampedParameter(MAX_LIMIT)
     .default(MAX_LIMIT)
     .describe('Most events in one response; larger values are clamped to 100.'),
   wait: integerParameter({ min: 0, max: MAX_WAIT_SECONDS })
