@@ -8,13 +8,13 @@ RUN npm ci --omit=dev --ignore-scripts \
 # The web app is built here: Vite, React and its sources stay behind.
 FROM node:24-slim AS client
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
+COPY --from=dependencies /app/node_modules node_modules
+COPY package.json tsconfig.json ./
 COPY metros metros
 COPY src src
 COPY web web
-RUN NODE_ENV=production node src/web-app/build-client.ts /app/dist/web-app
+RUN npm ci --prefix web --ignore-scripts
+RUN NODE_ENV=production node web/build.ts /app/dist/web-app
 
 FROM node:24-slim
 LABEL org.opencontainers.image.title="Rollcall" \

@@ -8,10 +8,12 @@ const NAME = 'virtual:operations';
 type Outlined = 'array' | 'object';
 
 /** The least that somebody must be: 0 a viewer, 1 a manager, 2 an owner. */
-const rankOf = ({ hints, ownersOnly }: Operation) => (hints.readOnly ? 0 : ownersOnly ? 2 : 1);
+const rankOf = ({ hints, ownersOnly, forViewers }: Operation) =>
+  ownersOnly ? 2 : hints.readOnly || forViewers ? 0 : 1;
 
 /** What every answer of an operation has at its top, such as a list's `data`: enough to tell it from another server's. */
-function outlineOf({ response }: Operation): Record<string, Outlined> {
+function outlineOf({ response, later }: Operation): Record<string, Outlined> {
+  if (later) return { data: 'object' };
   if (!(response instanceof z.ZodObject)) return {};
   const parts = Object.entries(response.shape).flatMap(([name, part]): [string, Outlined][] => {
     if (part instanceof z.ZodArray) return [[name, 'array']];

@@ -2,16 +2,24 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { ignoreFailure } from '../values/errors.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
+const WEB = path.join(ROOT, 'web');
+/** The lock by which `web/node_modules` was installed, in it. */
+const LOCK = '.installed-lock.json';
 /**
  * Everything that the client is built from: its sources, the declarations that it is type-checked against, and the
  * packages.
  */
-const SOURCES = ['web', 'src/resources/nouns.ts', 'package-lock.json'];
+const SOURCES = [
+  ...['src', 'build.ts', 'index.html', 'operations-plugin.ts', 'package-lock.json', 'vite.config.ts'].map(
+    (name) => `web/${name}`,
+  ),
+  'src/resources/nouns.ts',
+];
 const ROUTES = 'src/resources';
 /** The prebuilt client in the image, which has neither the sources nor Vite. */
 const BUILT = path.join(ROOT, 'dist/web-app');
@@ -31,21 +39,52 @@ function hashOf(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Builds in a separate process: Vite briefly takes half a gigabyte, which a running server does not need again. */
-async function buildInto(folder: string): Promise<void> {
-  const script = path.join(import.meta.dirname, 'build-client.ts');
-  const child = spawn(process.execPath, ['--max-old-space-size=768', script, folder], {
-    cwd: ROOT,
-    // None of this process's environment, because the client is always built for production.
-    env: { NODE_ENV: 'production' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+async function run(command: string, args: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv }) {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-4_000);
   });
   const [code] = await once(child, 'close');
   if (code !== 0) throw new Error(`The web app could not be built:\n${said}`);
+}
+
+/**
+ * Installs what the client is built with, unless it is there: `npm ci` does not, the first start does while engines are
+ * downloaded, and the image never needs it.
+ */
+export async function ensurePackages(): Promise<void> {
+  const lock = await readFile(path.join(WEB, 'package-lock.json'), 'utf8');
+  const packages = path.join(WEB, 'node_modules');
+  const isCurrent = async () => (await readFile(path.join(packages, LOCK), 'utf8').catch(() => '')) === lock;
+  if (await isCurrent()) return;
+  // Beside the sources and renamed when it is whole, because several processes may install at once.
+  const draft = await mkdtemp(`${packages}.`);
+  try {
+    for (const name of ['.npmrc', 'package.json', 'package-lock.json']) {
+      await copyFile(path.join(WEB, name), path.join(draft, name));
+    }
+    await run('npm', ['ci', '--ignore-scripts'], { cwd: draft });
+    await writeFile(path.join(draft, 'node_modules', LOCK), lock);
+    if (await isCurrent()) return;
+    await rename(packages, path.join(draft, 'before')).catch(ignoreFailure('there are none before the first build'));
+    await rename(path.join(draft, 'node_modules'), packages);
+  } catch (error) {
+    // Another process may have installed the same first.
+    if (!(await isCurrent())) throw error;
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+/** Builds in a separate process: Vite briefly takes half a gigabyte, which a running server does not need again. */
+async function buildInto(folder: string): Promise<void> {
+  await ensurePackages();
+  // None of this process's environment, because the client is always built for production.
+  await run(process.execPath, ['--max-old-space-size=768', path.join(WEB, 'build.ts'), folder], {
+    cwd: ROOT,
+    env: { NODE_ENV: 'production' },
+  });
 }
 
 async function removeOthers(directory: string, kept: string): Promise<void> {
@@ -61,7 +100,7 @@ async function removeOthers(directory: string, kept: string): Promise<void> {
  * change.
  */
 export async function ensureClient(directory: string): Promise<string> {
-  if (!existsSync(path.join(ROOT, 'web')) && existsSync(BUILT)) return BUILT;
+  if (!existsSync(WEB) && existsSync(BUILT)) return BUILT;
   const name = `app-${hashOf()}`;
   const folder = path.join(directory, name);
   if (existsSync(folder)) return folder;

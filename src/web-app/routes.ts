@@ -7,12 +7,12 @@ import { findCaller, updateRevoked } from '../access/keys/queries.ts';
 import { openAddressLimit } from '../access/rate/address.ts';
 import { signInByLink } from '../access/sessions/actions.ts';
 import { readCookie, setCookie } from '../access/sessions/cookie.ts';
+import { openAfterAnswer } from '../http/after-answer.ts';
 import type { Context } from '../operation/context.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../resources/passkeys/actions.ts';
 import { Assertion } from '../resources/passkeys/schema.ts';
 import { mailSignInLinks } from '../resources/people/actions.ts';
-import { ApiError, toApiError, validationError } from '../values/errors.ts';
-import { logFailure } from '../values/log.ts';
+import { ApiError, validationError } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { problemsOf } from '../values/problems.ts';
 import { deviceOf } from './device.ts';
@@ -61,6 +61,11 @@ export function entranceRoute(app: FastifyInstance, originOf: (request: FastifyR
   });
 }
 
+/** Redirects a mail's link to a page of the web app, from the links host to the host that has it. */
+export function appRedirect(app: FastifyInstance, originOf: (request: FastifyRequest) => string): void {
+  app.get('/app/*', async (request, reply) => reply.redirect(`${originOf(request)}${request.url}`, 303));
+}
+
 /** Signing in and out, the only parts of the web app that are not API operations. */
 export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const { postgres, redis, clock, config } = context;
@@ -88,8 +93,7 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
     return signedIn(request, reply, await signInByLink(db, clock, context.pageLinks, token, deviceIn(request)));
   });
 
-  const mailing = new Set<Promise<void>>();
-  app.addHook('onClose', async () => void (await Promise.all(mailing)));
+  const afterAnswer = openAfterAnswer(app, context.log);
 
   /**
    * Responds before the address is looked up, so that neither the response nor its timing reveals whether the address
@@ -98,12 +102,7 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
   app.post('/app/session/mail', options, async (request, reply) => {
     await assertAllowed(request, reply);
     const { email } = readBody(Address, request);
-    reply.raw.once('close', () => {
-      const mailed = mailSignInLinks(context, email, request.id)
-        .catch((error: unknown) => logFailure(context.log, toApiError(error), request.id))
-        .finally(() => mailing.delete(mailed));
-      mailing.add(mailed);
-    });
+    afterAnswer(request, reply, () => mailSignInLinks(context, email, request.id));
     return reply.code(202).send({ data: { mailed: true } });
   });
 

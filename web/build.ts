@@ -2,14 +2,12 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { build } from 'vite';
 
 /** Builds the web app's client into the given folder, with compressed copies of each file. */
 const folder = process.argv[2] ?? '';
-const root = path.resolve(import.meta.dirname, '../../web');
-// Imported only here, so that the server never loads it.
-const { build } = await import('vite');
 await build({
-  configFile: path.join(root, 'vite.config.ts'),
+  configFile: path.join(import.meta.dirname, 'vite.config.ts'),
   logLevel: 'error',
   build: { outDir: folder },
 });
