@@ -9,4 +9,6 @@ export const timeText = (at: Date): string => `${MINUTE.format(at)} UTC`;
 export const timeTag = (at: Date): Html => html`<time datetime="${at.toISOString()}">${timeText(at)}</time>`;
 
 /** "January 31, 2027", for a day such as 2027-01-31. */
-export const dayTag = (day: string): Html => html`<time datetime="${day}">${DAY.format(new Date(day))}</time>`;
+export const dayText = (day: string): string => DAY.format(new Date(day));
+
+export const dayTag = (day: string): Html => html`<time datetime="${day}">${dayText(day)}</time>`;

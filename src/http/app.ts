@@ -13,7 +13,7 @@ import { healthRoutes } from './health.ts';
 import { limitOpenDoors } from './open-doors.ts';
 import { isUnroutable, readRaw, unreadable } from './request.ts';
 
-/** Prepared requests of all operations by URL, so that a repeated query is validated once. It takes its memory at once. */
+/** Prepared requests of all operations by URL, so that a repeated query is validated once. Its memory is allocated at once. */
 const MAX_PREPARED = 10_000;
 const MAX_PREPARED_LENGTH = 1_000;
 
@@ -52,7 +52,7 @@ function register(
   operation: Operation,
 ): void {
   const prepare = operation.takesFile
-    ? (request: FastifyRequest) => prepareForm(operation, request, maxAssetBytes)
+    ? (request: FastifyRequest) => prepareForm(operation, request, operation.maxFileBytes ?? maxAssetBytes)
     : openPrepared(operation, requests);
   app.route({
     method: operation.method,
@@ -63,7 +63,7 @@ function register(
         prepared = prepare(request);
         return prepared;
       });
-      const type = Buffer.isBuffer(answer) ? 'application/json' : 'text/csv';
+      const type = Buffer.isBuffer(answer) ? 'application/json' : (prepared?.streamType ?? 'text/csv');
       return reply
         .code(prepared?.status ?? operation.status)
         .type(`${type}; charset=utf-8`)

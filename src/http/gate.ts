@@ -6,12 +6,14 @@ import { openMetering } from '../access/credits/metering.ts';
 import { openRefund } from '../access/credits/refund.ts';
 import { type Identified, openIdentity, type Request } from '../access/keys/identify.ts';
 import { type Keys, openKeys } from '../access/keys/keys.ts';
+import { refuseAddress } from '../access/keys/limits.ts';
 import type { Caller } from '../access/keys/queries.ts';
 import { refuseClassOrPlan, refuseForeignPage, refuseOtherResource } from '../access/keys/rules.ts';
 import { type AddressLimit, openAddressLimit } from '../access/rate/address.ts';
 import { rateHeaders, rateLimited, type SetHeader } from '../access/rate/headers.ts';
 import type { Context } from '../operation/context.ts';
-import type { Answer, Operation, Prepared } from '../operation/operation.ts';
+import type { Answer, Circumstances, Operation, Prepared } from '../operation/operation.ts';
+import type { OpenCall } from '../resources/requests/actions.ts';
 import { ApiError, ignoreFailure, toApiError, unavailable } from '../values/errors.ts';
 import type { Metrics } from '../values/metrics.ts';
 
@@ -26,6 +28,7 @@ type Decide = (caller: Caller) => Decision;
 
 interface Admitted {
   caller: Caller;
+  identified: Identified;
   decision: Decision;
   metered: Metered;
   ahead: Ahead | undefined;
@@ -35,7 +38,22 @@ interface Admitted {
 interface Ahead {
   answer: Promise<Answer>;
   headers: [name: string, value: string][];
+  charge: Waivable;
 }
+
+/** Whether the call's credits are given back although it has an answer. */
+interface Waivable {
+  isWaived: boolean;
+}
+
+function waive(charge: Waivable): void {
+  charge.isWaived = true;
+}
+
+const noteIn =
+  ({ found }: OpenCall): Circumstances['note'] =>
+  (more) =>
+    void Object.assign(found, more);
 
 export interface Door {
   /** Runs an operation: identifies the caller, checks the rate and credits, then does the work. Throws ApiError. */
@@ -50,7 +68,7 @@ export interface Door {
 }
 
 export function openDoor(context: Context, metrics: Metrics): Door {
-  const { clock } = context;
+  const { clock, calls } = context;
   const engines = { db: context.postgres.db, redis: context.redis, clock };
   const keys = openKeys(context.postgres.db, clock);
   const addresses = openAddressLimit(context.redis, clock, metrics);
@@ -64,37 +82,52 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
   /**
    * Priced operations are reads. For callers far from their limits they start before the debit: run one after the
-   * other, a response took 5 to 26 % longer (docs/measured.md).
+   * other, a response took 5 to 26% longer (docs/measured.md).
    */
-  function beginAhead(request: Request, caller: Caller, decision: Decision): Ahead | undefined {
+  function beginAhead(
+    request: Request,
+    caller: Caller,
+    decision: Decision,
+    note: Circumstances['note'],
+  ): Ahead | undefined {
     if ('refusal' in decision || decision.price === 0) return undefined;
     if (!headroom.isAmple(caller, decision.price, clock.now().getTime())) return undefined;
     const headers: Ahead['headers'] = [];
     const setHeader: SetHeader = (name, value) => void headers.push([name, value]);
-    const answer = decision.prepared.run(context, caller, { ...request, setHeader });
+    const charge = { isWaived: false };
+    const answer = decision.prepared.run(context, caller, {
+      ...request,
+      setHeader,
+      note,
+      waive: () => waive(charge),
+      pay: () => Promise.reject(new Error('A priced call pays for itself.')),
+    });
     answer.catch(ignoreFailure('the consumer of the response gets the error; a refused call has no response'));
-    return { answer, headers };
+    return { answer, headers, charge };
   }
 
   /**
    * Identifies, counts and charges the caller. If the caller turns out to be outdated, it is read again and the
    * decision is repeated.
    */
-  async function admit(request: Request, decide: Decide): Promise<Admitted> {
+  async function admit(request: Request, decide: Decide, call: OpenCall): Promise<Admitted> {
     let identified: Identified = await identity.identify(request);
+    const note = noteIn(call);
     let countedAs: number | undefined;
     for (let reading = 0; reading < MAX_READINGS; reading += 1) {
       const { caller } = identified;
+      call.caller = caller;
       const isOver = countedAs === undefined && (overUntil.get(caller) ?? 0) > clock.now().getTime();
       const decision = isOver ? unread : decide(caller);
       const price = 'refusal' in decision ? 0 : decision.price;
-      const ahead = countedAs === undefined ? beginAhead(request, caller, decision) : undefined;
+      const ahead = countedAs === undefined ? beginAhead(request, caller, decision, note) : undefined;
       headroom.forget(caller);
       const metered = await meter(request, identified, { credits: price, countedAs });
       headroom.note(caller, metered);
+      call.count = metered.calls;
       const isAllowed = metered.calls <= rateLimitOf(caller);
       if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
-      if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, decision, metered, ahead };
+      if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, identified, decision, metered, ahead };
       countedAs = metered.calls;
       if (metered.state === 'ok') continue;
       identified = await identity.identifyAgain(request, identified.key, 0, true);
@@ -109,32 +142,98 @@ export function openDoor(context: Context, metrics: Metrics): Door {
     await refund(metered.charge);
   }
 
+  /** Pays for the blocks of a walk. The call is counted once; the headers show the first block's charge. */
+  function openPay(
+    { identified: first, metered: { calls } }: Admitted,
+    request: Request,
+    call: OpenCall,
+  ): Circumstances['pay'] {
+    let identified = first;
+    let isFirst = true;
+    return async (credits, block) => {
+      for (let reading = 0; reading < MAX_READINGS; reading += 1) {
+        const { caller } = identified;
+        const metered = await meter(request, identified, { credits, countedAs: calls, block });
+        if (metered.state !== 'ok') {
+          identified = await identity.identifyAgain(request, identified.key, 0, true);
+          continue;
+        }
+        const charged = metered.charge?.credits ?? 0;
+        if (isFirst) setHeaders(request.setHeader, creditHeaders(caller, metered, charged, clock.now()));
+        isFirst = false;
+        if (!metered.charge && !metered.isPaid) throw creditsExhausted(credits, metered);
+        metrics.credits.inc({ kind: 'charge' }, charged);
+        call.credits += charged;
+        return metered;
+      }
+      throw unavailable('The subscription', new Error('It kept changing during the call.'), 1);
+    };
+  }
+
   async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer> {
-    const admitted = await admit(request, (caller) =>
-      decide(context, refusePlace(request, caller, operation), caller, operation, prepare),
-    );
-    const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
-    if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
-    if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
+    return await recorded(operation.id, request, async (call) => {
+      const admitted = await admit(
+        request,
+        (caller) => decide(context, refusePlace(request, caller, operation), caller, operation, prepare),
+        call,
+      );
+      const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
+      if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
+      if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
+      try {
+        const { answer, charge } = await finish(prepared, admitted, request, call);
+        if (charge.isWaived) await giveBack(admitted, request.setHeader);
+        else call.credits += admitted.metered.charge?.credits ?? 0;
+        return { answer, status: prepared.status ?? operation.status };
+      } catch (error) {
+        await giveBack(admitted, request.setHeader);
+        throw error;
+      }
+    });
+  }
+
+  /** Does the work and records what came of it; a stream is recorded when it ends. */
+  async function recorded(
+    operation: string,
+    request: Request,
+    work: (call: OpenCall) => Promise<{ answer: Answer; status: number }>,
+  ): Promise<Answer> {
+    const call = calls.begin(operation, request.requestId);
     try {
-      const answer = await finish(prepared, admitted, request);
-      return Buffer.isBuffer(answer) ? answer : addAbortSignal(stopping.signal, answer);
+      const { answer, status } = await work(call);
+      if (Buffer.isBuffer(answer)) {
+        calls.end(call, status);
+        return answer;
+      }
+      return addAbortSignal(stopping.signal, answer).once('close', () => calls.end(call, status));
     } catch (error) {
-      await giveBack(admitted, request.setHeader);
+      const { status, code } = toApiError(error);
+      calls.end(call, status, code);
       throw error;
     }
   }
 
-  async function finish(prepared: Prepared, { caller, ahead }: Admitted, request: Request): Promise<Answer> {
-    if (!ahead) return await prepared.run(context, caller, request);
+  async function finish(prepared: Prepared, admitted: Admitted, request: Request, call: OpenCall) {
+    const { caller, ahead } = admitted;
+    if (!ahead) {
+      const charge = { isWaived: false };
+      const pay = openPay(admitted, request, call);
+      const circumstances = { ...request, pay, note: noteIn(call), waive: () => waive(charge) };
+      return { answer: await prepared.run(context, caller, circumstances), charge };
+    }
     const answer = await ahead.answer;
     for (const [name, value] of ahead.headers) request.setHeader(name, value);
-    return answer;
+    return { answer, charge: ahead.charge };
   }
 
   async function refuse(request: Request, refusal: ApiError): Promise<never> {
-    const admitted = await admit(request, (caller) => ({ refusal: refuseClassOrPlan(caller, undefined) ?? refusal }));
-    assertAdmitted(admitted, clock.now(), request.setHeader);
+    await recorded('', request, async (call) => {
+      const decideOn: Decide = (caller) => ({
+        refusal: refuseAddress(caller.limits, request.address) ?? refuseClassOrPlan(caller, undefined) ?? refusal,
+      });
+      assertAdmitted(await admit(request, decideOn, call), clock.now(), request.setHeader);
+      throw refusal;
+    });
     throw refusal;
   }
 
@@ -147,7 +246,9 @@ export function openDoor(context: Context, metrics: Metrics): Door {
 
 /** The error if the request came from another site's page, or to a resource that its token is not for. */
 const refusePlace = (request: Request, caller: Caller, operation: Operation): ApiError | undefined =>
-  refuseForeignPage(request, caller, operation) ?? refuseOtherResource(request, caller);
+  refuseForeignPage(request, caller, operation) ??
+  refuseOtherResource(request, caller) ??
+  refuseAddress(caller.limits, request.address);
 
 /** The decision for a caller over its rate limit: the request is not examined further. */
 const unread: Decision = { refusal: new ApiError('RATE_LIMITED', 'Too many calls; try again shortly.') };

@@ -13,6 +13,14 @@ const TYPES: readonly [RegExp, string][] = [
 ];
 
 const typeOf = (name: string) => TYPES.find(([pattern]) => pattern.test(name))?.[1];
+
+/** Names without a version, which stand for the newest package of their kind. */
+const NEWEST: ReadonlyMap<string, string> = new Map([
+  ['typescript.tgz', '.tgz'],
+  ['python.whl', '.whl'],
+]);
+const byVersion = new Intl.Collator('en', { numeric: true });
+
 const Params = z.object({ name: z.string() });
 
 /** Serves the client packages under `/clients/`, once `node clients/build.ts` has made them in `folder`. */
@@ -21,10 +29,13 @@ export function packageRoutes(app: FastifyInstance, folder: string): void {
     return await readFile(path.join(folder, name)).catch(ignoreFailure('not built'));
   }
 
-  app.get('/clients/', async () => {
+  async function listPackages(): Promise<string[]> {
     const names = (await readdir(folder).catch(ignoreFailure('not built'))) ?? [];
-    const packages = names.filter((name) => typeOf(name) !== undefined).sort();
-    const data = packages.map(async (name) => {
+    return names.filter((name) => typeOf(name) !== undefined).sort();
+  }
+
+  app.get('/clients/', async () => {
+    const data = (await listPackages()).map(async (name) => {
       const bytes = (await read(name)) ?? Buffer.alloc(0);
       return { url: `/clients/${name}`, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
     });
@@ -32,7 +43,11 @@ export function packageRoutes(app: FastifyInstance, folder: string): void {
   });
 
   app.get('/clients/:name', async (request, reply) => {
-    const { name } = Params.parse(request.params);
+    const params = Params.parse(request.params);
+    const ending = NEWEST.get(params.name);
+    const versions = ending === undefined ? [] : (await listPackages()).filter((name) => name.endsWith(ending));
+    const newest = versions.sort(byVersion.compare).at(-1);
+    const name = newest ?? params.name;
     const type = typeOf(name);
     const bytes = type === undefined ? undefined : await read(name);
     if (bytes === undefined) {
@@ -44,6 +59,8 @@ export function packageRoutes(app: FastifyInstance, folder: string): void {
     return await reply
       .type(type ?? '')
       .header('cache-control', 'no-cache')
+      // pip reads the version from the file's name.
+      .header('content-disposition', `attachment; filename="${name}"`)
       .send(bytes);
   });
 }

@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { AddressLimit } from '../access/rate/address.ts';
 import type { RawInput } from '../operation/input.ts';
-import type { Operation } from '../operation/operation.ts';
+import { NDJSON, type Operation } from '../operation/operation.ts';
 import type { Clock } from '../values/clock.ts';
 import { ApiError, errorBody, ignoreFailure } from '../values/errors.ts';
 import { newId } from '../values/ids.ts';
@@ -33,7 +33,7 @@ const Query = z
   )
   .catch({});
 
-type Formats = Pick<Operation, 'hasCsv' | 'csvProfiles'>;
+type Formats = Pick<Operation, 'hasCsv' | 'csvProfiles' | 'isStreamFor'>;
 
 const PROFILE = /text\/csv\s*;[^,]*?\bprofile\s*=\s*"?([\w-]+)/i;
 
@@ -47,6 +47,15 @@ function chooseAnswer(accept: string | undefined, { hasCsv, csvProfiles }: Forma
   const csv = ['text/csv', ...csvProfiles.map((name) => `text/csv; profile=${name}`)];
   const forms = ['application/json', ...(hasCsv ? csv : [])].join(' or ');
   throw new ApiError('NOT_ACCEPTABLE', `This returns ${forms}, not ${JSON.stringify(accept?.slice(0, 100))}.`);
+}
+
+function chooseStream(accept: string | undefined) {
+  const type = preferredType(accept, [NDJSON, 'text/csv'] as const);
+  if (type === undefined) {
+    const message = `A walk is answered as ${NDJSON} or text/csv, not ${JSON.stringify(accept?.slice(0, 100))}.`;
+    throw new ApiError('NOT_ACCEPTABLE', message);
+  }
+  return { answer: type === 'text/csv' ? ('csv' as const) : ('ndjson' as const) };
 }
 
 function readBody(request: FastifyRequest): unknown {
@@ -104,11 +113,13 @@ export function refusalOfHead({ raw: { headers, rawHeaders, httpVersion } }: Fas
 
 /** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
-  const chosen = chooseAnswer(request.headers.accept, formats);
+  const query = Query.parse(request.query);
+  const { accept } = request.headers;
+  const chosen = formats.isStreamFor?.(query) ? chooseStream(accept) : chooseAnswer(accept, formats);
   return {
     ...chosen,
     params: Params.parse(request.params),
-    query: Query.parse(request.query),
+    query,
     body: readBody(request),
   };
 }

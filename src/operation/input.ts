@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
+import { SEPARATOR } from '../values/page.ts';
 import { isDeclared, problemsOf } from '../values/problems.ts';
 import type { FormPart } from './form-part.ts';
 
@@ -11,21 +12,33 @@ export interface RawInput {
   /** The parts of a form with a file, which can be read once. */
   parts?: () => AsyncIterable<FormPart>;
   /** The requested response format. */
-  answer: 'json' | 'csv';
+  answer: 'json' | 'csv' | 'ndjson';
   /** For `csv`: the requested layout, for upload to another service. */
   profile?: string;
 }
 
-/** Ignores blank values, and reports duplicate and unknown parameters. */
+/** What separates the values of a list in a query; undefined for every other parameter. */
+function separatorOf(field: z.core.$ZodType | undefined): string | undefined {
+  if (!field) return undefined;
+  const { type, [SEPARATOR]: separator } = z.toJSONSchema(field, { io: 'output', unrepresentable: 'any' });
+  return type === 'array' ? String(separator ?? ',') : undefined;
+}
+
+/** Ignores blank values, and reports duplicate and unknown parameters. A list may also be given one value at a time. */
 function readQuery(shape: z.ZodObject, raw: RawInput['query']) {
   const values: Record<string, string> = {};
   const ignored: string[] = [];
   const problems: Problem[] = [];
+  const give = (name: string, text: string) => {
+    if (text.trim() !== '') values[name] = text;
+  };
   for (const [name, value] of Object.entries(raw)) {
     if (!isDeclared(shape, name)) ignored.push(name);
     else if (Array.isArray(value)) {
-      problems.push({ field: name, code: 'duplicate', message: `was given ${value.length} times; give it once.` });
-    } else if (value.trim() !== '') values[name] = value;
+      const separator = separatorOf(shape.shape[name]);
+      if (separator !== undefined) give(name, value.join(separator));
+      else problems.push({ field: name, code: 'duplicate', message: `was given ${value.length} times; give it once.` });
+    } else give(name, value);
   }
   return { values, ignored, problems };
 }
@@ -70,6 +83,9 @@ function hasNul(value: unknown): boolean {
   return Object.entries(value).some(([name, inner]) => name.includes('\0') || hasNul(inner));
 }
 
+/** A query parameter is one text, even if a list is read from it: `facets.0` is `facets`. */
+const ofParameter = (problem: Problem): Problem => ({ ...problem, field: problem.field.split('.', 1)[0] ?? '' });
+
 /** The validated input of a request. */
 export interface Input<Params, Query, Body> {
   params: Params;
@@ -95,7 +111,7 @@ export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends 
   const body = declared.body.safeParse(raw.body === undefined && mayBeBare(declared) ? {} : raw.body, {
     reportInput: true,
   });
-  problems.push(...problemsOf(params), ...problemsOf(query), ...problemsOf(body), ...unstorable(raw));
+  problems.push(...problemsOf(params), ...problemsOf(query).map(ofParameter), ...problemsOf(body), ...unstorable(raw));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
   for (const name of unknownFields(declared.body, raw.body, 'body')) {
     if (ignored.push(name) >= MAX_IGNORED) break;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { listOf, type PageQuery } from '../values/page.ts';
+import { ListQuery, listOf, type PageQuery } from '../values/page.ts';
 import type { Context } from './context.ts';
 import { answersWhere, type ListCall, type Questions } from './list.ts';
 import {
@@ -90,9 +90,11 @@ export function get({
   });
 }
 
+const listQuery = z.object(ListQuery);
+
 /**
- * A GET of one page of the brand's items, or all of them as CSV. Pass `whereOf` if the filter depends on more than the
- * query.
+ * A GET of one page of the brand's items, or all of them as CSV. Pass `query` if the list has filters, and `whereOf` if
+ * they depend on more than the query.
  */
 export function list<
   const I extends string,
@@ -100,12 +102,12 @@ export function list<
   Where,
   Row,
   Item extends z.ZodObject,
-  Q extends z.ZodObject = None,
+  Q extends z.ZodObject = typeof listQuery,
   P extends z.ZodType = ParamsOf<Path>,
 >(
   said: Said<I, Path> & {
     item: Item;
-    query: Q;
+    query?: Q;
     params?: P;
     rows: Questions<Where, Row>;
     itemOf: (row: Row, context: Context) => z.input<Item>;
@@ -121,15 +123,15 @@ export function list({
   ...said
 }: Omit<AnyRead, 'response' | 'handler'> & {
   item: z.ZodObject;
-  query: z.ZodObject<typeof PageQuery>;
+  query?: z.ZodObject<typeof PageQuery>;
   rows: Questions<unknown, unknown>;
   itemOf: (row: unknown, context: Context) => Record<string, unknown>;
   whereOf?: (context: Context, call: ListCall<unknown, unknown>) => unknown;
 }): Operation {
-  const { params = paramsOf(said.path), callers = ['brand'], hints } = said;
+  const { params = paramsOf(said.path), query = listQuery, callers = ['brand'], hints } = said;
   return operation({
     ...said,
-    ...{ method: 'GET', params, body: nothing, callers, hints: { ...READS, ...hints }, response: listOf(item) },
+    ...{ method: 'GET', params, query, body: nothing, callers, hints: { ...READS, ...hints }, response: listOf(item) },
     ...answersWhere(rows, whereOf, item, itemOf),
   });
 }
@@ -166,7 +168,7 @@ type ChangeOf<
 /** The defaults of changes with one method. */
 interface Usual {
   method: 'POST' | 'PATCH' | 'DELETE';
-  status: 200 | 201;
+  status: 200 | 201 | 202;
   hints: Facts['hints'];
 }
 

@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Caller } from '../access/keys/queries.ts';
+import type { Block } from '../access/credits/blocks.ts';
+import type { Metered } from '../access/credits/meter.ts';
+import type { Caller, CallerKind } from '../access/keys/queries.ts';
 import type { SetHeader } from '../access/rate/headers.ts';
-import type { CallerKind } from '../engines/postgres/tables.ts';
-import type { ErrorCode } from '../values/errors.ts';
+import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { type Cells, csvOf, plainCsvOf } from './csv.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
@@ -49,13 +50,15 @@ export interface Facts<
   callers: readonly [CallerKind, ...CallerKind[]];
   /** Only owners may call it, among a brand's people. */
   ownersOnly?: boolean;
+  /** Viewers may call it although it changes something, because it is their own. */
+  forViewers?: boolean;
   /** Needs a plan with directory access. */
   directory?: boolean;
   params: P;
   query: Q;
   body: B;
   response: R;
-  status?: 200 | 201;
+  status?: 200 | 201 | 202;
   /** Error codes in addition to those of every operation. */
   errors?: readonly ErrorCode[];
   /**
@@ -85,6 +88,11 @@ export interface ForAgents {
   readonly omits?: readonly string[];
 }
 
+/** What a stream needs besides the call's input. */
+export interface Streaming extends Pick<Circumstances, 'requestId' | 'pay' | 'note'> {
+  answer: 'ndjson' | 'csv';
+}
+
 type CallOf<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType> = Call<
   z.output<P>,
   z.output<Q>,
@@ -97,11 +105,26 @@ export interface Declaration<
   Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
+  A extends z.ZodType = never,
 > extends Facts<I, P, Q, B, R> {
   /** The price for a data key in credits. May throw for invalid calls, before anything is charged; makes no I/O. */
   price?: (context: Context, input: Pick<CallOf<P, Q, B>, 'params' | 'query' | 'body'>) => number;
   /** May return the whole row: the door cuts it to `response`. */
-  handler: (context: Context, call: CallOf<P, Q, B>) => Promise<z.input<R> | RawJson>;
+  handler: (
+    context: Context,
+    call: CallOf<P, Q, B> & Pick<Circumstances, 'waive' | 'note'>,
+  ) => Promise<z.input<R> | RawJson>;
+  /** A job in place of the response, for a call whose work takes longer. Its `Idempotency-Key` makes one job of repeats. */
+  later?: {
+    response: A;
+    /** The change that starts the job. Undefined: the handler answers at once. */
+    begin: (context: Context, call: CallOf<P, Q, B>) => Promise<((work: Work) => Promise<z.input<A>>) | undefined>;
+  };
+  /** A stream in place of the response, for calls that say so in their query. */
+  stream?: {
+    isFor: (query: RawInput['query']) => boolean;
+    open: (context: Context, call: CallOf<P, Q, B> & Streaming) => Promise<Readable>;
+  };
   /** All rows of the list, for `Accept: text/csv`. Only the brand's own lists have it, never the directory. */
   csv?: {
     item: z.ZodObject;
@@ -134,11 +157,33 @@ export interface ChangeDeclaration<
 
 export const noLookUp = async (): Promise<undefined> => undefined;
 
+/** A search as the record of calls has it: no values, only the names of its filters and a digest. */
+export interface Sought {
+  kind: 'page' | 'preview' | 'look_up' | 'walk';
+  /** Names of the parameters that decide who matches. */
+  filters: readonly string[];
+  /** These parameters with their values, for a keyed digest. */
+  text: string;
+}
+
+/** What a call found, for the record of calls. */
+export interface Found {
+  /** Matches; for a walk the creators that were sent. */
+  results?: number;
+  sought?: Sought;
+}
+
 /** What the door knows about a request besides its input. */
 export interface Circumstances {
   requestId: string;
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
+  /** Gives the credits of this call back before its answer is sent. */
+  waive: () => void;
+  /** Adds to what the record of calls says about this one. */
+  note: (found: Found) => void;
+  /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
+  pay: (credits: number, block: Block) => Promise<Pick<Metered, 'isPaid'>>;
   /** Whether an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
   /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
@@ -156,6 +201,8 @@ export interface Prepared {
   begin?: (context: Context, caller: Caller, setHeader: SetHeader) => Promise<(work: Work) => Promise<Buffer>>;
   /** Overrides the operation's status. */
   status?: number;
+  /** The media type of a stream; CSV if omitted. */
+  streamType?: string;
   ignored: readonly string[];
 }
 
@@ -165,12 +212,20 @@ export interface Operation extends Required<Facts> {
   hasCsv: boolean;
   /** The names of its other CSV layouts. */
   csvProfiles: readonly string[];
+  /** Whether a query asks for a stream, as NDJSON or CSV. */
+  isStreamFor?: (query: RawInput['query']) => boolean;
+  /** The shape of the job that it starts, with status 202, if the work takes longer than a call. */
+  later?: { response: z.ZodType };
   /** Whether a data key pays for it. */
   isPriced: boolean;
   /** For a read: the same operation with another response shape, for a door that shows rows differently. */
   answeredAs?: (response: z.ZodType) => Operation;
   /** Takes `multipart/form-data` with one file instead of JSON. */
   takesFile?: true;
+  /** Of those that take a file: a JSON body is taken as well. */
+  mayOmitFile?: boolean;
+  /** The largest file that it takes; by default that of assets. */
+  maxFileBytes?: number;
   /** Validates the input; throws VALIDATION_ERROR with all problems at once. */
   prepare(raw: RawInput): Prepared;
 }
@@ -201,13 +256,27 @@ export interface Typed<
 
 export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
+/** How many items a list has on all its pages; undefined for any other answer. */
+function totalOf(answer: unknown): number | undefined {
+  if (typeof answer !== 'object' || answer === null || !('pagination' in answer)) return undefined;
+  const { pagination } = answer;
+  if (typeof pagination !== 'object' || pagination === null || !('total' in pagination)) return undefined;
+  return typeof pagination.total === 'number' ? pagination.total : undefined;
+}
+
+export const NDJSON = 'application/x-ndjson';
+const NO_STREAM = { field: 'walk', code: 'not_supported', message: 'is a stream, which this interface has not.' };
+
 /** The status of a change that is only planned. */
 export const PLANNED_STATUS = 202;
+/** The status of a call that started a job in place of its answer. */
+export const LATER_STATUS = 202;
 
 export const DEFAULTS = {
   forAgents: {},
   directory: false,
   ownersOnly: false,
+  forViewers: false,
   isPriced: false,
   status: 200,
   errors: [],
@@ -221,29 +290,51 @@ export function operation<
   Q extends z.ZodObject,
   B extends z.ZodType,
   R extends z.ZodType,
->(declared: Declaration<I, P, Q, B, R>): Operation & Typed<I, P, Q, B, R> {
-  const { handler, price, csv, ...facts } = declared;
+  A extends z.ZodType = never,
+>(declared: Declaration<I, P, Q, B, R, A>): Operation & Typed<I, P, Q, B, R | A> {
+  const { handler, price, csv, stream, later, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
     hasCsv: csv !== undefined,
     csvProfiles: Object.keys(csv?.profiles ?? {}),
     isPriced: price !== undefined,
+    ...(stream ? { isStreamFor: stream.isFor } : {}),
+    ...(later ? { later } : {}),
     answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
-      return {
+      const prepared: Prepared = {
         ignored: input.ignored,
         price: (context) => price?.(context, input) ?? 0,
-        run: async (context, caller, { setHeader }) => {
-          const call = { ...input, caller, setHeader };
+        ...(raw.answer === 'ndjson' ? { streamType: NDJSON } : {}),
+        run: async (context, caller, circumstances) => {
+          const { setHeader, waive, requestId, pay, note } = circumstances;
+          const call = { ...input, caller, setHeader, waive, note };
+          if (stream?.isFor(raw.query)) {
+            if (raw.answer === 'json') throw validationError([NO_STREAM]);
+            return await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
+          }
           const cellsOf = raw.profile === undefined ? undefined : csv?.profiles?.[raw.profile];
           if (cellsOf) return plainCsvOf(await cellsOf(context, call));
           if (raw.answer === 'csv' && csv) return csvOf(csv.item, await csv.rows(context, call));
+          if (later) {
+            assertKeyForm(circumstances);
+            const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
+            const begun = (await findReplay(context, request)) ?? (await later.begin(context, call));
+            if (begun) prepared.status = LATER_STATUS;
+            if (Buffer.isBuffer(begun)) return begun;
+            if (begun)
+              return await runOnce(context, request, async (work) => bytesOf(later.response, await begun(work)));
+          }
           const answer = await handler(context, call);
-          return answer instanceof RawJson ? answer.bytes : bytesOf(declared.response, answer);
+          if (answer instanceof RawJson) return answer.bytes;
+          const results = totalOf(answer);
+          if (results !== undefined) note({ results });
+          return bytesOf(declared.response, answer);
         },
       };
+      return prepared;
     },
   };
 }

@@ -28,6 +28,10 @@ interface UploadDeclaration<
   release: (context: Context, file: F) => Promise<void>;
   apply: (work: Work, call: Call<z.output<P>, z.output<Q>, z.output<B>>, file: F) => Promise<T>;
   answer: (context: Context, made: T) => z.input<R>;
+  /** Takes the place of the file in a call with a JSON body. Without it, a form is required. */
+  withoutFile?: (context: Context, call: Call<z.output<P>, z.output<Q>, z.output<B>>) => Promise<F>;
+  /** The largest file; by default that of assets. */
+  maxFileBytes?: number;
 }
 
 interface ReadForm<F> {
@@ -72,24 +76,41 @@ export function upload<
   F extends Received,
   T,
 >(declared: UploadDeclaration<I, P, Q, B, R, F, T>): Operation & Typed<I, P, Q, B, R> {
-  const { receive, release, apply, answer, ...facts } = declared;
+  const { receive, release, apply, answer, withoutFile, ...facts } = declared;
   return {
     ...DEFAULTS,
     ...facts,
     hasCsv: false,
     csvProfiles: [],
     takesFile: true,
+    ...(withoutFile ? { mayOmitFile: true } : {}),
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);
       if (mode === 'plan')
         throw validationError([{ field: 'mode', code: 'invalid', message: 'is not supported for file uploads.' }]);
       const { parts } = raw;
-      if (!parts)
+      if (!parts && (!withoutFile || raw.body === undefined))
         throw new ApiError(
           'UNSUPPORTED_MEDIA_TYPE',
           'Send a multipart/form-data form with the file in the field `file`.',
         );
-      const run: ReturnType<Operation['prepare']>['run'] = async (context, caller, circumstances) => {
+      type Run = ReturnType<Operation['prepare']>['run'];
+      const runBare: Run = async (context, caller, circumstances) => {
+        const input = readInput(declared, raw);
+        const call = { ...input, caller, setHeader: circumstances.setHeader };
+        const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
+        assertKeyForm(circumstances);
+        const replay = await findReplay(context, request);
+        if (replay) return replay;
+        const found = await withoutFile?.(context, call);
+        if (found === undefined)
+          throw validationError([problem('required', 'is required: a form part with a file name.')]);
+        return await runOnce(context, request, async (work) =>
+          bytesOf(declared.response, answer(context, await apply(work, call, found))),
+        );
+      };
+      if (!parts) return { ignored: [], price: () => 0, run: runBare };
+      const run: Run = async (context, caller, circumstances) => {
         const form: ReadForm<F> = { fields: new Map(), file: undefined };
         try {
           await readForm(parts(), (part) => receive(context, caller.brandId, part), form);

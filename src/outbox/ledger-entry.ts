@@ -1,7 +1,18 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { LedgerKind } from '../engines/postgres/attribution-tables.ts';
 import { newId } from '../values/ids.ts';
+
+export const LEDGER_KINDS = [
+  'sale',
+  'refund',
+  'approval',
+  'rejection',
+  'payment',
+  'adjustment',
+  'payout',
+  'manual',
+] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
 /**
  * Double-entry: debits are positive, credits negative, and an entry's postings add up to zero.

@@ -95,7 +95,7 @@ export function openRelay({ db, consumer, log, due, parts, given }: Relay): (sto
     failed = [];
     do {
       const held = await parts?.held();
-      // What another worker held before may have waited for longer than recent changes reach back.
+      // Events of a part that another worker held may be older than the recent changes that are read.
       const isMore = held?.some((part) => !known.includes(part)) ?? false;
       const behind = await due.ask((after) => listBehind(db, consumer.name, isMore ? undefined : after, held));
       known = held ?? [];

@@ -72,6 +72,9 @@ export function mint(key: Buffer, { linkId, atMs, days }: NewClick): Minted {
 
 export const mintClick = (key: Buffer, click: NewClick): string => mint(key, click).token;
 
+/** When the click with this id happened. */
+export const clickedAtOf = (id: string): Date => new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS)));
+
 /** The contents of a token; undefined unless this key signed it. */
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
   if (!TOKEN.test(token)) return undefined;
@@ -83,7 +86,7 @@ export function readClick(key: Buffer, token: string): ReadClick | undefined {
   return {
     id,
     linkId,
-    at: new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS))),
+    at: clickedAtOf(id),
   };
 }
 

@@ -31,6 +31,8 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
+  /** Whether brands' owners see reports of the directory's imports. */
+  directoryReports: boolean;
   /** Shards of the next import's index, and replicas of each. */
   directoryLayout: { shards: number; replicas: number };
   /** A worker that is silent for this long counts as dead, and another one continues its import. */
@@ -90,7 +92,7 @@ export interface Config {
   /** Where visitors of unknown or inactive links are redirected. Undefined: they see a built-in page. */
   unknownLinkUrl: string | undefined;
   /** The server and brand key used by commands that call the REST API. */
-  rest: { url: string | undefined; brandKey: string | undefined };
+  rest: { url: string | undefined; brandKey: string | undefined; dataKey: string | undefined };
   /** Private addresses or networks that calls to brands' hosts may reach. */
   outboundAllow: string[];
   /** Storage variables that are unset although PostgreSQL is external: only this machine would have the stored data. */
@@ -98,9 +100,13 @@ export interface Config {
   /** The S3-compatible storage for assets. Undefined: a local folder. */
   assetsUrl: string | undefined;
   maxAssetBytes: number;
+  /** Rows of one file of an export. */
+  exportFileRows: number;
+  /** Orders that a call simulates itself; more are a job, of so many a turn. */
+  simulationOrders: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
   /** Where to look for Java, in order, besides the usual folders. */
-  java: { homes: string[]; searchPath: string };
+  java: { homes: string[]; searchPath: string; options?: string | undefined };
   cores: number;
 }

@@ -6,7 +6,7 @@ const PAIRS = [...ALPHABET].flatMap((first) => [...ALPHABET].map((second) => fir
 /** The largest multiple of the number of pairs within 16 bits; draws beyond it would be biased. */
 const FAIR = 2 ** 16 - (2 ** 16 % PAIRS.length);
 
-/** Randomness is drawn in bulk: one draw per id took 2.4 % of a search's CPU. */
+/** Randomness is drawn in bulk: one draw per id took 2.4% of a search's CPU. */
 const pool = new Uint16Array(2_048);
 let drawn = pool.length;
 

@@ -91,6 +91,19 @@ export function meterOutbox(
   });
 }
 
+/** Counts calls that were dropped from the record of calls. */
+export function meterCalls({ registry }: Metrics, dropped: () => number): void {
+  new Counter({
+    name: 'rollcall_calls_unrecorded_total',
+    help: 'Calls that this process dropped from the record of calls, because ClickHouse did not take them.',
+    registers: [registry],
+    collect() {
+      this.reset();
+      this.inc(dropped());
+    },
+  });
+}
+
 interface Backlog {
   groups: number;
   bytes: number;

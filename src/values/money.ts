@@ -61,7 +61,7 @@ export function fromMinor(minor: number, currency: string): number {
   return minor / 10 ** decimalsOf(currency);
 }
 
-/** A percentage as millionths (12.5 % is 125,000); undefined with more than four decimals. */
+/** A percentage as millionths (12.5% is 125,000); undefined with more than four decimals. */
 export const toPpm = (percent: number): number | undefined => toInteger(percent, 4);
 export const fromPpm = (ppm: number): number => ppm / 10_000;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDay, TimeText } from './time.ts';
 
-const DEFAULT_LIMIT = 20;
+export const DEFAULT_LIMIT = 20;
 export const MAX_LIMIT = 100;
 
 /**
@@ -74,6 +74,9 @@ export const PageQuery = {
     .describe('Alternative to page: page = floor(offset / limit) + 1. Wins when both are sent.'),
 };
 
+/** Metadata of a list in a query: what separates its values, if not a comma. */
+export const SEPARATOR = 'x-separator';
+
 /** A date, or an ISO 8601 time with an offset. */
 export const timestampInput = TimeText.transform((text) => new Date(text)).pipe(z.date());
 
@@ -96,13 +99,17 @@ export const ListQuery = {
       'Returns only items created at or before this time; a date includes the whole day. Set it to the `created_at` of the first item to keep pages stable while new items arrive.',
     )
     .optional(),
+  updated_after: timestampInput
+    .describe('Returns only items created or changed after this time; new ones are in it too.')
+    .optional(),
   sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
 };
 
 export interface ListWindow {
   created_after?: Date | undefined;
   created_before?: Date | undefined;
-  sort: (typeof SORTS)[number];
+  updated_after?: Date | undefined;
+  sort: (typeof SORTS)[number] | 'amount';
 }
 
 export interface Page {

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ClickHouse } from './open.ts';
-import { reaching } from './query.ts';
+import { isBusyQuorum, reaching } from './query.ts';
 
 const TOKEN = /^[\w:.-]{1,200}$/;
 
@@ -21,14 +22,37 @@ function settingsOf(token: string, cluster: string | undefined): string {
     'max_insert_threads = 1',
     'async_insert = 0',
     'max_partitions_per_insert_block = 0',
-    // With replicas, an acknowledged insert is held by most of them.
-    ...(cluster === undefined ? [] : ["insert_quorum = 'auto'"]),
+    ...quorumSettings(cluster),
   ].join(', ');
 }
 
 /**
+ * With replicas, most of them hold an acknowledged insert, and inserts into a table run one after another, as reading
+ * them back requires.
+ */
+export const quorumSettings = (cluster: string | undefined): string[] =>
+  cluster === undefined ? [] : ["insert_quorum = 'auto'", 'insert_quorum_parallel = 0'];
+
+const TURNS = 30;
+const TURN_MS = 100;
+
+/** Repeats an insert that has to wait for another one's quorum. Resolves to whether it was repeated. */
+async function inTurn(send: () => Promise<void>): Promise<boolean> {
+  for (let turn = 1; ; turn += 1) {
+    try {
+      await send();
+      return turn > 1;
+    } catch (error) {
+      if (turn === TURNS || !isBusyQuorum(error)) throw error;
+      await pause(TURN_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+/**
  * Inserts rows (tab-separated text ending in a newline) exactly once: repeating a token with the same rows changes
- * neither the table nor its rollups. The token must be a function of the batch.
+ * neither the table nor its rollups. The token must be a function of the batch. Resolves to whether a cluster was sent the
+ * rows more than once: after an uncertain answer it may still hold them twice (ClickHouse 76579, 81260).
  */
 export async function insertOnce(
   { client, cluster }: ClickHouse,
@@ -36,16 +60,17 @@ export async function insertOnce(
   columns: readonly string[],
   rowsTsv: string,
   token: string,
-): Promise<void> {
+): Promise<boolean> {
   if (!TOKEN.test(token)) throw new Error(`Invalid token: ${JSON.stringify(token)}.`);
-  if (rowsTsv === '') return;
+  if (rowsTsv === '') return false;
   const into = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settingsOf(token, cluster)}`;
-  await reaching(async () => {
+  const send = async () => {
     const { stream } = await client.exec({
       query: `${into} FORMAT TabSeparated`,
       values: Readable.from([rowsTsv], { objectMode: false }),
     });
     // The connection is free for the next statement once the answer is read.
     await text(stream);
-  });
+  };
+  return await inTurn(() => reaching(send));
 }

@@ -7,6 +7,10 @@ export function tsvText(text: string): string {
   return text.replace(/[\\\t\n\r\0]/g, (character) => ESCAPED[character] ?? '');
 }
 
+/** Texts or numbers as one field. */
+export const tsvArray = (values: readonly (string | number)[]): string =>
+  `[${values.map((value) => (typeof value === 'number' ? value : `'${tsvText(value).replaceAll("'", "\\'")}'`)).join(',')}]`;
+
 /** The range of a `Date` column, which rollups group by. */
 const FIRST = Date.UTC(1970, 0, 1);
 const LAST = Date.UTC(2149, 5, 6);

@@ -3,28 +3,36 @@ import type { Elastic } from './open.ts';
 
 /** As many as Elasticsearch returns at most. */
 const PAGE = 10_000;
-const PAIR = /"sort":\[(\d+),(-?\d+)\]/g;
+const SORTED = /"sort":\[(\d+),(-?\d+),(-?\d+)\]/g;
 /** What Elasticsearch sorts a missing value by. */
 const MISSING = '9223372036854775807';
+const LAST = { order: 'asc', unmapped_type: 'long', missing: '_last' };
 
-/** Creators in the order of their `pk`, with the hash of their content; null if the document has none. */
+/** Creators in the order of their `pk`. */
 export interface HashPage {
   pks: number[];
+  /** The hash of each one's content; null if the document has none. */
   hashes: (string | null)[];
+  /** When each one's content last changed, in milliseconds since 1970; null if the document has none. */
+  changedAts: (number | null)[];
 }
 
-async function readPage(elastic: Elastic, index: string, after: [number, string] | undefined): Promise<HashPage> {
+type Position = [pk: number, hash: string, changedAt: string];
+
+async function readPage(elastic: Elastic, index: string, after: Position | undefined): Promise<HashPage> {
   const body = {
     ...{ size: PAGE, track_total_hits: false, _source: false, stored_fields: '_none_' },
-    sort: [{ 'card.pk': 'asc' }, { 'x.content_hash': { order: 'asc', unmapped_type: 'long', missing: '_last' } }],
+    // Values after the pk decide nothing; a sort value costs less than reading the document.
+    sort: [{ 'card.pk': 'asc' }, { 'x.content_hash': LAST }, { 'x.changed_at': LAST }],
     ...(after ? { search_after: after } : {}),
   };
   const path = `/${index}/_search?filter_path=hits.hits.sort&allow_partial_search_results=false`;
   const bytes = await elastic.post(path, JSON.stringify(body));
-  const page: HashPage = { pks: [], hashes: [] };
-  for (const [, pk, hash = MISSING] of bytes.toString('latin1').matchAll(PAIR)) {
+  const page: HashPage = { pks: [], hashes: [], changedAts: [] };
+  for (const [, pk, hash = MISSING, changedAt = MISSING] of bytes.toString('latin1').matchAll(SORTED)) {
     page.pks.push(Number(pk));
     page.hashes.push(hash === MISSING ? null : hash);
+    page.changedAts.push(changedAt === MISSING ? null : Number(changedAt));
   }
   return page;
 }
@@ -36,7 +44,8 @@ export async function* readHashes(elastic: Elastic, index: string): AsyncGenerat
     const page: HashPage = await reading;
     const last = page.pks.at(-1);
     const isLast = last === undefined || page.pks.length < PAGE;
-    reading = isLast ? undefined : readPage(elastic, index, [last, page.hashes.at(-1) ?? MISSING]);
+    const [hash, changedAt] = [page.hashes.at(-1) ?? MISSING, page.changedAts.at(-1)];
+    reading = isLast ? undefined : readPage(elastic, index, [last, hash, changedAt ? String(changedAt) : MISSING]);
     reading?.catch(ignoreFailure('awaiting the page reports it'));
     yield page;
   }

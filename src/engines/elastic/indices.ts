@@ -40,10 +40,10 @@ async function reach<T>(requested: Promise<T>): Promise<T> {
   }
 }
 
-/** For writes that must not be sent twice without a look at what the first did. */
+/** For writes that must not be repeated without a check of what the first attempt did. */
 const ONCE = { maxRetries: 0 };
 
-/** If the answer of a write was lost, looks whether it was done, and repeats it only if it was not. */
+/** If the answer to a write was lost, checks whether it was done, and repeats it only if it was not. */
 async function once(write: () => Promise<unknown>, isDone: () => Promise<boolean>): Promise<void> {
   try {
     await reach(write());
@@ -51,7 +51,7 @@ async function once(write: () => Promise<unknown>, isDone: () => Promise<boolean
     if (!isUnavailable(error)) throw error;
     if (await isDone()) return;
     await reach(write()).catch(async (second: unknown) => {
-      // The first one may have been under way still.
+      // The first one may still have been running.
       if (!(await isDone())) throw second;
     });
   }
@@ -101,9 +101,9 @@ interface Copies {
   isWhole: boolean;
   /** Copies that can be searched, of all shards. */
   active: number;
-  /** The copies of all shards that the nodes of now can hold. */
+  /** The copies of all shards that the present nodes can hold. */
   possible: number;
-  /** All copies that are wanted. */
+  /** All copies that are configured. */
   wanted: number;
 }
 
@@ -139,7 +139,7 @@ export async function waitUntilWhole(
   }
 }
 
-/** How soon the copies of a lost node are made again on others; null is Elasticsearch's own minute. */
+/** How soon a lost node's copies are created on other nodes; null is Elasticsearch's default, a minute. */
 const recopiedAfter = (delay: '0s' | null) => ({ 'unassigned.node_left.delayed_timeout': delay });
 
 /**
@@ -198,9 +198,21 @@ export async function mappingOf({ client }: Elastic, index: string): Promise<est
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
+/** What an index's mapping keeps under `_meta`. */
+export async function metaOf({ client }: Elastic, index: string): Promise<Record<string, unknown>> {
+  const found = await reach(client.indices.getMapping({ index, filter_path: '*.mappings._meta' }));
+  return found[index]?.mappings?._meta ?? {};
+}
+
+/** Adds to what the mapping keeps under `_meta`. */
+export async function addMeta(elastic: Elastic, index: string, added: Record<string, unknown>): Promise<void> {
+  const _meta = { ...(await metaOf(elastic, index)), ...added };
+  await reach(elastic.client.indices.putMapping({ index, _meta }));
+}
+
 /** The version that a mapping names under `_meta`; 1 if it names none. */
 export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
-  const version: unknown = (await mappingOf(elastic, index))?._meta?.version;
+  const { version } = await metaOf(elastic, index);
   return typeof version === 'number' ? version : 1;
 }
 
@@ -277,6 +289,18 @@ export interface StoredDocument {
   id: string;
   version: number;
   source: unknown;
+}
+
+const BULK_POLL_MS = 50;
+
+/** Waits until no bulk request of the index runs: Elasticsearch completes one whose sender died. */
+export async function awaitBulks({ client }: Elastic, index: string): Promise<void> {
+  for (;;) {
+    const { nodes = {} } = await reach(client.tasks.list({ actions: 'indices:data/write/bulk', detailed: true }));
+    const running = Object.values(nodes).flatMap(({ tasks }) => Object.values(tasks));
+    if (!running.some(({ description }) => description?.includes(index))) return;
+    await pause(BULK_POLL_MS);
+  }
 }
 
 /** The stored documents with these ids. Missing ones are omitted. */

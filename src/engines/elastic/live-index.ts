@@ -1,4 +1,4 @@
-import type { TransportRequestOptions } from '@elastic/elasticsearch';
+import { errors, type TransportRequestOptions } from '@elastic/elasticsearch';
 import { z } from 'zod';
 import { unavailable } from '../../values/errors.ts';
 import type { Elastic } from './open.ts';
@@ -28,10 +28,11 @@ const Starts = Shards(
 export interface LiveIndexState {
   /** The concrete index behind the alias; undefined before the first import. */
   index: string | undefined;
-  /** Increases whenever a search of the live index could see different documents. Local to this process. */
-  generation: number;
-  /** Indices that have been live and still exist, including the live one. */
-  kept: ReadonlySet<string>;
+  /**
+   * The indices that have been live and still exist, including the live one, with a number that increases whenever a search
+   * of the index could see different documents. Local to this process.
+   */
+  kept: ReadonlyMap<string, number>;
 }
 
 export interface LiveIndex {
@@ -46,41 +47,50 @@ export interface LiveIndex {
 /** The alias that marks every index that has been live: what `directory_version` may pin. */
 export const keptAlias = (alias: string) => `${alias}-kept`;
 
-interface Reading extends Omit<LiveIndexState, 'generation'> {
-  /** Changes when a search could have seen different documents in between. */
-  fingerprint: string;
+const isMissing = (error: unknown) => error instanceof errors.ResponseError && error.statusCode === 404;
+
+interface Reading extends Pick<LiveIndexState, 'index'> {
+  /** By index: changes when a search could have seen different documents in between. */
+  fingerprints: ReadonlyMap<string, string>;
 }
 
 /**
  * The refresh count of each copy of each shard. A copy restarts its count under the same allocation id when it starts,
  * so the fingerprint includes its start time.
  */
-async function fingerprintOf({ client }: Elastic, index: string, bounded: TransportRequestOptions): Promise<string> {
+async function readFingerprints(
+  { client }: Elastic,
+  indices: string[],
+  bounded: TransportRequestOptions,
+): Promise<Map<string, string>> {
+  if (indices.length === 0) return new Map();
   const [stats, recovery] = await Promise.all([
-    client.indices.stats({ index, metric: 'refresh', level: 'shards', filter_path: REFRESHES }, bounded),
-    client.indices.recovery({ index, filter_path: STARTS }, bounded),
+    client.indices.stats({ index: indices, metric: 'refresh', level: 'shards', filter_path: REFRESHES }, bounded),
+    client.indices.recovery({ index: indices, filter_path: STARTS }, bounded),
   ]);
-  const refreshes = Object.values(Refreshes.parse(stats).indices).flatMap(({ shards }) =>
-    Object.entries(shards).flatMap(([shard, copies]) =>
-      copies.map(({ routing, refresh }) => `${shard} on ${routing.node} at ${refresh.external_total}`),
-    ),
+  const [refreshed, started] = [Refreshes.parse(stats).indices, Starts.parse(recovery)];
+  return new Map(
+    indices.map((index) => {
+      const refreshes = Object.entries(refreshed[index]?.shards ?? {}).flatMap(([shard, copies]) =>
+        copies.map(({ routing, refresh }) => `${shard} on ${routing.node} at ${refresh.external_total}`),
+      );
+      const starts = (started[index]?.shards ?? []).map(
+        ({ id, target, start_time_in_millis }) => `${id} on ${target.id} since ${start_time_in_millis}`,
+      );
+      return [index, [...refreshes.sort(), ...starts.sort()].join('\n')];
+    }),
   );
-  const starts = Object.values(Starts.parse(recovery)).flatMap(({ shards }) =>
-    shards.map(({ id, target, start_time_in_millis }) => `${id} on ${target.id} since ${start_time_in_millis}`),
-  );
-  return [index, ...refreshes.sort(), ...starts.sort()].join('\n');
 }
 
 async function readState(elastic: Elastic, alias: string): Promise<Reading> {
   const bounded = { requestTimeout: 2_000, maxRetries: 1, retryOnTimeout: true };
-  const names = { name: `${alias},${keptAlias(alias)}` };
-  const answer = await elastic.client.indices.getAlias(names, { ...bounded, ignore: [404] });
+  const aliases = { name: `${alias},${keptAlias(alias)}` };
+  const answer = await elastic.client.indices.getAlias(aliases, { ...bounded, ignore: [404] });
   const found = Aliases.safeParse(answer);
   const indices = found.success ? Object.entries(found.data) : [];
   const index = indices.find(([, { aliases }]) => alias in aliases)?.[0];
-  const kept = new Set(indices.map(([name]) => name));
-  const fingerprint = index === undefined ? '' : await fingerprintOf(elastic, index, bounded);
-  return { index, fingerprint, kept };
+  const names = indices.map(([name]) => name);
+  return { index, fingerprints: await readFingerprints(elastic, names, bounded) };
 }
 
 /**
@@ -89,18 +99,25 @@ async function readState(elastic: Elastic, alias: string): Promise<Reading> {
  */
 export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   let state: LiveIndexState | undefined;
-  let fingerprint = '';
+  let fingerprints: ReadonlyMap<string, string> = new Map();
+  let generation = 0;
   let readAt = Number.NEGATIVE_INFINITY;
   let wantedAt = Number.NEGATIVE_INFINITY;
   let reading: Promise<LiveIndexState> | undefined;
 
   function read(): Promise<LiveIndexState> {
     reading ??= readState(elastic, alias)
+      // An index may have been removed between the two requests.
+      .catch((error: unknown) => (isMissing(error) ? readState(elastic, alias) : Promise.reject(error)))
       .then((fresh) => {
-        const { index, kept } = fresh;
-        const before = state?.generation ?? 0;
-        state = { index, kept, generation: fresh.fingerprint === fingerprint ? before : before + 1 };
-        fingerprint = fresh.fingerprint;
+        const kept = new Map<string, number>();
+        for (const [name, fingerprint] of fresh.fingerprints) {
+          const before = fingerprint === fingerprints.get(name) ? state?.kept.get(name) : undefined;
+          if (before === undefined) generation += 1;
+          kept.set(name, before ?? generation);
+        }
+        state = { index: fresh.index, kept };
+        fingerprints = fresh.fingerprints;
         readAt = performance.now();
         return state;
       })

@@ -12,12 +12,19 @@ import {
 import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { guardedAgents } from '../http/outside.ts';
 import type { ByteRange, FileHeaders, FileStore } from './store.ts';
 
 /** Presigned URLs are followed at once, by a page's image or a redirected download. */
 const SIGNED_FOR_SECONDS = 300;
 const PART_BYTES = 8 * 1024 * 1024;
 const PARTS_AT_ONCE = 2;
+
+/** Not every S3-compatible storage supports the newer checksums. */
+const LESS_CHECKSUMS = {
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  responseChecksumValidation: 'WHEN_REQUIRED',
+} as const;
 
 interface Bucket {
   name: string;
@@ -45,9 +52,7 @@ function bucketOf(address: string): Bucket {
       region: url.searchParams.get('region') ?? 'us-east-1',
       ...(endpoint === null ? {} : { endpoint, forcePathStyle: true }),
       ...(url.username === '' ? {} : { credentials }),
-      // Not every S3-compatible storage supports the newer checksums.
-      requestChecksumCalculation: 'WHEN_REQUIRED',
-      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...LESS_CHECKSUMS,
     },
   };
 }
@@ -56,8 +61,51 @@ const unavailableStore = (cause: unknown): ApiError =>
   cause instanceof ApiError ? cause : unavailable('The file storage', cause);
 
 /** Stores files in S3-compatible storage. */
-export function openS3(address: string): FileStore {
-  const { name: Bucket, prefix, client: config } = bucketOf(address);
+export const openS3 = (address: string): FileStore => storeIn(bucketOf(address), unavailableStore);
+
+/** A bucket of a brand's own. */
+export interface OwnBucket {
+  bucket: string;
+  /** Prefix of all keys, such as `rollcall/`; empty for the bucket's root. */
+  prefix: string;
+  endpoint: string;
+  region: string;
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+/** The bucket, or the address of its storage, refuses. The message is public. */
+export class BucketRefusal extends Error {}
+
+const CONNECT_MS = 5_000;
+const ANSWER_MS = 60_000;
+
+function refusalOf(cause: unknown): unknown {
+  if (cause instanceof ApiError || cause instanceof BucketRefusal) return cause;
+  const isRefused = cause instanceof S3ServiceException && (cause.$metadata.httpStatusCode ?? 500) < 500;
+  return isRefused ? new BucketRefusal(`The bucket answered ${cause.name}.`) : unavailable('Your bucket', cause);
+}
+
+/** Stores files in a bucket that a brand named: only at an address that may be called, which is checked for this store. */
+export async function openOwnBucket(own: OwnBucket, allow: readonly string[]): Promise<FileStore> {
+  const url = new URL(own.endpoint);
+  const agents = await guardedAgents(url, allow, CONNECT_MS);
+  if ('refused' in agents) throw new BucketRefusal(`The endpoint ${agents.refused}.`);
+  const { accessKeyId, secretAccessKey } = own;
+  const client: S3ClientConfig = {
+    ...{ region: own.region, endpoint: own.endpoint, forcePathStyle: true, maxAttempts: 2 },
+    ...{ credentials: { accessKeyId, secretAccessKey }, ...LESS_CHECKSUMS },
+    requestHandler: { ...agents, connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS },
+  };
+  // Its key may need no permission but to write, read and delete objects.
+  return storeIn({ name: own.bucket, prefix: own.prefix, client }, refusalOf, { abortsUploads: false });
+}
+
+function storeIn(
+  { name: Bucket, prefix, client: config }: Bucket,
+  failureOf: (cause: unknown) => unknown,
+  { abortsUploads } = { abortsUploads: true },
+): FileStore {
   const client = new S3Client(config);
   const placeOf = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
 
@@ -67,7 +115,7 @@ export function openS3(address: string): FileStore {
     try {
       await upload.done();
     } catch (error) {
-      throw unavailableStore(error);
+      throw failureOf(error);
     }
   }
 
@@ -77,9 +125,9 @@ export function openS3(address: string): FileStore {
       const { Body } = await client.send(new GetObjectCommand({ ...placeOf(key), ...(Range ? { Range } : {}) }));
       if (Body instanceof Readable) return Body;
     } catch (error) {
-      throw unavailableStore(error);
+      throw failureOf(error);
     }
-    throw unavailableStore(new Error('The file storage answered without a body.'));
+    throw failureOf(new Error('The file storage answered without a body.'));
   }
 
   /** Removes the parts of broken uploads, which otherwise cost money for ever. */
@@ -93,10 +141,10 @@ export function openS3(address: string): FileStore {
 
   async function remove(key: string): Promise<void> {
     try {
-      await abortUploads(key);
+      if (abortsUploads) await abortUploads(key);
       await client.send(new DeleteObjectCommand(placeOf(key)));
     } catch (error) {
-      throw unavailableStore(error);
+      throw failureOf(error);
     }
   }
 

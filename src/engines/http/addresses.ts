@@ -25,6 +25,25 @@ function networkOf(text: string): Network {
 
 const lists = new Map<string, Network[]>();
 
+/** Whether a text is an IP address or a network such as `203.0.113.0/24`. */
+export function isNetwork(text: string): boolean {
+  try {
+    networkOf(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const networks = new WeakMap<readonly string[], Network[]>();
+
+/** Whether an address lies in one of the networks, which are parsed once. An IPv4-mapped IPv6 address counts as the IPv4 address. */
+export function isInNetworks(address: string, texts: readonly string[]): boolean {
+  const parsed = networks.get(texts) ?? texts.map(networkOf);
+  networks.set(texts, parsed);
+  return isIP(address) !== 0 && ipaddr.subnetMatch(ipaddr.process(address), { in: parsed }, 'out') === 'in';
+}
+
 /** Whether the operator allows calls to this address even if it is private. */
 export function isAllowed(text: string, allow: readonly string[]): boolean {
   const key = allow.join(',');

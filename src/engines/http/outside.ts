@@ -170,6 +170,24 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   }
 }
 
+/**
+ * Agents for a client of another protocol over HTTP, such as S3's: they connect only to the addresses of this URL that were
+ * checked now. Follow no redirects with them. `refused` says why the URL may not be called.
+ */
+export async function guardedAgents(
+  url: URL,
+  allow: readonly string[],
+  timeoutMs: number,
+): Promise<{ httpAgent: http.Agent; httpsAgent: https.Agent } | { refused: string }> {
+  if (hasLogin(url)) return { refused: 'must not contain credentials' };
+  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => undefined);
+  if (!addresses) return { refused: 'has a host name that does not resolve' };
+  const refused = refusalOf(url, addresses, allow);
+  if (refused !== undefined) return { refused };
+  const lookup = fixedLookup(addresses);
+  return { httpAgent: new http.Agent({ lookup }), httpsAgent: new https.Agent({ lookup }) };
+}
+
 const RESOLVED_WITHIN_MS = 2_000;
 
 /** Whether a URL resolves to an address that may not be called. False while its name does not resolve in time. */

@@ -11,7 +11,7 @@ export function urlsOf(url: string): string[] {
   return hosts.split(',').map((host) => `${scheme}${host}${rest}`);
 }
 
-/** A free connection was waited for in vain. That says nothing about the host. */
+/** No connection of the pool became free in time. That says nothing about the host. */
 const isBusy = (error: unknown) =>
   error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 
@@ -19,7 +19,7 @@ export interface Hosts {
   areSeveral: boolean;
   /** The URL for the next new connection. */
   url(): string;
-  /** Notes which connections exist. */
+  /** Keeps track of the existing connections. */
   opened(client: pg.ClientBase): void;
   /** Replaces every connection, because its server may no longer accept writes. */
   distrust(): void;

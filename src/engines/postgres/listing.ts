@@ -3,11 +3,13 @@ import { notFound } from '../../values/errors.ts';
 import type { ListWindow, Page } from '../../values/page.ts';
 import { inBatches } from './batches.ts';
 import type { Db, Exports } from './open.ts';
+import { lockOwn } from './own.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order } from './window.ts';
 
 /** What a noun declares, so that its rows can be counted, paged, exported and found. */
 interface Listed<
   Time extends string,
+  Amount extends string,
   Where,
   FoundDb,
   Found extends keyof FoundDb,
@@ -21,6 +23,10 @@ interface Listed<
   table: string;
   /** The column that lists are ordered by; the id breaks ties. */
   time: Time;
+  /** The columns that say when a row was created and last changed, for `updated_after`. */
+  changed: readonly string[];
+  /** The column of `sort=amount`, if the list has that. */
+  amount?: Amount;
   /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
   matching: (db: Db, brandId: string, where: Where) => SelectQueryBuilder<FoundDb, Found, object>;
   /** Complete rows for display. The brand is added to the query. */
@@ -40,17 +46,29 @@ export function listing<
   Found extends keyof FoundDb,
   RowDb,
   Tables extends keyof RowDb,
-  Row extends { id: string } & { [name in Time]: Date },
->({ noun, table, time, matching, rows }: Listed<Time, Where, FoundDb, Found, RowDb, Tables, Row>) {
+  Row extends { id: string } & { [name in Time]: Date } & { [name in Amount]: number },
+  Amount extends string = never,
+>({
+  noun,
+  table,
+  time,
+  changed,
+  amount,
+  matching,
+  rows,
+}: Listed<Time, Amount, Where, FoundDb, Found, RowDb, Tables, Row>) {
   const column = (name: string) => sql.ref<string>(`${table}.${name}`);
   const ofBrand = (brandId: string) => sql<boolean>`${column('brandId')} = ${brandId}`;
+  const times = { time: `${table}.${time}`, changed: changed.map((name) => `${table}.${name}`) };
   const found = (db: Db, brandId: string, where: Where) =>
-    matching(db, brandId, where)
-      .where(ofBrand(brandId))
-      .where(inWindow(`${table}.${time}`, where));
+    matching(db, brandId, where).where(ofBrand(brandId)).where(inWindow(times, where));
 
   async function select(db: Db, brandId: string, where: Where, cut: Cut): Promise<Simplify<Row>[]> {
-    const order: Order = { time: `${table}.${time}`, id: `${table}.id`, sort: where.sort };
+    const order: Order = {
+      time: `${table}.${time}`,
+      amount: amount && `${table}.${amount}`,
+      ...{ id: `${table}.id`, sort: where.sort },
+    };
     const ids = cutTo(found(db, brandId, where).select(column('id').as('id')), order, cut);
     const whole = rows(db, brandId)
       .where(ofBrand(brandId))
@@ -65,6 +83,9 @@ export function listing<
       .executeTakeFirst();
   }
 
+  const placeOf = (row: Simplify<Row>, { sort }: Where): Date | number =>
+    sort === 'amount' && amount !== undefined ? row[amount] : row[time];
+
   return {
     /** The matching rows, for counts and sums. */
     found,
@@ -75,6 +96,8 @@ export function listing<
       if (!row) throw notFound(noun);
       return row;
     },
+    /** The same row, locked until the transaction ends; for rows of a single table. */
+    lock: (db: Db, brandId: string, id: string) => lockOwn(rows(db, brandId), noun, brandId, id),
     /** One page and the total number of rows. */
     list: async (
       db: Db,
@@ -91,7 +114,7 @@ export function listing<
     /** Every matching row, in the list's order. */
     each: (exports: Exports, brandId: string, where: Where): AsyncGenerator<Simplify<Row>> =>
       inBatches<Simplify<Row>>(exports, brandId, (trx, last, limit) =>
-        select(trx, brandId, where, { limit, after: last && { at: last[time], id: last.id } }),
+        select(trx, brandId, where, { limit, after: last && { at: placeOf(last, where), id: last.id } }),
       ),
     /** A part of the matching rows, complete and in the list's order. */
     select,

@@ -62,7 +62,8 @@ types.setTypeParser(DATE, (text) => text);
  */
 const CONNECTION_LOST = /^(08|57P0|57014|53|25006)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
-const DRIVER_LOST = /terminated|timeout exceeded when trying to connect|Query read timeout|not queryable/i;
+const DRIVER_LOST =
+  /terminated|timeout exceeded when trying to connect|Query read timeout|query_wait_timeout|not queryable/i;
 
 /** A deadlock or a serialization failure. */
 const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
@@ -143,7 +144,7 @@ function openDb(url: string, options: DbOptions): Db {
     limits: { statementMs: STATEMENT_MS, idleInTransactionMs },
     prepares,
     needsPrimary: hosts.areSeveral && !anyHost,
-    onReadOnly: hosts.distrust,
+    onDoubt: hosts.distrust,
   });
   const pool = new pg.Pool({
     connectionString: hosts.url(),

@@ -16,8 +16,8 @@ export interface Sessions {
   prepares: boolean;
   /** Refuses standbys, because several servers are configured. */
   needsPrimary: boolean;
-  /** Called when a server that accepted writes no longer does. */
-  onReadOnly(): void;
+  /** Called when a server that accepted writes no longer does, or a pooler in front of it has none. */
+  onDoubt(): void;
 }
 
 export class IsStandby extends Error {}
@@ -28,11 +28,17 @@ const Known = z.array(z.object({ is_known: z.boolean() }));
 const TRANSACTION = /^(begin|start transaction)\b/i;
 const READ_ONLY = '25006';
 
+/** A pooler accepts connections while its server is away, and lets statements wait. */
+const NO_SERVER = /query read timeout|query_wait_timeout/i;
+/** For a new connection to say which server it has, if another may be tried. */
+const FACTS_MS = 2_000;
+
 const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error && error.code === READ_ONLY;
+const hasNoServer = (error: unknown) => error instanceof Error && NO_SERVER.test(error.message);
 
 /**
  * Whether the pooler renames statements that clients prepare, and prepares them on each server connection that needs
- * them. Another pooler would run them on a connection that lacks them. The first connection of a process finds out.
+ * them. Another pooler would run them on a connection that lacks them. The first connection of a pool finds out.
  */
 async function findsPrepared(client: pg.ClientBase): Promise<boolean> {
   const name = `rollcall_probe_${process.pid}_${Date.now()}`;
@@ -68,27 +74,34 @@ async function refusingStatementPooling(client: pg.ClientBase): Promise<boolean>
   }
 }
 
-let poolerPrepares: Promise<boolean> | undefined;
-
 /**
  * Prepares each new connection. A direct one is given its limits once. Behind a pooler, which refuses them at the start
  * of a connection and gives each transaction another session, they are set at the start of each transaction, and a
  * single statement is wrapped in one.
  */
-export function openSessions({ limits, prepares, needsPrimary, onReadOnly }: Sessions) {
+export function openSessions({ limits, prepares, needsPrimary, onDoubt }: Sessions) {
   const settings = [
     ['statement_timeout', limits.statementMs],
     ['idle_in_transaction_session_timeout', limits.idleInTransactionMs],
   ] as const;
   const locally = settings.map(([name, ms]) => `set local ${name} = ${ms}`).join('; ');
+  // Each pool may have another pooler, such as one in front of the replica.
+  let poolerPrepares: Promise<boolean> | undefined;
+
+  /** The next connection finds out again. */
+  function forgetAnswer(error: unknown): never {
+    poolerPrepares = undefined;
+    throw error;
+  }
 
   async function readFacts(client: pg.ClientBase) {
-    // A pooler makes up the process that a client sees.
+    // A pooler invents the process id that a client sees.
     const isDirect = `pg_backend_pid() = ${'processID' in client ? Number(client.processID) : 0}`;
     const sets = settings.map(([name, ms]) => `case when ${isDirect} then set_config('${name}', '${ms}', false) end`);
-    const { rows } = await client.query(
-      `select pg_is_in_recovery() as is_standby, ${isDirect} as is_direct, ${sets.join(', ')}`,
-    );
+    const { rows } = await client.query({
+      text: `select pg_is_in_recovery() as is_standby, ${isDirect} as is_direct, ${sets.join(', ')}`,
+      ...(needsPrimary && { query_timeout: FACTS_MS }),
+    });
     return Facts.parse(rows)[0] ?? { is_standby: false, is_direct: true };
   }
 
@@ -98,14 +111,15 @@ export function openSessions({ limits, prepares, needsPrimary, onReadOnly }: Ses
       try {
         return await Reflect.apply(query, client, args);
       } catch (error) {
-        if (isReadOnly(error)) onReadOnly();
+        if (isReadOnly(error) || (needsPrimary && hasNoServer(error))) onDoubt();
         throw error;
       }
     };
     const { is_standby, is_direct } = await readFacts(client);
     if (is_standby && needsPrimary) throw new IsStandby('The server is a standby.');
     if (!is_direct) poolerPrepares ??= refusingStatementPooling(client);
-    const names = prepares && (is_direct || (await poolerPrepares?.catch(forgetAnswer)));
+    const keepsNames = is_direct || (await poolerPrepares?.catch(forgetAnswer));
+    const names = prepares && keepsNames;
 
     const inTransaction = (args: readonly unknown[]) => send(names ? named(args) : args);
     async function alone(args: readonly unknown[]): Promise<unknown> {
@@ -128,10 +142,4 @@ export function openSessions({ limits, prepares, needsPrimary, onReadOnly }: Ses
     };
     Object.defineProperty(client, 'query', { value: limited });
   };
-}
-
-/** The next connection asks again. */
-function forgetAnswer(error: unknown): never {
-  poolerPrepares = undefined;
-  throw error;
 }

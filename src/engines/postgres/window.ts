@@ -1,44 +1,73 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 
-type Sort = 'newest' | 'oldest';
+type Sort = 'newest' | 'oldest' | 'amount';
 
-/** A condition that the row's creation time is within the window. */
-export function inWindow(
-  column: string,
-  { created_after, created_before }: { created_after?: Date | undefined; created_before?: Date | undefined },
-) {
-  const time = sql.ref<Date>(column);
-  return sql<boolean>`(${created_after ?? null}::timestamptz is null or ${time} > ${created_after ?? null})
-    and (${created_before ?? null}::timestamptz is null or ${time} <= ${created_before ?? null})`;
+interface Window {
+  created_after?: Date | undefined;
+  created_before?: Date | undefined;
+  updated_after?: Date | undefined;
 }
 
-/** A condition for the rows after a given one in a list ordered by time, then id, in either direction. */
-function isAfter(time: string, id: string, row: { at: Date; id: string } | undefined, sort: Sort) {
-  if (!row) return sql<boolean>`true`;
-  const operator = sort === 'oldest' ? sql`>` : sql`<`;
-  return sql<boolean>`(${sql.ref(time)}, ${sql.ref(id)}) ${operator} (${row.at}, ${row.id})`;
+/** The columns that a window looks at. */
+export interface Times {
+  /** The column that lists are ordered by. */
+  time: string;
+  /** When the row was created and changed: the latest counts. */
+  changed: readonly string[];
+}
+
+/** The latest of these times, as the indexes of large lists have it. */
+function latestOf(columns: readonly string[]) {
+  const [first = '', ...more] = columns;
+  return more.length === 0
+    ? sql.ref<Date>(first)
+    : sql<Date>`greatest(${sql.join(columns.map((name) => sql.ref(name)))})`;
+}
+
+/** A condition that the row was created, and changed, within the window. */
+export function inWindow({ time, changed }: Times, { created_after, created_before, updated_after }: Window) {
+  const at = sql.ref<Date>(time);
+  return sql<boolean>`(${created_after ?? null}::timestamptz is null or ${at} > ${created_after ?? null})
+    and (${created_before ?? null}::timestamptz is null or ${at} <= ${created_before ?? null})
+    and ${updated_after === undefined ? sql`true` : sql`${latestOf(changed)} > ${updated_after}`}`;
 }
 
 /** The part of a list to read: a page, or the rows after a given one. */
 export interface Cut {
   offset?: number;
   limit: number;
-  after?: { at: Date; id: string } | undefined;
+  after?: Last | undefined;
 }
 
-/** The order of a list: by time, then id. */
+/** A row's place in its list: its time, or its amount where the list is ordered by that. */
+interface Last {
+  at: Date | number;
+  id: string;
+}
+
+/** The order of a list: by time, then id; or by amount, the largest first. */
 export interface Order {
   time: string;
+  amount?: string | undefined;
   id: string;
   sort: Sort;
 }
 
+const columnOf = ({ time, amount, sort }: Order) => (sort === 'amount' && amount !== undefined ? amount : time);
+
+/** A condition for the rows after a given one. */
+function isAfter(order: Order, row: Last | undefined) {
+  if (!row) return sql<boolean>`true`;
+  const operator = order.sort === 'oldest' ? sql`>` : sql`<`;
+  return sql<boolean>`(${sql.ref(columnOf(order))}, ${sql.ref(order.id)}) ${operator} (${row.at}, ${row.id})`;
+}
+
 export function inOrder<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
-  { time, id, sort }: Order,
+  order: Order,
 ): SelectQueryBuilder<DB, TB, O> {
-  const direction = sort === 'oldest' ? 'asc' : 'desc';
-  return query.orderBy(sql.ref(time), direction).orderBy(sql.ref(id), direction);
+  const direction = order.sort === 'oldest' ? 'asc' : 'desc';
+  return query.orderBy(sql.ref(columnOf(order)), direction).orderBy(sql.ref(order.id), direction);
 }
 
 /** Orders the rows and limits them to the part that is wanted. */
@@ -47,7 +76,7 @@ export function cutTo<DB, TB extends keyof DB, O>(
   order: Order,
   { offset = 0, limit, after }: Cut,
 ): SelectQueryBuilder<DB, TB, O> {
-  return inOrder(query.where(isAfter(order.time, order.id, after, order.sort)), order)
+  return inOrder(query.where(isAfter(order, after)), order)
     .offset(offset)
     .limit(limit);
 }

@@ -84,7 +84,7 @@ export function placeOf(address: Exclude<RedisAddress, { kind: 'cluster' }>) {
 /** A primary that became a replica keeps its connections; only a new connection leads to the new primary. */
 export const isReplica = (error: Error): boolean => error.message.startsWith('READONLY');
 
-/** How often a cluster is asked which node serves what, so that a failover is noticed without traffic. */
+/** How often a cluster reports which node serves what, so that a failover is noticed without traffic. */
 const SLOTS_EVERY_MS = 2_000;
 
 /** A connection whose commands fail when they cannot be sent or are not answered in time. */

@@ -23,7 +23,7 @@ interface Server {
 
 async function settingsOf(client: Redis): Promise<Server['settings']> {
   const names = ['appendonly', 'appendfsync', 'maxmemory-policy'];
-  // A managed Redis may not allow the question.
+  // A managed Redis may refuse this command.
   const read = (name: string) => client.config('GET', name).catch(ignoreFailure('then nothing is said about it'));
   const found = await Promise.all(names.map(read));
   return new Map(
@@ -69,7 +69,8 @@ function assertFits(variable: string, { kind }: RedisAddress, { facts }: Server)
       `${variable} says redis+cluster://, but the server is not part of a Redis Cluster. Set redis://host:port.`,
     );
   }
-  if (facts.get('redis_mode') === 'sentinel') {
+  // Valkey names it `server_mode`.
+  if ([facts.get('redis_mode'), facts.get('server_mode')].includes('sentinel')) {
     throw new Error(`${variable} leads to a sentinel. Set ${variable}=redis+sentinel://host:port,host:port/name.`);
   }
   if (version !== '' && (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1]))) {
@@ -78,8 +79,8 @@ function assertFits(variable: string, { kind }: RedisAddress, { facts }: Server)
 }
 
 /**
- * Compares what is configured with the server itself. Throws if it cannot work, with the fix; returns what may lose
- * acknowledged clicks and charges. A server that does not answer may start later.
+ * Compares the configuration with the server. Throws, with the fix, if the two cannot work together; returns what may
+ * lose acknowledged clicks and charges. A server that does not answer may start later.
  */
 export async function checkRedis(variable: string, url: string): Promise<string[]> {
   const address = readAddress(url);

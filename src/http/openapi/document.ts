@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mayBeBare } from '../../operation/input.ts';
-import { type Operation, PLANNED_STATUS } from '../../operation/operation.ts';
+import { LATER_STATUS, type Operation, PLANNED_STATUS } from '../../operation/operation.ts';
 import { Planned } from '../../operation/plans/schema.ts';
 import { exampleOf, idExample, idInPath } from '../../operation/words/examples.ts';
 import { type Json, jsonSchemaOf } from '../../operation/words/schema.ts';
@@ -8,6 +8,7 @@ import type { Variant } from '../../outbox/events.ts';
 import { tags } from '../../resources/nouns.ts';
 import { GENERIC_STORE_SHAPES } from '../../stores/generic-schema.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../values/errors.ts';
+import { SEPARATOR } from '../../values/page.ts';
 import { constrainInputs } from './inputs.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { type Announced, webhooksOf } from './webhooks.ts';
@@ -23,6 +24,7 @@ export interface Interface {
 const COMMON: readonly ErrorCode[] = [
   'AUTH_REQUIRED',
   'INVALID_API_KEY',
+  'ADDRESS_NOT_ALLOWED',
   'RATE_LIMITED',
   'VALIDATION_ERROR',
   'NOT_ACCEPTABLE',
@@ -69,18 +71,18 @@ function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collecte
   return { 'application/json': { schema, example } };
 }
 
-/** A list in the query is one comma-separated parameter. */
+/** A list in the query is one comma-separated parameter, or is repeated where values may have commas. */
 function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
     const own = z.instanceof(z.ZodType).parse(field);
-    const { description, ...schema } = schemaOf(own, 'output', collected);
+    const { description, [SEPARATOR]: separator, ...schema } = schemaOf(own, 'output', collected);
     // Declared as it is written in a URL.
     if (schema.type === 'array' && typeof schema.example === 'string') schema.example = schema.example.split(',');
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
     const example = required ? { example: exampleOf(schema, source, name) } : {};
-    const listed = schema.type === 'array' ? { style: 'form', explode: false } : {};
+    const listed = schema.type === 'array' ? { style: 'form', explode: separator !== undefined } : {};
     return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
   });
 }
@@ -94,11 +96,15 @@ const HEADERS = {
 };
 const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
 
-const isChange = ({ method }: Operation) => method !== 'GET';
+/** A search whose criteria are a body changes nothing, although it is a POST. */
+const isChange = ({ method, hints }: Operation) => method !== 'GET' && !hints.readOnly;
 
-/** The older API has no plans: its clients expect one kind of response to a change. */
+/** A repeat under the same Idempotency-Key makes no second change, and starts no second job. */
+const takesKey = (operation: Operation) => isChange(operation) || operation.later !== undefined;
+
+/** The older API has no plans: its clients expect one kind of response to a change. A job is made, or it is not. */
 const canBePlanned = ({ operation, variant }: Collected) =>
-  variant === 'current' && isChange(operation) && !operation.takesFile;
+  variant === 'current' && isChange(operation) && !operation.takesFile && operation.status !== PLANNED_STATUS;
 
 const MODE = {
   name: 'mode',
@@ -140,7 +146,7 @@ function refusalResponses(schemas: Json): Json {
 }
 
 function responsesOf(operation: Operation, collected: Collected): Json {
-  const codes = [...new Set([...COMMON, ...(isChange(operation) ? OF_CHANGES : []), ...operation.errors])];
+  const codes = [...new Set([...COMMON, ...(takesKey(operation) ? OF_CHANGES : []), ...operation.errors])];
   if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
@@ -154,8 +160,14 @@ function responsesOf(operation: Operation, collected: Collected): Json {
     content: contentOf(operation.response, 'output', collected),
   };
   const planned = { $ref: '#/components/responses/Planned' };
+  const later = operation.later && {
+    description: 'The job that does it, because it takes longer than a call.',
+    headers: EVERY_HEADER,
+    content: contentOf(operation.later.response, 'output', collected),
+  };
   return Object.fromEntries([
     [String(operation.status), success],
+    ...(later ? [[String(LATER_STATUS), later]] : []),
     ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
     ...failures,
   ]);
@@ -165,7 +177,7 @@ const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The
 
 /** The request body of an upload. It has no example, because a form is not JSON. */
 function formOf({ operation, schemas }: Collected): Json {
-  const schema = schemaOf(operation.body, 'input', { schemas });
+  const { example: _json, ...schema } = schemaOf(operation.body, 'input', { schemas });
   const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
   return {
     'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
@@ -174,7 +186,7 @@ function formOf({ operation, schemas }: Collected): Json {
 
 function describe(collected: Collected): Json {
   const { operation } = collected;
-  const hasBody = operation.method !== 'GET' && operation.method !== 'DELETE';
+  const hasBody = operation.method !== 'GET' && (operation.method !== 'DELETE' || !mayBeBare(operation));
   return {
     operationId: operation.id,
     tags: [operation.tag],
@@ -183,14 +195,17 @@ function describe(collected: Collected): Json {
     parameters: [
       ...parametersOf(operation.params, 'path', collected),
       ...parametersOf(operation.query, 'query', collected),
-      ...(isChange(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(takesKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(canBePlanned(collected) ? [{ $ref: '#/components/parameters/Mode' }] : []),
     ],
     ...(hasBody
       ? {
           requestBody: {
             required: operation.takesFile === true || !mayBeBare(operation),
-            content: operation.takesFile ? formOf(collected) : contentOf(operation.body, 'input', collected),
+            content: {
+              ...(operation.takesFile ? formOf(collected) : {}),
+              ...(operation.takesFile && !operation.mayOmitFile ? {} : contentOf(operation.body, 'input', collected)),
+            },
           },
         }
       : {}),

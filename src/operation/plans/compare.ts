@@ -1,6 +1,6 @@
-import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
 import { isMadeAt } from '../../values/ids.ts';
 import { isRecord } from '../../values/wire.ts';
+import type { PlannedChange } from './queries.ts';
 
 /** The effects of a change on the brand's rows, and when it began. */
 export interface Outcome {

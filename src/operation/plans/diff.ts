@@ -1,6 +1,6 @@
-import type { PlannedChange } from '../../engines/postgres/agent-tables.ts';
 import { snakeCase, toWire } from '../../values/wire.ts';
 import { type AuditEntry, shownRow } from '../work.ts';
+import type { PlannedChange } from './queries.ts';
 
 type Fields = Record<string, unknown>;
 

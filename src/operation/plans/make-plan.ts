@@ -10,8 +10,8 @@ import { insertPlan, planOf } from './queries.ts';
 import { Planned } from './schema.ts';
 
 export interface PlanRequest {
-  caller: Caller;
-  circumstances: Circumstances;
+  caller: Pick<Caller, 'brandId'> & { keyId: string | null };
+  circumstances: Pick<Circumstances, 'byAgent' | 'guard'> & { requestId: string | null };
   operation: string;
   raw: RawInput;
 }

@@ -1,7 +1,37 @@
 import type { Insertable, Selectable } from 'kysely';
-import type { PlansTable } from '../../engines/postgres/agent-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import { toWire } from '../../values/wire.ts';
+
+/** A row that a plan would change, with the fields that would change. */
+export interface PlannedChange {
+  resource_id: string;
+  old: Record<string, unknown> | null;
+  new: Record<string, unknown> | null;
+  /** Fields of `new` whose values are generated again when the plan is applied. */
+  generated?: string[];
+}
+
+interface PlansTable {
+  id: string;
+  brandId: string;
+  keyId: string | null;
+  byAgent: boolean;
+  operation: string;
+  request: Buffer;
+  changes: Json<PlannedChange[]>;
+  events: string[];
+  createdAt: CreatedAt;
+  expiresAt: Date;
+  appliedAt: Date | null;
+  appliedBy: string | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    plans: PlansTable;
+  }
+}
 
 export type PlanRow = Selectable<PlansTable>;
 

@@ -1,0 +1,8 @@
+const NAMES = new Map([
+  ['photo_app', 'Instagram'],
+  ['video_app', 'TikTok'],
+  ['stream_app', 'YouTube'],
+]);
+
+/** What people call a platform. */
+export const platformName = (platform: string): string => NAMES.get(platform) ?? platform;
