@@ -22,12 +22,12 @@ function upTo100(text: string): number {
 export function boundsOptions(command: Command): Command {
   const { maxShrink, maxFillDrop, maxDrift } = DEFAULT_BOUNDS;
   return command
-    .option('--max-shrink <percent>', `live creators that may be gone (default ${maxShrink}%)`, upTo100)
+    .option('--max-shrink <percent>', `live creators that may be missing (default ${maxShrink}%)`, upTo100)
     .option('--max-fill-drop <points>', `how much less a field may be filled (default ${maxFillDrop})`, upTo100)
     .option('--max-drift <points>', `how far the share of a value or a metro may move (default ${maxDrift})`, upTo100)
     .option('--hold', 'build and compare, then wait for `approve` or `discard`')
-    .option('--force', 'go live also outside these bounds; canaries still hold it')
-    .option('--canaries <file>', 'searches that must go on finding what they find, one JSON object a line', filled);
+    .option('--force', 'go live even outside these bounds; canaries still hold it')
+    .option('--canaries <file>', 'searches that must keep finding what they find, one JSON object a line', filled);
 }
 
 /** The bounds that a command sets; the others are the defaults, or those of the import that it resumes. */

@@ -1,7 +1,7 @@
 import type { Comparison } from '../src/directory/import/comparison.ts';
 import { grouped } from './terminal.ts';
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 const shortened = (value: number | null | undefined) => (value == null ? '-' : Number(value.toPrecision(4)));
 /** Only the top values are known. */
 const shareText = (share: number | undefined) => (share === undefined ? 'rare' : percent(share));

@@ -7,6 +7,7 @@ import { resolveEngines } from '../src/local/engines/running.ts';
 import { noteSize } from '../src/local/sample.ts';
 import { report } from '../src/local/terminal.ts';
 import { systemClock } from '../src/values/clock.ts';
+import { readSecrets } from '../src/values/secrets.ts';
 
 /** A bulk request may take long while Elasticsearch merges. */
 const TIMEOUT_MS = 60_000;
@@ -39,6 +40,7 @@ export async function withDirectory<T>(
         clock: systemClock,
         alias: config.directoryAlias,
         layout: config.directoryLayout,
+        secrets: () => readSecrets(config),
         redisUrl: redis,
       });
     } finally {

@@ -54,7 +54,7 @@ async function diff(
       if (!(await indexExists(engines.elastic, index)))
         throw new Error(`${index} is not a version that is kept; see \`status\`.`);
     }
-    const comparison = await compareIndices(engines, before, after, samples);
+    const comparison = await compareIndices(engines, before, after, { samples });
     if (json) print(JSON.stringify(comparison, null, 2));
     else for (const line of comparisonLines(comparison)) print(line);
   });
@@ -76,7 +76,7 @@ export function heldCommands(program: Command): void {
     .action(discard);
   program
     .command('diff')
-    .description('what distinguishes two versions of the directory')
+    .description('show how two versions of the directory differ')
     .argument('[from]', 'an index; default: the live one if an import is held, or else the previous one', filled)
     .argument('[to]', 'an index; default: the held one, or else the live one', filled)
     .option('--json', 'as JSON')

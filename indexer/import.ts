@@ -1,7 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { DEFAULT_MAX_REJECTS } from '../src/directory/import/begin.ts';
 import { type ImportReport, importDirectory } from '../src/directory/import/import.ts';
-import { enqueueImport } from '../src/directory/import/jobs.ts';
 import { readRejectLimit } from '../src/directory/import/rejects.ts';
 import { openFiles } from '../src/directory/import/source.ts';
 import { filled } from '../src/process/commands/arguments.ts';
@@ -15,6 +14,7 @@ import { grouped, openProgress, print, say, sayUnknownFields, seconds } from './
 interface Options extends BoundsOptions {
   maxRejects?: string;
   rejects?: string;
+  source?: string;
   restart?: boolean;
   enqueue?: boolean;
 }
@@ -44,6 +44,7 @@ function sayReport(report: ImportReport): void {
   const { phasesMs } = report;
   sayUnknownFields(report.unknownFields);
   if (report.rejectsFile) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+  if (report.forgotten > 0) say(`${grouped(report.forgotten)} rows were left out: their creators opted out.`);
   if (report.repeated > 0) say(`${grouped(report.repeated)} rows repeated a pk; the last of each was kept.`);
   say(
     `${grouped(report.rows)} rows read, ${grouped(report.documents)} creators ${report.held.length > 0 ? 'held' : 'live'}, ${report.compared} read back and compared.`,
@@ -82,6 +83,7 @@ async function runImport(files: string[], options: Options): Promise<void> {
         source,
         maxRejects: options.maxRejects,
         rejectsFile: options.rejects,
+        sourceName: options.source,
         restart: options.restart,
         bounds,
         signal,
@@ -101,8 +103,9 @@ async function enqueue(files: string[], options: Options): Promise<void> {
   await withDirectory(
     async ({ redisUrl, ...engines }) => {
       if (!redisUrl) throw new Error('Redis is needed to enqueue.');
-      const { maxRejects, rejects: rejectsFile, restart } = options;
-      const request = { files, maxRejects, rejectsFile, restart, bounds, onNotice: say };
+      const { maxRejects, rejects: rejectsFile, source: sourceName, restart } = options;
+      const request = { files, maxRejects, rejectsFile, sourceName, restart, bounds, onNotice: say };
+      const { enqueueImport } = await import('../src/directory/import/jobs.ts');
       print(await enqueueImport(engines, redisUrl, request));
       say('Enqueued for a worker; `status` shows its progress.');
     },
@@ -128,6 +131,7 @@ export function importCommand(program: Command): void {
       'the file for rejected rows, with line, field and reason (default rejects-<id>.ndjson)',
       filled,
     )
+    .option('--source <name>', 'what the source of these rows is called, for `GET /v1/creators/{pk}`', filled)
     .option('--restart', 'start over even if an import of these files could resume');
   boundsOptions(command)
     .option('--enqueue', "let a worker run it; prints the import's id")

@@ -17,12 +17,12 @@ function importLine({
   failure,
 }: DirectoryStatus['imports'][number]): string {
   const now = isRunning || state === 'queued' ? state : failure ? 'failed' : 'stopped';
-  const part = progress === null ? '' : `, ${Math.floor(progress * 100)} %`;
+  const part = progress === null ? '' : `, ${Math.floor(progress * 100)}%`;
   const rejects = rejected > 0 ? `, ${grouped(rejected)} rejected` : '';
   return `${id} ${now}: ${grouped(position)} rows${part}${rejects} of ${files.join(', ')}${failure ? `; ${failure}` : ''}`;
 }
 
-function printStatus({ alias, live, previous, imports, held, writer }: DirectoryStatus): void {
+function printStatus({ alias, live, previous, imports, held, writer, forgotten }: DirectoryStatus): void {
   if (live) {
     const size = `${grouped(live.documents)} creators, ${inMegabytes(live.bytes)}, ${live.segments} segments`;
     print(`${paint('bold', 'live')}      ${live.name}: ${size}, since ${at(live.swappedAt)}`);
@@ -32,6 +32,7 @@ function printStatus({ alias, live, previous, imports, held, writer }: Directory
   }
   for (const row of imports) print(`import    ${importLine(row)}`);
   if (held) print(`held      ${held.id} (${held.indexName}): ${held.failure ?? ''}`);
+  if (forgotten > 0) print(`forgotten ${grouped(forgotten)} opt-outs; see \`cli directory forgotten list\``);
   print(writer ? `writing   ${writer.holder}: ${writer.command} since ${at(writer.since)}` : 'writing   nobody');
 }
 

@@ -45,12 +45,12 @@ function plainLines(): ProgressView {
       phase = progress.phase;
       lineAt = now;
       if (phase !== 'bulk') {
-        const part = phase === 'replicas' ? ` ${Math.floor((progress.progress ?? 0) * 100)} %` : '';
+        const part = phase === 'replicas' ? ` ${Math.floor((progress.progress ?? 0) * 100)}%` : '';
         if (isFirst || part !== '') say(`${phase}${part} ...`);
         return;
       }
       const rate = Math.round((progress.rows * 1000) / (now - startedAt));
-      const part = progress.progress === null ? '' : ` (${Math.floor(progress.progress * 100)} %)`;
+      const part = progress.progress === null ? '' : ` (${Math.floor(progress.progress * 100)}%)`;
       const left = progress.progress === null ? '' : secondsLeft(now - startedAt, progress.progress);
       say(`${grouped(progress.rows)} rows${part}, ${grouped(rate)} rows/s${left}`);
     },
@@ -61,7 +61,7 @@ function plainLines(): ProgressView {
 
 function bar(): ProgressView {
   const view = new SingleBar({
-    format: '{bar} {percentage} % | {phase} | {rows} rows | {rate} rows/s | {left} s left',
+    format: '{bar} {percentage}% | {phase} | {rows} rows | {rate} rows/s | {left} s left',
     hideCursor: true,
     clearOnComplete: true,
     etaBuffer: 50,

@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
 import { openFiles, type RowKind } from '../src/directory/import/source.ts';
 import type { DirectoryEngines } from '../src/directory/import/writer.ts';
-import { deleteCreators, upsertCreators, type WriteReport, type WriteRequest } from '../src/directory/import/writes.ts';
+import {
+  deleteCreators,
+  patchCreators,
+  upsertCreators,
+  type WriteReport,
+  type WriteRequest,
+} from '../src/directory/import/writes.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
@@ -9,6 +15,7 @@ import { grouped, openProgress, print, say, sayUnknownFields } from './terminal.
 
 interface Options {
   rejects?: string;
+  source?: string;
   wait: boolean;
 }
 
@@ -23,6 +30,7 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
     const report = await write(engines, {
       source,
       rejectsFile: options.rejects,
+      sourceName: options.source,
       signal,
       onWait: options.wait ? view.note : undefined,
       onProgress: (rows) => view.show({ phase: 'bulk', rows, progress: source.progress() }),
@@ -30,6 +38,7 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
     }).finally(view.end);
     sayUnknownFields(report.unknownFields);
     if (report.rejected > 0) say(`${grouped(report.rejected)} rows were rejected; see ${report.rejectsFile}`);
+    if (report.forgotten > 0) say(`${grouped(report.forgotten)} rows were left out: their creators opted out.`);
     say(`Rows written to ${report.index}; searches see them now:`);
     print(String(report.written));
     if (report.interrupted) throw new Error('Stopped before the end of the file; run it again to write all of it.');
@@ -37,18 +46,37 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
   });
 }
 
+const SOURCE = ['--source <name>', 'what the source of these rows is called, for `GET /v1/creators/{pk}`'] as const;
+
 export function writeCommands(program: Command): void {
   program
     .command('upsert')
-    .description('add or replace creators in the live directory')
+    .description('add or replace creators in the live directory; a row replaces the whole creator')
     .argument('<file>', 'NDJSON or CSV, plain, gzip or zstd, or - for standard input', filled)
     .option('--rejects <file>', 'the file for rejected rows (default rejects-upsert.ndjson)', filled)
+    .option(...SOURCE, filled)
     .option('--no-wait', 'fail instead of waiting for a running import')
     .addHelpText(
       'after',
-      '\nExamples:\n  npm run indexer -- upsert changes.ndjson\n\nExits with 1 if a row was rejected; the others are written.',
+      '\nA field that a row lacks becomes unknown (null), as in an import; `patch` leaves it as it was.' +
+        '\n\nExamples:\n  npm run indexer -- upsert changes.ndjson\n\nExits with 1 if a row was rejected; the others are written.',
     )
     .action((file: string, options: Options) => run(upsertCreators, file, 'creators', options));
+  program
+    .command('patch')
+    .description('change some fields of creators in the live directory')
+    .argument('<file>', 'NDJSON or CSV with a pk, plain, gzip or zstd, or - for standard input', filled)
+    .option('--rejects <file>', 'the file for rejected rows (default rejects-patch.ndjson)', filled)
+    .option(...SOURCE, filled)
+    .option('--no-wait', 'fail instead of waiting for a running import')
+    .addHelpText(
+      'after',
+      '\nA field that a row lacks stays, and null clears it; in a CSV, a missing column and an empty cell. A row whose pk is' +
+        '\nnot in the directory is rejected.' +
+        '\n\nExamples:\n  echo \'{"pk": 173560420, "follower_count": 51000, "external_url": null}\' | npm run indexer -- patch -' +
+        '\n\nExits with 1 if a row was rejected; the others are written.',
+    )
+    .action((file: string, options: Options) => run(patchCreators, file, 'patches', options));
   program
     .command('delete')
     .description('remove creators from the live directory')

@@ -15,6 +15,8 @@ const KINDS = {
   unsubscribe: 'u',
   enter: 'e',
   confirm: 'a',
+  forget: 'o',
+  me: 'm',
 } as const;
 
 export type PageKind = keyof typeof KINDS;
@@ -36,6 +38,8 @@ export interface PageLinks {
   tokenOf(link: PageLink): string;
   /** The page's URL on the links host. */
   urlOf(link: PageLink): string;
+  /** The URL of a page of the web app on the links host, which redirects to it. */
+  appUrlOf(page: string): string;
   /** What a token opens; undefined if it is forged, expired or for another page. */
   read(kind: PageKind, token: string, now: Date): PageLink | undefined;
 }
@@ -113,5 +117,9 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     return { kind, rowId: unpacked(row), version: readBase62(version), expiresAt, holderId };
   }
 
-  return { tokenOf, read, urlOf: (link) => `${linksUrl}/${link.kind}/${tokenOf(link)}` };
+  return {
+    ...{ tokenOf, read },
+    urlOf: (link) => `${linksUrl}/${link.kind}/${tokenOf(link)}`,
+    appUrlOf: (page) => `${linksUrl}/app/${page}`,
+  };
 }

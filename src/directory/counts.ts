@@ -1,18 +1,19 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../engines/elastic/open.ts';
+import { bodyOf } from './body.ts';
+import { known, Percentiles, percentsOf, readCuts } from './cuts.ts';
 import { orderOf, type Sort, sortedBy } from './order.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
-import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf } from './regions.ts';
+import { type Bounds, cutByPks, cutByValues, type Level, levelOf, nextUp, totalOf, valuesWithin } from './regions.ts';
 
-/** Regions of the first cut: about 2,000 creators per region at a million creators. */
-const CUTS = 512;
-const FINER_CUTS = 64;
-const PERCENTS = (cuts: number) => Array.from({ length: cuts - 1 }, (_, i) => ((i + 1) * 100) / cuts);
+/** Counting in this many regions costs hardly more than in a few. In 1,000 it costs 50% more, and a response of 110 kB. */
+const REGIONS = 128;
+/** Without a filter, Elasticsearch counts ranges of more than 5,000 creators without looking at each. */
+const REGIONS_OF_ALL = 32;
+const FINER_REGIONS = 64;
 
-const Percentiles = z.object({ values: z.record(z.string(), z.number().nullable()) });
-const Buckets = z.object({ buckets: z.array(z.object({ doc_count: z.number() })) });
-const CutsAnswer = z.object({ aggregations: z.object({ values: Percentiles, pks: Percentiles.optional() }) });
+const Buckets = z.object({ buckets: z.array(z.object({ doc_count: z.number() })).default([]) });
 const SpreadAnswer = z.object({
   aggregations: z.object({
     least: z.object({ value: z.number().nullable() }),
@@ -21,9 +22,8 @@ const SpreadAnswer = z.object({
     pks: Percentiles,
   }),
 });
-const LevelAnswer = z.object({
-  aggregations: z.object({ values: Buckets.optional(), missing: z.object({ doc_count: z.number() }).optional() }),
-});
+const LevelAnswer = CountAnswer.extend({ aggregations: z.object({ values: Buckets }) });
+const LEVEL_FIELDS = '&filter_path=hits.total.value,aggregations.values.buckets.doc_count';
 
 /** Scores of several shards compare only if each counts words over all of them. */
 export const scoredAlike = (sort: Sort) => (sort === 'relevance' ? '&search_type=dfs_query_then_fetch' : '');
@@ -34,13 +34,17 @@ export interface Snapshot {
   generation: number;
 }
 
-const known = (found: z.infer<typeof Percentiles>) => Object.values(found.values).filter((value) => value !== null);
+/** At most this many of the cuts, evenly chosen. */
+function thinned(cuts: readonly number[], most: number): number[] {
+  const step = Math.ceil((cuts.length + 1) / most);
+  return cuts.filter((_, i) => (i + 1) % step === 0);
+}
 
 /** Exact totals and the counts by region that let any page be reached, cached until the next refresh. */
 export function openCounts(elastic: Elastic) {
   const totals = new LRUCache<string, number>({ max: 50_000 });
-  const levels = new LRUCache<string, Level>({ max: 5_000 });
-  const cuts = new LRUCache<string, Promise<Bounds[]>>({ max: 8 });
+  const levels = new LRUCache<string, Promise<Level>>({ max: 5_000 });
+  const cuts = new LRUCache<string, Promise<number[]>>({ max: 16 });
 
   const texts = new WeakMap<Filter, string>();
 
@@ -56,29 +60,33 @@ export function openCounts(elastic: Elastic) {
   const keyOf = (snapshot: Snapshot, filter: Filter, sort = '') =>
     `${snapshot.index}/${snapshot.generation}/${sort}/${textOf(filter)}`;
 
-  async function ask<T>(index: string, answer: z.ZodType<T>, body: unknown, sort: Sort = 'followers'): Promise<T> {
-    const path = `/${index}/_search?allow_partial_search_results=false${scoredAlike(sort)}`;
-    const bytes = await elastic.post(path, JSON.stringify(body));
+  async function ask<T>(
+    index: string,
+    answer: z.ZodType<T>,
+    body: unknown,
+    sort: Sort = 'followers',
+    fields = '',
+  ): Promise<T> {
+    const path = `/${index}/_search?allow_partial_search_results=false${fields}${scoredAlike(sort)}`;
+    const bytes = await elastic.post(path, bodyOf(body));
     return answer.parse(JSON.parse(bytes.toString('utf8')));
   }
 
-  /** The index's own cuts for a sort: percentiles of the value over all creators. */
-  function cutsOf(index: string, sort: Sort): Promise<Bounds[]> {
-    const key = `${index}/${sort}`;
-    const cached = cuts.get(key);
+  /** The value of a key: read once for all callers that wait for it, and again after a failure. */
+  function once<T extends object>(cache: LRUCache<string, Promise<T>>, key: string, read: () => Promise<T>) {
+    const cached = cache.get(key);
     if (cached) return cached;
-    const body = {
-      size: 0,
-      track_total_hits: false,
-      aggs: { values: { percentiles: { ...sortedBy(sort), percents: PERCENTS(CUTS) } } },
-    };
-    const reading = ask(index, CutsAnswer, body).then(({ aggregations }): Bounds[] => [
-      ...inOrder(sort, cutByValues(known(aggregations.values))),
-      { missing: true },
-    ]);
-    reading.catch(() => cuts.delete(key));
-    cuts.set(key, reading);
+    const reading = read();
+    reading.catch(() => cache.delete(key));
+    cache.set(key, reading);
     return reading;
+  }
+
+  /** The index's own cuts of a sort within a range. Scores depend on the filter, so the index has none for them. */
+  async function cutsWithin(index: string, sort: Sort, range: Bounds): Promise<number[]> {
+    const { field } = orderOf(sort);
+    if (field === undefined) return [];
+    return valuesWithin(await once(cuts, `${index}/${field}`, () => readCuts(elastic, index, field)), range);
   }
 
   /** Regions of values are cut highest first. */
@@ -95,22 +103,27 @@ export function openCounts(elastic: Elastic) {
     const ranges = regions
       .filter((region) => !region.missing)
       .map(({ gte, lt }) => ({ ...(gte === undefined ? {} : { from: gte }), ...(lt === undefined ? {} : { to: lt }) }));
-    const { field } = orderOf(sort);
     const body = {
       size: 0,
-      track_total_hits: false,
+      track_total_hits: true,
       query: queryOf(filter, sort, within && [within]),
-      aggs: {
-        // Buckets come lowest first.
-        values: { range: { ...sortedBy(sort), ranges: inOrder(sort, ranges).reverse() } },
-        ...(field === undefined ? {} : { missing: { missing: { field } } }),
-      },
+      // Buckets come lowest first.
+      aggs: { values: { range: { ...sortedBy(sort), ranges: inOrder(sort, ranges).reverse() } } },
     };
-    const { aggregations } = await ask(index, LevelAnswer, body, sort);
-    const buckets = (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count);
+    const { hits, aggregations } = await ask(index, LevelAnswer, body, sort, LEVEL_FIELDS);
+    const buckets = aggregations.values.buckets.map((bucket) => bucket.doc_count);
     const counts = inOrder(sort, buckets.reverse());
-    if (regions.at(-1)?.missing) counts.push(aggregations.missing?.doc_count ?? 0);
-    return levelOf(regions, counts);
+    const valued = counts.reduce((sum, count) => sum + count, 0);
+    return levelOf(regions, regions.at(-1)?.missing ? [...counts, hits.total.value - valued] : counts);
+  }
+
+  /** All matches, in few regions. */
+  async function countAll(index: string, filter: Filter, sort: Sort): Promise<Level> {
+    if (sort === 'relevance') return await refine(index, filter, sort, {});
+    const { ranged } = orderOf(sort);
+    const own = await cutsWithin(index, sort, ranged ? filter.ranges[ranged] : {});
+    const values = thinned(own, filter.clauses.length === 0 ? REGIONS_OF_ALL : REGIONS);
+    return await countValues(index, filter, sort, [...inOrder(sort, cutByValues(values)), { missing: true }]);
   }
 
   async function countPks(
@@ -126,16 +139,25 @@ export function openCounts(elastic: Elastic) {
     }));
     const query = queryOf(filter, sort, [within]);
     const aggs = { values: { range: { field: 'card.pk', ranges } } };
-    const { aggregations } = await ask(index, LevelAnswer, { size: 0, track_total_hits: false, query, aggs }, sort);
+    const body = { size: 0, track_total_hits: true, query, aggs };
+    const { aggregations } = await ask(index, LevelAnswer, body, sort, LEVEL_FIELDS);
     return levelOf(
       regions,
-      (aggregations.values?.buckets ?? []).map((bucket) => bucket.doc_count),
+      aggregations.values.buckets.map((bucket) => bucket.doc_count),
     );
   }
 
-  /** Cuts one region further: by value while it holds several, else by pk. Always makes progress. */
+  /**
+   * Splits one region: at the index's own cuts while it contains some, then by the value of its matches while they have
+   * several, then by pk. Always makes progress.
+   */
   async function refine(index: string, filter: Filter, sort: Sort, region: Bounds): Promise<Level> {
-    const percents = PERCENTS(FINER_CUTS);
+    const own = region.missing ? [] : await cutsWithin(index, sort, region);
+    if (own.length > 0) {
+      const regions = inOrder(sort, cutByValues(thinned(own, FINER_REGIONS), region));
+      return await countValues(index, filter, sort, regions, region);
+    }
+    const percents = percentsOf(FINER_REGIONS);
     const aggs = {
       least: { min: sortedBy(sort) },
       most: { max: sortedBy(sort) },
@@ -157,25 +179,9 @@ export function openCounts(elastic: Elastic) {
     known: (snapshot: Snapshot, filter: Filter): number | undefined => totals.get(keyOf(snapshot, filter)),
     /** Caches a total that another request returned. */
     keep: (snapshot: Snapshot, filter: Filter, total: number): void => void totals.set(keyOf(snapshot, filter), total),
-    total: async (snapshot: Snapshot, filter: Filter): Promise<number> => {
-      const key = keyOf(snapshot, filter);
-      const cached = totals.get(key);
-      if (cached !== undefined) return cached;
-      const body = { size: 0, track_total_hits: true, query: queryOf(filter, 'followers') };
-      const total = (await ask(snapshot.index, CountAnswer, body)).hits.total.value;
-      totals.set(key, total);
-      return total;
-    },
     level: async (snapshot: Snapshot, filter: Filter, sort: Sort): Promise<Level> => {
-      const key = keyOf(snapshot, filter, sort);
-      const cached = levels.get(key);
-      if (cached) return cached;
-      // Scores depend on the filter, so the index has no cuts for them.
-      const level =
-        sort === 'relevance'
-          ? await refine(snapshot.index, filter, sort, {})
-          : await countValues(snapshot.index, filter, sort, await cutsOf(snapshot.index, sort));
-      levels.set(key, level);
+      const read = () => countAll(snapshot.index, filter, sort);
+      const level = await once(levels, keyOf(snapshot, filter, sort), read);
       totals.set(keyOf(snapshot, filter), totalOf(level));
       return level;
     },

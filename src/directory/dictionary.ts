@@ -49,7 +49,9 @@ function dictionary<const Name extends string, T extends z.ZodType>(
     tag: 'Directory',
     summary,
     description: 'Free. Values that the search parameters understand, with the number of matching creators.',
-    forAgents: { description: `Free. Values of \`${argument}\` in search_creators, with counts.` },
+    // Agents know the states and countries, of which search_creators understands every spelling.
+    forAgents: name !== 'states' &&
+      name !== 'countries' && { description: `Free. Values of \`${argument}\` in search_creators, with counts.` },
     callers: ['brand'],
     directory: true,
     params: nothing,

@@ -1,10 +1,14 @@
+import { openSlots, type Slots } from '../access/rate/slots.ts';
 import { mappingVersionOf } from '../engines/elastic/indices.ts';
 import type { LiveIndex, LiveIndexState } from '../engines/elastic/live-index.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
+import type { Db } from '../engines/postgres/open.ts';
+import type { Redis } from '../engines/redis/open.ts';
 import { ApiError, unavailable } from '../values/errors.ts';
 import { type Counts, openCounts, type Snapshot } from './counts.ts';
 import { MAPPING_VERSION } from './document.ts';
 import { type Facets, openFacets } from './facets.ts';
+import { type Lists, openLists } from './lists/listed.ts';
 import { versionGone } from './search.ts';
 
 /** The directory as searches see it: the live index and its cached counts until the next refresh. */
@@ -12,6 +16,11 @@ export interface Directory {
   elastic: Elastic;
   counts: Counts;
   facets: Facets;
+  /** How many searches of this process are under way, and how many began so far; walks make room for them. */
+  searching: { count: number; begun: number };
+  /** Two walks a brand. */
+  walks: Slots;
+  lists: Lists;
   /** The live index; asks Elasticsearch if the cached answer is too old. */
   live(): Promise<LiveIndexState>;
   /** The version to search: the pinned one while it is kept, or the live one. */
@@ -28,31 +37,37 @@ declare module '../operation/context.ts' {
   }
 }
 
-export function openDirectory(elastic: Elastic, live: LiveIndex): Directory {
+const WALKS = 2;
+
+export function openDirectory(elastic: Elastic, live: LiveIndex, db: Db, redis: Redis): Directory {
   const counts = openCounts(elastic);
-  /** A mapping keeps its version, so each index is read once. */
+  /** A mapping's version never changes, so each index is read once. */
   const mappings = new Map<string, number>();
   return {
     elastic,
     counts,
     facets: openFacets(counts),
+    searching: { count: 0, begun: 0 },
+    walks: openSlots(redis, 'walks', WALKS),
+    lists: openLists(db),
     live: () => live.get(),
     snapshot: async (pinned) => {
-      const { index, generation, kept } = await live.get();
+      const { index, kept } = await live.get();
       if (pinned !== undefined && pinned !== index) {
-        if (!kept.has(pinned)) throw versionGone(pinned);
-        return { index: pinned, generation: 0 };
+        const generation = kept.get(pinned);
+        if (generation === undefined) throw versionGone(pinned);
+        return { index: pinned, generation };
       }
       if (index === undefined)
         throw unavailable('The directory', new Error(`No index behind the alias ${live.alias}.`), 30);
-      return { index, generation };
+      return { index, generation: kept.get(index) ?? 0 };
     },
     assertServes: async ({ index }, parameter) => {
       if (parameter === undefined) return;
       const version = mappings.get(index) ?? (await mappingVersionOf(elastic, index));
       mappings.set(index, version);
       if (version >= MAPPING_VERSION) return;
-      const message = `${parameter} needs a newer form of the directory, which the next import brings.`;
+      const message = `${parameter} needs a newer index, which the next import creates.`;
       throw new ApiError('SERVICE_UNAVAILABLE', message);
     },
     assertMayBeKept: (pinned) => {

@@ -9,7 +9,7 @@ export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
   data_as_of?: string | null | undefined;
 };
 
-/** What an import knows of a row beside its values. Times are in milliseconds since 1970. */
+/** What an import knows about a row besides its values. Times are in milliseconds since 1970. */
 export interface Facts {
   importedAt?: number | undefined;
   changedAt?: number | undefined;
@@ -18,7 +18,7 @@ export interface Facts {
   source?: string | undefined;
 }
 
-/** The version of the mapping under `_meta`, from which on the index has the fields after `metros`. */
+/** The first version of the mapping, under `_meta`, that has the fields after `metros`. */
 export const MAPPING_VERSION = 2;
 
 /** The Elasticsearch document of a creator: the card that search returns as stored, and fields for filters and details. */
@@ -94,7 +94,7 @@ export function documentOf(row: CreatorRow, facts: Facts = {}): CreatorDocument 
   };
 }
 
-/** The document without what an index of an earlier mapping refuses. */
+/** The document without the fields that an index with an earlier mapping rejects. */
 export function documentFor(version: number, document: CreatorDocument): object {
   if (version >= MAPPING_VERSION) return document;
   const { has_url: _url, data_as_of: _as, changed_at: _at, content_hash: _hash, source: _source, ...x } = document.x;

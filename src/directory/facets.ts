@@ -5,6 +5,7 @@ import type { Counts, Snapshot } from './counts.ts';
 import { FIELD, type Ranged } from './order.ts';
 import { fold } from './place-names.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
+import { valuedOf } from './regions.ts';
 import { fetchPage } from './search.ts';
 import type { CreatorSearchQuery, Facet, Preview } from './search-schema.ts';
 
@@ -112,22 +113,21 @@ export function openFacets(counts: Counts) {
   const previews = new LRUCache<string, Previewed>({ max: 1_000 });
   const lists = new LRUCache<string, FacetValue[]>({ max: 50 });
 
-  /** The value of the match at a rank of the ascending order, read from its card. */
-  async function valueAt(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, rank: number) {
-    const page = { page: rank + 1, limit: 1, offset: rank };
-    const { cards } = await fetchPage(elastic, counts, snapshot, filter, `${sort}_asc`, page);
+  /** The value of the match at an offset, read from its card. */
+  async function valueAt(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, offset: number) {
+    const page = { page: offset + 1, limit: 1, offset };
+    const { cards } = await fetchPage(elastic, counts, snapshot, filter, sort, page);
     const text = Buffer.from(cards, 'latin1').toString('utf8');
     const card = Values.parse(JSON.parse(text === '' ? '{}' : text));
     return (sort === 'followers' ? card.follower_count : card.engagement_rate) ?? null;
   }
 
-  /** Exact percentiles by the nearest rank, over the matches that have the value. */
+  /** Exact percentiles by the nearest rank, over the matches that have the value. Matches without it come last. */
   async function spread(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, average: number | null) {
-    const having: Filter = { ...filter, clauses: [...filter.clauses, { exists: { field: FIELD[sort] } }] };
-    const total = await counts.total(snapshot, having);
+    const having = valuedOf(await counts.level(snapshot, filter, sort));
     const at = async (share: number) =>
-      total === 0 ? null : await valueAt(elastic, snapshot, having, sort, Math.ceil(share * total) - 1);
-    const [p10, p50, p90] = [await at(0.1), await at(0.5), await at(0.9)];
+      having === 0 ? null : await valueAt(elastic, snapshot, filter, sort, having - Math.ceil(share * having));
+    const [p10, p50, p90] = await Promise.all([at(0.1), at(0.5), at(0.9)]);
     return { p10, p50, p90, mean: average === null ? null : Math.round(average * 10_000) / 10_000 };
   }
 
@@ -170,11 +170,14 @@ export function openFacets(counts: Counts) {
           count: bucket.doc_count,
         }));
       }
-      const spreads = stats && {
-        followers: await spread(elastic, snapshot, filter, 'followers', mean_followers?.value ?? null),
-        engagement: await spread(elastic, snapshot, filter, 'engagement', mean_engagement?.value ?? null),
-      };
-      const previewed = { total: answer.hits.total.value, facets, ...(spreads ? { stats: spreads } : {}) };
+      const total = answer.hits.total.value;
+      if (stats) counts.keep(snapshot, filter, total);
+      const spreadOf = (sort: Ranged, average: { value: number | null } | undefined) =>
+        spread(elastic, snapshot, filter, sort, average?.value ?? null);
+      const [followers, engagement] = stats
+        ? await Promise.all([spreadOf('followers', mean_followers), spreadOf('engagement', mean_engagement)])
+        : [];
+      const previewed = { total, facets, ...(followers && engagement ? { stats: { followers, engagement } } : {}) };
       previews.set(key, previewed);
       return previewed;
     },

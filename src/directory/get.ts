@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
+import { type CreatorFreshness, StoredFreshness } from './freshness.ts';
 import type { Clause } from './query.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
 
@@ -18,6 +19,7 @@ const Hits = z.object({
             media_count: absent(media_count),
             gender: absent(gender),
             age: absent(age),
+            ...StoredFreshness.shape,
           }),
         }),
       }),
@@ -29,11 +31,12 @@ export async function findCreator(
   directory: Directory,
   snapshot: Snapshot,
   pk: number,
-): Promise<DirectoryCreatorDetail | undefined> {
-  const query: Clause = { term: { 'card.pk': pk } };
+  filter: readonly Clause[] = [],
+): Promise<{ data: DirectoryCreatorDetail; meta: z.infer<typeof CreatorFreshness> } | undefined> {
+  const query: Clause = { bool: { filter: [{ term: { 'card.pk': pk } }, ...filter] } };
   const { hits } = await directory.counts.ask(snapshot.index, Hits, { size: 1, query });
   const found = hits.hits[0]?._source;
   if (!found) return undefined;
-  const { following_count, media_count, gender, age } = found.x;
-  return { ...found.card, following_count, media_count, gender, age };
+  const { following_count, media_count, gender, age, ...meta } = found.x;
+  return { data: { ...found.card, following_count, media_count, gender, age }, meta };
 }

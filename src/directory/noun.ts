@@ -1,6 +1,9 @@
 import { noun } from '../operation/noun.ts';
 import { autocompleteCreators } from './autocomplete.ts';
+import { finishDirectoryChanges, forgetDirectoryChanges } from './changes/jobs.ts';
+import { changeOperations } from './changes/routes.ts';
 import { dictionaryOperations } from './dictionary.ts';
+import { forgetJobs } from './forget/jobs.ts';
 import { importWork } from './import/jobs.ts';
 import { directoryOperations } from './routes.ts';
 
@@ -10,6 +13,7 @@ export const directory = noun({
     name: 'Directory',
     about: 'Search over all creators, by place, niche and reach. Metered: a search costs 10 credits with a data key.',
   },
-  operations: [...directoryOperations, autocompleteCreators, ...dictionaryOperations],
+  operations: [...directoryOperations, autocompleteCreators, ...changeOperations, ...dictionaryOperations],
+  jobs: [finishDirectoryChanges, forgetDirectoryChanges, ...forgetJobs],
   work: [importWork],
 });

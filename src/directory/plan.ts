@@ -1,6 +1,6 @@
 import { plainClauses, plainInterpretation, withoutPlaces } from './plain.ts';
 import { buildFilter, type Filter } from './query.ts';
-import type { CreatorSearchQuery } from './search-schema.ts';
+import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
 import { type Interpretation, interpretationOf, understand } from './understand.ts';
 
 /** Everything that depends only on the parameters of a search. */
@@ -17,7 +17,7 @@ const plans = new WeakMap<CreatorSearchQuery, Plan>();
 export type Matching = 'places' | 'plain';
 
 /** The parameters that `meta.interpretation.filters` repeats as read; places have their own field. */
-const REPEATED = [
+export const REPEATED = [
   'is_verified',
   'has_url',
   'age_min',
@@ -26,11 +26,22 @@ const REPEATED = [
   'posts_max',
   'following_max',
   'engagement_max',
+  'changed_since',
+  'fresh_within_days',
+  'pks',
+  'usernames',
+  'emails',
+  'similar_to',
   'category_any',
   'niche_any',
   'gender_any',
   'not_category',
   'not_niche',
+  'in_list',
+  'not_in_list',
+  'exclude_pks',
+  'exclude_roster',
+  'saved',
 ] as const;
 
 function repeated(query: CreatorSearchQuery): NonNullable<Interpretation['filters']> {
@@ -38,18 +49,32 @@ function repeated(query: CreatorSearchQuery): NonNullable<Interpretation['filter
     const value = query[name];
     return value === undefined ? [] : [[name, value] as const];
   });
-  return { ...Object.fromEntries(entries), ...(query.sort in EARLIER_SORTS ? {} : { sort: query.sort }) };
+  const sort = sortOfQuery(query);
+  return { ...Object.fromEntries(entries), ...(sort in EARLIER_SORTS ? {} : { sort }) };
 }
 
 const EARLIER_SORTS = { followers: true, engagement: true };
 
 /** The first of the parameters that need a field of the newest mapping. */
 export function neededField(query: CreatorSearchQuery): string | undefined {
-  const names = ['is_verified', 'has_url', 'age_min', 'age_max', 'posts_min', 'posts_max', 'following_max'] as const;
+  const names = [
+    'is_verified',
+    'has_url',
+    'age_min',
+    'age_max',
+    'posts_min',
+    'posts_max',
+    'following_max',
+    'changed_since',
+    'fresh_within_days',
+    'emails',
+  ] as const;
   const facet = query.facets?.find((name) => name === 'age' || name === 'posts' || name === 'is_verified');
+  if (query.with) return `with=${query.with}`;
   const isSorted = query.sort === 'posts' || query.sort === 'recent' || query.sort === 'relevance';
   const named = names.find((name) => query[name] !== undefined) ?? (facet && `facets=${facet}`);
-  return named ?? (isSorted ? `sort=${query.sort}` : undefined);
+  const excluded = query.exclude_roster ? 'exclude_roster' : undefined;
+  return named ?? (isSorted ? `sort=${query.sort}` : excluded);
 }
 
 function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {

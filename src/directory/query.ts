@@ -6,15 +6,26 @@ import type { Understanding } from './understand.ts';
 
 /** An Elasticsearch query clause. */
 export type Clause = Record<string, unknown>;
+
+/** The fields that creators are looked up by. */
+export const SOUGHT = { pks: 'card.pk', usernames: 'card.username', emails: 'card.extracted_email' } as const;
 interface Range {
   gte?: number;
   lt?: number;
+}
+
+/** Creators that a search includes or excludes. */
+export interface Listed {
+  clauses: Clause[];
+  /** Represents them in the keys of caches: lists with their versions, not thousands of creators. */
+  toJSON(): unknown;
 }
 
 /** The filter of a search. Ranges of the two sortable fields are separate, so that a region narrows them in one clause. */
 export interface Filter {
   clauses: Clause[];
   ranges: Record<Ranged, Range>;
+  listed?: Listed;
   /** What gives a match its score, if the search is ordered by relevance. */
   scoring?: Clause[];
 }
@@ -118,7 +129,7 @@ function numberClauses(field: string, { gte, lte }: Numbers): Clause[] {
   return [{ range: { [field]: { ...(gte === undefined ? {} : { gte }), ...(lte === undefined ? {} : { lte }) } } }];
 }
 
-/** The parameters of several values: any of them, or none of them. */
+/** Parameters with several values, of which a creator matches any, or none. */
 function severalClauses(query: CreatorSearchQuery, understood: Understanding): Clause[] {
   const { category_any = [], niche_any = [], gender_any = [], not_category = [], not_niche = [] } = query;
   const { city_any, state_any, country_any, not_city, not_country } = understood;
@@ -136,6 +147,15 @@ function severalClauses(query: CreatorSearchQuery, understood: Understanding): C
       ...not_country.map((reading) => all(countryClause(reading))),
     ]),
   ];
+}
+
+/** The creators that are looked up. */
+function soughtClauses({ pks = [], usernames = [], emails = [] }: CreatorSearchQuery): Clause[] {
+  return anyOf([
+    ...(pks.length === 0 ? [] : [{ terms: { [SOUGHT.pks]: pks } }]),
+    ...(usernames.length === 0 ? [] : [{ terms: { [SOUGHT.usernames]: usernames } }]),
+    ...(emails.length === 0 ? [] : [{ terms: { [SOUGHT.emails]: emails } }]),
+  ]);
 }
 
 /** No creator is older than 150, and the field holds no number beyond 32 bits. */
@@ -161,6 +181,7 @@ export function buildFilter(query: CreatorSearchQuery, understood: Understanding
     ...placeClauses(understood.city),
     ...(q?.kind === 'text' ? textClauses(q.text, typos) : placeClauses(q)),
     ...severalClauses(query, understood),
+    ...soughtClauses(query),
   ];
   return {
     clauses,
@@ -205,7 +226,11 @@ function rangeClauses(field: string, range: Range): Clause[] {
 export function queryOf(filter: Filter, sort: Sort, regions?: readonly Bounds[]): Clause {
   const { ranged } = orderOf(sort);
   const others = (['followers', 'engagement'] as const).filter((name) => name !== ranged);
-  const clauses = [...filter.clauses, ...others.flatMap((name) => rangeClauses(FIELD[name], filter.ranges[name]))];
+  const clauses = [
+    ...filter.clauses,
+    ...(filter.listed?.clauses ?? []),
+    ...others.flatMap((name) => rangeClauses(FIELD[name], filter.ranges[name])),
+  ];
   if (sort === 'relevance') {
     const scored = { bool: { filter: clauses, should: filter.scoring ?? [] } };
     return regions ? withinScores(scored, regions) : scored;

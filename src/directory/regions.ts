@@ -13,8 +13,8 @@ export interface Level {
   regions: readonly Bounds[];
   /** before[i] matches precede region i; before[regions.length] is the level's total. */
   before: Uint32Array;
-  /** Regions too large for one window, cut further; filled on demand. */
-  finer: Map<number, Level>;
+  /** Regions too large for one window, cut further; filled on demand, once for all who wait. */
+  finer: Map<number, Promise<Level>>;
 }
 
 export interface Cover {
@@ -36,12 +36,15 @@ export function nextUp(value: number): number {
   return view.getFloat64(0);
 }
 
+/** The values at which a range is divided, without its ends. */
+export function valuesWithin(values: readonly number[], { gte, lt }: Pick<Bounds, 'gte' | 'lt'>): number[] {
+  return values.filter((value) => (gte === undefined || value > gte) && (lt === undefined || value < lt));
+}
+
 /** Divides `within` at the given values, highest first. A repeated value is a tie and gets its own region. */
 export function cutByValues(values: readonly number[], within: Bounds = {}): Bounds[] {
-  const { gte = Number.NEGATIVE_INFINITY, lt = Number.POSITIVE_INFINITY } = within;
-  const cuts = [...new Set(values.flatMap((value) => [value, nextUp(value)]))]
-    .filter((value) => value > gte && value < lt)
-    .sort((a, b) => b - a);
+  const ties = values.filter((value, i) => values.indexOf(value) < i).map(nextUp);
+  const cuts = valuesWithin([...new Set([...values, ...ties])], within).sort((a, b) => b - a);
   const upper = [within.lt, ...cuts];
   const lower = [...cuts, within.gte];
   return lower.map((from, i) => {
@@ -71,6 +74,9 @@ export function levelOf(regions: readonly Bounds[], counts: readonly number[]): 
 
 export const totalOf = (level: Level): number => level.before[level.regions.length] ?? 0;
 
+/** The matches that have the value: those without it are in the last region. */
+export const valuedOf = (level: Level): number => level.before[level.regions.length - 1] ?? 0;
+
 /** The region that holds the match at `offset`. */
 function regionAt(level: Level, offset: number): number {
   let low = 0;
@@ -81,6 +87,17 @@ function regionAt(level: Level, offset: number): number {
     else high = middle - 1;
   }
   return low;
+}
+
+async function finerOf(level: Level, region: number, refine: () => Promise<Level>): Promise<Level> {
+  const finer = level.finer.get(region) ?? refine();
+  level.finer.set(region, finer);
+  try {
+    return await finer;
+  } catch (error) {
+    level.finer.delete(region);
+    throw error;
+  }
 }
 
 /**
@@ -107,9 +124,7 @@ export async function cover(
       found.regions.push(region);
       continue;
     }
-    const finer = level.finer.get(i) ?? (await refine(region));
-    level.finer.set(i, finer);
-    const within = await cover(finer, inner, last - before, refine);
+    const within = await cover(await finerOf(level, i, () => refine(region)), inner, last - before, refine);
     if (found.regions.length === 0) found.from = within.from;
     found.regions.push(...within.regions);
   }

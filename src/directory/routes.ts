@@ -1,18 +1,37 @@
 import { z } from 'zod';
 import type { Context } from '../operation/context.ts';
+import type { RawInput } from '../operation/input.ts';
 import { read } from '../operation/kit.ts';
 import { nothing, operation, RawJson } from '../operation/operation.ts';
-import { notFound } from '../values/errors.ts';
-import { integerParameter, type Pagination, pageOf, paginationOf } from '../values/page.ts';
+import { ApiError, notFound } from '../values/errors.ts';
+import { integerParameter, type Pagination, paginationOf } from '../values/page.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
+import { filterOf, narrowed, neededBy } from './forced.ts';
+import { CreatorFreshness, freshnessOf } from './freshness.ts';
 import { findCreator } from './get.ts';
+import { lookUp } from './look-up.ts';
+import { BRAND_AT_MOST, CreatorLookUp, CreatorLookUpAnswer } from './look-up-schema.ts';
 import { type Matching, metaOf, neededField, type Plan, planOf } from './plan.ts';
 import type { Filter } from './query.ts';
+import { recentOf } from './recent.ts';
+import { withSaved } from './saved/filters.ts';
 import { DirectoryCreatorDetail } from './schema.ts';
 import { assertKept, fetchPage } from './search.ts';
-import { CreatorSearchAnswer, CreatorSearchQuery, PlainSearchQuery, type Preview } from './search-schema.ts';
+import {
+  CreatorSearchAnswer,
+  CreatorSearchQuery,
+  isLookUp,
+  PlainSearchQuery,
+  type Preview,
+  pageOfQuery,
+  sortOfQuery,
+} from './search-schema.ts';
+import { findSimilar, likenessOf } from './similar.ts';
+import { SIMILAR_AT_MOST } from './similar-schema.ts';
+import { soughtOf } from './sought.ts';
 import { typosIn } from './typos.ts';
+import { BLOCK, openWalk } from './walk.ts';
 
 export const SEARCH_CREDITS = 10;
 
@@ -21,11 +40,41 @@ function answerBytes(cards: string, pagination: Pagination, meta: string): Buffe
   return Buffer.from(`{"data":[${cards}],"pagination":${JSON.stringify(pagination)},"meta":${meta}}`, 'latin1');
 }
 
+/** `meta` with additional fields. */
+function withMore(meta: string, more: object): string {
+  const added = Buffer.from(JSON.stringify(more)).toString('latin1');
+  if (added === '{}') return meta;
+  return meta === '{}' ? added : `${meta.slice(0, -1)},${added.slice(1)}`;
+}
+
 async function previewOf(context: Context, query: CreatorSearchQuery, filter: Filter) {
   const { directory } = context;
   const snapshot = await directory.snapshot(query.directory_version);
-  const { total, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
-  const pages = Math.ceil(total / query.limit);
+  const { total: all, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
+  const total = query.similar_to ? Math.min(all, SIMILAR_AT_MOST) : all;
+  if (isLookUp(query)) {
+    const { hasFound, notFound } = await lookUp(directory, snapshot, query, { filter, size: 0 });
+    const pages = Math.min(total, 1);
+    return {
+      total,
+      notFound,
+      preview: {
+        ...{ pages, credits_to_fetch_all: hasFound ? SEARCH_CREDITS : 0, facets },
+        ...(stats ? { stats } : {}),
+      },
+    };
+  }
+  if (query.walk) {
+    const blocks = Math.max(1, Math.ceil(total / BLOCK));
+    return {
+      total,
+      preview: {
+        ...{ pages: blocks, credits_to_fetch_all: blocks * SEARCH_CREDITS, facets },
+        ...(stats ? { stats } : {}),
+      },
+    };
+  }
+  const pages = Math.ceil(total / pageOfQuery(query).limit);
   const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets, ...(stats ? { stats } : {}) };
   return { total, preview };
 }
@@ -36,6 +85,16 @@ async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan):
   const typos = q?.read_as === 'text' ? await typosIn(counts, snapshot, q.value) : [];
   const interpretation = { ...plan.interpretation, typos };
   return { ...plan, interpretation, meta: metaOf(interpretation) };
+}
+
+const isWalk = (query: RawInput['query']) => query.walk === 'true' && query.preview !== 'true';
+
+/** The price, unless the caller wants to spend less. */
+function affordable(price: number, most: number | undefined): number {
+  if (most === undefined || price <= most) return price;
+  throw new ApiError('CREDITS_EXHAUSTED', `This call costs ${price} credits, more than max_credits (${most}).`, {
+    facts: { limit: 'max_credits', credits_required: price },
+  });
 }
 
 /** The search operation; `matching` decides how places and gender match. */
@@ -71,6 +130,14 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         'not_niche',
         'facets',
         'posts_min',
+        'pks',
+        'walk',
+        'cursor',
+        'typos',
+        'q_as',
+        'max_credits',
+        'with',
+        'exclude_pks',
       ],
     },
     callers: ['brand', 'data'],
@@ -83,38 +150,80 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
     hints: { readOnly: true, idempotent: true, destructive: false },
     price: (context, { query }) => {
       context.directory.assertMayBeKept(query.directory_version);
-      return query.preview ? 0 : SEARCH_CREDITS;
+      if (query.preview) return 0;
+      const price = affordable(SEARCH_CREDITS, query.max_credits);
+      // A walk pays for each block by itself.
+      return query.walk ? 0 : price;
     },
-    handler: async (context, { query, setHeader, ignored }) => {
-      const { directory } = context;
-      const plan = planOf(query, ignored, matching);
-      const { filter } = plan;
-      const page = pageOf(query);
+    stream: {
+      isFor: (query) => matching === 'places' && isWalk(query),
+      open: async (context, call) => {
+        const query = await withSaved(context.postgres.db, call.caller, call.query);
+        return await openWalk(context, { ...call, query }, SEARCH_CREDITS);
+      },
+    },
+    handler: async (context, { caller, query: sent, setHeader, ignored, waive, note }) => {
+      const { directory, postgres } = context;
+      const query = await withSaved(postgres.db, caller, sent);
+      const plan = await narrowed(directory, caller, query, planOf(query, ignored, matching));
+      const page = pageOfQuery(query);
       const snapshot = await directory.snapshot(query.directory_version);
-      await directory.assertServes(snapshot, neededField(query));
+      await directory.assertServes(snapshot, neededField(query) ?? neededBy(caller));
       setHeader('x-directory-version', snapshot.index);
+      const { filter: wanted, gone } = await recentOf(context, query, plan.filter);
+      const besides = async (cards: string) => ({
+        ...(query.with ? { freshness: await freshnessOf(directory, snapshot, cards) } : {}),
+        ...(await gone()),
+      });
+      const found = (results: number) => note({ results, sought: soughtOf(query) });
+      directory.searching.count += 1;
+      directory.searching.begun += 1;
       try {
+        const { similar_to: pks } = query;
+        const bound = pks && (await filterOf(directory, caller));
+        const similar = pks && bound && (await likenessOf(directory, snapshot, { pks, filter: wanted, bound }));
+        const filter = similar?.filter ?? wanted;
         const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan) : plan;
         if (query.preview) {
-          const { total, preview } = await previewOf(context, query, filter);
+          const { total, preview, notFound } = await previewOf(context, query, filter);
+          found(total);
           return {
             data: [],
             pagination: { ...paginationOf(page, total), has_more: false },
-            meta: { interpretation },
+            meta: { interpretation, ...(notFound ? { not_found: notFound } : {}), ...(await besides('')) },
             preview,
           };
+        }
+        if (isLookUp(query)) {
+          const { cards, total, hasFound, notFound } = await lookUp(directory, snapshot, query, {
+            ...{ filter, size: page.limit },
+          });
+          if (!hasFound) waive();
+          found(total);
+          const more = { not_found: notFound, ...(await besides(cards)) };
+          return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
+        }
+        if (similar) {
+          const { cards, total, similarity } = await findSimilar(directory, snapshot, similar, page);
+          found(total);
+          const more = { similarity, ...(await besides(cards)) };
+          return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
         }
         const { cards, total } = await fetchPage(
           directory.elastic,
           directory.counts,
           snapshot,
           filter,
-          query.sort,
+          sortOfQuery(query),
           page,
         );
-        return new RawJson(answerBytes(cards, paginationOf(page, total), meta));
+        found(total);
+        const more = await besides(cards);
+        return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
       } catch (error) {
         return assertKept(error, snapshot.index);
+      } finally {
+        directory.searching.count -= 1;
       }
     },
   });
@@ -129,7 +238,8 @@ const getDirectoryCreator = read({
   path: '/v1/creators/{pk}',
   tag: 'Directory',
   summary: 'One creator in the directory',
-  description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`. Free by default.',
+  description:
+    'The fields of search plus `following_count`, `media_count`, `gender` and `age`; `meta` says how fresh they are. Free by default.',
   forAgents: {
     description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`.',
     // The first creator of the sample directory.
@@ -138,16 +248,44 @@ const getDirectoryCreator = read({
   callers: ['brand', 'data'],
   directory: true,
   params: z.object({ pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.') }),
-  response: z.object({ data: DirectoryCreatorDetail }),
+  response: z.object({ data: DirectoryCreatorDetail, meta: CreatorFreshness }),
   errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
   price: (context) => context.config.creatorLookupCredits,
-  handler: async (context, { params, setHeader }) => {
+  handler: async (context, { caller, params, setHeader }) => {
     const snapshot = await context.directory.snapshot();
     setHeader('x-directory-version', snapshot.index);
-    const creator = await findCreator(context.directory, snapshot, params.pk);
-    if (!creator) throw notFound('creator in the directory');
-    return { data: creator };
+    const found = await findCreator(context.directory, snapshot, params.pk, await filterOf(context.directory, caller));
+    if (!found) throw notFound('creator in the directory');
+    return found;
   },
 });
 
-export const directoryOperations = [searchCreators, getDirectoryCreator] as const;
+const lookUpCreators = operation({
+  id: 'look_up_creators',
+  method: 'POST',
+  path: '/v1/creators/lookup',
+  tag: 'Directory',
+  summary: 'Look up many creators',
+  description:
+    `Up to ${BRAND_AT_MOST} keys, usernames and e-mail addresses together. The answer keeps the order of the request, and ` +
+    '`meta.not_found` names what the directory lacks. With a data key, use `pks`, `usernames` and `emails` of search.',
+  // search_creators does the same.
+  forAgents: false,
+  callers: ['brand'],
+  directory: true,
+  params: nothing,
+  query: nothing,
+  body: CreatorLookUp,
+  response: CreatorLookUpAnswer,
+  errors: ['SUBSCRIPTION_REQUIRED'],
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async ({ directory }, { body, setHeader }) => {
+    const snapshot = await directory.snapshot();
+    if (body.emails.length > 0) await directory.assertServes(snapshot, 'emails');
+    setHeader('x-directory-version', snapshot.index);
+    const { cards, notFound } = await lookUp(directory, snapshot, body, { size: BRAND_AT_MOST });
+    return new RawJson(Buffer.from(`{"data":[${cards}],"meta":${withMore('{}', { not_found: notFound })}}`, 'latin1'));
+  },
+});
+
+export const directoryOperations = [searchCreators, lookUpCreators, getDirectoryCreator] as const;

@@ -27,7 +27,7 @@ export const DirectoryCreator = z
       .min(0)
       .max(1_000_000)
       .nullable()
-      .describe('Engagement rate in percent: 3.5 means 3.5 %. Null if unknown.')
+      .describe('Engagement rate in percent: 3.5 means 3.5%. Null if unknown.')
       .meta({ example: 3.5 }),
     category: text(200).describe('Main category of the profile.').meta({ example: 'Food' }),
     biography: fromOutside(

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Unchecked } from '../values/problems.ts';
+import { LOOKED_UP_AT_MOST } from './look-up-schema.ts';
 import { fold } from './place-names.ts';
 import { readCity, readCountry, readLocation, readState } from './places.ts';
 
@@ -36,7 +37,7 @@ const assertOrder: Rule = (query, context) => {
   }
 };
 
-/** What two values have in common if they mean the same. */
+/** A form that two values share if they mean the same. */
 const READINGS: Readonly<Record<string, (value: string) => string>> = {
   category: fold,
   niche: fold,
@@ -53,7 +54,12 @@ const assertSeveral: Rule = (query, context) => {
   for (const [name, readingOf] of Object.entries(READINGS)) {
     const [one, several, not] = [query[name], query[`${name}_any`], query[`not_${name}`]];
     if (one !== undefined && several !== undefined) {
-      refuse(context, `${name}_any`, `must not stand beside ${name}: send one of the two`, valuesOf(several).join('|'));
+      refuse(
+        context,
+        `${name}_any`,
+        `must not be combined with ${name}: send one of the two`,
+        valuesOf(several).join('|'),
+      );
     }
     const wanted = new Map([...valuesOf(one), ...valuesOf(several)].map((value) => [readingOf(value), value]));
     for (const value of valuesOf(not)) {
@@ -72,7 +78,7 @@ const assertStates: Rule = (query, context) => {
     for (const value of valuesOf(query[name])) {
       const city = readCity(value);
       if (city.kind === 'state' || !city.state) continue;
-      const message = `must not stand beside a ${name} that names its state (${JSON.stringify(value)})`;
+      const message = `must not be combined with a ${name} that names its state (${JSON.stringify(value)})`;
       refuse(context, 'state_any', message, valuesOf(state_any).join('|'));
     }
   }
@@ -87,6 +93,13 @@ const assertWords: Rule = ({ q, q_as, typos, sort }, context) => {
   }
 };
 
+const assertLists: Rule = ({ in_list, not_in_list }, context) => {
+  const kept = new Set(valuesOf(in_list));
+  for (const id of valuesOf(not_in_list)) {
+    if (kept.has(id)) refuse(context, 'not_in_list', `contradicts in_list, which has ${JSON.stringify(id)}`, id);
+  }
+};
+
 const PREVIEWED = ['facets', 'stats', 'facet_size', 'facet_q'];
 
 const assertPreviewed: Rule = (query, context) => {
@@ -98,9 +111,66 @@ const assertPreviewed: Rule = (query, context) => {
   }
 };
 
+const SOUGHT = ['pks', 'usernames', 'emails'];
+
+const assertLookUp: Rule = (query, context) => {
+  const sought = SOUGHT.filter((name) => query[name] !== undefined);
+  const [first] = sought;
+  if (first === undefined) return;
+  const count = sought.reduce((sum, name) => sum + (Array.isArray(query[name]) ? query[name].length : 0), 0);
+  if (count > LOOKED_UP_AT_MOST) {
+    refuse(
+      context,
+      sought.at(-1) ?? first,
+      `${sought.join(', ')} must have at most ${LOOKED_UP_AT_MOST} values together`,
+      String(count),
+    );
+  }
+  for (const name of ['page', 'offset', 'sort']) {
+    const value = query[name];
+    if (value !== undefined)
+      refuse(context, name, `must not be combined with ${first}, whose order is kept on one page`, String(value));
+  }
+};
+
+const assertSimilar: Rule = (query, context) => {
+  if (query.similar_to === undefined) return;
+  for (const name of ['sort', 'walk', ...SOUGHT]) {
+    const value = query[name];
+    if (value !== undefined && value !== false)
+      refuse(context, name, 'must not be combined with similar_to, which orders by similarity', String(value));
+  }
+};
+
+const assertWalk: Rule = (query, context) => {
+  const { walk, cursor, preview } = query;
+  if (walk !== true) {
+    if (cursor !== undefined) refuse(context, 'cursor', 'needs walk=true', 'a cursor');
+    return;
+  }
+  if (cursor !== undefined && preview === true)
+    refuse(context, 'cursor', 'must not be combined with preview', 'a cursor');
+  for (const name of ['page', 'limit', 'offset', 'with', ...SOUGHT]) {
+    const value = query[name];
+    if (value !== undefined)
+      refuse(context, name, 'must not be combined with walk, which has every match', String(value));
+  }
+};
+
 /** The rules across the parameters of a search; each message names both sides. */
 export function assertSettled(query: Unchecked<string>, context: z.RefinementCtx): void {
   const { city, state } = query;
   assertOneState({ city, state }, context);
-  for (const rule of [assertOrder, assertSeveral, assertStates, assertWords, assertPreviewed]) rule(query, context);
+  const rules = [
+    assertOrder,
+    assertSeveral,
+    assertStates,
+    assertWords,
+    assertLists,
+    assertPreviewed,
+    assertLookUp,
+    assertSimilar,
+    assertWalk,
+  ];
+  for (const rule of rules) rule(query, context);
 }

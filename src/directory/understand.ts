@@ -103,10 +103,15 @@ export const Interpretation = z
       .optional()
       .describe('What the words of `q` matched with typing errors. Only with `typos=true`.'),
     filters: z
-      .record(z.string(), z.union([z.boolean(), z.number(), z.string(), z.array(z.string())]))
+      .record(z.string(), z.union([z.boolean(), z.number(), z.string(), z.array(z.union([z.string(), z.number()]))]))
       .optional()
       .describe('The other filters of several values, of numbers and of yes or no, as they were read. Only if sent.')
       .meta({ example: { age_min: 25, not_category: ['Food'] } }),
+    forced: z
+      .record(z.string(), z.string())
+      .optional()
+      .describe('Filters of the key, which narrowed the results. Only if it has any.')
+      .meta({ example: { country: 'US' } }),
     matching: z
       .literal('legacy')
       .optional()

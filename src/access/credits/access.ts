@@ -6,9 +6,17 @@ import type { Clock } from '../../values/clock.ts';
 import { ignoreFailure, unavailable } from '../../values/errors.ts';
 import { randomBase62 } from '../../values/ids.ts';
 import { PLANS } from '../keys/plans.ts';
-import { getSubscription, listRevokedKeyIds, type Subscription } from '../keys/queries.ts';
+import { getSubscription, listCountedKeyIds, listRevokedKeyIds, type Subscription } from '../keys/queries.ts';
 import { periodAt } from './period.ts';
-import { type ChargeEntry, findKnownEntries, insertGrant, lockSubscription, sumEntries } from './queries.ts';
+import {
+  type ChargeEntry,
+  findKnownEntries,
+  insertEntries,
+  insertGrant,
+  listSpending,
+  lockSubscription,
+  sumEntries,
+} from './queries.ts';
 import { accessKey, leaseKey, readCharges } from './stream.ts';
 
 const LEASE = readFileSync(new URL('./lease.lua', import.meta.url), 'utf8');
@@ -33,7 +41,10 @@ export function monthlyCredits(subscription: Pick<Subscription, 'plan' | 'monthl
 /** The credits of pending entries that are not in the ledger yet: charges minus refunds. */
 export async function sumPending(db: Db, pending: readonly ChargeEntry[], periodStart: Date): Promise<number> {
   const current = pending.filter((entry) => entry.periodStart.getTime() === periodStart.getTime());
-  const known = await findKnownEntries(db, current);
+  const known = await findKnownEntries(
+    db,
+    current.map((entry) => entry.chargeId),
+  );
   return current
     .filter((entry) => !known.has(`${entry.kind}:${entry.chargeId}`))
     .reduce((sum, entry) => sum + (entry.kind === 'charge' ? entry.credits : -entry.credits), 0);
@@ -53,6 +64,21 @@ async function creditFields(db: Db, subscription: Subscription, pending: readonl
   return ['period', start.getTime(), 'granted', balance.granted, 'remaining', Math.max(0, remaining)];
 }
 
+/** What each counted key spent: by day since yesterday, and in the period. Pending charges are settled first. */
+async function spendingFields(db: Db, subscription: Subscription, pending: readonly ChargeEntry[], now: Date) {
+  const keyIds = await listCountedKeyIds(db, subscription.id);
+  if (keyIds.length === 0) return [];
+  await insertEntries(db, pending);
+  const { start } = periodAt(subscription.anchorAt, now);
+  const fields = new Map<string, number>();
+  const add = (field: string, credits: number) => fields.set(field, (fields.get(field) ?? 0) + credits);
+  for (const { keyId, day, isOfPeriod, credits } of await listSpending(db, keyIds, start)) {
+    add(`day:${keyId}:${day}`, credits);
+    if (isOfPeriod) add(`month:${keyId}`, credits);
+  }
+  return [...fields].flat();
+}
+
 /** The fields of the access hash, read from Postgres in one transaction after `change`. */
 async function readFields(engines: AccessEngines, subscriptionId: string, change: AccessChange | undefined) {
   const { db, redis, clock } = engines;
@@ -63,8 +89,10 @@ async function readFields(engines: AccessEngines, subscriptionId: string, change
     await change?.(trx, pending);
     const subscription = await getSubscription(trx, subscriptionId);
     const revoked = await listRevokedKeyIds(trx, subscriptionId);
-    const credits = subscription.kind === 'data' ? await creditFields(trx, subscription, pending, clock.now()) : [];
-    return ['version', subscription.version, ...credits, ...revoked.flatMap((id) => [`revoked:${id}`, 1])];
+    const isPaid = subscription.kind === 'data';
+    const spending = isPaid ? await spendingFields(trx, subscription, pending, clock.now()) : [];
+    const credits = isPaid ? await creditFields(trx, subscription, pending, clock.now()) : [];
+    return ['version', subscription.version, ...credits, ...spending, ...revoked.flatMap((id) => [`revoked:${id}`, 1])];
   });
 }
 

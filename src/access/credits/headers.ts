@@ -26,6 +26,18 @@ export function creditHeaders(
 }
 
 export function creditsExhausted(price: number, metered: Metered): ApiError {
+  const { refusedBy } = metered;
+  if (refusedBy) {
+    const { limit, left, endsAt } = refusedBy;
+    const what = limit === 'key_day' ? 'daily' : 'monthly';
+    return new ApiError(
+      'CREDITS_EXHAUSTED',
+      `This call costs ${price} credits; the ${what} limit of this key has ${left} left.`,
+      {
+        facts: { limit, credits_remaining: left, credits_required: price, resets_at: endsAt.toISOString() },
+      },
+    );
+  }
   const message = `This call costs ${price} credits, more than this period has left.`;
   return new ApiError('CREDITS_EXHAUSTED', message, {
     facts: {

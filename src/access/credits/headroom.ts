@@ -1,5 +1,5 @@
 import type { Caller } from '../keys/queries.ts';
-import { type Metered, RATE_LIMIT } from './meter.ts';
+import { type Metered, rateLimitOf } from './meter.ts';
 
 /** Work starts before its debit only if this many calls of the window, and credits for as many searches, are left. */
 const CALLS_LEFT = 20;
@@ -29,7 +29,7 @@ export function openHeadroom(): Headroom {
     isAmple: (caller, price, nowMs) => {
       const standing = standings.get(caller);
       if (!standing || standing.remaining < PRICES_LEFT * price) return false;
-      return standing.calls <= RATE_LIMIT - CALLS_LEFT || standing.windowEndMs <= nowMs;
+      return standing.calls <= rateLimitOf(caller) - CALLS_LEFT || standing.windowEndMs <= nowMs;
     },
   };
 }

@@ -1,8 +1,12 @@
 -- Counts one call of a key and optionally debits its subscription: one round trip, atomic, exact across processes.
--- KEYS: access hash, rate counter, charges stream (one hash tag).
+-- KEYS: access hash, rate counter, charges stream (one hash tag); for a walk the number of its paid blocks.
 -- ARGV: key id, 0 or the number this call was already counted as, calls per window, window ms, credits to debit,
---       caller's subscription version, its period start ms ('' for unmetered), charge id, request id
--- Returns: calls so far, window end (epoch ms), state, credits granted, remaining, debited, period start ms
+--       caller's subscription version, its period start ms ('' for unmetered), charge id, request id,
+--       the key's daily and monthly credits ('' for no limit);
+--       for a walk the number of the block to pay, and how long the number of paid blocks is kept (ms)
+-- Returns: calls so far, window end (epoch ms), state, credits granted, remaining, debited, period start ms,
+--          the key's limit that refused the debit ('' for none), what of it is left, the day (since 1970),
+--          1 if the block was paid before
 local calls, ttl
 if ARGV[2] == '0' then
   calls = redis.call('INCR', KEYS[2])
@@ -30,11 +34,39 @@ elseif access[5] then
   state = 'revoked'
 end
 
-local debited, cost = 0, tonumber(ARGV[5])
-if state == 'ok' and cost > 0 and calls <= tonumber(ARGV[3]) and remaining >= cost then
+local debited, cost, paid = 0, tonumber(ARGV[5]), 0
+if KEYS[4] and state == 'ok' then
+  local blocks = tonumber(redis.call('GET', KEYS[4]))
+  if not blocks then
+    state = 'unknown'
+  elseif blocks >= tonumber(ARGV[12]) then
+    paid = 1
+  end
+end
+local day, refused, left = math.floor(now / 86400000), '', 0
+local ofDay, ofMonth = 'day:' .. ARGV[1] .. ':' .. day, 'month:' .. ARGV[1]
+local counted = ARGV[10] ~= '' or ARGV[11] ~= ''
+if state == 'ok' and paid == 0 and cost > 0 and counted then
+  local spent = redis.call('HMGET', KEYS[1], ofDay, ofMonth)
+  local leftOfDay = (tonumber(ARGV[10]) or math.huge) - tonumber(spent[1] or 0)
+  local leftOfMonth = (tonumber(ARGV[11]) or math.huge) - tonumber(spent[2] or 0)
+  if leftOfDay < cost then
+    refused, left = 'key_day', math.max(0, leftOfDay)
+  elseif leftOfMonth < cost then
+    refused, left = 'key_month', math.max(0, leftOfMonth)
+  end
+end
+if state == 'ok' and paid == 0 and cost > 0 and calls <= tonumber(ARGV[3]) and remaining >= cost and refused == '' then
+  if counted then
+    redis.call('HINCRBY', KEYS[1], ofDay, cost)
+    redis.call('HINCRBY', KEYS[1], ofMonth, cost)
+  end
   remaining = redis.call('HINCRBY', KEYS[1], 'remaining', -cost)
   debited = cost
   redis.call('XADD', KEYS[3], '*', 'kind', 'charge', 'charge', ARGV[8], 'key', ARGV[1], 'credits', cost,
     'period', access[2], 'request', ARGV[9], 'at', now)
+  if KEYS[4] then
+    redis.call('SET', KEYS[4], ARGV[12], 'PX', ARGV[13])
+  end
 end
-return { calls, now + ttl, state, granted, remaining, debited, access[2] or '0' }
+return { calls, now + ttl, state, granted, remaining, debited, access[2] or '0', refused, left, day, paid }

@@ -1,27 +1,34 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { mayHaveRun } from '../../engines/redis/open.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
+import { RATE_LIMIT } from '../keys/limits.ts';
 import type { Caller, Subscription } from '../keys/queries.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
+import { BLOCKS_KEPT_MS, type Block, blockCharge, restoreBlocks } from './blocks.ts';
 import { type Period, periodAt } from './period.ts';
-import { accessKey, chargesKey, rateKey } from './stream.ts';
+import { accessKey, blocksKey, chargesKey, rateKey } from './stream.ts';
 
-const METER = readFileSync(new URL('./meter.lua', import.meta.url), 'utf8');
+export const METER = readFileSync(new URL('./meter.lua', import.meta.url), 'utf8');
 const Reply = z.tuple([
   z.number(),
   z.number(),
-  z.enum(['ok', 'absent', 'outdated', 'revoked']),
+  z.enum(['ok', 'absent', 'outdated', 'revoked', 'unknown']),
   z.number(),
   z.number(),
   z.number(),
   z.string(),
+  z.enum(['', 'key_day', 'key_month']),
+  z.number(),
+  z.number(),
+  z.number(),
 ]);
 
-export const RATE_LIMIT = 100;
 /** Higher than for keys, because each page of the web app makes several calls. */
 const SESSION_RATE_LIMIT = 600;
-export const rateLimitOf = ({ kind }: Pick<Caller, 'kind'>) => (kind === 'session' ? SESSION_RATE_LIMIT : RATE_LIMIT);
+export const rateLimitOf = ({ kind, limits }: Pick<Caller, 'kind' | 'limits'>): number =>
+  kind === 'session' ? SESSION_RATE_LIMIT : (limits?.calls_per_minute ?? RATE_LIMIT);
 export const RATE_WINDOW_MS = 60_000;
 
 /** Credits debited for one call; `refundCharge` refunds them. */
@@ -32,6 +39,8 @@ export interface Charge {
   credits: number;
   periodStartMs: number;
   requestId: string;
+  /** The UTC day by Redis's clock, as days since 1970; undefined if the debit's answer was lost. */
+  day?: number | undefined;
 }
 
 export interface Metered {
@@ -41,6 +50,10 @@ export interface Metered {
   state: 'ok' | 'outdated' | 'revoked';
   credits: { granted: number; remaining: number; period: Period } | undefined;
   charge: Charge | undefined;
+  /** Whether the block of a walk was paid before. */
+  isPaid: boolean;
+  /** The limit of the key that refused the debit, and what of it is left. */
+  refusedBy?: { limit: 'key_day' | 'key_month'; left: number; endsAt: Date } | undefined;
 }
 
 const periods = new WeakMap<Subscription, Period>();
@@ -61,6 +74,8 @@ export interface MeterCall {
   /** The number that an earlier round trip counted this request as, so that it is counted once. */
   countedAs?: number | undefined;
   requestId: string;
+  /** The block of a walk that the credits pay, once. */
+  block?: Block | undefined;
 }
 
 /**
@@ -74,12 +89,12 @@ export function openMeter(
   const run = engines.redis.script(METER);
 
   return async function meter(call: MeterCall): Promise<Metered> {
-    const { caller, credits, requestId } = call;
+    const { caller, credits, requestId, block } = call;
     const { subscription, keyId } = caller;
     const now = engines.clock.now();
     const period = caller.kind === 'data' ? periodOf(subscription, now) : undefined;
     const charge: Charge = {
-      id: credits > 0 ? newId('chg', now.getTime()) : '',
+      id: block ? blockCharge(block) : credits > 0 ? newId('chg', now.getTime()) : '',
       subscriptionId: subscription.id,
       keyId,
       credits,
@@ -87,6 +102,7 @@ export function openMeter(
       requestId,
     };
     const keys = [accessKey(subscription.id), rateKey(subscription.id, keyId), chargesKey(subscription.id)];
+    if (block) keys.push(blocksKey(subscription.id, block.walkId));
     const facts = [
       keyId,
       call.countedAs ?? 0,
@@ -97,14 +113,23 @@ export function openMeter(
       period ? period.start.getTime() : '',
       charge.id,
       requestId,
+      caller.limits?.daily_credits ?? '',
+      caller.limits?.monthly_credits ?? '',
+      ...(block ? [block.number, BLOCKS_KEPT_MS] : []),
     ];
     const reply = await run(keys, facts).catch(async (error: unknown) => {
-      if (credits > 0 && mayHaveRun(error)) await refund(charge);
+      // A block that may be paid is not charged again when the walk goes on.
+      if (credits > 0 && !block && mayHaveRun(error)) await refund(charge);
       throw error;
     });
-    const [calls, windowEndMs, state, granted, remaining, debited, periodStart] = Reply.parse(reply);
+    const [calls, windowEndMs, state, granted, remaining, debited, periodStart, limit, left, day, paid] =
+      Reply.parse(reply);
     if (state === 'absent') {
       await restoreAccess(engines, subscription.id);
+      return await meter({ ...call, countedAs: calls });
+    }
+    if (state === 'unknown') {
+      if (block) await restoreBlocks(engines, subscription.id, block);
       return await meter({ ...call, countedAs: calls });
     }
     return {
@@ -112,7 +137,12 @@ export function openMeter(
       windowEndMs,
       state,
       credits: period ? { granted, remaining, period } : undefined,
-      charge: debited > 0 ? { ...charge, periodStartMs: Number(periodStart) } : undefined,
+      charge: debited > 0 ? { ...charge, periodStartMs: Number(periodStart), day } : undefined,
+      refusedBy:
+        limit === '' || !period
+          ? undefined
+          : { limit, left, endsAt: limit === 'key_day' ? new Date((day + 1) * DAY_MS) : period.end },
+      isPaid: paid === 1,
     };
   };
 }

@@ -11,7 +11,7 @@ import { type MeterCall, type Metered, RATE_WINDOW_MS, rateLimitOf } from './met
 export type MeterOrFallBack = (
   request: Request,
   identified: Identified,
-  call: Pick<MeterCall, 'credits' | 'countedAs'>,
+  call: Pick<MeterCall, 'credits' | 'countedAs' | 'block'>,
 ) => Promise<Metered>;
 
 /** The meter with its fallback: while Redis is down, this process counts free calls by itself and refuses priced ones. */
@@ -42,7 +42,7 @@ export function openMetering(
       metrics.localLimits.inc();
       await identity.identifyAgain(request, key, UNCONFIRMED_AGE_MS);
       const window = localWindow(caller.keyId, clock.now().getTime());
-      return { ...window, state: 'ok', credits: undefined, charge: undefined };
+      return { ...window, state: 'ok', credits: undefined, charge: undefined, isPaid: false };
     }
   };
 }

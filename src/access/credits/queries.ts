@@ -1,6 +1,23 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
+interface CreditEntriesTable {
+  chargeId: string;
+  kind: 'grant' | 'charge' | 'refund';
+  subscriptionId: string;
+  keyId: string | null;
+  credits: number;
+  periodStart: Date;
+  requestId: string | null;
+  occurredAt: Date;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    creditEntries: CreditEntriesTable;
+  }
+}
+
 /** An entry of the charges stream: a debit or refund to be written to the credit ledger. */
 export interface ChargeEntry {
   chargeId: string;
@@ -37,42 +54,50 @@ export async function insertEntries(db: Db, entries: readonly ChargeEntry[]): Pr
     on conflict (charge_id, kind) do nothing`.execute(db);
 }
 
-/** The ledger's sums for one period. A refund counts only if its charge exists. */
+/** The ledger's sums for one period. A refund counts only if its charge exists. Emptied months count by their sums. */
 export async function sumEntries(db: Db, subscriptionId: string, periodStart: Date): Promise<Balance> {
-  const row = await db
-    .selectFrom('creditEntries as entry')
-    .select(({ fn, exists, selectFrom, and, eb }) => [
-      fn.coalesce(fn.sum<number>('credits').filterWhere('kind', '=', 'grant'), sql<number>`0`).as('granted'),
-      fn.coalesce(fn.sum<number>('credits').filterWhere('kind', '=', 'charge'), sql<number>`0`).as('charged'),
-      fn
-        .coalesce(
-          fn
-            .sum<number>('credits')
-            .filterWhere(
-              and([
-                eb('kind', '=', 'refund'),
-                exists(
-                  selectFrom('creditEntries as charge')
-                    .select('charge.chargeId')
-                    .whereRef('charge.chargeId', '=', 'entry.chargeId')
-                    .where('charge.kind', '=', 'charge'),
-                ),
-              ]),
-            ),
-          sql<number>`0`,
-        )
-        .as('refunded'),
-    ])
-    .where('entry.subscriptionId', '=', subscriptionId)
-    .where('entry.periodStart', '=', periodStart)
-    .executeTakeFirstOrThrow();
-  return { ...row, remaining: row.granted - row.charged + row.refunded };
+  const { rows } = await sql<Omit<Balance, 'remaining'>>`
+    select coalesce(sum(granted), 0)::float8 as granted, coalesce(sum(charged), 0)::float8 as charged,
+      coalesce(sum(refunded), 0)::float8 as refunded
+    from (
+      select case entry.kind when 'grant' then credits end as granted, case entry.kind when 'charge' then credits end as charged,
+        case when entry.kind = 'refund' and exists (
+          select from credit_entries charge where charge.charge_id = entry.charge_id and charge.kind = 'charge')
+          then credits end as refunded
+      from credit_entries entry where subscription_id = ${subscriptionId} and period_start = ${periodStart}
+      union all
+      select 0, sums.charged, sums.refunded
+      from credit_sums sums join credit_months month on month.month = sums.month and month.emptied_at is not null
+      where sums.subscription_id = ${subscriptionId} and sums.period_start = ${periodStart}) counted`.execute(db);
+  const { granted = 0, charged = 0, refunded = 0 } = rows[0] ?? {};
+  return { granted, charged, refunded, remaining: granted - charged + refunded };
+}
+
+interface Spending {
+  keyId: string;
+  /** The UTC day, as days since 1970. */
+  day: number;
+  isOfPeriod: boolean;
+  credits: number;
+}
+
+/** What keys spent by day, in the period and since yesterday, without refunded charges. */
+export async function listSpending(db: Db, keyIds: readonly string[], periodStart: Date): Promise<Spending[]> {
+  const { rows } = await sql<Spending>`
+    select key_id, floor(extract(epoch from occurred_at) / 86400)::integer as day,
+      period_start = ${periodStart} as is_of_period, sum(credits)::float8 as credits
+    from credit_entries charge
+    where key_id = any(${keyIds}::text[]) and kind = 'charge'
+      and occurred_at >= least(${periodStart}::timestamptz, now()) - interval '2 days'
+      and not exists (select from credit_entries refund where refund.charge_id = charge.charge_id and refund.kind = 'refund')
+    group by 1, 2, 3`.execute(db);
+  return rows;
 }
 
 /** The entries that are already in the ledger, as `kind:chargeId`. */
-export async function findKnownEntries(db: Db, entries: readonly ChargeEntry[]): Promise<Set<string>> {
-  if (entries.length === 0) return new Set();
-  const ids = [...new Set(entries.map((entry) => entry.chargeId))];
+export async function findKnownEntries(db: Db, chargeIds: readonly string[]): Promise<Set<string>> {
+  if (chargeIds.length === 0) return new Set();
+  const ids = [...new Set(chargeIds)];
   const rows = await db
     .selectFrom('creditEntries')
     .select(['chargeId', 'kind'])

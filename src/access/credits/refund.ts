@@ -45,7 +45,8 @@ export function openRefund(engines: AccessEngines, { log, failures }: Reports): 
   async function refundSomehow(charge: Charge): Promise<void> {
     const keys = [accessKey(charge.subscriptionId), chargesKey(charge.subscriptionId)];
     try {
-      await run(keys, [charge.id, charge.keyId, charge.credits, charge.periodStartMs, charge.requestId]);
+      const { id, keyId, credits, periodStartMs, requestId, day = '' } = charge;
+      await run(keys, [id, keyId, credits, periodStartMs, requestId, day]);
     } catch {
       await refundInLedger(engines, charge);
     }

@@ -6,6 +6,8 @@ import type { ChargeEntry } from './queries.ts';
 export const accessKey = (subscriptionId: string) => `access:{${subscriptionId}}`;
 export const rateKey = (subscriptionId: string, keyId: string) => `rate:{${subscriptionId}}:${keyId}`;
 export const chargesKey = (subscriptionId: string) => `charges:{${subscriptionId}}`;
+/** How many blocks of a walk are paid. */
+export const blocksKey = (subscriptionId: string, walkId: string) => `blocks:{${subscriptionId}}:${walkId}`;
 export const leaseKey = (subscriptionId: string) => `lease:{${subscriptionId}}`;
 
 const Fields = z.object({
@@ -53,7 +55,7 @@ export interface Charges {
   entries: StreamedEntry[];
 }
 
-/** The oldest `count` entries of each of several subscriptions: commands of their own, because a cluster has them on several nodes. */
+/** The oldest `count` entries of each subscription, by separate commands, because a cluster keeps them on several nodes. */
 export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
   const read = async (subscriptionId: string) => {
     const rows = await redis.use((client) => client.xrange(chargesKey(subscriptionId), '-', '+', 'COUNT', count));

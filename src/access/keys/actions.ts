@@ -1,12 +1,12 @@
 import type { Db } from '../../engines/postgres/open.ts';
-import type { KeyKind } from '../../engines/postgres/tables.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ApiError, notFound } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { type AccessChange, type AccessEngines, restoreAccess } from '../credits/access.ts';
 import { bumpVersion } from '../credits/queries.ts';
 import { hashKey, newApiKey } from './key-form.ts';
-import { findKey, insertKey, updateRevoked } from './queries.ts';
+import type { KeyLimits } from './limits.ts';
+import { findKey, insertKey, type KeyKind, updateRevoked } from './queries.ts';
 
 export interface KeyRequest {
   brandId: string;
@@ -14,6 +14,7 @@ export interface KeyRequest {
   kind: KeyKind;
   name: string;
   expiresAt?: Date;
+  limits?: KeyLimits | undefined;
 }
 
 /** Creates a key. The key itself is only in the result; it is not stored. */

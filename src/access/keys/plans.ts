@@ -1,4 +1,5 @@
-import type { PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+export type PlanName = 'free' | 'starter' | 'growth' | 'scale' | 'design_partner' | 'enterprise';
+export type SubscriptionStatus = 'active' | 'trialing' | 'past_due' | 'canceled';
 
 export interface Plan {
   monthlyCredits: number;

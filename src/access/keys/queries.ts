@@ -1,7 +1,55 @@
-import { sql } from 'kysely';
+import { type ColumnType, type Generated, sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { Role } from '../../engines/postgres/people-tables.ts';
-import type { CallerKind, KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
+import { type KeyLimits, limitsOf } from './limits.ts';
+import type { PlanName, SubscriptionStatus } from './plans.ts';
+
+/** What a person may do in the brand's web app. */
+export type Role = 'owner' | 'manager' | 'viewer';
+export type KeyKind = 'brand' | 'data';
+
+/** A session counts as a kind of key: that of a person in the brand's web app. */
+export type CallerKind = KeyKind | 'session';
+
+interface SubscriptionsTable {
+  id: string;
+  brandId: string;
+  kind: KeyKind;
+  plan: PlanName;
+  status: SubscriptionStatus;
+  monthlyCredits: number | null;
+  anchorAt: Date;
+  version: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  /** Whether Redis holds this version for certain. */
+  inRedis: Generated<boolean>;
+}
+
+interface ApiKeysTable {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  kind: CallerKind;
+  name: string;
+  hash: Buffer;
+  firstCharacters: string;
+  lastCharacters: string;
+  createdAt: CreatedAt;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  lastUsedAt: Date | null;
+  personId: string | null;
+  replacedBy: string | null;
+  limits: ColumnType<unknown, string | null, string | null>;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    subscriptions: SubscriptionsTable;
+    apiKeys: ApiKeysTable;
+  }
+}
 
 export interface Subscription {
   id: string;
@@ -30,6 +78,7 @@ interface Called {
   subscription: Subscription;
   /** What an owner granted an agent's host, whose token this is; null for any other key. */
   scopes: readonly string[] | null;
+  limits?: KeyLimits | undefined;
 }
 
 /** Whom a key represents: the brand, or one of its people. */
@@ -50,6 +99,7 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
       'key.brandId',
       'key.expiresAt',
       'key.revokedAt',
+      'key.limits',
       'subscription.id as subscriptionId',
       'subscription.kind as subscriptionKind',
       'subscription.plan',
@@ -66,7 +116,9 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
     .executeTakeFirst();
   if (!row) return undefined;
   const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
-  const { kind, personId, email, name, role, ...key } = rest;
+  const { kind, personId, email, name, role, limits: stored, ...found } = rest;
+  const limits = limitsOf(stored);
+  const key = { ...found, ...(limits ? { limits } : {}) };
   const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
   if (kind !== 'session') return { ...key, kind, subscription };
   // The person was removed, so the session is invalid.
@@ -88,6 +140,19 @@ export async function listRevokedKeyIds(db: Db, subscriptionId: string): Promise
     .select('id')
     .where('subscriptionId', '=', subscriptionId)
     .where('revokedAt', 'is not', null)
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** The subscription's keys whose spending is counted. */
+export async function listCountedKeyIds(db: Db, subscriptionId: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select('id')
+    .where('subscriptionId', '=', subscriptionId)
+    .where('limits', 'is not', null)
+    .where(sql<boolean>`coalesce(limits ->> 'monthly_credits', limits ->> 'daily_credits') is not null`)
+    .where('revokedAt', 'is', null)
     .execute();
   return rows.map((row) => row.id);
 }
@@ -147,12 +212,14 @@ export interface NewKey {
   expiresAt: Date | null;
   /** The person whose session it is; null for an API key. */
   personId: string | null;
+  limits?: KeyLimits | undefined;
 }
 
-export async function insertKey(db: Db, key: NewKey): Promise<void> {
+export async function insertKey(db: Db, { limits, ...key }: NewKey): Promise<void> {
+  const text = limits ? JSON.stringify(limits) : null;
   await db
     .insertInto('apiKeys')
-    .values({ ...key, revokedAt: null, lastUsedAt: null, replacedBy: null })
+    .values({ ...key, limits: text, revokedAt: null, lastUsedAt: null, replacedBy: null })
     .execute();
 }
 
@@ -175,6 +242,17 @@ export async function listKeys(db: Db, brandId: string) {
     .orderBy('createdAt', 'desc')
     .orderBy('id')
     .execute();
+}
+
+/** The names of the brand's keys among these ids. */
+export async function listKeyNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('apiKeys')
+    .select(['id', 'name'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+  return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
 /** Finds a key by its digest or id. */

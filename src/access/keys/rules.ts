@@ -1,8 +1,7 @@
-import type { CallerKind } from '../../engines/postgres/tables.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Request } from './identify.ts';
 import { isActive, mayUseDirectory, PLANS } from './plans.ts';
-import type { Caller, Person } from './queries.ts';
+import type { Caller, CallerKind, Person, Role } from './queries.ts';
 
 /** The part of an operation that access control needs. */
 interface Requested {
@@ -10,6 +9,7 @@ interface Requested {
   callers: readonly CallerKind[];
   directory: boolean;
   ownersOnly: boolean;
+  forViewers: boolean;
   hints: { readOnly: boolean };
 }
 
@@ -73,9 +73,13 @@ export function personOf(caller: Caller): Person {
 /** The error if the person's role does not allow the operation: viewers only read, and some operations are for owners. */
 function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Requested | undefined) {
   if (!operation || person.role === 'owner') return undefined;
-  const isAllowed = person.role === 'viewer' ? operation.hints.readOnly : !operation.ownersOnly;
-  if (isAllowed) return undefined;
-  const allowed = operation.ownersOnly ? ['owner'] : ['owner', 'manager'];
+  const { ownersOnly, forViewers, hints } = operation;
+  if (!ownersOnly && (person.role !== 'viewer' || hints.readOnly || forViewers)) return undefined;
+  return roleRequired(person, ownersOnly ? ['owner'] : ['owner', 'manager']);
+}
+
+/** The error for a person whose role does not suffice. */
+export function roleRequired(person: Person, allowed: readonly Role[]): ApiError {
   return new ApiError('ROLE_REQUIRED', `You are a ${person.role} of this brand; this needs: ${allowed.join(' or ')}.`, {
     facts: { current_role: person.role, allowed },
   });

@@ -5,7 +5,8 @@ import type { Redis } from '../../engines/redis/open.ts';
 import type { Clock } from '../../values/clock.ts';
 import type { ApiError } from '../../values/errors.ts';
 import type { Metrics } from '../../values/metrics.ts';
-import { RATE_LIMIT, RATE_WINDOW_MS } from '../credits/meter.ts';
+import { RATE_WINDOW_MS } from '../credits/meter.ts';
+import { RATE_LIMIT } from '../keys/limits.ts';
 import { rateHeaders, rateLimited, type SetHeader } from './headers.ts';
 import { openLocalWindows, type Window } from './local.ts';
 import { subscriberOf } from './subscriber.ts';
@@ -38,7 +39,7 @@ export function openAddressLimit(
 ): AddressLimit {
   const run = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
-  /** Until when each subscriber is over its limit; opened with the first, because it takes its megabytes at once. */
+  /** When each subscriber that is over its limit may call again; allocated on first use, because it takes megabytes. */
   let over: LRUCache<string, number> | undefined;
 
   async function windowOf(subscriber: string): Promise<Window> {

@@ -7,7 +7,7 @@ export interface Window {
 
 /** Counts calls in this process only, while Redis does not respond. */
 export function openLocalWindows(windowMs: number): (id: string, nowMs: number) => Window {
-  // Opened when Redis first fails to respond: it takes its megabytes at once, and each door has one.
+  // Allocated when Redis first fails to respond, because it takes megabytes and each door has one.
   let opened: LRUCache<string, Window> | undefined;
   return (id, nowMs) => {
     opened ??= new LRUCache({ max: 100_000 });

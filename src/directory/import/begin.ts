@@ -6,7 +6,7 @@ import { Bounds, DEFAULT_BOUNDS } from './bounds.ts';
 import { readDefinition } from './definition.ts';
 import { fileName } from './files.ts';
 import type { ImportRequest } from './import.ts';
-import { type DirectoryImport, findUnfinished, insertImport, updateImport } from './queries.ts';
+import { type DirectoryImport, findUnfinished, hasChangedSince, insertImport, updateImport } from './queries.ts';
 import { assertRejectsPlace, defaultRejectsFile } from './rejects.ts';
 import type { Source } from './source.ts';
 import type { DirectoryEngines } from './writer.ts';
@@ -24,15 +24,16 @@ export async function identityOf(source: Source): Promise<string | null> {
 }
 
 /** The recorded options of an import; the newest command's win. */
-export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds'>;
+export type ImportWish = Pick<ImportRequest, 'maxRejects' | 'rejectsFile' | 'bounds' | 'sourceName'>;
 
 export const boundsOf = (row: Pick<DirectoryImport, 'bounds'>): Bounds => Bounds.parse(row.bounds ?? DEFAULT_BOUNDS);
 
 export function wishOf(
-  { maxRejects, rejectsFile, bounds }: ImportWish,
+  { maxRejects, rejectsFile, bounds, sourceName }: ImportWish,
   before: Pick<DirectoryImport, 'bounds'> = { bounds: null },
-): Partial<Pick<DirectoryImport, 'maxRejects' | 'rejectsFile' | 'bounds'>> {
+): Partial<Pick<DirectoryImport, 'maxRejects' | 'rejectsFile' | 'bounds' | 'source'>> {
   return {
+    ...(sourceName === undefined ? {} : { source: sourceName }),
     ...(bounds === undefined ? {} : { bounds: { ...boundsOf(before), ...bounds } }),
     ...(maxRejects === undefined ? {} : { maxRejects }),
     ...(rejectsFile === undefined ? {} : { rejectsFile: path.resolve(rejectsFile) }),
@@ -45,7 +46,7 @@ export async function newImport(
 ): Promise<DirectoryImport> {
   const now = clock.now();
   const id = newId('imp', now.getTime());
-  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile, bounds = DEFAULT_BOUNDS } = wishOf(request);
+  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile, bounds = DEFAULT_BOUNDS, source = null } = wishOf(request);
   const rejects = rejectsFile ?? (await defaultRejectsFile(`rejects-${id}.ndjson`, request.onNotice));
   await assertRejectsPlace(rejects, request.source.files);
   return {
@@ -72,6 +73,8 @@ export async function newImport(
     fill: null,
     comparison: null,
     reasons: null,
+    forgotten: 0,
+    source,
   };
 }
 
@@ -85,10 +88,10 @@ export async function startBuilding(engines: DirectoryEngines, row: DirectoryImp
   if (row.indexName) await deleteIndex(elastic, row.indexName);
   const now = clock.now();
   const indexName = newIndexName(alias, now);
-  const change = { state: 'building' as const, indexName, position: 0, failure: null, updatedAt: now };
-  const { maxRejects, rejectsFile, bounds } = row;
+  const change = { state: 'building' as const, indexName, position: 0, failure: null, startedAt: now, updatedAt: now };
+  const { maxRejects, rejectsFile, bounds, source } = row;
   // The row comes first, because an index without a record would never be removed.
-  await updateImport(db, row.id, { ...change, maxRejects, rejectsFile, bounds });
+  await updateImport(db, row.id, { ...change, maxRejects, rejectsFile, bounds, source });
   await createQuietIndex(elastic, indexName, (await readDefinition(engines.layout)).definition);
   return { ...row, ...change };
 }
@@ -117,6 +120,10 @@ export async function beginImport(engines: DirectoryEngines, request: ImportRequ
   // A queued import that has an index was enqueued to start over.
   const isBegun = found.state !== 'queued' && found.indexName && (await indexExists(elastic, found.indexName));
   if (!isBegun) return await startBuilding(engines, row);
+  if (row.source !== found.source || (await hasChangedSince(db, alias, found.startedAt))) {
+    request.onNotice?.('The live directory or --source has changed since this import began, so it starts again.');
+    return await startBuilding(engines, row);
+  }
   const name = request.source.files.map(fileName).join(', ');
   request.onNotice?.(`resuming at row ${(found.position + 1).toLocaleString('en')} of ${name}`);
   const change = { ...wish, state: 'building' as const, failure: null, updatedAt: clock.now() };

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { Canary } from './canaries.ts';
 import type { Comparison } from './comparison.ts';
 
-/** How far an import may be from the live directory before it is held. */
+/** How far an import may differ from the live directory before it is held. */
 export const Bounds = z.object({
-  /** Percent of the live creators that may be gone. */
+  /** Percent of the live creators that may be missing. */
   maxShrink: z.number(),
   /** Points by which a field may be filled less. */
   maxFillDrop: z.number(),
@@ -12,7 +12,7 @@ export const Bounds = z.object({
   maxDrift: z.number(),
   /** `hold`: always held; `force`: never for these bounds. */
   mode: z.enum(['check', 'hold', 'force']),
-  /** Searches that must go on finding what they find, whatever the mode. */
+  /** Searches that must keep finding what they find now, in every mode. */
   canaries: z.array(Canary),
 });
 export type Bounds = z.infer<typeof Bounds>;
@@ -22,19 +22,19 @@ export const DEFAULT_BOUNDS: Bounds = { maxShrink: 10, maxFillDrop: 10, maxDrift
 /** A percentile may be at most this many times the other one. */
 const MOST_RATIO = 2;
 
-const percent = (share: number) => `${(share * 100).toFixed(1)} %`;
+const percent = (share: number) => `${(share * 100).toFixed(1)}%`;
 
 function* shrinkOf({ from, removed }: Comparison, { maxShrink }: Bounds): Generator<string> {
   const gone = from.profile.creators === 0 ? 0 : removed / from.profile.creators;
   if (gone * 100 <= maxShrink) return;
-  yield `${removed} of ${from.profile.creators} live creators are gone (${percent(gone)}; at most ${maxShrink} %).`;
+  yield `${removed} of ${from.profile.creators} live creators are gone (${percent(gone)}; at most ${maxShrink}%).`;
 }
 
 function* fillDropsOf({ from, to }: Comparison, { maxFillDrop }: Bounds): Generator<string> {
   for (const [field, before] of Object.entries(from.profile.fill)) {
     const after = to.profile.fill[field] ?? 0;
     if ((before - after) * 100 <= maxFillDrop) continue;
-    yield `${field} is filled in ${percent(after)} of rows, before in ${percent(before)} (at most ${maxFillDrop} points less).`;
+    yield `${field} is filled in ${percent(after)} of rows, previously in ${percent(before)} (at most ${maxFillDrop} points less).`;
   }
 }
 
@@ -49,7 +49,7 @@ function* driftsOf({ from, to }: Comparison, { maxDrift }: Bounds): Generator<st
     }
   }
   if (Math.abs(after.inMetro - before.inMetro) * 100 > maxDrift) {
-    yield `${percent(after.inMetro)} of creators are in a metro, before ${percent(before.inMetro)} (at most ${maxDrift} points apart).`;
+    yield `${percent(after.inMetro)} of creators are in a metro, previously ${percent(before.inMetro)} (at most ${maxDrift} points apart).`;
   }
 }
 

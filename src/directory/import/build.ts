@@ -2,6 +2,7 @@ import { openBulk } from '../../engines/elastic/bulk.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { documentOf } from '../document.ts';
+import type { ForgottenSet } from '../forget/forgotten.ts';
 import { contentHashOf } from './content-hash.ts';
 import { distinctNumbers } from './distinct.ts';
 import { countFilled, type Fill } from './fields.ts';
@@ -24,6 +25,10 @@ export interface Built extends Tally {
   distinct: number;
   /** Unknown fields, with the number of rows that had each. */
   unknownFields: Record<string, number>;
+  /** Rows that were left out because their creators opted out. */
+  forgotten: number;
+  /** Creators whose last row was left out; an earlier one may have been accepted. */
+  leftOut: ReadonlySet<number>;
   samples: Sampled[];
   /** By field: the share of accepted rows that have a value. */
   fill: Fill;
@@ -35,8 +40,14 @@ export interface BuildOptions {
   source: Source;
   /** Rows up to here are in the index: they are validated and counted again, but not sent again. */
   acknowledged: number;
-  /** The time of data that carries none, in milliseconds since 1970. */
+  /** The time of data without one, and of changes, in milliseconds since 1970. */
   importedAt: number;
+  /** Creators that are left out. */
+  forgotten: ForgottenSet;
+  /** What the operator calls the source of the rows. */
+  sourceName: string | undefined;
+  /** When the content of a live creator last changed, if its hash is this one. */
+  changedAtOf(pk: number, hash: string): number | undefined;
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
@@ -105,6 +116,8 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
   const samples = sampler();
   const filled = countFilled();
   const rejects = openRejects(options.rejectsFile);
+  const leftOut = new Set<number>();
+  let forgotten = 0;
   return {
     flushRejects: rejects.flush,
     close: distinct.close,
@@ -119,12 +132,22 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
         assertFewRejects(options.rejectLimit, tally.rejected, tally.rows, false);
         return;
       }
+      if (options.forgotten.has(row)) {
+        forgotten += 1;
+        leftOut.add(row.pk);
+        // An earlier row may have added the creator, also in an earlier part of the import.
+        add(`{"delete":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n`);
+        return;
+      }
+      if (leftOut.size > 0) leftOut.delete(row.pk);
       tally.accepted += 1;
       distinct.add(row.pk);
       filled.add(row);
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
-      const document = JSON.stringify(documentOf(row, { importedAt, hash: contentHashOf(row) }));
+      const hash = contentHashOf(row);
+      const changedAt = options.changedAtOf(row.pk, hash) ?? importedAt;
+      const document = JSON.stringify(documentOf(row, { importedAt, changedAt, hash, source: options.sourceName }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;
       add(`{"index":{"_id":"${row.pk}","version":${tally.rows},"version_type":"external_gte"}}\n${document}\n`);
@@ -133,6 +156,8 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       ...tally,
       distinct: distinct.count(),
       unknownFields: Object.fromEntries(unknownFields),
+      forgotten,
+      leftOut,
       samples: samples.taken(),
       fill: filled.fill(),
     }),

@@ -5,7 +5,7 @@ import { planOf } from '../plan.ts';
 import { CountAnswer, queryOf } from '../query.ts';
 import { CreatorSearchQuery } from '../search-schema.ts';
 
-/** A search that must go on finding what it finds. */
+/** A search that must keep finding what it finds now. */
 export const Canary = z
   .object({
     query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),

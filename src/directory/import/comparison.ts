@@ -1,11 +1,13 @@
-import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { readDocuments } from '../../engines/elastic/indices.ts';
+import { readHashes } from '../../engines/elastic/hashes.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
-import { CREATOR_FIELDS, type Fill } from './fields.ts';
-import { mergeVersions } from './merge-versions.ts';
+import { changedFieldsOf } from '../changes/changes.ts';
+import type { Fill } from './fields.ts';
+import { type HashPages, mergeVersions } from './merge-versions.ts';
 import { IndexProfile, profileOf } from './profile.ts';
 import { sampler } from './sampler.ts';
+import { readStored } from './stored.ts';
+import type { DifferingPks } from './swap.ts';
 
 /** Creators whose fields are compared one by one; with more changed ones, the counts by field are estimates. */
 const COMPARED = 2_000;
@@ -28,28 +30,10 @@ export const Comparison = z.object({
 });
 export type Comparison = z.infer<typeof Comparison>;
 
-const Stored = z.object({ card: z.record(z.string(), z.unknown()), x: z.record(z.string(), z.unknown()) });
-
-/** The fields in which two stored documents differ. */
-function changedFieldsOf(before: unknown, after: unknown): string[] {
-  const [old, fresh] = [Stored.safeParse(before), Stored.safeParse(after)];
-  if (!old.success || !fresh.success) return [];
-  const [was, is] = [
-    { ...old.data.x, ...old.data.card },
-    { ...fresh.data.x, ...fresh.data.card },
-  ];
-  return CREATOR_FIELDS.filter((field) => !isDeepStrictEqual(was[field] ?? null, is[field] ?? null));
-}
-
-async function readSources(elastic: Elastic, index: string, pks: readonly number[]): Promise<Map<string, unknown>> {
-  const found = await readDocuments(elastic, index, pks.map(String));
-  return new Map(found.map(({ id, source }) => [id, source]));
-}
-
 /** In which fields each of these creators changed. */
 async function readChanges(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
-  const [before, after] = await Promise.all([readSources(elastic, from, pks), readSources(elastic, to, pks)]);
-  return pks.map((pk) => ({ pk, fields: changedFieldsOf(before.get(String(pk)), after.get(String(pk))) }));
+  const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
+  return pks.map((pk) => ({ pk, fields: changedFieldsOf(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {}) }));
 }
 
 const AT_ONCE = 500;
@@ -68,25 +52,36 @@ async function readFields(elastic: Elastic, from: string, to: string, pks: reado
 
 interface Version {
   index: string;
-  /** As the import counted it; without it, a sample tells. */
+  /** As the import counted it; otherwise estimated from a sample. */
   fill: Fill | undefined;
+  /** Its creators, if they have been read already. */
+  hashes?: HashPages | undefined;
 }
 
-/** Compares two versions of the directory. Memory does not grow with them. */
+/** Compares two versions of the directory, and adds to `found` the creators that differ. */
 export async function compareVersions(
   elastic: Elastic,
   from: Version,
   to: Version,
   sampleSize: number,
+  found?: DifferingPks,
 ): Promise<Comparison> {
   const counts = { added: 0, removed: 0, same: 0, certain: 0, unsure: 0 };
   const [added, removed] = [sampler<number>(sampleSize), sampler<number>(sampleSize)];
   const differing = sampler<number>(COMPARED);
-  await mergeVersions(elastic, from.index, to.index, {
-    added: (pk) => added.offer(++counts.added, pk),
-    removed: (pk) => removed.offer(++counts.removed, pk),
+  const hashesOf = ({ index, hashes }: Version) => hashes ?? readHashes(elastic, index);
+  await mergeVersions(hashesOf(from), hashesOf(to), {
+    added: (pk) => {
+      found?.added.add(pk);
+      added.offer(++counts.added, pk);
+    },
+    removed: (pk) => {
+      found?.removed.add(pk);
+      removed.offer(++counts.removed, pk);
+    },
     same: () => void ++counts.same,
     differing: (pk, isCertain) => {
+      found?.differing.add(pk);
       if (isCertain) counts.certain += 1;
       else counts.unsure += 1;
       differing.offer(counts.certain + counts.unsure, pk);

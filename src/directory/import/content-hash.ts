@@ -4,7 +4,7 @@ import { CREATOR_FIELDS, type CreatorField } from './fields.ts';
 const [FIRST_SEED, SECOND_SEED] = [0x811c9dc5, 0x9747b28c];
 const [FIRST_FACTOR, SECOND_FACTOR] = [0x01000193, 0x5bd1e995];
 /** Ends a field. Neither it nor the mark of an unknown value is in a row, which holds no such characters. */
-const [END, UNKNOWN] = ['\u0001', '\u0000'];
+const [END, UNKNOWN] = [1, '\u0000'];
 
 function textOf(row: CreatorRow, field: CreatorField): string {
   const value = row[field];
@@ -15,9 +15,9 @@ function textOf(row: CreatorRow, field: CreatorField): string {
 export function contentHashOf(row: CreatorRow): string {
   let [first, second] = [FIRST_SEED, SECOND_SEED];
   for (const field of CREATOR_FIELDS) {
-    const text = textOf(row, field) + END;
-    for (let i = 0; i < text.length; i += 1) {
-      const character = text.charCodeAt(i);
+    const text = textOf(row, field);
+    for (let i = 0; i <= text.length; i += 1) {
+      const character = i < text.length ? text.charCodeAt(i) : END;
       first = Math.imul(first ^ character, FIRST_FACTOR);
       second = Math.imul(second ^ (second >>> 15) ^ character, SECOND_FACTOR);
     }

@@ -95,7 +95,7 @@ class SliceFile {
   }
 }
 
-/** Opens a file for each slice, which has no name any more: it goes with the process, even after a crash. */
+/** Opens a file for each slice and removes its name, so that it disappears with the process, even after a crash. */
 function openSlices(): SliceFile[] {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-pks-'));
   try {

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { findS3Object } from '../../engines/files/s3.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 
 /** `-` stands for standard input. */
@@ -47,6 +46,8 @@ function assertS3(file: string): void {
 
 async function describeObject(file: string): Promise<SourceFile> {
   assertS3(file);
+  // The SDK takes a tenth of a second to load.
+  const { findS3Object } = await import('../../engines/files/s3.ts');
   const object = await findS3Object(file);
   if (!object) throw new Error(`${file} does not exist.`);
   const { size, version } = object;

@@ -1,4 +1,5 @@
-import { addReplicas, deleteIndex, indexBehind, indexExists, swapAlias } from '../../engines/elastic/indices.ts';
+import { addReplicas, deleteIndex, indexBehind, indexExists } from '../../engines/elastic/indices.ts';
+import { finishUnfinished } from '../forget/forget.ts';
 import { Comparison } from './comparison.ts';
 import { ONE_NODE } from './definition.ts';
 import type { Judgement } from './judge.ts';
@@ -9,22 +10,22 @@ import {
   findHeld,
   findImport,
   listWrites,
-  recordLive,
   updateImport,
 } from './queries.ts';
+import { type DifferingPks, swapLive } from './swap.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions, type WriterLock } from './writer.ts';
 
-/** Makes an index live. Returns the one that was live before. */
+/** Makes an index live. Returns the one that was live before, from which it differs in `found` if that is known. */
 export async function goLive(
-  { elastic, db, clock, alias }: DirectoryEngines,
+  engines: DirectoryEngines,
   { id }: Pick<DirectoryImport, 'id'>,
   index: string,
   lock: WriterLock,
+  found?: DifferingPks,
 ): Promise<string | undefined> {
+  const { elastic, db, clock, alias } = engines;
   const previous = await indexBehind(elastic, alias);
-  await lock.assertLocked();
-  await swapAlias(elastic, alias, previous, index);
-  await recordLive(db, alias, index, clock.now());
+  await swapLive(engines, { kind: 'import', from: previous, to: index, found }, lock);
   await updateImport(db, id, { progress: 1, failure: null, updatedAt: clock.now() });
   return previous;
 }
@@ -35,7 +36,7 @@ async function discardRow(engines: DirectoryEngines, row: DirectoryImport, failu
   await updateImport(db, row.id, { state: 'discarded', failure, updatedAt: clock.now() });
 }
 
-/** Holds an import until an operator decides. Returns the import that was held before and gives way to it. */
+/** Holds an import until an operator decides. Returns the import that was held before, which it replaces. */
 export async function setAside(
   engines: DirectoryEngines,
   { id }: DirectoryImport,
@@ -54,7 +55,7 @@ async function getHeld({ db, alias }: DirectoryEngines, id: string): Promise<Dir
   if (!row || row.alias !== alias) throw new Error(`There is no import ${id} of ${alias}.`);
   const { state, indexName } = row;
   if (state !== 'held' || indexName === null)
-    throw new Error(`The import ${id} is ${state}; only a held one is decided on.`);
+    throw new Error(`The import ${id} is ${state}; only a held import can be approved or discarded.`);
   return { ...row, indexName };
 }
 
@@ -86,6 +87,7 @@ export async function approveImport(
       throw new Error(`The index ${index} of ${id} is gone; import the files again.`);
     const writes = live === undefined ? [] : await listWrites(db, live);
     const lost = writes.filter(({ rows, startedAt }) => rows > 0 && startedAt > row.updatedAt);
+    await finishUnfinished(engines);
     const onWait = () => options.signal?.throwIfAborted();
     await addReplicas(elastic, index, layout.replicas, { patienceMs: NODE_PATIENCE_MS, onWait });
     return { index, previousIndex: await goLive(engines, row, index, lock), lost };

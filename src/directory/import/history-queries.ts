@@ -4,7 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 /** One import into or write to the directory. */
 export interface HistoryRow {
   id: string;
-  what: 'import' | 'upsert' | 'delete';
+  what: 'import' | 'upsert' | 'patch' | 'delete';
   state: string;
   startedAt: Date;
   /** Null while it runs, and for an interrupted write. */

@@ -3,11 +3,15 @@ import {
   assertNodes,
   deleteIndex,
   endQuiet,
+  indexBehind,
   mergeToOneSegment,
   refreshIndex,
   ShardsLost,
 } from '../../engines/elastic/indices.ts';
 import { ignoreFailure } from '../../values/errors.ts';
+import { storeCuts } from '../cuts.ts';
+import { takeOutForgotten } from '../forget/forget.ts';
+import { type ForgottenSet, openForgotten } from '../forget/forgotten.ts';
 import { beginImport, DEFAULT_MAX_REJECTS, startBuilding } from './begin.ts';
 import type { Bounds } from './bounds.ts';
 import { type Built, buildIndex, Interrupted, type Tally } from './build.ts';
@@ -16,6 +20,7 @@ import { BrokenCsv } from './csv.ts';
 import { ONE_NODE, readDefinition } from './definition.ts';
 import { goLive, setAside } from './held.ts';
 import { judge } from './judge.ts';
+import { type LiveCreators, readLiveCreators } from './live-creators.ts';
 import { awaitShards, NODE_PATIENCE_MS, type Persistence, persistently } from './persistent.ts';
 import { type DirectoryImport, updateImport } from './queries.ts';
 import { type RejectLimit, readRejectLimit, TooManyRejects } from './rejects.ts';
@@ -36,7 +41,9 @@ export interface ImportRequest extends WaitOptions {
   /** `100` rows, or `1%` of them. With more rejects, the import stops before the swap. */
   maxRejects?: string | undefined;
   rejectsFile?: string | undefined;
-  /** How far the new index may be from the live one; the others are the defaults. */
+  /** What the operator calls the source of the rows. */
+  sourceName?: string | undefined;
+  /** How far the new index may differ from the live one; omitted bounds have their defaults. */
   bounds?: Partial<Bounds> | undefined;
   /** Starts over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
@@ -49,7 +56,7 @@ export interface ImportRequest extends WaitOptions {
   onNotice?: (notice: string) => void;
 }
 
-export interface ImportReport extends Omit<Built, 'samples' | 'distinct' | 'fill'> {
+export interface ImportReport extends Omit<Built, 'samples' | 'distinct' | 'fill' | 'leftOut'> {
   id: string;
   index: string;
   /** Why it is held, a sentence each; empty if it is live. */
@@ -79,7 +86,11 @@ interface Build {
   index: string;
 }
 
-async function fillIndex({ engines, request, row, index }: Build): Promise<Built> {
+async function fillIndex(
+  { engines, request, row, index }: Build,
+  live: LiveCreators | undefined,
+  forgotten: ForgottenSet,
+): Promise<Built> {
   const { elastic, db, clock } = engines;
   const { source } = request;
   const built = await buildIndex({
@@ -88,6 +99,9 @@ async function fillIndex({ engines, request, row, index }: Build): Promise<Built
     source,
     acknowledged: row.position,
     importedAt: row.startedAt.getTime(),
+    forgotten,
+    sourceName: row.source ?? undefined,
+    changedAtOf: (pk, hash) => live?.changedAtOf(pk, hash),
     rejectLimit: limitOf(row.maxRejects),
     rejectsFile: row.rejectsFile,
     signal: request.signal,
@@ -117,7 +131,7 @@ function persistenceOf({ engines, request, index }: Build, onWait: () => void): 
   };
 }
 
-/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval. */
+/** Prepares the index for searches: refreshed, one segment per shard, with its own refresh interval and cuts. */
 async function settleIndex(build: Build, tally: Tally): Promise<void> {
   const { engines, request, index } = build;
   const { elastic, layout = ONE_NODE } = engines;
@@ -133,6 +147,7 @@ async function settleIndex(build: Build, tally: Tally): Promise<void> {
     await mergeToOneSegment(elastic, index, report);
     await endQuiet(elastic, index, definition);
     await refreshIndex(elastic, index);
+    await storeCuts(elastic, index);
   });
 }
 
@@ -150,7 +165,9 @@ async function copyIndex(build: Build, tally: Tally): Promise<void> {
     addReplicas(elastic, index, layout.replicas, { patienceMs, onWait: report }),
   );
   if (missing === 0) return;
-  request.onNotice?.(`${missing} replicas are missing for lack of nodes; Elasticsearch adds them when nodes join.`);
+  request.onNotice?.(
+    `${missing} replicas are missing because there are too few nodes; Elasticsearch adds them when nodes join.`,
+  );
 }
 
 function isLasting(error: unknown): boolean {
@@ -176,7 +193,10 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
     phasesMs[phase] = Math.round(performance.now() - from);
     return result;
   }
-  const built = await timed('bulk', fillIndex(build));
+  const forgotten = await openForgotten(engines);
+  const before = await indexBehind(engines.elastic, engines.alias);
+  const live = before === undefined ? undefined : await readLiveCreators(engines.elastic, before);
+  const built = await timed('bulk', fillIndex(build, live, forgotten));
   const { rows, accepted, rejected, unknownFields } = built;
   const tally = { rows, accepted, rejected };
   await timed('merge', settleIndex(build, tally));
@@ -187,8 +207,12 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   const { documents, compared } = await timed('verify', verified);
   const { db, clock } = engines;
   await updateImport(db, row.id, { state: 'verified', documents, fill: built.fill, updatedAt: clock.now() });
+  // From here on, an opt-out removes its creators from this index itself; earlier ones are applied now.
+  const taken = (await forgotten.refresh())
+    ? await persistently(persistence, () => takeOutForgotten(engines, index, forgotten))
+    : 0;
   request.onProgress?.({ phase: 'compare', progress: 1, ...tally });
-  const judged = persistently(persistence, () => judge(engines, row, index));
+  const judged = persistently(persistence, () => judge(engines, row, index, live));
   const judgement = await timed('compare', judged);
   const { comparison, reasons: held } = judgement;
   await updateImport(db, row.id, { comparison: comparison ?? null, updatedAt: clock.now() });
@@ -196,19 +220,20 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   let previousIndex: string | undefined;
   if (held.length > 0) {
     const replaced = await setAside(engines, row, judgement);
-    if (replaced) request.onNotice?.(`The import ${replaced} was held before; it is discarded for this one.`);
+    if (replaced) request.onNotice?.(`The import ${replaced} was held before; this one replaces it.`);
   } else {
     await timed('replicas', copyIndex(build, tally));
     assertNotStopped(request, tally);
     request.onProgress?.({ phase: 'swap', progress: 1, ...tally });
-    previousIndex = await timed('swap', goLive(engines, row, index, lock));
+    previousIndex = await timed('swap', goLive(engines, row, index, lock, judgement.found));
   }
   return {
     id: row.id,
     ...{ index, held, comparison, previousIndex },
     ...tally,
     unknownFields,
-    documents,
+    forgotten: built.forgotten + taken,
+    documents: documents - taken,
     repeated: accepted - documents,
     compared,
     rejectsFile: rejected > 0 ? row.rejectsFile : undefined,

@@ -35,7 +35,9 @@ async function enqueueAgain(
   request: EnqueueRequest,
 ): Promise<void> {
   const wish = wishOf(request, found);
-  const restart = request.restart ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
+  const isOther = wish.source !== undefined && wish.source !== found.source;
+  const restart =
+    request.restart || isOther ? { state: 'queued' as const, position: 0, progress: null, failure: null } : {};
   const writer = await findRunningWriter(db, alias);
   if (writer && isRun(found, writer) && Object.keys({ ...wish, ...restart }).length > 0) {
     throw new Error(`${writer.holder} is already importing these files; stop it first.`);
@@ -144,13 +146,13 @@ export interface ImportWorker {
 
 /** Runs enqueued imports, one at a time. */
 export function startImportWorker(
-  context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'failures' | 'config'>,
+  context: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'log' | 'failures' | 'config' | 'secrets'>,
   redisUrl: string,
   options: RunOptions = {},
 ): ImportWorker {
-  const { elastic, postgres, clock, log, failures, config } = context;
+  const { elastic, postgres, clock, log, failures, config, secrets } = context;
   const stopping = new AbortController();
-  const engines = { elastic, db: postgres.db, clock, layout: config.directoryLayout };
+  const engines = { elastic, db: postgres.db, clock, layout: config.directoryLayout, secrets: () => secrets };
   const job: Worker = { engines, log, failures, signal: stopping.signal };
   const queue = openQueue(redisUrl, IMPORTS, options);
   const worker = openWorker(redisUrl, IMPORTS, (id) => runJob(job, id), {

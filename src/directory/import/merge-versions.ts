@@ -1,5 +1,4 @@
-import { type HashPage, readHashes } from '../../engines/elastic/hashes.ts';
-import type { Elastic } from '../../engines/elastic/open.ts';
+import type { HashPage } from '../../engines/elastic/hashes.ts';
 
 /** What one version has that another lacks, creator by creator, in the order of `pk`. */
 export interface Differences {
@@ -7,12 +6,15 @@ export interface Differences {
   removed(pk: number): void;
   /** In both, with the same content. */
   same(pk: number): void;
-  /** In both, with other content, or without a hash that tells. */
+  /** In both, with different content or without a hash. */
   differing(pk: number, isCertain: boolean): void;
 }
 
-function openCursor(pages: AsyncGenerator<HashPage>) {
-  let page: HashPage | undefined = { pks: [], hashes: [] };
+/** The creators of a version in the order of `pk`. */
+export type HashPages = AsyncIterator<Pick<HashPage, 'pks' | 'hashes'>> | Iterator<Pick<HashPage, 'pks' | 'hashes'>>;
+
+function openCursor(pages: HashPages) {
+  let page: Pick<HashPage, 'pks' | 'hashes'> | undefined = { pks: [], hashes: [] };
   let at = 0;
   return {
     /** Reads on if the page is used up. */
@@ -32,9 +34,9 @@ function openCursor(pages: AsyncGenerator<HashPage>) {
   };
 }
 
-/** Compares two indices, of which only a page each is in memory. */
-export async function mergeVersions(elastic: Elastic, from: string, to: string, found: Differences): Promise<void> {
-  const [before, after] = [openCursor(readHashes(elastic, from)), openCursor(readHashes(elastic, to))];
+/** Compares two versions, a page of each at a time. */
+export async function mergeVersions(from: HashPages, to: HashPages, found: Differences): Promise<void> {
+  const [before, after] = [openCursor(from), openCursor(to)];
   for (;;) {
     await Promise.all([before.fill(), after.fill()]);
     while (!before.needsPage() && !after.needsPage()) {

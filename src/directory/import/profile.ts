@@ -7,7 +7,7 @@ import { countFilled, type Fill } from './fields.ts';
 
 const TOP = 20;
 const PERCENTS = [10, 50, 90];
-/** Documents that tell how well fields are filled where no import counted. */
+/** Documents that are sampled for how well fields are filled, if no import counted. */
 const SAMPLE = 2_000;
 
 const TOP_FIELDS = { category: 'card.category', country: 'x.country_code', state: 'x.state_code' } as const;

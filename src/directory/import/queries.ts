@@ -1,6 +1,77 @@
-import { type Selectable, sql } from 'kysely';
+import { type Generated, type Selectable, sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { DirectoryImportsTable, DirectoryWritesTable, ImportState } from '../../engines/postgres/tables.ts';
+import { settleChanges } from '../changes/queries.ts';
+
+type ImportState =
+  | 'queued'
+  | 'building'
+  | 'verified'
+  | 'held'
+  | 'live'
+  | 'superseded'
+  | 'rolled_back'
+  | 'discarded'
+  | 'failed';
+
+interface DirectoryImportsTable {
+  id: string;
+  alias: string;
+  state: ImportState;
+  indexName: string | null;
+  identity: string | null;
+  files: string[];
+  maxRejects: string;
+  rejectsFile: string;
+  enqueued: boolean;
+  position: number;
+  progress: number | null;
+  accepted: number;
+  rejected: number;
+  documents: number | null;
+  failure: string | null;
+  startedAt: Date;
+  updatedAt: Date;
+  swappedAt: Date | null;
+  retiredAt: Date | null;
+  /** JSON, which the directory reads with the schemas of the same names. */
+  bounds: unknown;
+  fill: unknown;
+  comparison: unknown;
+  reasons: string[] | null;
+  source: string | null;
+  /** Creators that opt-outs have taken from the index. */
+  forgotten: Generated<number>;
+}
+
+interface DirectoryWritesTable {
+  id: string;
+  alias: string;
+  indexName: string;
+  kind: 'upsert' | 'patch' | 'delete';
+  file: string;
+  rows: number;
+  lastVersion: number;
+  startedAt: Date;
+  finishedAt: Date | null;
+}
+
+interface DirectoryWritersTable {
+  alias: string;
+  command: string;
+  holder: string;
+  since: Date;
+  token: string | null;
+  process: string | null;
+  heldUntil: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    directoryImports: DirectoryImportsTable;
+    directoryWrites: DirectoryWritesTable;
+    directoryWriters: DirectoryWritersTable;
+  }
+}
 
 export type DirectoryImport = Selectable<DirectoryImportsTable>;
 export type DirectoryWrite = Selectable<DirectoryWritesTable>;
@@ -72,8 +143,8 @@ export async function findImportOf(db: Db, index: string): Promise<DirectoryImpo
 }
 
 /**
- * Records which index is live, according to Elasticsearch: after a swap, or when a process died between the swap and
- * this. What was live before becomes `retiredAs`.
+ * Records which index is live, according to Elasticsearch, and reports the changes that were staged for it: after a
+ * swap, or when a process died between the swap and this. What was live before becomes `retiredAs`.
  */
 export async function recordLive(
   db: Db,
@@ -96,6 +167,7 @@ export async function recordLive(
       .where('indexName', '=', index)
       .where('state', '!=', 'live')
       .execute();
+    await settleChanges(transaction, alias, now);
   });
 }
 
@@ -114,13 +186,15 @@ export async function updateWrite(
 /** Records the end of a write and how many creators its index should have since then; `verify` compares with that. */
 export async function finishWrite(
   db: Db,
-  { id, indexName, added, finishedAt }: { id: string; indexName: string; added: number; finishedAt: Date },
+  write: { id: string; indexName: string; added: number; forgottenBefore: number; finishedAt: Date },
 ): Promise<void> {
+  const { id, indexName, added, forgottenBefore, finishedAt } = write;
   await db.transaction().execute(async (transaction) => {
     await transaction.updateTable('directoryWrites').set({ finishedAt }).where('id', '=', id).execute();
     await transaction
       .updateTable('directoryImports')
-      .set(({ eb }) => ({ documents: eb('documents', '+', added) }))
+      // Opt-outs during the write have lowered `documents` themselves.
+      .set({ documents: sql`documents + ${added} + forgotten - ${forgottenBefore}` })
       .where('indexName', '=', indexName)
       .execute();
   });
@@ -133,6 +207,16 @@ export async function listWrites(db: Db, index: string): Promise<DirectoryWrite[
     .where('indexName', '=', index)
     .orderBy('startedAt')
     .execute();
+}
+
+/** Whether an upsert, a patch, a delete or a swap of the alias came after a time. */
+export async function hasChangedSince(db: Db, alias: string, since: Date): Promise<boolean> {
+  const { rows } = await sql`
+    select 1 from directory_writes where alias = ${alias} and started_at >= ${since} and rows > 0
+    union all
+    select 1 from directory_imports where alias = ${alias} and swapped_at >= ${since}
+    limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 export async function highestVersion(db: Db, alias: string): Promise<number> {
@@ -155,7 +239,7 @@ export function isRun({ state, updatedAt }: DirectoryImport, writer: Writer | un
   return writer?.command === 'import' && (state === 'building' || state === 'verified') && updatedAt >= writer.since;
 }
 
-/** How long a writer that is silent keeps the lock. */
+/** How long a silent writer keeps the lock. */
 const HELD_FOR = sql`interval '10 seconds'`;
 
 export interface WriterClaim extends Writer {
@@ -177,7 +261,7 @@ export async function tryLock(db: Db, alias: string, claim: WriterClaim, ended: 
   return rows.length > 0;
 }
 
-/** Keeps the lock for another while, also if it expired and nobody took it. Returns false if it was lost. */
+/** Renews the lock, even if it expired, unless another writer took it. Returns false if it was lost. */
 export async function renewLock(db: Db, alias: string, token: string): Promise<boolean> {
   const { rows } = await sql`
     update directory_writers set held_until = clock_timestamp() + ${HELD_FOR}

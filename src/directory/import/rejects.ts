@@ -23,7 +23,7 @@ export class TooManyRejects extends Error {}
 export function assertFewRejects(limit: RejectLimit, rejected: number, rows: number, isEnd: boolean): void {
   const isOver = 'rows' in limit ? rejected > limit.rows : isEnd && rejected * 100 > limit.percent * rows;
   if (!isOver) return;
-  const allowed = 'rows' in limit ? `${limit.rows}` : `${limit.percent} %`;
+  const allowed = 'rows' in limit ? `${limit.rows}` : `${limit.percent}%`;
   throw new TooManyRejects(`${rejected} of ${rows} rows were rejected; the limit is ${allowed}. Nothing was swapped.`);
 }
 

@@ -35,36 +35,43 @@ export interface Reject {
   row: string;
 }
 
-export type CheckedRecord = { row: CreatorRow; reject?: undefined } | { row?: undefined; reject: Reject };
+/** The fields of a creator that a patch has. */
+export type CreatorPatch = Omit<CreatorRow, 'username'> & { username?: string | undefined };
+
+export type CheckedRecord<R extends CreatorPatch = CreatorRow> =
+  | { row: R; reject?: undefined }
+  | { row?: undefined; reject: Reject };
+
+const PatchRow = ImportRow.partial().required({ pk: true });
 
 export function rejectOf(record: SourceRecord, field: string | null, code: string, reason: string): Reject {
   const { file, line, lines = 1, text } = record;
   return { file, line, lines, field, code, reason, row: text.slice(0, EXCERPT_CHARACTERS).toWellFormed() };
 }
 
-function rejected(record: SourceRecord, field: string | null, code: string, reason: string): CheckedRecord {
+function rejected(record: SourceRecord, field: string | null, code: string, reason: string): { reject: Reject } {
   return { reject: rejectOf(record, field, code, reason) };
 }
 
 /** The path of a text with half a surrogate pair, which JSON can express but UTF-8 cannot. */
-function brokenField(row: CreatorRow): string | undefined {
+function brokenField(row: CreatorPatch): string | undefined {
   const isBroken = (value: unknown) => typeof value === 'string' && !value.isWellFormed();
   return Object.entries(row).find(([field, value]) => FIELDS.has(field) && isBroken(value))?.[0];
 }
 
 /** The value as a row, or zod's result for it. */
-function readRow(value: unknown): ReturnType<typeof ImportRow.safeParse> {
+function readRow(value: unknown): z.ZodSafeParseResult<CreatorRow> {
   return isRow(value) ? { success: true, data: value } : ImportRow.safeParse(value, { reportInput: true });
 }
 
-/**
- * Validates a record by the shape that the API returns, and counts the rows with each unknown field. A row may still
- * contain unknown fields; only the API's own fields are to be read.
- */
-export function checkRecord(record: SourceRecord, unknownFields: Map<string, number>): CheckedRecord {
+function check<R extends CreatorPatch>(
+  record: SourceRecord,
+  unknownFields: Map<string, number>,
+  read: (value: unknown) => z.ZodSafeParseResult<R>,
+): CheckedRecord<R> {
   const { value, problem } = record;
   if (problem) return rejected(record, null, problem.code, problem.reason);
-  const parsed = readRow(value);
+  const parsed = read(value);
   if (!parsed.success) {
     const [first] = problemsOf(parsed);
     return rejected(record, first?.field ?? null, first?.code ?? 'invalid', first?.message ?? '');
@@ -80,3 +87,14 @@ export function checkRecord(record: SourceRecord, unknownFields: Map<string, num
     return rejected(record, broken, 'invalid_text', 'holds half of a surrogate pair, which is not a character.');
   return { row: parsed.data };
 }
+
+/**
+ * Validates a record by the shape that the API returns, and counts the rows with each unknown field. A row may still
+ * contain unknown fields; only the API's own fields are to be read.
+ */
+export const checkRecord = (record: SourceRecord, unknownFields: Map<string, number>): CheckedRecord =>
+  check(record, unknownFields, readRow);
+
+/** The same for a patch, which needs only a `pk`. */
+export const checkPatch = (record: SourceRecord, unknownFields: Map<string, number>): CheckedRecord<CreatorPatch> =>
+  check(record, unknownFields, (value) => PatchRow.safeParse(value, { reportInput: true }));

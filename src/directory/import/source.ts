@@ -32,11 +32,15 @@ export interface Source {
 
 const CHUNK_BYTES = 1 << 18;
 
-/** The kind of rows: creators, or only `pk`s. */
-export type RowKind = 'creators' | 'pks';
+/** The kind of rows: whole creators, some fields of creators, or only `pk`s. */
+export type RowKind = 'creators' | 'patches' | 'pks';
 
-const COLUMNS: Readonly<Record<RowKind, readonly string[]>> = { creators: ['pk', 'username'], pks: ['pk'] };
-const OPENINGS: Readonly<Record<RowKind, RegExp>> = { creators: /^\{/, pks: /^[{\d]/ };
+const COLUMNS: Readonly<Record<RowKind, readonly string[]>> = {
+  creators: ['pk', 'username'],
+  patches: ['pk'],
+  pks: ['pk'],
+};
+const OPENINGS: Readonly<Record<RowKind, RegExp>> = { creators: /^\{/, patches: /^\{/, pks: /^[{\d]/ };
 const PACKED = /\.(?:gz|gzip|zst|zstd)$/i;
 const OF_JSON = new Set(['.ndjson', '.jsonl', '.json']);
 

@@ -1,4 +1,5 @@
 import { type IndexFacts, indexBehind, listIndices, wereLive } from '../../engines/elastic/indices.ts';
+import { countForgotten } from '../forget/queries.ts';
 import {
   type DirectoryImport,
   findHeld,
@@ -21,18 +22,21 @@ export interface DirectoryStatus {
   /** The import that waits for `approve` or `discard`. */
   held: DirectoryImport | undefined;
   writer: Writer | undefined;
+  /** Opt-outs in force. */
+  forgotten: number;
 }
 
 export async function readStatus(engines: DirectoryEngines): Promise<DirectoryStatus> {
   const { elastic, db, alias } = engines;
   const live = await indexBehind(elastic, alias);
-  const [all, onceLive, retired, imports, held, writer] = await Promise.all([
+  const [all, onceLive, retired, imports, held, writer, forgotten] = await Promise.all([
     listIndices(elastic, `${alias}-`),
     wereLive(elastic, alias),
     listRetired(db, alias),
     listUnfinished(db, alias),
     findHeld(db, alias),
     findRunningWriter(db, alias),
+    countForgotten(db),
   ]);
   const indices = all.filter(({ name }) => isIndexName(alias, name));
   const liveFacts = indices.find(({ name }) => name === live);
@@ -47,5 +51,6 @@ export async function readStatus(engines: DirectoryEngines): Promise<DirectorySt
     imports: imports.map((row) => ({ ...row, isRunning: isRun(row, writer) })),
     held,
     writer,
+    forgotten,
   };
 }

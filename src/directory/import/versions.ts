@@ -1,20 +1,7 @@
-import {
-  deleteIndex,
-  indexBehind,
-  indexExists,
-  listIndices,
-  swapAlias,
-  wereLive,
-} from '../../engines/elastic/indices.ts';
-import {
-  type DirectoryWrite,
-  findHeld,
-  listRetired,
-  listUnfinished,
-  listWrites,
-  recordLive,
-  updateImport,
-} from './queries.ts';
+import { deleteIndex, indexBehind, indexExists, listIndices, wereLive } from '../../engines/elastic/indices.ts';
+import { finishUnfinished } from '../forget/forget.ts';
+import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, updateImport } from './queries.ts';
+import { swapLive } from './swap.ts';
 import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
 
 /** How long a previously live index is always kept, for clients paging through it and for rollbacks. */
@@ -35,16 +22,15 @@ export interface RollbackReport {
 /** Makes the previously live index live again. A second call goes back one more. */
 export async function rollback(engines: DirectoryEngines, options: WaitOptions): Promise<RollbackReport> {
   return await asWriter(engines, 'rollback', options, async (lock) => {
-    const { elastic, db, clock, alias } = engines;
+    const { elastic, db, alias } = engines;
     const from = await indexBehind(elastic, alias);
     if (from === undefined) throw new Error(`The alias ${alias} has no index.`);
     for (const { state, indexName } of await listRetired(db, alias)) {
       if (state !== 'superseded' || !indexName || indexName === from) continue;
       if (!(await indexExists(elastic, indexName))) continue;
       const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
-      await lock.assertLocked();
-      await swapAlias(elastic, alias, from, indexName);
-      await recordLive(db, alias, indexName, clock.now(), 'rolled_back');
+      await finishUnfinished(engines);
+      await swapLive(engines, { kind: 'rollback', from, to: indexName }, lock);
       return { from, to: indexName, forgotten };
     }
     throw new Error(`No previous index is kept; ${from} stays live.`);

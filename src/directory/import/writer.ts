@@ -6,8 +6,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { indexBehind } from '../../engines/elastic/indices.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Context } from '../../operation/context.ts';
 import type { Clock } from '../../values/clock.ts';
 import { ignoreFailure } from '../../values/errors.ts';
+import type { Secrets } from '../../values/secrets.ts';
+import { recoverChanges } from '../changes/recover.ts';
 import type { Layout } from './definition.ts';
 import { findWriter, recordLive, renewLock, tryLock, unlock, type Writer } from './queries.ts';
 
@@ -20,7 +23,21 @@ export interface DirectoryEngines {
   alias: string;
   /** For new indices; one shard without replicas by default. */
   layout?: Layout;
+  /** Read only once a creator opted out, because their names are hashed under a sealed key. */
+  secrets(): Secrets;
 }
+
+/** The engines of a process that serves this directory. */
+export const enginesOf = ({
+  elastic,
+  postgres,
+  clock,
+  config,
+  secrets,
+}: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'config' | 'secrets'>): DirectoryEngines => ({
+  ...{ elastic, db: postgres.db, clock, alias: config.directoryAlias, layout: config.directoryLayout },
+  secrets: () => secrets,
+});
 
 class DirectoryBusy extends Error {}
 
@@ -110,6 +127,7 @@ export async function asWriter<T>(
   }, RENEW_EVERY_MS);
   try {
     const live = await indexBehind(elastic, alias);
+    await recoverChanges({ elastic, db, alias }, live);
     if (live) await recordLive(db, alias, live, clock.now());
     return await work({
       assertLocked: async () => {

@@ -1,47 +1,31 @@
 import type { Updateable } from 'kysely';
-import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
+import { byCreator, type Merged } from '../../figures/queries.ts';
+import type { CurrencyFigures } from '../../figures/schema.ts';
+import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
-import type { Work } from '../../operation/work.ts';
+import { inWork, type Work } from '../../operation/work.ts';
 import { newId } from '../../values/ids.ts';
-import { given } from '../../values/patch.ts';
-import { readProfile } from './profiles.ts';
+import { fromMinor } from '../../values/money.ts';
+import { eachOfMany, toWire } from '../../values/wire.ts';
+import { getBrandCurrency } from '../brands/queries.ts';
+import type { ProfileColumns } from './profiles/actions.ts';
 import {
   type CreatorRow,
+  type CreatorsTable,
   type Identity,
   insertCreator,
+  type ListedCreator,
+  listCreatorsByEmail,
   listMatching,
+  listMerged,
   lockBrandRoster,
   updateCreator,
 } from './queries.ts';
-
-/** The values of a creator's public profiles, as columns; unknown values are absent. */
-export type ProfileColumns = Partial<
-  Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
->;
+import type { Creator } from './schema.ts';
 
 export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
   name: string | null;
   tags?: string[];
-}
-
-/** Makes outside calls, so never within a transaction. A creator is profiled once every handle is known. */
-export async function lookUpProfile(
-  context: Context,
-  { igHandle, ttHandle }: Omit<Identity, 'email'>,
-): Promise<ProfileColumns> {
-  const [ig, tt] = await Promise.all([
-    igHandle === null ? undefined : readProfile(context, 'photo_app', igHandle),
-    ttHandle === null ? undefined : readProfile(context, 'video_app', ttHandle),
-  ]);
-  const isComplete = (igHandle === null || ig !== undefined) && (ttHandle === null || tt !== undefined);
-  return given({
-    name: ig?.name ?? tt?.name ?? undefined,
-    pfpUrl: ig?.pictureUrl ?? tt?.pictureUrl ?? undefined,
-    igFollowers: ig?.followers ?? undefined,
-    ttFollowers: tt?.followers ?? undefined,
-    engagementRate: ig?.engagementRate ?? tt?.engagementRate ?? undefined,
-    profiledAt: isComplete ? context.clock.now() : undefined,
-  });
 }
 
 /** Creates the creator; undefined if another creator of the brand has the e-mail or a handle. */
@@ -64,7 +48,10 @@ export async function changeCreator(
 ): Promise<CreatorRow | undefined> {
   await lockBrandRoster(work.db, work.brandId);
   const unprofiled = change.igHandle || change.ttHandle ? { profiledAt: null } : {};
-  const row = await updateCreator(work.db, old, { ...unprofiled, ...change, updatedAt: work.now });
+  const isReaddressed = change.email !== undefined && change.email?.toLowerCase() !== old.email?.toLowerCase();
+  // The reader of the earlier address no longer sees the page.
+  const revoked = isReaddressed ? { linkVersion: old.linkVersion + 1 } : {};
+  const row = await updateCreator(work.db, old, { ...unprofiled, ...change, ...revoked, updatedAt: work.now });
   if (row) work.audit({ resourceId: row.id, old, new: row });
   return row;
 }
@@ -96,4 +83,79 @@ export async function ensureCreator(
     if (change) creator = (await changeCreator(work, creator, change)) ?? creator;
   }
   return creator.id;
+}
+
+/** Mails the page of each brand that knows this address, at most once an hour, and does not reveal whether any does. */
+export async function mailPageLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
+  for (const { id, brandId, email: to, linkVersion } of await listCreatorsByEmail(postgres.db, email)) {
+    if (to === null) continue;
+    const actor = { brandId, keyId: null, operation: 'request_page', requestId };
+    await inWork(postgres.db, clock, actor, async (work) => {
+      const subjectRow = `${id}:${work.now.toISOString().slice(0, 13)}`;
+      const params = { creator_id: id, link_version: linkVersion };
+      await queueMail(work, { kind: 'page_requested', to, subjectRow, creatorId: id, params });
+    });
+  }
+}
+
+const moneyOf = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
+  revenue: fromMinor(revenueMinor, currency),
+  commissions_earned: fromMinor(commissionMinor, currency),
+});
+
+/** Money in the brand's currency, and separately in others. */
+function performanceOf(figures: readonly CurrencyFigures[], currency: string): Creator['performance'] {
+  const own = figures.find((one) => one.currency === currency);
+  const others = figures.filter((one) => one !== own && (one.revenueMinor !== 0 || one.commissionMinor !== 0));
+  return {
+    clicks: figures.reduce((sum, { clicks }) => sum + clicks, 0),
+    conversions: figures.reduce((sum, { conversions }) => sum + conversions, 0),
+    ...(own ? moneyOf(own) : { revenue: 0, commissions_earned: 0 }),
+    by_currency: others.map((one) => ({ currency: one.currency, ...moneyOf(one) })),
+  };
+}
+
+/** The brand of the creators and its currency. */
+interface Owner {
+  brandId: string;
+  currency: string;
+  merged: Merged;
+}
+
+export async function ownerOf({ db }: Context['postgres'], brandId: string): Promise<Owner> {
+  const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
+  return { brandId, currency, merged };
+}
+
+/** Creators with their all-time results. */
+export async function creatorsOf(
+  clickhouse: Context['clickhouse'],
+  { brandId, currency, merged }: Owner,
+  rows: readonly ListedCreator[],
+): Promise<Creator[]> {
+  const figures = await byCreator(
+    clickhouse,
+    brandId,
+    rows.map(({ id }) => id),
+    merged,
+  );
+  return rows.map(({ igHandle, ttHandle, ...row }) => ({
+    ...toWire(row),
+    photo_app: igHandle,
+    video_app: ttHandle,
+    on_roster: row.rosterStatus !== 'removed',
+    roster_id: row.entryId,
+    performance: performanceOf(figures.get(row.id) ?? [], currency),
+  }));
+}
+
+/** The same for a list of any length. */
+export async function* eachCreatorOf(
+  { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
+  brandId: string,
+  rows: AsyncIterable<ListedCreator>,
+): AsyncGenerator<Creator> {
+  // Before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
+  const owner = await ownerOf(postgres, brandId);
+  yield* eachOfMany(rows, (part) => creatorsOf(clickhouse, owner, part));
 }

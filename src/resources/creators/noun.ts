@@ -1,5 +1,6 @@
 import { noun } from '../../operation/noun.ts';
-import { profileConsumer, profileCreators } from './jobs.ts';
+import { creatorMails } from './mails.ts';
+import { profileConsumer, profileCreators } from './profiles/jobs.ts';
 import { creatorOperations } from './routes.ts';
 
 export const creators = noun({
@@ -12,4 +13,5 @@ export const creators = noun({
   operations: creatorOperations,
   jobs: [profileCreators],
   consumers: [profileConsumer],
+  mails: creatorMails,
 });

@@ -1,10 +1,37 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { type Cut, cutTo, inWindow } from '../../engines/postgres/window.ts';
-import type { CreatorsTable } from '../../engines/postgres/workflow-tables.ts';
 import type { ListWindow, Page } from '../../values/page.ts';
-import type { HandlePlatform } from './profiles.ts';
+import type { HandlePlatform } from './profiles/actions.ts';
+
+export interface CreatorsTable {
+  id: string;
+  brandId: string;
+  email: string | null;
+  name: string | null;
+  igHandle: string | null;
+  ttHandle: string | null;
+  pfpUrl: string | null;
+  igFollowers: number | null;
+  ttFollowers: number | null;
+  engagementRate: number | null;
+  tags: Generated<string[]>;
+  profiledAt: Date | null;
+  profileAttempts: Generated<number>;
+  profileRetryAt: Date | null;
+  /** Of the creator's page: incrementing it revokes its links. */
+  linkVersion: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    creators: CreatorsTable;
+  }
+}
 
 export type CreatorRow = Selectable<CreatorsTable>;
 
@@ -96,6 +123,8 @@ const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFo
 /** The larger of two audiences: they overlap, so a sum would count people twice. */
 const largestFollowing = sql<number | null>`greatest(creators.ig_followers, creators.tt_followers)`;
 
+const TIMES = { time: 'entry.addedAt', changed: ['entry.addedAt', 'entry.updatedAt', 'creators.updatedAt'] };
+
 /** Creators who are or were on the roster. Applicants are not creators of the brand. */
 function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
   const { platform, min_followers } = where;
@@ -104,7 +133,7 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
     .innerJoin('creators', 'creators.id', 'entry.creatorId')
     .where('entry.brandId', '=', brandId)
     .where('creators.brandId', '=', brandId)
-    .where(inWindow('entry.addedAt', where))
+    .where(inWindow(TIMES, where))
     .where(isPerson(where));
   // No handles of the stream app are stored.
   if (platform === 'stream_app') return matching.where(sql<boolean>`false`);
@@ -205,6 +234,23 @@ export async function getCreator(db: Db, brandId: string, id: string): Promise<C
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
+}
+
+/** Found by id alone, because a visitor with the page's link has no brand. */
+export async function findCreatorPage(db: Db, id: string): Promise<CreatorRow | undefined> {
+  return await db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Searches every brand: who lost their link only gives an address. */
+export async function listCreatorsByEmail(db: Db, email: string) {
+  return await db
+    .selectFrom('creators')
+    .select(['id', 'brandId', 'email', 'linkVersion'])
+    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute();
 }
 
 export interface PersonWhere {

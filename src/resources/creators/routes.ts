@@ -2,7 +2,7 @@ import { fresh, freshRows } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { read } from '../../operation/kit.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
-import { creatorsOf, eachCreatorOf, ownerOf } from './performance.ts';
+import { creatorsOf, eachCreatorOf, ownerOf } from './actions.ts';
 import { eachCreator, listCreators as findCreators } from './queries.ts';
 import { Creator, CreatorFilter, CreatorList } from './schema.ts';
 

@@ -58,7 +58,7 @@ export const personFields = {
   engagementRate: z
     .number()
     .nullable()
-    .describe('Engagement rate in percent: 3.5 means 3.5 %. Null if unknown.')
+    .describe('Engagement rate in percent: 3.5 means 3.5%. Null if unknown.')
     .meta({ example: 3.5 }),
   tags: z
     .array(z.string())
@@ -124,7 +124,7 @@ export const CreatorFilter = z.object({
     )
     .optional(),
   min_followers: integerParameter({ min: 0 })
-    .describe('Minimum followers on `platform`; without it, on the platform where the creator has most.')
+    .describe('Minimum followers on `platform`. Without it, on the platform where the creator has most.')
     .optional(),
   ...ListQuery,
 });

@@ -1,11 +1,15 @@
 import { bumpVersion } from '../../access/credits/queries.ts';
 import { createKey } from '../../access/keys/actions.ts';
-import type { KeyKind } from '../../engines/postgres/tables.ts';
+import { type KeyLimits, limitsOf, NO_LIMITS } from '../../access/keys/limits.ts';
+import type { KeyKind } from '../../access/keys/queries.ts';
+import { forcedProblems } from '../../directory/forced.ts';
 import type { Work } from '../../operation/work.ts';
 import { HOUR_MS } from '../../values/duration.ts';
-import { ApiError, notFound } from '../../values/errors.ts';
+import { ApiError, notFound, type Problem, validationError } from '../../values/errors.ts';
+import { given } from '../../values/patch.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
+import type { LimitsPatch } from './schema.ts';
 
 export type Made = ApiKeyRow & { key: string };
 
@@ -13,12 +17,28 @@ interface Wanted {
   name: string;
   type: KeyKind;
   expires_at?: Date | null | undefined;
+  limits?: LimitsPatch | undefined;
 }
 
 /** The audit log shows only the first and last characters of a key. */
-const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy }: ApiKeyRow) => ({
-  ...{ id, kind, name, expiresAt, revokedAt, replacedBy },
+const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: ApiKeyRow) => ({
+  ...{ id, kind, name, expiresAt, revokedAt, replacedBy, limits },
 });
+
+const OF_DATA_KEYS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
+
+/** The limits with the patch applied; undefined if none is left. Throws VALIDATION_ERROR. */
+function limitedTo(kind: ApiKeyRow['kind'], old: KeyLimits | undefined, patch: LimitsPatch): KeyLimits | undefined {
+  const limits: KeyLimits = { ...NO_LIMITS, ...old, ...given(patch) };
+  const problems: Problem[] = OF_DATA_KEYS.filter((name) => kind !== 'data' && limits[name] !== null).map((name) => ({
+    field: `limits.${name}`,
+    code: 'contradiction',
+    message: 'is a limit of data keys; brand keys spend no credits.',
+  }));
+  problems.push(...forcedProblems('limits.forced_filters', limits.forced_filters));
+  if (problems.length > 0) throw validationError(problems);
+  return Object.values(limits).every((value) => value === null) ? undefined : limits;
+}
 
 async function lock(work: Work, id: string): Promise<ApiKeyRow> {
   const row = await lockApiKey(work.db, work.brandId, id);
@@ -26,7 +46,7 @@ async function lock(work: Work, id: string): Promise<ApiKeyRow> {
   return row;
 }
 
-export async function makeApiKey(work: Work, { name, type, expires_at }: Wanted): Promise<Made> {
+export async function makeApiKey(work: Work, { name, type, expires_at, limits = {} }: Wanted): Promise<Made> {
   const { db, brandId, now } = work;
   const subscription = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === type);
   if (!subscription) throw new ApiError('CONFLICT', `The brand has no ${type} subscription.`);
@@ -34,7 +54,7 @@ export async function makeApiKey(work: Work, { name, type, expires_at }: Wanted)
   const { id, key } = await createKey(
     db,
     { now: () => now },
-    { ...request, ...(expires_at ? { expiresAt: expires_at } : {}) },
+    { ...request, limits: limitedTo(type, undefined, limits), ...(expires_at ? { expiresAt: expires_at } : {}) },
   );
   const row = await lock(work, id);
   work.audit({ resourceId: id, old: null, new: auditOf(row) });
@@ -50,7 +70,7 @@ export async function rotateApiKey(work: Work, id: string, overlapHours: number)
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
     throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
-  const made = await makeApiKey(work, { name: old.name, type: old.kind });
+  const made = await makeApiKey(work, { name: old.name, type: old.kind, limits: limitsOf(old.limits) });
   const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
   const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
   const row = await updateApiKey(db, brandId, id, {
@@ -60,6 +80,23 @@ export async function rotateApiKey(work: Work, id: string, overlapHours: number)
   await bumpVersion(db, old.subscriptionId);
   work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
   return made;
+}
+
+/** Every process applies new limits from the key's next call on. */
+export async function patchApiKey(
+  work: Work,
+  id: string,
+  patch: { name?: string | undefined; limits?: LimitsPatch | undefined },
+): Promise<ApiKeyRow> {
+  const old = await lock(work, id);
+  const limits = patch.limits && limitedTo(old.kind, limitsOf(old.limits), patch.limits);
+  const row = await updateApiKey(work.db, work.brandId, id, {
+    ...given({ name: patch.name }),
+    ...(patch.limits ? { limits: limits ? JSON.stringify(limits) : null } : {}),
+  });
+  await bumpVersion(work.db, old.subscriptionId);
+  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  return row;
 }
 
 /** Revoking again changes nothing. */

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { ListWindow } from '../../values/page.ts';
@@ -19,6 +20,7 @@ const COLUMNS = [
   'revokedAt',
   'lastUsedAt',
   'replacedBy',
+  'limits',
 ] as const;
 
 /** Sessions are stored as keys too, and are excluded. */
@@ -28,6 +30,7 @@ export const apiKeys = listing({
   noun: 'key',
   table: 'api_keys',
   time: 'createdAt',
+  changed: ['createdAt', 'revokedAt'],
   matching: (db, _brandId, { type }: KeyWhere) => keysOf(db).where((eb) => eb.and(given({ kind: type }))),
   rows: (db) => keysOf(db).select(COLUMNS),
 });
@@ -47,7 +50,7 @@ export async function updateApiKey(
   db: Db,
   brandId: string,
   id: string,
-  change: { revokedAt?: Date; expiresAt?: Date; replacedBy?: string },
+  change: { revokedAt?: Date; expiresAt?: Date; replacedBy?: string; name?: string; limits?: string | null },
 ): Promise<ApiKeyRow> {
   return await db
     .updateTable('apiKeys')
@@ -56,4 +59,17 @@ export async function updateApiKey(
     .where('id', '=', id)
     .returning(COLUMNS)
     .executeTakeFirstOrThrow();
+}
+
+/** Keys of all brands that owners get mails about, and that were used since. */
+export async function listKeysToAlert(db: Db, usedSince: Date) {
+  return await db
+    .selectFrom('apiKeys as key')
+    .innerJoin('subscriptions as subscription', 'subscription.id', 'key.subscriptionId')
+    .where('key.limits', 'is not', null)
+    .where(sql<boolean>`key.limits ->> 'alert_at' is not null`)
+    .where('key.revokedAt', 'is', null)
+    .where('key.lastUsedAt', '>', usedSince)
+    .select(['key.id', 'key.name', 'key.brandId', 'key.limits', 'key.subscriptionId', 'subscription.anchorAt'])
+    .execute();
 }

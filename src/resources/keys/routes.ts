@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
+import { limitsOf, NO_LIMITS } from '../../access/keys/limits.ts';
 import type { Context } from '../../operation/context.ts';
 import { read } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
-import { makeApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
+import { makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
 import { type ApiKeyRow, apiKeys } from './queries.ts';
-import { ApiKey, ApiKeyAnswer, ApiKeyCreate, ApiKeyFilter, ApiKeyList, ApiKeyMade, ApiKeyRotate } from './schema.ts';
+import {
+  ApiKey,
+  ApiKeyAnswer,
+  ApiKeyCreate,
+  ApiKeyFilter,
+  ApiKeyList,
+  ApiKeyMade,
+  ApiKeyPatch,
+  ApiKeyRotate,
+} from './schema.ts';
 
 const tag = 'API keys';
 const Id = z.object({ id: z.string().max(100).describe('API key id.') });
@@ -21,7 +31,8 @@ function stateOf({ revokedAt, expiresAt }: ApiKeyRow, now: Date): z.infer<typeof
 
 function keyOf(row: ApiKeyRow, now: Date) {
   const masked = `${row.firstCharacters}…${row.lastCharacters}`;
-  return ApiKey.parse({ ...toWire(row), type: row.kind, masked, state: stateOf(row, now) });
+  const limits = limitsOf(row.limits) ?? NO_LIMITS;
+  return ApiKey.parse({ ...toWire(row), type: row.kind, masked, state: stateOf(row, now), limits });
 }
 
 async function refresh({ postgres, redis, clock }: Context, { caller }: { caller: { brandId: string } }) {
@@ -67,6 +78,25 @@ const createKeyOperation = change({
   },
 });
 
+const updateKey = change({
+  id: 'update_key',
+  method: 'PATCH',
+  path: '/v1/keys/{id}',
+  tag,
+  summary: 'Rename an API key or set its limits',
+  description: "New limits apply from the key's next call on. What it has already spent counts.",
+  callers: ['session'],
+  params: Id,
+  query: nothing,
+  body: ApiKeyPatch,
+  response: ApiKeyAnswer,
+  errors: ['NOT_FOUND'],
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { params, body }) => ({ data: keyOf(await patchApiKey(work, params.id, body), work.now) }),
+  afterwards: refresh,
+});
+
 const rotateKey = change({
   id: 'rotate_key',
   method: 'POST',
@@ -110,4 +140,4 @@ const revokeKey = change({
   afterwards: refresh,
 });
 
-export const keyOperations = [listKeys, createKeyOperation, rotateKey, revokeKey] as const;
+export const keyOperations = [listKeys, createKeyOperation, updateKey, rotateKey, revokeKey] as const;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { KeyLimits } from '../../access/keys/limits.ts';
 import { createdAt, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp, timestampInput } from '../../values/page.ts';
 
@@ -13,6 +14,11 @@ const name = z
   .max(100)
   .describe('Name of the key, shown in lists and the audit log.')
   .meta({ example: 'warehouse' });
+
+/** The limits that a request sets: an omitted one stays as it was, null removes it. */
+export const LimitsPatch = KeyLimits.partial();
+export type LimitsPatch = z.output<typeof LimitsPatch>;
+const limits = LimitsPatch.describe('Limits to set. An omitted one stays; null removes it.');
 
 export const ApiKey = z
   .object({
@@ -32,6 +38,7 @@ export const ApiKey = z
       .nullable()
       .describe('Id of the key that a rotation made to replace it; null if none.')
       .meta({ example: null }),
+    limits: KeyLimits.describe('Limits of the key; each is null if there is none.'),
   })
   .meta({ id: 'ApiKey' });
 
@@ -49,8 +56,11 @@ export const ApiKeyCreate = z
     name,
     type,
     expires_at: timestampInput.nullable().optional().describe('When the key should stop working; never if omitted.'),
+    limits: limits.optional(),
   })
   .meta({ id: 'ApiKeyCreate' });
+
+export const ApiKeyPatch = z.object({ name: name.optional(), limits: limits.optional() }).meta({ id: 'ApiKeyPatch' });
 
 export const ApiKeyRotate = z
   .object({

@@ -1,63 +1,129 @@
-import { type Selectable, sql } from 'kysely';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { SavedSearchesTable } from '../../engines/postgres/people-tables.ts';
+import { updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 
-type SavedSearchRow = Selectable<SavedSearchesTable>;
-
-/** Searches belong to one person. */
-interface Whose {
+interface SavedSearchesTable {
+  id: string;
   brandId: string;
-  personId: string;
+  /** Null for a search that was saved with a key. */
+  personId: string | null;
+  name: string;
+  filters: Json<Record<string, string>>;
+  shared: Generated<boolean>;
+  version: Generated<number>;
+  tracked: Generated<boolean>;
+  seq: number | null;
+  seqAt: Date | null;
+  problem: string | null;
+  found: Generated<number>;
+  alertEvery: 'import' | 'day' | 'week' | null;
+  alertMail: Generated<string[]>;
+  alerted: Generated<number>;
+  alertedAt: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
 }
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    savedSearches: SavedSearchesTable;
+  }
+}
+
+export type SavedSearchRow = Selectable<SavedSearchesTable>;
+
+/** Who sees searches: a person their own and shared ones, a key shared ones. */
+export interface Viewer {
+  brandId: string;
+  personId: string | null;
+}
+
+const countOf = (where: ReturnType<typeof sql>) =>
+  sql<number>`(select count(*) from saved_search_matches as match where match.search_id = saved_searches.id ${where})`;
 
 export const savedSearches = listing({
   noun: 'saved search',
   table: 'saved_searches',
   time: 'createdAt',
-  matching: (db, _brandId, { personId }: ListWindow & Pick<Whose, 'personId'>) =>
-    db.selectFrom('savedSearches').where('personId', '=', personId),
-  rows: (db) => db.selectFrom('savedSearches').selectAll(),
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, { personId }: ListWindow & Pick<Viewer, 'personId'>) =>
+    db
+      .selectFrom('savedSearches')
+      .where(({ or, eb }) =>
+        or([eb('savedSearches.shared', '=', true), eb('savedSearches.personId', '=', personId ?? '')]),
+      ),
+  rows: (db) =>
+    db
+      .selectFrom('savedSearches')
+      .selectAll()
+      .select([
+        sql<string | null>`(select email from people where people.id = saved_searches.person_id)`.as('by'),
+        countOf(sql``).as('matches'),
+        sql<Record<string, { number: number; unseen: number }>>`(
+          select coalesce(jsonb_object_agg(look.person_id, jsonb_build_object(
+            'number', look.number, 'unseen', ${countOf(sql`and match.number > look.number`)})), '{}')
+          from saved_search_looks as look where look.search_id = saved_searches.id)`.as('looks'),
+      ]),
 });
 
-/** The search with this name, ignoring case, locked until the transaction ends. */
-export async function lockSavedSearchNamed(db: Db, { brandId, personId }: Whose, name: string) {
+const seenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
+  db
+    .selectFrom('savedSearches')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where(({ or, eb }) => or([eb('shared', '=', true), eb('personId', '=', personId ?? '')]));
+
+export const findSavedSearch = (db: Db, viewer: Viewer, id: string) => seenBy(db, viewer, id).executeTakeFirst();
+
+/** The search, locked until the transaction ends. */
+export const lockSavedSearch = (db: Db, viewer: Viewer, id: string) =>
+  seenBy(db, viewer, id).forUpdate().executeTakeFirst();
+
+/** The search of this person, or of keys, with this name, ignoring case; locked until the transaction ends. */
+export async function lockSavedSearchNamed(
+  db: Db,
+  { brandId, personId }: Viewer,
+  name: string,
+): Promise<SavedSearchRow | undefined> {
   return await db
     .selectFrom('savedSearches')
     .selectAll()
     .where('brandId', '=', brandId)
-    .where('personId', '=', personId)
+    .where('personId', personId === null ? 'is' : '=', personId)
     .where(sql`lower(name)`, '=', sql`lower(${name})`)
     .forUpdate()
     .executeTakeFirst();
 }
 
-/** Inserts the search, or replaces the one of the same name, ignoring case. */
-export async function putSavedSearch(
-  db: Db,
-  row: Whose & { id: string; name: string; filters: Record<string, string>; now: Date },
-): Promise<SavedSearchRow> {
-  const { now, filters, ...own } = row;
-  const text = JSON.stringify(filters);
-  return await db
-    .insertInto('savedSearches')
-    .values({ ...own, filters: text, createdAt: now })
-    .onConflict((conflict) =>
-      conflict
-        .expression(sql`brand_id, person_id, lower(name)`)
-        .doUpdateSet({ name: own.name, filters: text, updatedAt: now }),
-    )
-    .returningAll()
+/** Searches of people who were removed do not count. */
+export async function countSavedSearches(db: Db, brandId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('savedSearches')
+    .leftJoin('people', 'people.id', 'savedSearches.personId')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('savedSearches.brandId', '=', brandId)
+    .where(({ or, eb }) => or([eb('shared', '=', true), eb('people.removedAt', 'is', null)]))
     .executeTakeFirstOrThrow();
+  return count;
 }
 
-export async function deleteSavedSearch(db: Db, { brandId, personId }: Whose, id: string) {
-  return await db
-    .deleteFrom('savedSearches')
-    .where('brandId', '=', brandId)
-    .where('personId', '=', personId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
+export const insertSavedSearch = (db: Db, row: Insertable<SavedSearchesTable>) =>
+  db.insertInto('savedSearches').values(row).returningAll().executeTakeFirstOrThrow();
+
+export const updateSavedSearch = (db: Db, brandId: string, id: string, change: Updateable<SavedSearchesTable>) =>
+  updateOwn(db.updateTable('savedSearches').set(change).returningAll(), brandId, id);
+
+export async function deleteSavedSearch(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('savedSearches').where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+/** Deletes searches that were not shared and whose people were removed. */
+export async function deleteOrphans(db: Db): Promise<void> {
+  await sql`
+    delete from saved_searches using people
+    where people.id = saved_searches.person_id and people.removed_at is not null and not shared`.execute(db);
 }

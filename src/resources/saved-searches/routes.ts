@@ -1,83 +1,128 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
-import { personOf } from '../../access/keys/rules.ts';
-import { read } from '../../operation/kit.ts';
+import { create, get, patch, read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
-import { newId } from '../../values/ids.ts';
-import type { ListWindow } from '../../values/page.ts';
+import { type ListWindow, listOf } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
-import { deleteSavedSearch, lockSavedSearchNamed, putSavedSearch, savedSearches } from './queries.ts';
-import { SavedSearch, SavedSearchAnswer, SavedSearchCreate, SavedSearchFilter, SavedSearchList } from './schema.ts';
+import { changeSearch, removeSearch, saveSearch, startSearch, viewerOf } from './actions.ts';
+import { findSavedSearch, savedSearches } from './queries.ts';
+import { SavedSearch, SavedSearchCreate, SavedSearchFilter, SavedSearchPatch } from './schema.ts';
 
-const tag = 'Directory';
-// Viewers save searches too, so these count as reads of the brand.
-const ofOneself = { readOnly: true, idempotent: true, destructive: false };
-const whose = (caller: Caller) => ({ brandId: caller.brandId, personId: personOf(caller).id });
+const tag = 'Saved searches';
+const path = '/v1/saved-searches';
+const one = { path: '/v1/saved-searches/{id}', tag, item: SavedSearch } as const;
+const byId = z.object({ id: z.string().max(100).describe('Saved search id.') });
+
+type Row = Awaited<ReturnType<typeof savedSearches.get>>;
+
+function itemOf(row: Row, caller: Caller) {
+  const { alertEvery, alertMail, looks, ...rest } = row;
+  const look = caller.kind === 'session' ? looks[caller.person.id] : undefined;
+  const { number = 0, unseen = row.matches } = look ?? {};
+  const alert = alertEvery === null ? null : { every: alertEvery, mail: alertMail };
+  return { ...toWire(rest), unseen, seen_after: String(number), alert };
+}
 
 const listSavedSearches = read({
   id: 'list_saved_searches',
-  path: '/v1/saved-searches',
+  path,
   tag,
-  summary: 'Your saved searches of the directory',
-  description: 'Newest first.',
-  callers: ['session'],
+  summary: 'Saved searches of the directory',
+  description: 'Newest first: shared ones, and for a person their own.',
+  forAgents: { description: 'To run one, search with `saved`.', omits: ['page', 'limit'] },
   query: SavedSearchFilter,
-  response: SavedSearchList,
-  hints: ofOneself,
-  handler: answersWhere(
-    savedSearches,
-    (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, ...whose(caller) }),
-    SavedSearch,
-    (row) => toWire(row),
-  ).handler,
+  response: listOf(SavedSearch),
+  handler: async (context, call) => await listFor(call.caller).handler(context, call),
+  csv: {
+    item: SavedSearch,
+    rows: (context, call) => listFor(call.caller).csv.rows(context, call),
+  },
 });
 
-const saveSearch = change({
-  id: 'save_search',
-  method: 'POST',
-  path: '/v1/saved-searches',
-  tag,
+/** The list as a caller sees it. */
+function listFor(caller: Caller) {
+  const whereOf = (_context: unknown, { query }: ListCall<ListWindow>) => ({ ...query, ...viewerOf(caller) });
+  return answersWhere(savedSearches, whereOf, SavedSearch, (row: Row) => itemOf(row, caller));
+}
+
+const saveOperation = create({
+  ...{ id: 'save_search', path, tag, item: SavedSearch },
   summary: 'Save a search of the directory',
-  description: 'Replaces your saved search of the same name, ignoring case.',
-  callers: ['session'],
-  params: nothing,
-  query: nothing,
+  description:
+    'Replaces the saved search of the same name, ignoring case. Creators who match now are never new. A brand has up to 200.',
+  forAgents: {
+    description: 'Replaces that of the same name.',
+    example: { name: 'LA', filters: { city: 'LA' } },
+    omits: ['shared', 'alert'],
+  },
+  directory: true,
+  forViewers: true,
   body: SavedSearchCreate,
-  response: SavedSearchAnswer,
-  status: 201,
-  hints: ofOneself,
-  lookUp: noLookUp,
-  apply: async ({ db, now, audit }, { caller, body }) => {
-    const old = await lockSavedSearchNamed(db, whose(caller), body.name);
-    const row = await putSavedSearch(db, { ...whose(caller), ...body, id: newId('ssr', now.getTime()), now });
-    audit({ resourceId: row.id, old: old ?? null, new: row });
-    return { data: toWire(row) };
+  errors: ['SUBSCRIPTION_REQUIRED', 'SAVED_SEARCH_LIMIT_REACHED'],
+  lookUp: (context, { caller, body }) => startSearch(context, caller.brandId, body.filters),
+  apply: async (work, { caller, body }, started) => {
+    const id = await saveSearch(work, caller, body, started);
+    return itemOf(await savedSearches.get(work.db, work.brandId, id), caller);
   },
 });
 
-const deleteSearch = change({
-  id: 'delete_saved_search',
-  method: 'DELETE',
-  path: '/v1/saved-searches/{id}',
-  tag,
+const getSavedSearch = get({
+  ...one,
+  ...{ id: 'get_saved_search', summary: 'One saved search', description: 'Includes the number of its matches.' },
+  // list_saved_searches does the same.
+  forAgents: false,
+  params: byId,
+  find: async ({ postgres }, { caller, params: { id } }) => {
+    if (!(await findSavedSearch(postgres.db, viewerOf(caller), id))) throw notFound('saved search');
+    return itemOf(await savedSearches.get(postgres.db, caller.brandId, id), caller);
+  },
+});
+
+const updateSavedSearch = patch({
+  ...one,
+  id: 'update_saved_search',
+  summary: 'Change a saved search',
+  description: 'A value changes a field; null ends the alert. Other filters begin again: nothing is new yet.',
+  forAgents: false,
+  directory: true,
+  forViewers: true,
+  params: byId,
+  body: SavedSearchPatch,
+  errors: ['NOT_FOUND', 'CONFLICT', 'SUBSCRIPTION_REQUIRED'],
+  lookUp: async (context, { caller, body: { filters } }) =>
+    filters ? await startSearch(context, caller.brandId, filters) : undefined,
+  apply: async (work, { caller, params: { id }, body }, started) => {
+    await changeSearch(work, caller, { id, body, started });
+    return itemOf(await savedSearches.get(work.db, work.brandId, id), caller);
+  },
+});
+
+const deleteSavedSearch = change({
+  ...{ id: 'delete_saved_search', method: 'DELETE', path: one.path, tag },
   summary: 'Delete a saved search',
-  description: 'Only your own searches can be deleted.',
-  callers: ['session'],
-  params: z.object({ id: z.string().max(100).describe('Saved search id.') }),
-  query: nothing,
-  body: nothing,
-  response: SavedSearchAnswer,
+  description: 'With its matches and its alert.',
+  forAgents: false,
+  callers: ['brand'],
+  forViewers: true,
+  ...{ params: byId, query: nothing, body: nothing },
+  response: z.object({ data: SavedSearch }),
   errors: ['NOT_FOUND'],
-  hints: { ...ofOneself, destructive: true },
+  hints: { readOnly: false, idempotent: true, destructive: true },
   lookUp: noLookUp,
-  apply: async ({ db, audit }, { caller, params: { id } }) => {
-    const row = await deleteSavedSearch(db, whose(caller), id);
+  apply: async (work, { caller, params: { id } }) => {
+    const row = await savedSearches.find(work.db, work.brandId, id);
+    await removeSearch(work, caller, id);
     if (!row) throw notFound('saved search');
-    audit({ resourceId: id, old: row, new: null });
-    return { data: toWire(row) };
+    return { data: itemOf(row, caller) };
   },
 });
 
-export const savedSearchOperations = [listSavedSearches, saveSearch, deleteSearch] as const;
+export const savedSearchOperations = [
+  listSavedSearches,
+  saveOperation,
+  getSavedSearch,
+  updateSavedSearch,
+  deleteSavedSearch,
+] as const;

@@ -6,8 +6,10 @@ import { read } from '../../operation/kit.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
+import { readSeries } from './calls/actions.ts';
 import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
 import { UsageFilter, UsageList, UsageRow } from './schema.ts';
+import { getSearchUsage } from './searches/routes.ts';
 
 const DEFAULT_DAYS = 30;
 
@@ -43,18 +45,27 @@ const listUsage = read({
   path: '/v1/usage',
   tag: 'Usage',
   summary: 'Credits and calls per data key and day',
-  description: 'Sums of the credit ledger. A call shows up within two seconds.',
-  forAgents: { example: {} },
+  description:
+    'Sums of the credit ledger. A call shows up within two seconds. `granularity` and `by` add a series of all calls by hour ' +
+    'or day and by key, operation or status.',
+  forAgents: {
+    description: 'Sums of the credit ledger. A call shows up within two seconds.',
+    example: {},
+    omits: ['granularity', 'by'],
+  },
   query: UsageFilter,
   response: UsageList,
   handler: async (context, { caller, query }) => {
     const page = pageOf(query);
     const { db } = context.postgres;
-    const { rows, total } = await selectUsage(db, caller.brandId, windowOf(query, context.clock.now()), page);
+    const window = windowOf(query, context.clock.now());
+    const series = query.granularity || query.by ? await readSeries(context, caller.brandId, window, query) : undefined;
+    const { rows, total } = await selectUsage(db, caller.brandId, window, page);
     const balance = await balanceOf(context, caller.brandId);
     return {
       data: rows.map((row) => UsageRow.parse(toWire(row))),
       pagination: paginationOf(page, total),
+      ...(series ? { series } : {}),
       summary: { balance },
     };
   },
@@ -65,4 +76,4 @@ const listUsage = read({
   },
 });
 
-export const usageOperations = [listUsage] as const;
+export const usageOperations = [listUsage, getSearchUsage] as const;

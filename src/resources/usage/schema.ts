@@ -1,13 +1,21 @@
 import { z } from 'zod';
 import { idField } from '../../values/fields.ts';
-import { PageQuery, Pagination } from '../../values/page.ts';
+import { PageQuery, Pagination, timestamp } from '../../values/page.ts';
 
 const day = z.iso.date();
 
 export const UsageFilter = z.object({
-  from: day.describe('First UTC day; by default 29 days before `to`.').optional(),
-  to: day.describe('Last UTC day, inclusive; today by default.').optional(),
+  from: day.describe('Start of the period: its first UTC day. By default 29 days before `to`.').optional(),
+  to: day.describe('End of the period: its last UTC day, inclusive. Today by default.').optional(),
   key_id: z.string().max(100).describe('Only calls with this data key.').optional(),
+  granularity: z
+    .enum(['hour', 'day'])
+    .describe('Adds `series`: all calls by UTC hour, for at most 31 days, or by UTC day, for at most 400.')
+    .optional(),
+  by: z
+    .enum(['key', 'operation', 'status'])
+    .describe('Adds `series`, with a row for each key (the default), operation or status in a period.')
+    .optional(),
   ...PageQuery,
 });
 export type UsageFilter = z.output<typeof UsageFilter>;
@@ -47,9 +55,42 @@ const CreditBalance = z
   })
   .meta({ id: 'CreditBalance' });
 
+const CallSum = z
+  .object({
+    start: timestamp.describe('Start of the hour or day.').meta({ example: '2026-03-02T09:00:00.000Z' }),
+    key_id: idField('key', 'Key that made the calls. Only with `by=key`.').optional(),
+    key_name: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Name of the key that made the calls. Only with `by=key`.')
+      .meta({ example: 'warehouse' }),
+    operation: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('Operation of the calls; null if there is none at the path. Only with `by=operation`.')
+      .meta({ example: 'search_creators' }),
+    status: z
+      .number()
+      .int()
+      .optional()
+      .describe('HTTP status of these answers. Only with `by=status`.')
+      .meta({ example: 200 }),
+    calls: z.number().int().describe('Calls in the period, free and refused ones too.').meta({ example: 96 }),
+    credits: z.number().int().describe('Credits that these calls cost, after refunds.').meta({ example: 410 }),
+  })
+  .meta({ id: 'CallSum' });
+
 export const UsageList = z.object({
   data: z.array(UsageRow),
   pagination: Pagination,
+  series: z
+    .array(CallSum)
+    .optional()
+    .describe(
+      'Calls of all keys, oldest first, from the record of calls; periods without calls are left out. It may lack calls that `data` has. Only with `granularity` or `by`.',
+    ),
   summary: z
     .object({
       balance: CreditBalance.nullable().describe(

@@ -1,8 +1,10 @@
 import { z } from 'zod';
-import type { Clause } from '../../directory/query.ts';
-import { DirectoryCreator } from '../../directory/schema.ts';
-import { getJson } from '../../engines/http/client.ts';
-import type { Context } from '../../operation/context.ts';
+import type { Clause } from '../../../directory/query.ts';
+import { DirectoryCreator } from '../../../directory/schema.ts';
+import { getJson } from '../../../engines/http/client.ts';
+import type { Context } from '../../../operation/context.ts';
+import { given } from '../../../values/patch.ts';
+import type { CreatorRow, Identity } from '../queries.ts';
 
 const PROVIDER_TIMEOUT_MS = 3_000;
 const PROVIDER_MAX_BYTES = 64 * 1024;
@@ -13,7 +15,7 @@ const NAMESAKES = 10;
 export type HandlePlatform = 'photo_app' | 'video_app';
 
 /** The public profile of a handle. */
-export interface Profile {
+interface Profile {
   name: string | null;
   pictureUrl: string | null;
   followers: number | null;
@@ -71,11 +73,7 @@ async function askProvider(
 }
 
 /** A handle's profile from the first source that knows it. A source that fails counts as not knowing it. */
-export async function readProfile(
-  context: Context,
-  platform: HandlePlatform,
-  handle: string,
-): Promise<Profile | undefined> {
+async function readProfile(context: Context, platform: HandlePlatform, handle: string): Promise<Profile | undefined> {
   const sources = [
     () => (platform === 'photo_app' ? readDirectory(context, handle) : Promise.resolve(undefined)),
     () => askProvider(context, platform, handle),
@@ -88,4 +86,29 @@ export async function readProfile(
     if (profile) return profile;
   }
   return undefined;
+}
+
+/** The values of a creator's public profiles, as columns; unknown values are absent. */
+export type ProfileColumns = Partial<
+  Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
+>;
+
+/** Makes outside calls, so never within a transaction. A creator is profiled once every handle is known. */
+export async function lookUpProfile(
+  context: Context,
+  { igHandle, ttHandle }: Omit<Identity, 'email'>,
+): Promise<ProfileColumns> {
+  const [ig, tt] = await Promise.all([
+    igHandle === null ? undefined : readProfile(context, 'photo_app', igHandle),
+    ttHandle === null ? undefined : readProfile(context, 'video_app', ttHandle),
+  ]);
+  const isComplete = (igHandle === null || ig !== undefined) && (ttHandle === null || tt !== undefined);
+  return given({
+    name: ig?.name ?? tt?.name ?? undefined,
+    pfpUrl: ig?.pictureUrl ?? tt?.pictureUrl ?? undefined,
+    igFollowers: ig?.followers ?? undefined,
+    ttFollowers: tt?.followers ?? undefined,
+    engagementRate: ig?.engagementRate ?? tt?.engagementRate ?? undefined,
+    profiledAt: isComplete ? context.clock.now() : undefined,
+  });
 }

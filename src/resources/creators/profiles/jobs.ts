@@ -1,9 +1,9 @@
-import type { Context } from '../../operation/context.ts';
-import type { Job } from '../../operation/job.ts';
-import type { EventConsumer } from '../../operation/noun.ts';
-import { inWork } from '../../operation/work.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Job } from '../../../operation/job.ts';
+import type { EventConsumer } from '../../../operation/noun.ts';
+import { inWork } from '../../../operation/work.ts';
+import { type CreatorRow, claimUnprofiled, updateProfile } from '../queries.ts';
 import { lookUpProfile } from './actions.ts';
-import { type CreatorRow, claimUnprofiled, updateProfile } from './queries.ts';
 
 const AT_ONCE = 10;
 

@@ -1,0 +1,34 @@
+import { awaitBulks, readDocuments } from '../../engines/elastic/indices.ts';
+import type { Elastic } from '../../engines/elastic/open.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { type Change, changesOf } from './changes.ts';
+import { type ChangeBatch, dropChanges, listStaged, replaceStaged } from './queries.ts';
+
+/** The changes of a write's staged batch that were made before the writer died. */
+async function madeOf(elastic: Elastic, { version: index, lines }: ChangeBatch): Promise<Change[]> {
+  const changes = changesOf(lines ?? '');
+  const found = await readDocuments(elastic, index, [...new Set(changes.map(({ pk }) => String(pk)))]);
+  const versions = new Map(found.map(({ id, version }) => [Number(id), version]));
+  return changes.filter(({ pk, type, version }) => {
+    const stored = versions.get(pk);
+    return stored === undefined ? type === 'removed' : stored >= version;
+  });
+}
+
+/** Settles changes whose writer died after it staged them. Runs as the only writer of the directory. */
+export async function recoverChanges(
+  { elastic, db, alias }: { elastic: Elastic; db: Db; alias: string },
+  live: string | undefined,
+): Promise<void> {
+  const staged = await listStaged(db, alias);
+  if (staged.some(({ kind, version }) => (kind === 'import' || kind === 'rollback') && version !== live)) {
+    // The alias never moved.
+    await dropChanges(db, alias);
+    return;
+  }
+  for (const batch of staged) {
+    if (batch.kind === 'import' || batch.kind === 'rollback') continue;
+    await awaitBulks(elastic, batch.version);
+    await replaceStaged(db, batch.id, await madeOf(elastic, batch));
+  }
+}

@@ -1,0 +1,82 @@
+import type { Caller } from '../../access/keys/queries.ts';
+import type { Db } from '../../engines/postgres/open.ts';
+import { type Problem, validationError } from '../../values/errors.ts';
+import { given } from '../../values/patch.ts';
+import { isDeclared, problemsOf } from '../../values/problems.ts';
+import { CreatorSearchQuery, Settled } from '../search-schema.ts';
+import { findFilters } from './queries.ts';
+
+/** Parameters of one call, which are not part of what a search finds. */
+const OF_A_CALL: ReadonlySet<string> = new Set([
+  ...['saved', 'page', 'limit', 'offset', 'walk', 'cursor', 'max_credits', 'directory_version', 'with'],
+  ...['preview', 'facets', 'stats', 'facet_size', 'facet_q'],
+]);
+
+export type SavedFilters = Readonly<Record<string, string>>;
+
+/** Search ignores blank values too. */
+const withoutBlanks = (filters: SavedFilters) =>
+  Object.fromEntries(Object.entries(filters).filter(([, value]) => value.trim() !== ''));
+
+const parse = (filters: SavedFilters) => CreatorSearchQuery.safeParse(withoutBlanks(filters), { reportInput: true });
+
+/** The problems with filters that shall be saved. A filter may hold what its parameter may hold. */
+export function savedProblems(field: string, filters: SavedFilters): Problem[] {
+  const unknown = Object.keys(filters)
+    .filter((name) => !isDeclared(CreatorSearchQuery, name) || OF_A_CALL.has(name))
+    .map((name) => ({ field: `${field}.${name}`, code: 'invalid', message: 'is not a filter or order of search.' }));
+  const problems = problemsOf(parse(filters)).map((problem) => ({
+    ...problem,
+    field: `${field}.${problem.field.split('.', 1)[0]}`,
+  }));
+  return [...unknown, ...problems];
+}
+
+const parseSaved = (filters: SavedFilters) =>
+  parse(Object.fromEntries(Object.entries(filters).filter(([name]) => !OF_A_CALL.has(name))));
+
+/** Saved filters as a search. Throws VALIDATION_ERROR if an earlier release accepted what search does not. */
+export function readSaved(field: string, filters: SavedFilters): CreatorSearchQuery {
+  const parsed = parseSaved(filters);
+  if (parsed.success) return parsed.data;
+  throw validationError(problemsOf(parsed).map((problem) => ({ ...problem, field: `${field}.${problem.field}` })));
+}
+
+/** The same; undefined where `readSaved` throws. */
+export const findReadable = (filters: SavedFilters): CreatorSearchQuery | undefined => parseSaved(filters).data;
+
+type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { kind: 'session' }>, 'person'>>;
+
+/** The names of the parameters that narrow or order; `q_as` always has a value. */
+const ownOf = (query: CreatorSearchQuery): string[] =>
+  Object.keys(given(query)).filter((name) => name !== 'q_as' && !OF_A_CALL.has(name));
+
+/**
+ * The query with the filters of the saved search that it names; its own narrow further. Throws VALIDATION_ERROR if the
+ * caller has no such search, or if a parameter contradicts it.
+ */
+export async function withSaved(
+  db: Db,
+  { brandId, person }: Runner,
+  query: CreatorSearchQuery,
+): Promise<CreatorSearchQuery> {
+  const { saved: id } = query;
+  if (id === undefined) return query;
+  const filters = await findFilters(db, brandId, id, person?.id);
+  if (!filters) {
+    const message = `${JSON.stringify(id)} is not a saved search that this caller may run.`;
+    throw validationError([{ field: 'saved', code: 'not_found', message }]);
+  }
+  const saved = readSaved('saved', filters);
+  const known = new Set(ownOf(saved));
+  const twice = ownOf(query).filter((name) => known.has(name));
+  if (twice.length > 0) {
+    const message = 'must not be combined with saved: the saved search has it too.';
+    throw validationError(twice.map((field) => ({ field, code: 'contradiction', message })));
+  }
+  const q_as = saved.q_as === 'text' ? saved.q_as : query.q_as;
+  const whole: CreatorSearchQuery = { ...query, ...given(saved), q_as };
+  const settled = Settled.safeParse(whole, { reportInput: true });
+  if (!settled.success) throw validationError(problemsOf(settled));
+  return whole;
+}

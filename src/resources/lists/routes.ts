@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import type { Caller } from '../../access/keys/queries.ts';
+import { findCards } from '../../directory/pks.ts';
+import type { Context } from '../../operation/context.ts';
+import { act, create, get, list, patch, read } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { upload } from '../../operation/upload.ts';
+import { pageOf, paginationOf } from '../../values/page.ts';
+import { given } from '../../values/patch.ts';
+import { toWire } from '../../values/wire.ts';
+import { addCreators, createList, findNamed, receiveNames, removeCreators, searchPks } from './actions.ts';
+import { creatorLists, deleteList, listCreators, updateList } from './queries.ts';
+import {
+  CreatorList,
+  CreatorListCreate,
+  CreatorListPatch,
+  CreatorsAdded,
+  CreatorsRemoved,
+  CreatorsToAdd,
+  CreatorsToRemove,
+  ListedCreatorFilter,
+  ListedCreators,
+} from './schema.ts';
+
+const tag = 'Lists';
+const all = { path: '/v1/lists', tag, item: CreatorList } as const;
+const one = { path: '/v1/lists/{id}', tag, item: CreatorList } as const;
+const creators = { path: '/v1/lists/{id}/creators', tag } as const;
+const byId = z.object({ id: z.string().max(100).describe('List id.') });
+
+/** Searches on this process see a change at once. */
+const afterwards = async ({ directory }: Context, { caller, params }: { caller: Caller; params: { id: string } }) =>
+  directory.lists.changed(caller.brandId, params.id);
+
+const hints = { readOnly: false, idempotent: true, destructive: false };
+
+export const listOperations = [
+  list({
+    ...all,
+    ...{ id: 'list_lists', summary: "The brand's lists of creators", description: 'Newest first.' },
+    rows: creatorLists,
+    itemOf: (row) => toWire(row),
+  }),
+  create({
+    ...all,
+    id: 'create_list',
+    summary: 'Create a list of creators',
+    description: 'Empty, or with every match of a `search`. A brand has up to 200 lists of up to 100,000 creators.',
+    forAgents: {
+      description: 'Empty, or with every match of a `search`.',
+      example: { name: 'Contacted', search: { city: 'LA' } },
+      omits: ['note'],
+    },
+    directory: true,
+    body: CreatorListCreate,
+    errors: ['SUBSCRIPTION_REQUIRED', 'LIST_LIMIT_REACHED', 'LIST_FULL', 'CONFLICT'],
+    lookUp: (context, { caller, body: { search } }) =>
+      search ? searchPks(context, caller.brandId, search) : Promise.resolve([]),
+    apply: async (work, { caller, body }, pks) => toWire(await createList(work, body, { pks, by: caller.keyId })),
+  }),
+  get({
+    ...one,
+    ...{ id: 'get_list', summary: 'One list', description: 'Includes the number of its creators.' },
+    // list_lists does the same.
+    forAgents: false,
+    params: byId,
+    find: async ({ postgres }, { caller, params }) =>
+      toWire(await creatorLists.get(postgres.db, caller.brandId, params.id)),
+  }),
+  patch({
+    ...one,
+    ...{ id: 'update_list', summary: 'Rename a list', description: 'A value changes a field; null clears the note.' },
+    forAgents: false,
+    params: byId,
+    body: CreatorListPatch,
+    errors: ['NOT_FOUND'],
+    apply: async ({ db, now, brandId, audit }, { params: { id }, body }) => {
+      const old = await creatorLists.lock(db, brandId, id);
+      const row = await updateList(db, brandId, id, { ...given(body), updatedAt: now });
+      audit({ resourceId: id, old, new: row });
+      return toWire(row);
+    },
+  }),
+  change({
+    ...{ id: 'delete_list', method: 'DELETE', path: '/v1/lists/{id}', tag },
+    ...{ summary: 'Delete a list', description: 'From then on, searches that name it get 422.' },
+    forAgents: false,
+    callers: ['brand'],
+    ...{ params: byId, query: nothing, body: nothing },
+    response: z.object({ data: CreatorList }),
+    errors: ['NOT_FOUND'],
+    hints: { ...hints, destructive: true },
+    lookUp: noLookUp,
+    afterwards,
+    apply: async ({ db, brandId, audit }, { params: { id } }) => {
+      const row = await creatorLists.lock(db, brandId, id);
+      await deleteList(db, brandId, id);
+      audit({ resourceId: id, old: row, new: null });
+      return { data: toWire(row) };
+    },
+  }),
+  read({
+    ...creators,
+    id: 'list_listed_creators',
+    summary: 'The creators on a list',
+    description: 'As cards, last added first. To filter or sort them, search with `in_list`.',
+    // search_creators with in_list does the same.
+    forAgents: false,
+    directory: true,
+    params: byId,
+    query: ListedCreatorFilter,
+    response: ListedCreators,
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED'],
+    handler: async ({ postgres, directory }, { caller, params, query }) => {
+      const { creators: total } = await creatorLists.get(postgres.db, caller.brandId, params.id);
+      const page = pageOf(query);
+      const rows = await listCreators(postgres.db, caller.brandId, params.id, page);
+      const cards = await findCards(
+        directory,
+        rows.map(({ pk }) => pk),
+      );
+      return {
+        data: rows.map((row) => ({ ...toWire(row), creator: cards.get(row.pk) ?? null })),
+        pagination: paginationOf(page, total),
+      };
+    },
+  }),
+  act({
+    ...creators,
+    id: 'add_to_list',
+    summary: 'Put creators on a list',
+    description: 'Up to 1,000 of the directory, by `pk` or username. Adding again changes nothing.',
+    forAgents: { description: 'Up to 1,000.', example: { id: 'lst_…', pks: [2_566_083] } },
+    directory: true,
+    params: byId,
+    body: CreatorsToAdd,
+    item: CreatorsAdded,
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL'],
+    hints,
+    lookUp: (context, { body }) => findNamed(context, body),
+    afterwards,
+    apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
+  }),
+  upload({
+    ...{ id: 'add_file_to_list', method: 'POST', path: '/v1/lists/{id}/creators/csv', tag },
+    summary: 'Put the creators of a CSV on a list',
+    description:
+      'Send multipart/form-data with the file as `file`: up to 20 MB, with a header row and a column `pk` or `username`.',
+    forAgents: false,
+    callers: ['brand'],
+    directory: true,
+    ...{ params: byId, query: nothing, body: nothing },
+    response: z.object({ data: CreatorsAdded }),
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
+    hints,
+    receive: (context, _brandId, part) => receiveNames(context, part),
+    release: async () => undefined,
+    apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
+    answer: (_context, data) => ({ data }),
+  }),
+  change({
+    ...creators,
+    ...{ id: 'remove_from_list', method: 'DELETE', summary: 'Remove creators from a list' },
+    description: 'Up to 1,000, in the body. Those that are not on the list are ignored.',
+    forAgents: false,
+    callers: ['brand'],
+    ...{ params: byId, query: nothing, body: CreatorsToRemove },
+    response: z.object({ data: CreatorsRemoved }),
+    errors: ['NOT_FOUND'],
+    hints: { ...hints, destructive: true },
+    lookUp: noLookUp,
+    afterwards,
+    apply: async (work, { params, body }) => ({ data: await removeCreators(work, params.id, body.pks) }),
+  }),
+] as const;
