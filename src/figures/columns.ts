@@ -22,15 +22,19 @@ const GROUP = 'GROUP BY day, link_id, creator_id, currency';
 /** Commission by status. A manual commission has no link, but counts for its creator. */
 const STATES = "('commission_pending', 'commission_approved', 'commission_paid')";
 
-/** The rows that `inside` selects, summed as the views in sql/clickhouse sum them into `link_daily_v1`. */
-export const rawRows = (inside: string) => `(
-  SELECT ${KEYS}, count() AS clicks, 0 AS conversions, 0 AS sales, 0 AS refunds, 0 AS pending, 0 AS approved,
-    0 AS paid, 0 AS refund_adjustment
-  FROM clicks_v1 WHERE ${inside} AND kind = 'counted' ${GROUP}
-  UNION ALL SELECT ${KEYS}, 0 AS clicks, countIf(kind = 'sale' AND line = 0) AS conversions,
+/** The ledger's postings that `inside` selects, summed as the views in sql/clickhouse sum them into `link_daily_v1`. */
+export const postedRows = (inside: string) =>
+  `SELECT ${KEYS}, 0 AS clicks, countIf(kind = 'sale' AND line = 0) AS conversions,
     -sumIf(amount_minor, account = 'sales') AS sales, sumIf(amount_minor, account = 'sales_refunds') AS refunds,
     -sumIf(amount_minor, account = 'commission_pending') AS pending,
     -sumIf(amount_minor, account = 'commission_approved') AS approved,
     -sumIf(amount_minor, account = 'commission_paid') AS paid,
     -sumIf(amount_minor, account = 'refund_adjustment') AS refund_adjustment
-  FROM ledger_v1 WHERE ${inside} AND (link_id != '' OR account IN ${STATES}) ${GROUP})`;
+  FROM ledger_v1 WHERE ${inside} AND (link_id != '' OR account IN ${STATES}) ${GROUP}`;
+
+/** The clicks and postings that `inside` selects, summed likewise. */
+export const rawRows = (inside: string) => `(
+  SELECT ${KEYS}, count() AS clicks, 0 AS conversions, 0 AS sales, 0 AS refunds, 0 AS pending, 0 AS approved,
+    0 AS paid, 0 AS refund_adjustment
+  FROM clicks_v1 WHERE ${inside} AND kind = 'counted' ${GROUP}
+  UNION ALL ${postedRows(inside)})`;

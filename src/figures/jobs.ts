@@ -1,14 +1,19 @@
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
+import { isUncertain } from '../engines/clickhouse/query.ts';
+import type { Db } from '../engines/postgres/open.ts';
 import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
 import { openDue } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
+import { insertOrderFigures, withFacts } from './orders/actions.ts';
+import { listDoubled } from './rollups/queries.ts';
 import { insertPostings } from './sync/actions.ts';
 import {
   type Batch,
   deleteSentBatches,
   insertBatch,
   insertPositions,
+  insertUnfolded,
   isAfterFailover,
   isAnythingToSync,
   listEntries,
@@ -16,9 +21,10 @@ import {
   lockOldestUnsent,
   markSent,
   type Range,
+  type SentAt,
 } from './sync/queries.ts';
 
-type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
+type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clicksRedis' | 'clock'>;
 
 /** The rows of one insert: many enough to be efficient in ClickHouse, few enough for PostgreSQL to read at once. */
 const MAX_ENTRIES = 5_000;
@@ -46,16 +52,62 @@ async function claim({ postgres, clock }: Engines, after: Date | undefined): Pro
 }
 
 /** Depends only on the batch, so that a repeated send has the same token. */
-const tokenOf = ({ id, createdAt }: Batch) => `ledger:${id}:${createdAt.getTime()}`;
+const tokenOf = (name: 'ledger' | 'orders', { id, createdAt }: Batch) => `${name}:${id}:${createdAt.getTime()}`;
 
-/** Sends the oldest batch. Returns false if there is none, or if another worker is sending it. */
-async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boolean> {
+const brandsOf = (ranges: readonly Range[]) => [...new Set(ranges.map(({ brand_id }) => brand_id))];
+
+/** Where a batch goes. `insert` resolves to whether it was sent more than once; undefined if it has to wait. */
+interface Destination {
+  table: 'ledger_v1' | 'order_figures_v1';
+  column: SentAt;
+  insert: (engines: Engines, db: Db, batch: Batch) => Promise<boolean | undefined>;
+}
+
+const POSTINGS: Destination = {
+  table: 'ledger_v1',
+  column: 'sentAt',
+  insert: async ({ clickhouse }, db, batch) =>
+    await insertPostings(clickhouse, await listEntries(db, batch.ranges), tokenOf('ledger', batch)),
+};
+
+/** The country of an order is that of the click that won it, so that click goes first. */
+const ORDERS: Destination = {
+  table: 'order_figures_v1',
+  column: 'ordersSentAt',
+  insert: async (engines, db, batch) => {
+    const entries = await withFacts(engines, db, await listEntries(db, batch.ranges));
+    if (entries.isClickAwaited) return undefined;
+    return await insertOrderFigures(engines.clickhouse, entries, tokenOf('orders', batch));
+  },
+};
+
+/**
+ * Sends a batch. A cluster may count it twice if its answer to an earlier attempt was lost or uncertain; then the figures
+ * of those brands are rebuilt. Returns false if the batch has to wait.
+ */
+async function send(engines: Engines, db: Db, batch: Batch, { table, insert }: Destination): Promise<boolean> {
+  const { postgres, clickhouse } = engines;
+  const brandIds = brandsOf(batch.ranges);
+  try {
+    const isRepeated = await insert(engines, db, batch);
+    if (!isRepeated) return isRepeated !== undefined;
+    const from = Math.min(...batch.ranges.map((range) => range.from));
+    await insertUnfolded(postgres.db, await listDoubled(clickhouse, table, brandIds, from));
+    return true;
+  } catch (error) {
+    if (clickhouse.cluster !== undefined && isUncertain(error)) await insertUnfolded(postgres.db, brandIds);
+    throw error;
+  }
+}
+
+/** Sends the oldest batch. Returns false if there is none, if it has to wait, or if another worker is sending it. */
+async function sendOldest(engines: Engines, destination: Destination): Promise<boolean> {
+  const { postgres, clock } = engines;
   return await postgres.db.transaction().execute(async (trx) => {
     if (await isAfterFailover(trx)) return false;
-    const batch = await lockOldestUnsent(trx);
-    if (!batch) return false;
-    await insertPostings(clickhouse, await listEntries(trx, batch.ranges), tokenOf(batch));
-    await markSent(trx, batch.id, clock.now());
+    const batch = await lockOldestUnsent(trx, destination.column);
+    if (!batch || !(await send(engines, trx, batch, destination))) return false;
+    await markSent(trx, batch.id, destination.column, clock.now());
     return true;
   });
 }
@@ -67,8 +119,9 @@ async function sendOldest({ postgres, clickhouse, clock }: Engines): Promise<boo
 export async function syncLedger(engines: Engines, after?: Date): Promise<void> {
   await insertPositions(engines.postgres.db, after);
   // One batch at a time, because each read of figures looks into every unsent batch.
-  do while (await sendOldest(engines));
+  do while (await sendOldest(engines, POSTINGS));
   while (await claim(engines, after));
+  while (await sendOldest(engines, ORDERS));
 }
 
 /** Each pass first checks, in one statement, whether any brand has new entries. */

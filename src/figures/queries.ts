@@ -18,10 +18,10 @@ const CreatorSums = Sums.extend({ owner_id: z.string() });
 export type Merged = ReadonlyMap<string, string>;
 
 /** The current creator of a row. Almost no brand has merged creators; then it is just the column. */
-const ownerOf = (merged: Merged): string =>
+export const ownerOf = (merged: Merged, column = 'creator_id'): string =>
   merged.size === 0
-    ? 'creator_id'
-    : `transform(creator_id, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, creator_id)`;
+    ? column
+    : `transform(${column}, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, ${column})`;
 
 /** Lifetime figures of each link; zeros for a link without any yet. */
 export async function lifetimeOf(
@@ -91,6 +91,9 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
 
+/** What figures are read from: the postings' sums, or those of orders by the click that won them, which come later. */
+type Read = 'postings' | 'orders';
+
 /**
  * Undefined if the engine does not answer. If that is ClickHouse, there are no figures, so the caller does not wait for
  * it again.
@@ -115,16 +118,18 @@ interface Standing {
 async function standingOf(
   { postgres, clicksRedis, clickhouse, clock }: Engines,
   brandId: string,
+  read: Read,
 ): Promise<Standing | undefined> {
   const now = clock.now().getTime();
   const requestedAt = performance.now();
-  const [{ oldestUnsynced, isWhole }, clickedAt, wasSound] = await Promise.all([
+  const [{ oldestUnsynced, oldestUnsyncedOrder, isWhole }, clickedAt, wasSound] = await Promise.all([
     findStanding(postgres.db, brandId),
     oldestWaitingClick(clicksRedis),
     wasReconciled(clickhouse),
   ]);
   if (!isWhole || !wasSound) return undefined;
-  const waitingSince = Math.min(oldestUnsynced?.getTime() ?? Number.POSITIVE_INFINITY, clickedAt);
+  const missing = read === 'orders' ? [oldestUnsynced, oldestUnsyncedOrder] : [oldestUnsynced];
+  const waitingSince = Math.min(clickedAt, ...missing.flatMap((at) => at?.getTime() ?? []));
   return {
     at: new Date(Math.min(now, waitingSince - 1)),
     isStillWhole: async () => {
@@ -151,8 +156,9 @@ export async function fresh<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: Requested,
   read: () => Promise<T>,
+  from: Read = 'postings',
 ): Promise<T> {
-  const standing = await ifAnswered(() => standingOf(context, brandId));
+  const standing = await ifAnswered(() => standingOf(context, brandId, from));
   const answer = await read();
   if (standing && (await ifAnswered(standing.isStillWhole))) setHeader('x-data-as-of', standing.at.toISOString());
   return answer;
@@ -170,9 +176,34 @@ export async function freshRows<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: Requested,
   rows: AsyncIterable<T>,
+  from: Read = 'postings',
 ): Promise<AsyncIterable<T>> {
-  const standing = await ifAnswered(() => standingOf(context, brandId));
+  const standing = await ifAnswered(() => standingOf(context, brandId, from));
   if (!standing) return rows;
   setHeader('x-data-as-of', standing.at.toISOString());
   return stillWhole(standing, rows);
+}
+
+/** How an operation answers with a page of figures, and with all rows as CSV: both say how fresh they are. */
+export function figuresAnswer<Query, Answer, Item extends z.ZodObject>({
+  item,
+  page,
+  rows,
+  from = 'orders',
+}: {
+  item: Item;
+  page: (context: Context, brandId: string, query: Query) => Promise<Answer>;
+  rows: (context: Context, brandId: string, query: Query) => AsyncIterable<z.input<Item>>;
+  from?: Read;
+}) {
+  type Question = Requested & { query: Query };
+  return {
+    handler: (context: Context, call: Question) =>
+      fresh(context, call, () => page(context, call.caller.brandId, call.query), from),
+    csv: {
+      item,
+      rows: (context: Context, call: Question) =>
+        freshRows(context, call, rows(context, call.caller.brandId, call.query), from),
+    },
+  };
 }

@@ -1,6 +1,5 @@
 import { LRUCache } from 'lru-cache';
 import { ZodError } from 'zod';
-import type { Provider } from '../engines/postgres/attribution-tables.ts';
 import type { Context } from '../operation/context.ts';
 import {
   countFailure,
@@ -12,7 +11,7 @@ import {
 import { type Inbox, openInbox, type RawDelivery } from '../resources/store-deliveries/actions.ts';
 import { clientOf } from '../stores/clients.ts';
 import { parseDelivery } from '../stores/delivery-body.ts';
-import { storeUnavailable } from '../stores/provider.ts';
+import { type Provider, storeUnavailable } from '../stores/provider.ts';
 import { openStoreSecrets } from '../stores/store-secrets.ts';
 import { type ApiError, ignoreFailure, toApiError, validationError } from '../values/errors.ts';
 import { problemsOf } from '../values/problems.ts';

@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { quorumSettings } from '../../engines/clickhouse/insert.ts';
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
-import { command, idTuple, integer, query, queryInTime } from '../../engines/clickhouse/query.ts';
+import { command, idTuple, integer, query, queryInTime, READ_BACK, readBack } from '../../engines/clickhouse/query.ts';
+import { tsvTime } from '../../engines/clickhouse/tsv.ts';
+import { clickDimensions, DIMENSION_KEYS, dimensionDifference } from '../breakdown/dimensions.ts';
 import { COLUMNS, rawRows } from '../columns.ts';
 import type { Range } from '../sync/queries.ts';
 
@@ -26,10 +29,11 @@ export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string)
     ['link_daily_v1', difference(KEYS, rawRows('brand_id = {brand:String}'), daily)],
     ['link_life_v1', difference('link_id, creator_id, currency', daily, ofBrand('link_life_v1'))],
     ['brand_daily_v1', difference('day, currency', daily, ofBrand('brand_daily_v1'))],
+    ['dimension_daily_v1', dimensionDifference('brand_id = {brand:String}')],
   ] as const;
   const broken: { table: string; rows: number }[] = [];
   for (const [table, sql] of comparisons) {
-    const [found] = await query(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, { brand: brandId });
+    const [found] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, { brand: brandId });
     if (found && found.count > 0) broken.push({ table, rows: found.count });
   }
   return broken;
@@ -58,7 +62,7 @@ export async function listAccountSums(
   left: readonly Range[],
 ): Promise<AccountSum[]> {
   const without = left.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ');
-  return await query(
+  return await readBack(
     clickhouse,
     AccountSum,
     `SELECT account, currency, toString(sum(amount_minor)) AS amount, count() AS postings,
@@ -84,30 +88,75 @@ export async function listBrands(clickhouse: ClickHouse): Promise<string[]> {
 /** The last ledger entry of each brand. */
 export async function listLastSeqs(clickhouse: ClickHouse): Promise<{ brandId: string; seq: number }[]> {
   const Row = z.object({ brand_id: z.string(), seq: integer });
-  const rows = await query(clickhouse, Row, 'SELECT brand_id, max(seq) AS seq FROM ledger_v1 GROUP BY brand_id');
+  const rows = await readBack(clickhouse, Row, 'SELECT brand_id, max(seq) AS seq FROM ledger_v1 GROUP BY brand_id');
   return rows.map(({ brand_id: brandId, seq }) => ({ brandId, seq }));
 }
 
+/** Of these brands, those with a row that was stored twice since the sequence number. */
+export async function listDoubled(
+  clickhouse: ClickHouse,
+  table: 'ledger_v1' | 'order_figures_v1',
+  brandIds: readonly string[],
+  from: number,
+): Promise<string[]> {
+  const Row = z.object({ brand_id: z.string() });
+  const sql = `SELECT brand_id FROM ${table} WHERE brand_id IN ${idTuple(brandIds)} AND seq >= {from:UInt64}
+    GROUP BY brand_id HAVING count() != uniqExact(seq, line)`;
+  return (await readBack(clickhouse, Row, sql, { from })).map(({ brand_id }) => brand_id);
+}
+
+/** Deletes the brand's clicks up to a time. The rollups keep them until the brand is rebuilt. */
+export const deleteClicks = (clickhouse: ClickHouse, brandId: string, until: Date): Promise<void> =>
+  command(
+    clickhouse,
+    "DELETE FROM clicks_v1 WHERE brand_id = {brand:String} AND at <= toDateTime64({until:String}, 3, 'UTC')",
+    {
+      brand: brandId,
+      until: tsvTime(until),
+    },
+  );
+
+const FOLDED = [
+  'ledger_v1',
+  'link_daily_v1',
+  'link_life_v1',
+  'brand_daily_v1',
+  'order_figures_v1',
+  'dimension_daily_v1',
+];
+
 /** Deletes everything of the brands that can be rebuilt. Their clicks stay. */
 export async function deleteFolded(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
-  for (const table of ['ledger_v1', 'link_daily_v1', 'link_life_v1', 'brand_daily_v1']) {
+  for (const table of FOLDED) {
     await command(clickhouse, `DELETE FROM ${table} WHERE brand_id IN ${idTuple(brandIds)}`);
   }
 }
 
+const Month = z.object({ month: integer });
+
 /**
- * Inserts the brands' counted clicks into `link_daily_v1`, and through its views into the other rollups. Deduplication
- * is off, because a second rebuild must insert the same rows again.
+ * Inserts the brands' clicks into `link_daily_v1`, and through its views into the other rollups, and into
+ * `dimension_daily_v1`. Deduplication is off, because a second rebuild must insert the same rows again. The sets of
+ * visitors take memory, so they are made a month at a time.
  */
 export async function rebuildClicks(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
+  const inside = `brand_id IN ${idTuple(brandIds)}`;
+  const settings = `SETTINGS ${['insert_deduplicate = 0', 'max_partitions_per_insert_block = 0', READ_BACK, ...quorumSettings(clickhouse.cluster)].join(', ')}`;
   await command(
     clickhouse,
     `INSERT INTO link_daily_v1 (brand_id, ${KEYS}, clicks)
     SELECT brand_id, toDate(at) AS day, link_id, creator_id, currency, count() AS clicks
-    FROM clicks_v1 WHERE brand_id IN ${idTuple(brandIds)} AND kind = 'counted'
-    GROUP BY brand_id, ${KEYS}
-    SETTINGS insert_deduplicate = 0, max_partitions_per_insert_block = 0`,
+    FROM clicks_v1 WHERE ${inside} AND kind = 'counted'
+    GROUP BY brand_id, ${KEYS} ${settings}`,
   );
+  const months = `SELECT DISTINCT toYYYYMM(at) AS month FROM clicks_v1 WHERE ${inside} ORDER BY month`;
+  for (const { month } of await readBack(clickhouse, Month, months)) {
+    const rows = clickDimensions(`${inside} AND toYYYYMM(at) = ${month}`);
+    await command(
+      clickhouse,
+      `INSERT INTO dimension_daily_v1 (brand_id, ${DIMENSION_KEYS}, clicks, visitors) ${rows} ${settings}`,
+    );
+  }
 }
 
 const Reconciliation = z.object({ step: z.enum(['waiting', 'done']), claim: z.string(), batch: integer });

@@ -20,11 +20,11 @@ function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, rec
     .join('');
 }
 
-/** Inserts entries into ClickHouse, which adds them to every rollup. */
+/** Inserts entries into ClickHouse, which adds them to every rollup. Resolves to whether they were sent more than once. */
 export async function insertPostings(
   clickhouse: ClickHouse,
   entries: readonly SyncedEntry[],
   token: string,
-): Promise<void> {
-  await insertOnce(clickhouse, 'ledger_v1', COLUMNS, entries.map(rowsOf).join(''), token);
+): Promise<boolean> {
+  return await insertOnce(clickhouse, 'ledger_v1', COLUMNS, entries.map(rowsOf).join(''), token);
 }

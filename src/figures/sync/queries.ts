@@ -1,8 +1,46 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Generated, type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import { StoredPostings } from '../../outbox/ledger-entry.ts';
 import { movedSince } from '../../outbox/queries.ts';
+import type { OrderLines } from '../orders/products.ts';
+
+interface LedgerBatchesTable {
+  id: Generated<number>;
+  ranges: Json<unknown>;
+  createdAt: CreatedAt;
+  sentAt: Date | null;
+  ordersSentAt: Date | null;
+}
+
+/** A batch goes to the table of postings, and to the table of orders once the clicks that won them are in ClickHouse. */
+export type SentAt = 'sentAt' | 'ordersSentAt';
+
+interface UnfoldedBrandsTable {
+  brandId: string;
+  triedAt: Date;
+}
+
+interface FiguresHistoryTable {
+  onlyOne: Generated<boolean>;
+  history: string;
+}
+
+/** The last ledger entry that is in a batch for ClickHouse. */
+interface LedgerPositionsTable {
+  brandId: string;
+  seq: number;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    ledgerBatches: LedgerBatchesTable;
+    unfoldedBrands: UnfoldedBrandsTable;
+    figuresHistory: FiguresHistoryTable;
+    ledgerPositions: LedgerPositionsTable;
+  }
+}
 
 /** Entries of one brand, inclusive at both ends. */
 export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to: z.number().int() });
@@ -54,7 +92,8 @@ export async function lockBehind(db: Db, limit: number, after?: Date): Promise<B
 /** Whether any entry must be sent to ClickHouse, in one statement. */
 export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
-    select exists (select from ledger_batches where sent_at is null) or exists (
+    select exists (select from ledger_batches where sent_at is null)
+      or exists (select from ledger_batches where orders_sent_at is null) or exists (
       select from outbox_numbers as head left join ledger_positions as position on position.brand_id = head.brand_id
       where ${movedSince(after)} and head.ledger_seq > coalesce(position.seq, 0)) as due`.execute(db);
   return rows[0]?.due ?? false;
@@ -64,7 +103,7 @@ export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
 export async function insertBatch(db: Db, now: Date, ranges: readonly Range[]): Promise<void> {
   await db
     .insertInto('ledgerBatches')
-    .values({ ranges: JSON.stringify(ranges), createdAt: now, sentAt: null })
+    .values({ ranges: JSON.stringify(ranges), createdAt: now, sentAt: null, ordersSentAt: null })
     .execute();
   const of = <V>(value: (range: Range) => V) => ranges.map(value);
   await sql`update ledger_positions position set seq = range.seq
@@ -85,17 +124,17 @@ const HUNG_AFTER = '90s';
  * The oldest unsent batch, locked until the transaction ends; undefined if there is none or another worker has it.
  * Batches are sent one at a time, because ClickHouse only remembers the last 10,000 tokens.
  */
-export async function lockOldestUnsent(db: Db): Promise<Batch | undefined> {
+export async function lockOldestUnsent(db: Db, column: SentAt = 'sentAt'): Promise<Batch | undefined> {
   await sql`select set_config('idle_in_transaction_session_timeout', ${HUNG_AFTER}, true)`.execute(db);
   const row = await db
     .selectFrom('ledgerBatches')
     .select(['id', 'createdAt', 'ranges'])
-    .where('sentAt', 'is', null)
+    .where(column, 'is', null)
     .where('id', '=', (eb) =>
       eb
         .selectFrom('ledgerBatches as oldest')
         .select(({ fn }) => fn.min('oldest.id').as('id'))
-        .where('oldest.sentAt', 'is', null),
+        .where(`oldest.${column}`, 'is', null),
     )
     .forUpdate()
     .skipLocked()
@@ -103,16 +142,17 @@ export async function lockOldestUnsent(db: Db): Promise<Batch | undefined> {
   return row && { id: row.id, createdAt: row.createdAt, ranges: Ranges.parse(row.ranges) };
 }
 
-export async function markSent(db: Db, id: number, now: Date): Promise<void> {
-  await db.updateTable('ledgerBatches').set({ sentAt: now }).where('id', '=', id).execute();
+export async function markSent(db: Db, id: number, column: SentAt, now: Date): Promise<void> {
+  const change = column === 'sentAt' ? { sentAt: now } : { ordersSentAt: now };
+  await db.updateTable('ledgerBatches').set(change).where('id', '=', id).execute();
 }
 
 /** Deletes sent batches once no worker can still be sending them. */
 export async function deleteSentBatches(db: Db, before: Date): Promise<void> {
-  await db.deleteFrom('ledgerBatches').where('sentAt', '<', before).execute();
+  await db.deleteFrom('ledgerBatches').where('sentAt', '<', before).where('ordersSentAt', '<', before).execute();
 }
 
-/** The entries of all the ranges, in one statement and always in the same order. */
+/** The entries of all the ranges with their orders, in one statement and always in the same order. */
 export async function listEntries(db: Db, ranges: readonly Range[]) {
   const of = <V>(value: (range: Range) => V) => ranges.map(value);
   const rows = await db
@@ -123,8 +163,14 @@ export async function listEntries(db: Db, ranges: readonly Range[]) {
         with ordinality`.as<'range'>(sql`range (brand_id, first, last, place)`),
       (join) => join.onRef('range.brandId', '=', 'entry.brandId'),
     )
+    .leftJoin('commissions', (join) =>
+      join.onRef('commissions.id', '=', 'entry.commissionId').onRef('commissions.brandId', '=', 'entry.brandId'),
+    )
+    .leftJoin('orders', 'orders.id', 'commissions.orderId')
     .select(['entry.brandId', 'entry.seq', 'entry.kind', 'entry.currency', 'entry.linkId', 'entry.creatorId'])
     .select(['entry.postings', 'entry.recordedAt'])
+    .select(['commissions.clickId', 'commissions.source', 'orders.integrationId', 'orders.orderId as storeOrderId'])
+    .select('orders.baseMinor')
     .whereRef('entry.seq', '>=', 'range.first')
     .whereRef('entry.seq', '<=', 'range.last')
     .orderBy('range.place')
@@ -134,20 +180,74 @@ export async function listEntries(db: Db, ranges: readonly Range[]) {
 }
 export type SyncedEntry = Awaited<ReturnType<typeof listEntries>>[number];
 
+const Items = z.array(
+  z.object({
+    lineId: z.string(),
+    sku: z.string().nullable(),
+    title: z.string().nullable(),
+    quantity: z.number(),
+    amountMinor: z.number(),
+  }),
+);
+const RefundedItems = z.array(z.object({ lineId: z.string(), amountMinor: z.number() }));
+
+interface LinesRow {
+  integrationId: string;
+  orderId: string;
+  items: unknown;
+  /** Of each refund of the order, whether or not it names lines. */
+  refunds: { at: string; items: unknown }[] | null;
+}
+
+/** Which order of which store. */
+export const orderPlaceOf = ({ integrationId, storeOrderId }: Pick<SyncedEntry, 'integrationId' | 'storeOrderId'>) =>
+  `${integrationId} ${storeOrderId}`;
+
+/** The lines of the entries' orders, as far as their stores say what was bought. */
+export async function listLines(db: Db, entries: readonly SyncedEntry[]): Promise<Map<string, OrderLines>> {
+  const orders = new Map(
+    entries.flatMap((entry) => {
+      const { integrationId, storeOrderId, baseMinor } = entry;
+      if (integrationId === null || storeOrderId === null || baseMinor === null) return [];
+      return [[orderPlaceOf(entry), { integrationId, storeOrderId, baseMinor }] as const];
+    }),
+  );
+  if (orders.size === 0) return new Map();
+  const keys = [...orders.values()];
+  const { rows } = await sql<LinesRow>`
+    select own.integration_id, own.order_id, own.items, (
+      select jsonb_agg(jsonb_build_object('at', refund.at, 'items', coalesce(named.items, '[]')) order by refund.refund_id)
+      from order_refunds as refund
+      left join order_items as named on named.integration_id = refund.integration_id and named.order_id = refund.order_id
+        and named.refund_id = refund.refund_id
+      where refund.integration_id = own.integration_id and refund.order_id = own.order_id) as refunds
+    from unnest(${keys.map((key) => key.integrationId)}::text[], ${keys.map((key) => key.storeOrderId)}::text[])
+      as wanted (integration_id, order_id)
+    join order_items as own on own.integration_id = wanted.integration_id and own.order_id = wanted.order_id
+      and own.refund_id = ''`.execute(db);
+  return new Map(
+    rows.map(({ integrationId, orderId, items, refunds }) => {
+      const place = orderPlaceOf({ integrationId, storeOrderId: orderId });
+      const named = (refunds ?? []).map((refund) => ({
+        at: Date.parse(refund.at),
+        items: RefundedItems.parse(refund.items),
+      }));
+      return [place, { baseMinor: orders.get(place)?.baseMinor ?? 0, items: Items.parse(items), refunds: named }];
+    }),
+  );
+}
+
 /** The brand's ranges in batches that may not have been sent yet. */
-export async function listUnsentRanges(db: Db, brandId: string): Promise<Range[]> {
-  const rows = await db
-    .selectFrom('ledgerBatches')
-    .select('ranges')
-    .where('sentAt', 'is', null)
-    .orderBy('id')
-    .execute();
+export async function listUnsentRanges(db: Db, brandId: string, column: SentAt): Promise<Range[]> {
+  const rows = await db.selectFrom('ledgerBatches').select('ranges').where(column, 'is', null).orderBy('id').execute();
   return rows.flatMap(({ ranges }) => Ranges.parse(ranges)).filter((range) => range.brand_id === brandId);
 }
 
 export interface Standing {
   /** When the oldest entry that is missing from the figures was recorded; null if none is missing. */
   oldestUnsynced: Date | null;
+  /** The same of the table of orders, which may lack later batches too. */
+  oldestUnsyncedOrder: Date | null;
   /** Whether the brand's figures are complete: no rebuild is running or was interrupted. */
   isWhole: boolean;
 }
@@ -157,12 +257,14 @@ export interface Standing {
  * moment.
  */
 export async function findStanding(db: Db, brandId: string): Promise<Standing> {
+  const since = (column: 'sent_at' | 'orders_sent_at') => sql`
+    (select min(recorded_at) from ledger_entries where brand_id = ${brandId} and seq >= least(
+      coalesce((select seq from ledger_positions where brand_id = ${brandId}), 0) + 1,
+      (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
+        where ${sql.ref(column)} is null and range ->> 'brand_id' = ${brandId})))`;
   const { rows } = await sql<Standing>`
     select not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
-      (select min(recorded_at) from ledger_entries where brand_id = ${brandId} and seq >= least(
-        coalesce((select seq from ledger_positions where brand_id = ${brandId}), 0) + 1,
-        (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
-          where sent_at is null and range ->> 'brand_id' = ${brandId}))) as oldest_unsynced`.execute(db);
+      ${since('sent_at')} as oldest_unsynced, ${since('orders_sent_at')} as oldest_unsynced_order`.execute(db);
   const [standing] = rows;
   if (!standing) throw new Error('A statement that returns one row returned none.');
   return standing;
@@ -245,7 +347,8 @@ export async function lockPositions(db: Db, brandIds: readonly string[]): Promis
  */
 export async function leaveUnsent(db: Db, brandIds: readonly string[]): Promise<void> {
   await sql`
-    with unsent as (select id from ledger_batches where sent_at is null order by id for update)
+    with unsent as (
+      select id from ledger_batches where sent_at is null or orders_sent_at is null order by id for update)
     update ledger_batches batch set ranges = (
       select coalesce(jsonb_agg(range order by place), '[]') from jsonb_array_elements(batch.ranges)
         with ordinality as of_batch (range, place)
@@ -258,12 +361,12 @@ export async function oldestUnsentId(db: Db): Promise<number> {
   const row = await db
     .selectFrom('ledgerBatches')
     .select(({ fn }) => fn.min('id').as('id'))
-    .where('sentAt', 'is', null)
+    .where((eb) => eb.or([eb('sentAt', 'is', null), eb('ordersSentAt', 'is', null)]))
     .executeTakeFirst();
   return row?.id ?? 0;
 }
 
-/** Another after a standby was promoted or a dump restored: the timeline of the log, and the system. */
+/** The timeline of the log and the id of the system: they change when a standby is promoted or a dump restored. */
 const HISTORY = sql<string>`(select system_identifier from pg_control_system()) || ' ' ||
   left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)`;
 
@@ -287,7 +390,7 @@ export async function isAfterFailover(db: Db): Promise<boolean> {
   return recorded !== null && recorded !== current;
 }
 
-/** Of each brand with a ledger here, the last entry that is in a batch. */
+/** The last entry that is in a batch, for each brand with a ledger here. */
 export async function listPositions(db: Db): Promise<Map<string, number>> {
   const rows = await db
     .selectFrom('brands')

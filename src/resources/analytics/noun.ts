@@ -1,5 +1,9 @@
 import { noun } from '../../operation/noun.ts';
+import { breakdownOperations } from './breakdown/routes.ts';
+import { cohortsOperations } from './cohorts/routes.ts';
+import { customersOperations } from './customers/routes.ts';
 import { performanceOperations } from './performance/routes.ts';
+import { returnsOperations } from './returns/routes.ts';
 import { analyticsOperations } from './routes.ts';
 
 export const analytics = noun({
@@ -9,5 +13,12 @@ export const analytics = noun({
     about: 'Figures of the brand over time.',
   },
   ids: { top_creators: 'crt', affiliates: 'crt' },
-  operations: [...performanceOperations, ...analyticsOperations],
+  operations: [
+    ...performanceOperations,
+    ...analyticsOperations,
+    ...breakdownOperations,
+    ...returnsOperations,
+    ...customersOperations,
+    ...cohortsOperations,
+  ],
 });

@@ -12,7 +12,7 @@ export const EventFilter = z.object({
     .regex(/^(?:evt_[0-9A-Za-z]{20}|latest)$/, `must be an event's id (evt_…) or ${LATEST}`)
     .optional()
     .describe(
-      'Id of the last event you have, usually `next_after` of the previous response: only later events are returned. ' +
+      'Only later events: `next_after` of the previous response, or the id of the last event you have. ' +
         '`latest` returns only events from now on. Without it the feed starts at the oldest event kept.',
     ),
   types: z.string().max(1_000).optional().describe('Comma-separated event names, such as `commission.created`.'),

@@ -1,11 +1,26 @@
-import { sql } from 'kysely';
+import { type ColumnType, sql } from 'kysely';
 import { z } from 'zod';
 import type { ClickHouse } from '../../engines/clickhouse/open.ts';
 import { query } from '../../engines/clickhouse/query.ts';
-import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Provider } from '../../stores/provider.ts';
 import { HOUR_MS, MINUTE_MS } from '../../values/duration.ts';
 import { HAS_CLICK } from '../integrations/queries.ts';
+
+interface OrderClicksTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+  click: string;
+  receivedAt: Date;
+  usedAt: ColumnType<Date | null, null | undefined, Date>;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    orderClicks: OrderClicksTable;
+  }
+}
 
 /** How long a click waits for its order, and how old that order may be. */
 const WAITS_MS = HOUR_MS;
@@ -107,7 +122,7 @@ export async function findLastClick(
     LastClick,
     `SELECT link_id, formatDateTime(max(at), '%Y-%m-%dT%H:%i:%S.%fZ') AS last FROM clicks_v1
      WHERE brand_id = {brand:String} AND at >= {since:DateTime64(3, 'UTC')} AND kind IN ('counted', 'repeat')
-     GROUP BY link_id ORDER BY max(at) DESC LIMIT ${LAST_LINKS}`,
+     GROUP BY link_id ORDER BY max(at) DESC, link_id LIMIT ${LAST_LINKS}`,
     { brand: brandId, since: since.toISOString().replace('T', ' ').slice(0, 23) },
   );
   if (clicked.length === 0) return undefined;
@@ -139,6 +154,7 @@ export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey
     .where('integrationId', '=', integrationId)
     .where(HAS_CLICK)
     .orderBy('occurredAt', 'desc')
+    .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
 }

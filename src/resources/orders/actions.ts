@@ -4,13 +4,23 @@ import type { DisputeOfOrder, OrderFacts, ReceivedRefunds, RefundOfOrder } from 
 import type { Reading } from '../../stores/provider.ts';
 import { validationError } from '../../values/errors.ts';
 import type { Secrets } from '../../values/secrets.ts';
-import { listPosted, replaceAdjustments } from '../commissions/adjustment-queries.ts';
-import { announce } from '../commissions/announce-actions.ts';
-import { findOwedOf, lockCommissionOf, updateCommission } from '../commissions/order-queries.ts';
-import { entryOf } from '../commissions/posting-actions.ts';
-import type { CommissionRow } from '../commissions/queries.ts';
+import { announce, entryOf } from '../commissions/actions.ts';
+import { listPosted, replaceAdjustments } from '../commissions/adjustments/queries.ts';
+import { type CommissionRow, findOwedOf, lockCommissionOf, updateCommission } from '../commissions/queries.ts';
 import { useUnallocated } from '../payouts/actions.ts';
 import { lockPayees } from '../payouts/queries.ts';
+import { decideLater, isOpen, recordSales } from './attribution/actions.ts';
+import { getSalt, hashEmail } from './customers/actions.ts';
+import { addFlags, maskEmail } from './fraud/actions.ts';
+import { insertItems } from './items/queries.ts';
+import {
+  isSameSnapshot,
+  mergeSnapshots,
+  type OrderSnapshot,
+  type Recomputed,
+  recompute,
+  snapshotOf,
+} from './policy.ts';
 import {
   findLostAt,
   findOrder,
@@ -25,18 +35,8 @@ import {
   type OrderRow,
   updateOrder,
 } from './queries.ts';
-import {
-  isSameSnapshot,
-  mergeSnapshots,
-  type OrderSnapshot,
-  type Recomputed,
-  recompute,
-  snapshotOf,
-} from './recompute.ts';
 import { insertRefunds, listRefunds } from './refunds/queries.ts';
-import { decideLater, isOpen, recordSales } from './sale.ts';
 import type { Cause, OrderSource } from './schema.ts';
-import { addFlags, hashEmail, maskEmail } from './suspicion.ts';
 
 /** A known order with its commission, both locked until the transaction ends. */
 interface Known {
@@ -59,7 +59,7 @@ async function lockKnown(db: Db, key: OrderKey, received: HeadFacts): Promise<Kn
 async function lockWithRefunds(
   { db, now }: Work,
   key: OrderKey,
-  received: ReceivedRefunds,
+  received: ReceivedRefunds & Pick<OrderFacts, 'items'>,
   isWhole: boolean,
 ): Promise<Known> {
   const known = await lockKnown(db, key, {
@@ -73,13 +73,14 @@ async function lockWithRefunds(
   }
   const isOfOrder = isWhole || order !== undefined;
   await insertRefunds(db, key, received, { now, isPaid: commission?.status === 'paid', isOfOrder });
+  await insertItems(db, [{ ...received, ...key }]);
   return known;
 }
 
 /** The columns for a customer whom no earlier delivery named. */
-function customerOf({ customerHash }: OrderRow, secrets: Secrets, email: string | null) {
+async function customerOf(db: Db, { customerHash }: OrderRow, secrets: Secrets, email: string | null) {
   if (customerHash !== null || email === null) return {};
-  return { customerEmail: maskEmail(email), customerHash: hashEmail(secrets, email) };
+  return { customerEmail: maskEmail(email), customerHash: hashEmail(await getSalt(db, secrets), email) };
 }
 
 /** A deleted order stays cancelled, whatever is reported of it earlier or later. */
@@ -173,15 +174,18 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
     const sale = { ...facts, ...asDeleted(facts, head), disputeLostAt: known.lostAt };
     return await recordSales(work, secrets, source, [{ facts: sale, refunds: known.refunds }]);
   }
-  const customer = customerOf(order, secrets, facts.customerEmail);
+  const customer = await customerOf(db, order, secrets, facts.customerEmail);
   const snapshot = await mergeOrder(work, { order, head }, facts, customer);
   const merged = facts.dispute ? await updateLost(work, key, snapshot) : snapshot;
   if (commission) {
     await recomputeCommission(work, key, merged, commission);
-    if (order.customerHash === null && merged.customerHash !== null) await addFlags(work, secrets, merged, commission);
+    if (order.customerHash === null && merged.customerHash !== null) {
+      await addFlags(work, secrets, merged, commission, facts.customerEmail);
+    }
   } else if (isOpen(merged, facts.updatedAt)) {
-    const { codes, clickIds } = facts;
-    await decideLater(work, secrets, source, merged, { codes, clickIds, cause: 'later_report', refunds });
+    const { codes, clickIds, customerEmail } = facts;
+    const late = { codes, clickIds, customerEmail, cause: 'later_report' as const, refunds };
+    await decideLater(work, secrets, source, merged, late);
   }
 }
 
@@ -220,7 +224,9 @@ export async function decideAgain(
   if (await lockCommissionOf(db, order)) return 'stands';
   if (!isOpen(order, work.now)) return 'too_late';
   const refunds = () => listRefunds(db, key, order.currency);
-  const isPaid = await decideLater(work, secrets, source, order, { codes, clickIds, cause, refunds });
+  const isPaid = await decideLater(work, secrets, source, order, {
+    ...{ codes, clickIds, cause, refunds, customerEmail: null },
+  });
   return isPaid ? 'pays' : 'pays_nobody';
 }
 
@@ -276,6 +282,10 @@ export async function recordReadings(
         );
   const recorded = new Set<Reading>(together.filter(({ facts }) => isNew.has(facts.orderId)));
   const sales = together.filter((one) => recorded.has(one));
+  await insertItems(
+    work.db,
+    sales.map(({ facts }) => ({ ...facts, ...keyOf(source, facts.orderId) })),
+  );
   await recordSales(
     work,
     secrets,

@@ -1,184 +1,303 @@
-import type { LinkType } from '../../engines/postgres/attribution-tables.ts';
+import type { Account, LedgerKind, Posting } from '../../outbox/ledger-entry.ts';
+import type { ItemFacts, RefundedItem, RefundFacts } from '../../stores/facts.ts';
 import { DAY_MS } from '../../values/duration.ts';
-import type { Attribution } from './schema.ts';
+import { shareOf } from '../../values/money.ts';
+import { ACCOUNT_OF } from '../commissions/actions.ts';
+import type { Posted } from '../commissions/adjustments/queries.ts';
+import type { CommissionStatus } from '../commissions/queries.ts';
 
-/** The facts of a code or link that the decision needs. */
-export interface Assignment {
-  id: string;
-  type: LinkType;
-  /** Null when it counts at every store of the brand. */
-  integrationId: string | null;
-  attributionDays: number;
-  /** Null: it does not. */
-  paysRenewals: boolean | null;
+export interface KnownRefund extends RefundFacts {
+  /** How much of it was known before the commission was paid. */
+  proratedMinor: number;
 }
 
-export interface RedeemedCode<A extends Assignment> {
-  code: string;
-  /** Undefined when no assignment of the brand has it. */
-  assignment: A | undefined;
-  /** Whether it was active when the order was placed. */
-  wasActive: boolean;
+export interface CountedRefund extends KnownRefund {
+  /** What is left of it when all before it are taken: refunds never exceed the order. */
+  countedMinor: number;
 }
 
-export interface CarriedClick<A extends Assignment> {
-  token: string;
-  /** Undefined when we did not sign it. */
-  click: { linkId: string; at: Date; id: string } | undefined;
-  /** Undefined when the click's link is not the brand's. */
-  assignment: A | undefined;
+/** What ends a sale as a whole, by the cause of what it gives back; of two the earlier. */
+function endOf({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId: string; at: Date } | undefined {
+  const isLostFirst = disputeLostAt !== null && (cancelledAt === null || disputeLostAt < cancelledAt);
+  if (isLostFirst) return { refundId: 'dispute_lost', at: disputeLostAt };
+  return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
 }
 
-export interface OrderToAttribute<A extends Assignment> {
-  integrationId: string;
+function inOrder(a: KnownRefund, b: KnownRefund): number {
+  return a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
+}
+
+/** By time and id, up to what the order is worth; a cancellation or lost dispute of a paid order refunds what is left. */
+export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
+  let left = order.baseMinor;
+  const counted = [...refunds].sort(inOrder).map((refund) => {
+    const countedMinor = Math.min(left, refund.amountMinor);
+    left -= countedMinor;
+    return { ...refund, countedMinor };
+  });
+  const end = endOf(order);
+  if (!end || !order.paidAt || left === 0) return counted;
+  // Before payment it rejects the commission, so whatever was paid was paid before it.
+  return [...counted, { ...end, amountMinor: left, countedMinor: left, proratedMinor: 0 }];
+}
+
+/** What refunds took off a line. A cancellation or lost dispute takes all of it. */
+export function refundedOf(
+  { lineId, amountMinor }: ItemFacts,
+  refunds: readonly CountedRefund[],
+  items: ReadonlyMap<string, readonly RefundedItem[]>,
+): number {
+  const named = refunds.flatMap(({ refundId }) => items.get(refundId) ?? []).filter((one) => one.lineId === lineId);
+  const isEnded = refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost');
+  return isEnded
+    ? amountMinor
+    : Math.min(
+        amountMinor,
+        named.reduce((sum, one) => sum + one.amountMinor, 0),
+      );
+}
+
+/** Everything known of an order from all its deliveries. */
+export interface OrderSnapshot {
+  baseMinor: number;
   occurredAt: Date;
+  paidAt: Date | null;
+  cancelledAt: Date | null;
+  /** As any delivery ever reported it. */
+  firstCancelledAt: Date | null;
+  /** The newest delivery's own time at the store. */
+  updatedAt: Date;
+  /** As any delivery ever reported it, and so whether it is a renewal. */
   isTest: boolean;
-  /** A later order of a subscription. */
   isRenewal: boolean;
-  /** In the order's own list. */
-  codes: readonly RedeemedCode<A>[];
-  clicks: readonly CarriedClick<A>[];
+  /** No part of a delivery of the order. */
+  disputeLostAt: Date | null;
 }
 
-type Candidate = Attribution['candidates'][number];
-type CodeCandidate = Extract<Candidate, { type: 'code' }>;
-type ClickCandidate = Extract<Candidate, { type: 'click' }>;
-
-export interface Decision<A extends Assignment> {
-  rule: Attribution['rule'];
-  reason: Attribution['reason'];
-  winner: A | undefined;
-  code: string | null;
-  clickId: string | null;
-  candidates: Candidate[];
-}
-
-/** Enough of what a store sent to find it again there; a click is named by its public part. */
-const MAX_TEXT = 100;
-export const shortened = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
-export const nameOf = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) =>
-  click?.id ?? shortened(token);
-
-const isBoundElsewhere = ({ integrationId }: Assignment, store: string) =>
-  integrationId !== null && integrationId !== store;
-
-/** What keeps an assignment from earning an order, however it came by it. */
-function termsProblem(
-  { paysRenewals }: Assignment,
-  { isTest, isRenewal }: Pick<OrderToAttribute<Assignment>, 'isTest' | 'isRenewal'>,
-) {
-  if (isTest) return 'test_order' as const;
-  return isRenewal && paysRenewals !== true ? ('renewal' as const) : null;
-}
-
-function codeProblem<A extends Assignment>(
-  { assignment, wasActive }: RedeemedCode<A>,
-  order: OrderToAttribute<A>,
-): CodeCandidate['reason'] {
-  if (!assignment) return 'unknown_code';
-  if (isBoundElsewhere(assignment, order.integrationId)) return 'other_store';
-  return wasActive ? termsProblem(assignment, order) : 'code_inactive';
-}
-
-/** Stores report whole seconds, so a click within the second of an order counts as before it. */
-export const lastMomentOf = (orderedAt: Date): number =>
-  orderedAt.getTime() + (orderedAt.getUTCMilliseconds() === 0 ? 999 : 0);
-
-function windowOf({ at }: { at: Date }, { attributionDays }: Assignment, orderedAt: Date) {
-  const endsAt = new Date(at.getTime() + attributionDays * DAY_MS);
-  return {
-    clicked_at: at.toISOString(),
-    attribution_days: attributionDays,
-    window_ends_at: endsAt.toISOString(),
-    ordered_at: orderedAt.toISOString(),
-    inside: at.getTime() <= lastMomentOf(orderedAt) && orderedAt <= endsAt,
-  };
-}
-
-function clickProblem<A extends Assignment>(
-  { click, assignment }: CarriedClick<A>,
-  order: OrderToAttribute<A>,
-): ClickCandidate['reason'] {
-  const { integrationId, occurredAt } = order;
-  if (!click) return 'invalid_signature';
-  if (!assignment) return 'foreign_brand';
-  if (isBoundElsewhere(assignment, integrationId)) return 'other_store';
-  if (click.at.getTime() > lastMomentOf(occurredAt)) return 'click_after_order';
-  return windowOf(click, assignment, occurredAt).inside ? termsProblem(assignment, order) : 'click_outside_window';
-}
-
-/** The last qualifying click; of two at the same moment always the same one. */
-function lastOf<A extends Assignment>(clicks: readonly CarriedClick<A>[]): CarriedClick<A> | undefined {
-  return clicks.toSorted((a, b) => rankOf(b) - rankOf(a) || (a.token < b.token ? -1 : 1))[0];
-}
-
-const rankOf = <A extends Assignment>({ click }: CarriedClick<A>) => click?.at.getTime() ?? 0;
-
-/** Each once: a store may name a code per line item, and a click both in a cookie and in a query. */
-function distinct<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
-  const kept = new Map<string, T>();
-  for (const value of values) if (!kept.has(keyOf(value))) kept.set(keyOf(value), value);
-  return [...kept.values()];
-}
-
-function codeCandidate<A extends Assignment>(
-  one: RedeemedCode<A>,
-  order: OrderToAttribute<A>,
-  winner: RedeemedCode<A> | undefined,
-): CodeCandidate {
-  const { code, assignment, wasActive } = one;
-  const hasWon = one === winner;
-  return {
-    type: 'code',
-    code: shortened(code),
-    link_id: assignment?.id ?? null,
-    active_at_order: assignment ? wasActive : null,
-    outcome: hasWon ? 'won' : 'lost',
-    reason: hasWon ? null : (codeProblem(one, order) ?? 'later_code'),
-  };
-}
-
-function clickCandidate<A extends Assignment>(
-  one: CarriedClick<A>,
-  order: OrderToAttribute<A>,
-  won: { click: CarriedClick<A> | undefined; byCode: boolean },
-): ClickCandidate {
-  const { click, assignment } = one;
-  const hasWon = one === won.click;
-  return {
-    type: 'click',
-    click_id: nameOf(one),
-    link_id: assignment?.id ?? null,
-    window: click && assignment ? windowOf(click, assignment, order.occurredAt) : null,
-    outcome: hasWon ? 'won' : 'lost',
-    reason: hasWon ? null : (clickProblem(one, order) ?? (won.byCode ? 'code_wins' : 'older_click')),
-  };
-}
-
-function whyNobody({ isTest }: { isTest: boolean }, candidates: readonly Candidate[]): Decision<never>['reason'] {
-  if (isTest) return 'test_order';
-  return candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
+function earlier(a: Date | null, b: Date | null): Date | null {
+  if (!a || !b) return a ?? b;
+  return a <= b ? a : b;
 }
 
 /**
- * Decides who earns an order: the first redeemed code of the brand that was active when the order was placed, else the last
- * click within its link's window. Every other candidate keeps the reason why it lost.
+ * The result does not depend on the order of arrival. The newer snapshot wins; of two with the same time, the smaller base
+ * and a cancellation win, so that nobody is paid for removed goods. A reported payment stays. Payments and cancellations
+ * keep the earliest reported time, because a store may report the time of its latest edit.
  */
-export function attribute<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
-  const codes = distinct(order.codes, ({ code }) => code.toLowerCase());
-  const clicks = distinct(order.clicks, ({ token }) => token);
-  const code = codes.find((one) => codeProblem(one, order) === null);
-  const click = code ? undefined : lastOf(clicks.filter((one) => clickProblem(one, order) === null));
-  const candidates = [
-    ...codes.map((one) => codeCandidate(one, order, code)),
-    ...clicks.map((one) => clickCandidate(one, order, { click, byCode: code !== undefined })),
-  ];
+export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapshot {
+  const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();
+  const newest = byTime > 0 || (byTime === 0 && a.baseMinor <= b.baseMinor) ? a : b;
+  const isCancelled = byTime === 0 ? a.cancelledAt !== null || b.cancelledAt !== null : newest.cancelledAt !== null;
+  const firstCancelledAt = earlier(a.firstCancelledAt, b.firstCancelledAt);
   return {
-    rule: code ? 'code' : click ? 'last_click' : null,
-    reason: code || click ? null : whyNobody(order, candidates),
-    winner: code?.assignment ?? click?.assignment,
-    code: code?.code ?? null,
-    clickId: click ? nameOf(click) : null,
-    candidates,
+    baseMinor: newest.baseMinor,
+    updatedAt: newest.updatedAt,
+    occurredAt: a.occurredAt,
+    paidAt: earlier(a.paidAt, b.paidAt),
+    firstCancelledAt,
+    cancelledAt: isCancelled ? firstCancelledAt : null,
+    isTest: a.isTest || b.isTest,
+    isRenewal: a.isRenewal || b.isRenewal,
+    disputeLostAt: a.disputeLostAt,
   };
+}
+
+export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
+  const facts = ({ baseMinor, isTest, isRenewal, paidAt, cancelledAt, firstCancelledAt, updatedAt }: OrderSnapshot) =>
+    [baseMinor, isTest, isRenewal, ...[paidAt, cancelledAt, firstCancelledAt, updatedAt].map(Number)].join();
+  return facts(a) === facts(b);
+}
+
+/** The columns of an order's row that are of its snapshot. */
+type Stored = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
+  storeUpdatedAt: Date;
+  isTest: boolean | null;
+  isRenewal: boolean | null;
+};
+
+export function snapshotOf(row: Stored): OrderSnapshot {
+  const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt, disputeLostAt } = row;
+  const { isTest, isRenewal } = { isTest: row.isTest ?? false, isRenewal: row.isRenewal ?? false };
+  // Rows from before this column existed have null.
+  const firstCancelledAt = row.firstCancelledAt ?? cancelledAt;
+  const times = { occurredAt, paidAt, cancelledAt, firstCancelledAt, disputeLostAt, updatedAt: storeUpdatedAt };
+  return { baseMinor, ...times, isTest, isRenewal };
+}
+
+/** The copied terms, and what reviews and payouts decided; the facts of the order decide the rest. */
+export interface Standing {
+  ratePpm: number;
+  holdDays: number;
+  status: CommissionStatus;
+  statusNote: string | null;
+  /** Not null while the facts, not the brand, keep it rejected. */
+  rejectedFrom: 'pending' | 'approved' | null;
+  /** What `statusNote` was before they did. */
+  noteBeforeRejection: string | null;
+  /** Fixed once the commission is paid. */
+  commissionMinor: number;
+}
+
+/** What a refund or a newer snapshot takes back from a paid commission. */
+export interface Adjustment {
+  cause: string;
+  amountMinor: number;
+  at: Date;
+}
+
+export interface Recomputed {
+  /** The commission's columns. */
+  columns: {
+    amountMinor: number;
+    commissionMinor: number;
+    refundedMinor: number;
+    status: CommissionStatus;
+    statusNote: string | null;
+    rejectedFrom: 'pending' | 'approved' | null;
+    noteBeforeRejection: string | null;
+    paidAt: Date | null;
+    holdEndsAt: Date | null;
+  };
+  adjustments: Adjustment[];
+  entries: { kind: LedgerKind; postings: Posting[] }[];
+}
+
+/** Of money that went out, which the facts cannot change. */
+const UNTOUCHED: readonly Account[] = ['cash', 'unallocated', 'fees', 'commission_settled', 'adjustments_netted'];
+
+/** Why the facts alone reject an unpaid commission. */
+function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
+  if (order.isTest) return 'test_order';
+  if (order.disputeLostAt) return 'dispute_lost';
+  if (order.cancelledAt && !order.paidAt) return 'order_cancelled';
+  if (order.baseMinor > 0 && refundedMinor === order.baseMinor) return 'order_refunded';
+  return order.cancelledAt ? 'order_cancelled' : null;
+}
+
+type Stand = Pick<Standing, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
+
+/**
+ * The status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
+ * status returns with its note.
+ */
+function standAfter(standing: Standing, refusal: string | null): Stand {
+  const { status, statusNote, rejectedFrom } = standing;
+  const open = status === 'rejected' ? rejectedFrom : status;
+  const none = { rejectedFrom: null, noteBeforeRejection: null };
+  if (open === null || open === 'paid') return { status, statusNote, ...none };
+  const note = rejectedFrom === null ? statusNote : standing.noteBeforeRejection;
+  if (refusal) return { status: 'rejected', statusNote: refusal, rejectedFrom: open, noteBeforeRejection: note };
+  return { status: open, statusNote: note, ...none };
+}
+
+/** What is taken back from a paid commission, by cause: first a lower snapshot, then each refund. */
+function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: Standing): Adjustment[] {
+  const proratedOf = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
+  let left = order.baseMinor - refunds.reduce((sum, refund) => sum + proratedOf(refund), 0);
+  let owed = standing.commissionMinor;
+  const found: Adjustment[] = [];
+  const takeBack = (cause: string, at: Date) => {
+    const due = Math.min(owed, shareOf(left, standing.ratePpm));
+    if (due < owed) found.push({ cause, amountMinor: owed - due, at });
+    owed = due;
+  };
+  // Where the sale itself is lowered: at the delivery's time, every later delivery that changes nothing would move it.
+  takeBack('order_updated', order.occurredAt);
+  for (const refund of refunds) {
+    left -= refund.countedMinor - proratedOf(refund);
+    takeBack(refund.refundId, refund.at);
+  }
+  return found;
+}
+
+const sumOf = (refunds: readonly CountedRefund[]) => refunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
+
+/** Both sides of one amount: what `account` is credited with. */
+function credit(account: Account, counter: Account, amountMinor: number, at: Date): Posting[] {
+  return [
+    { account: counter, amountMinor, at },
+    { account, amountMinor: -amountMinor, at },
+  ];
+}
+
+/** Everything that the ledger should contain for a paid order's commission, given the current facts. */
+function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: Recomputed) {
+  const { occurredAt: at } = order;
+  return [
+    ...credit('sales', 'customers', order.baseMinor, at),
+    ...refunds.flatMap((refund) => credit('customers', 'sales_refunds', refund.countedMinor, refund.at)),
+    ...(columns.status === 'rejected'
+      ? []
+      : credit(ACCOUNT_OF[columns.status], 'commission_expense', columns.commissionMinor, at)),
+    // The opposite way of a credit: it is money back.
+    ...adjustments.flatMap((one) => credit('commission_expense', 'refund_adjustment', one.amountMinor, one.at)),
+  ];
+}
+
+/** `target` minus `posted`, per account and time, in a fixed order. */
+function difference(target: readonly Posting[], posted: readonly Posting[]): Posting[] {
+  const lines = new Map<string, Posting>();
+  const add = ({ account, amountMinor, at }: Posting, sign: 1 | -1) => {
+    const key = `${String(at.getTime()).padStart(16, '0')} ${account}`;
+    const line = lines.get(key) ?? { account, amountMinor: 0, at };
+    lines.set(key, { ...line, amountMinor: line.amountMinor + sign * amountMinor });
+  };
+  for (const posting of target) add(posting, 1);
+  for (const posting of posted) if (!UNTOUCHED.includes(posting.account)) add(posting, -1);
+  return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, line]) => (line.amountMinor === 0 ? [] : [line]));
+}
+
+/** The whole sale as if nothing had been refunded yet: every paid order has exactly one such entry. */
+function saleOf(order: OrderSnapshot, { columns }: Recomputed, ratePpm: number): Posting[] {
+  const sale = credit('sales', 'customers', order.baseMinor, order.occurredAt);
+  const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
+  const due = shareOf(order.baseMinor, ratePpm);
+  if (open === null || due === 0) return sale;
+  return [...sale, ...credit(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
+}
+
+function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): Recomputed['entries'] {
+  const entries: Recomputed['entries'] = [];
+  const lines = posted.flatMap(({ postings }) => postings);
+  if (!posted.some(({ kind }) => kind === 'sale')) {
+    entries.push({ kind: 'sale', postings: sale });
+    lines.push(...sale);
+  }
+  const rest = difference(target, lines);
+  const isRefund = !rest.some(({ account }) => account === 'sales');
+  if (rest.length > 0) entries.push({ kind: isRefund ? 'refund' : 'adjustment', postings: rest });
+  return entries;
+}
+
+/**
+ * Computes the commission from all known facts of its order, and the entries that bring the ledger there. The result does
+ * not depend on the order in which the facts arrived.
+ */
+export function recompute(
+  snapshot: OrderSnapshot,
+  refunds: readonly KnownRefund[],
+  standing: Standing,
+  posted: readonly Posted[],
+): Recomputed {
+  // One that turns out to be a test sold nothing.
+  const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
+  const counted = countRefunds(order, refunds);
+  const refundedMinor = sumOf(counted);
+  const isPaid = standing.status === 'paid';
+  const { paidAt } = order;
+  const recomputed: Recomputed = {
+    columns: {
+      ...standAfter(standing, refusalOf(order, refundedMinor)),
+      amountMinor: order.baseMinor,
+      commissionMinor: isPaid ? standing.commissionMinor : shareOf(order.baseMinor - refundedMinor, standing.ratePpm),
+      refundedMinor,
+      paidAt,
+      holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
+    },
+    adjustments: isPaid ? adjustmentsOf(order, counted, standing) : [],
+    entries: [],
+  };
+  if (!paidAt) return recomputed;
+  const target = targetOf(order, counted, recomputed);
+  return { ...recomputed, entries: entriesOf(target, saleOf(order, recomputed, standing.ratePpm), posted) };
 }

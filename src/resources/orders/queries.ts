@@ -1,10 +1,79 @@
-import { type Selectable, sql, type Updateable } from 'kysely';
-import type { OrdersTable, Provider } from '../../engines/postgres/attribution-tables.ts';
+import { type Generated, type Selectable, sql, type Updateable } from 'kysely';
+import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import { updateOwn } from '../../engines/postgres/own.ts';
 import { insertOf } from '../../engines/postgres/rows.ts';
+import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import type { DisputeFacts, OrderFacts } from '../../stores/facts.ts';
+import type { Provider } from '../../stores/provider.ts';
 import { DAY_MS } from '../../values/duration.ts';
-import type { Attribution, OrderSource } from './schema.ts';
+import { toMinor } from '../../values/money.ts';
+import { given } from '../../values/patch.ts';
+import { isOfCreator } from '../creators/queries.ts';
+import type { Attribution, OrderFilter, OrderSource } from './schema.ts';
+
+interface OrdersTable {
+  id: string;
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  currency: string;
+  baseMinor: number;
+  occurredAt: Date;
+  paidAt: Date | null;
+  cancelledAt: Date | null;
+  firstCancelledAt: Date | null;
+  storeUpdatedAt: Date;
+  customerEmail: string | null;
+  customerHash: Buffer | null;
+  isTest: boolean | null;
+  isRenewal: boolean | null;
+  /** Null while no dispute over it is lost. */
+  disputeLostAt: Date | null;
+  attribution: Json<unknown>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface OrderHeadsTable {
+  integrationId: string;
+  orderId: string;
+  brandId: string;
+  deletedAt: Date | null;
+  refundsListedAt: Date | null;
+}
+
+interface OrderDisputesTable {
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  disputeId: string;
+  status: 'open' | 'won' | 'lost';
+  /** When its store last reported it. */
+  toldAt: Date;
+  /** When it was first reported as lost. */
+  lostAt: Date | null;
+  createdAt: CreatedAt;
+}
+
+interface OrderJourneysTable {
+  /** Our own id of the order. */
+  orderId: string;
+  brandId: string;
+  integrationId: string;
+  storeOrderId: string;
+  answers: Generated<number>;
+  dueAt: Date;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    orders: OrdersTable;
+    orderHeads: OrderHeadsTable;
+    orderDisputes: OrderDisputesTable;
+    orderJourneys: OrderJourneysTable;
+  }
+}
 
 export type OrderRow = Selectable<OrdersTable>;
 
@@ -112,19 +181,11 @@ export async function insertOrders(db: Db, rows: readonly NewOrder[]): Promise<v
   await insertOf('orders', rows).execute(db);
 }
 
-export async function updateOrder(
+export const updateOrder = (
   db: Db,
   { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>,
   change: Updateable<OrdersTable>,
-): Promise<OrderRow> {
-  return await db
-    .updateTable('orders')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+) => updateOwn(db.updateTable('orders').set(change).returningAll(), brandId, id);
 
 /** Replaces a decision that pays nobody; undefined when the order pays a creator. */
 export async function updateDecision(
@@ -255,11 +316,24 @@ export async function deleteJourney(
   await db.deleteFrom('orderJourneys').where('brandId', '=', brandId).where('orderId', '=', orderId).execute();
 }
 
-export interface Burst {
+/** What is looked at around an order. */
+export interface Surroundings {
   /** Before the order and with it. */
   withinMs: number;
   /** Counting ends here. */
   most: { ofCustomer: number; ofLink: number };
+  /** Of how many of its link's last paid orders the refunded ones are counted. */
+  refundsOf: number;
+}
+
+export interface Around {
+  ofCustomer: number;
+  ofLink: number;
+  /** Whether its customer had bought before. */
+  isReturning: boolean;
+  /** Other paid orders of its link, at most as many as are looked at, and how many of them were refunded. */
+  paid: number;
+  refunded: number;
 }
 
 /** An order that an assignment won. */
@@ -271,15 +345,15 @@ export interface WonOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurr
  * Around each order, in the given order: its customer's orders within a time, and among the latest other commissions of its
  * link those within it. A burst is among the latest, and no more are read.
  */
-export async function countOrdersAround(
+export async function lookAround(
   db: Db,
   brandId: string,
   orders: readonly WonOrder[],
-  { withinMs, most }: Burst,
-): Promise<{ ofCustomer: number; ofLink: number }[]> {
+  { withinMs, most, refundsOf }: Surroundings,
+): Promise<Around[]> {
   const of = <V>(value: (order: WonOrder) => V) => orders.map(value);
-  const { rows } = await sql<{ ofCustomer: number; ofLink: number }>`
-    select of_customer.count as of_customer, of_link.count as of_link
+  const { rows } = await sql<Around>`
+    select of_customer.count as of_customer, of_link.count as of_link, is_returning, refunds.paid, refunds.refunded
     from unnest(${of(({ id }) => id)}::text[], ${of(({ linkId }) => linkId)}::text[],
       ${of(({ customerHash }) => customerHash)}::bytea[],
       ${of(({ occurredAt }) => new Date(occurredAt.getTime() - withinMs).toISOString())}::timestamptz[],
@@ -292,6 +366,14 @@ export async function countOrdersAround(
       select occurred_at from commissions where brand_id = ${brandId} and link_id = won.link_id and order_id <> won.id
       order by created_at desc limit ${most.ofLink}) as one
       where occurred_at > won.after and occurred_at <= won.until) as of_link
+    cross join lateral (select exists (
+      select from orders as earlier where earlier.brand_id = ${brandId} and earlier.customer_hash = won.customer_hash
+        and earlier.occurred_at < won.until and earlier.id <> won.id
+        and earlier.paid_at is not null and earlier.is_test is not true) as is_returning) as customer
+    cross join lateral (select count(*) as paid, count(*) filter (where refunded_minor > 0) as refunded from (
+      select refunded_minor from commissions where brand_id = ${brandId} and link_id = won.link_id
+        and order_id <> won.id and paid_at is not null
+      order by created_at desc limit ${refundsOf}) as one) as refunds
     order by won.place`.execute(db);
   return rows;
 }
@@ -305,3 +387,68 @@ export async function getStoreOf(db: Db, { brandId, integrationId }: Pick<OrderR
     .where('id', '=', integrationId)
     .executeTakeFirstOrThrow();
 }
+
+/** Whether an order's customer was known from an earlier paid order; null without payment or e-mail address. */
+const customer = sql<'new' | 'returning' | null>`case
+  when orders.customer_hash is null or orders.paid_at is null or orders.is_test then null
+  when exists (select from orders as earlier
+    where earlier.brand_id = orders.brand_id and earlier.customer_hash = orders.customer_hash
+      and earlier.paid_at is not null and earlier.is_test is not true
+      and (earlier.occurred_at, earlier.id) < (orders.occurred_at, orders.id)) then 'returning'
+  else 'new' end`;
+
+const inFilter = ({
+  from,
+  to,
+  attributed,
+  reason,
+  flag,
+  min_amount,
+  currency,
+  customer: kind,
+}: OrderFilter) => sql<boolean>`(
+  ${from === undefined ? sql`true` : sql`orders.occurred_at >= ${from}`}
+  and ${to === undefined ? sql`true` : sql`orders.occurred_at <= ${to}`}
+  and ${attributed === undefined ? sql`true` : sql`(commissions.id is not null) = ${attributed}`}
+  and ${reason === undefined ? sql`true` : sql`commissions.id is null and orders.attribution ->> 'reason' = ${reason}`}
+  and ${flag === undefined ? sql`true` : sql`commissions.fraud_flags @> ${JSON.stringify([{ code: flag }])}::jsonb`}
+  and ${min_amount === undefined || currency === undefined ? sql`true` : sql`orders.base_minor >= ${toMinor(min_amount, currency)}`}
+  and ${kind === undefined ? sql`true` : sql`${customer} = ${kind}`})`;
+
+/** Orders of every store, attributed or not. */
+export const orders = listing({
+  noun: 'order',
+  table: 'orders',
+  time: 'occurredAt',
+  changed: ['createdAt', 'updatedAt'],
+  amount: 'baseMinor',
+  matching: (db, brandId, where: OrderFilter) =>
+    db
+      .selectFrom('orders')
+      .leftJoin('commissions', 'commissions.orderId', 'orders.id')
+      .where((eb) =>
+        eb.and(
+          given({
+            'orders.orderId': where.order_id,
+            'orders.integrationId': where.integration_id,
+            'orders.currency': where.currency,
+            'commissions.linkId': where.link_id,
+          }),
+        ),
+      )
+      .where(isOfCreator('commissions.creatorId', brandId, where.creator_email))
+      .where(inFilter(where)),
+  rows: (db) =>
+    db
+      .selectFrom('orders')
+      .innerJoin('integrations', 'integrations.id', 'orders.integrationId')
+      .leftJoin('commissions', 'commissions.orderId', 'orders.id')
+      .leftJoin('creators', 'creators.id', 'commissions.creatorId')
+      .selectAll('orders')
+      .select(['integrations.provider', customer.as('customer')])
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
+      .select(['commissions.id as commissionId', 'commissions.linkId', 'commissions.commissionMinor'])
+      .select(['commissions.status', 'commissions.fraudFlags']),
+});
+
+export type ListedOrder = Awaited<ReturnType<typeof orders.get>>;

@@ -1,27 +1,69 @@
 import { z } from 'zod';
-import { read } from '../../operation/kit.ts';
-import { explainOrder } from './explain.ts';
-import { ExplainQuery, Explanation } from './schema.ts';
+import { list, read } from '../../operation/kit.ts';
+import { fromMinor } from '../../values/money.ts';
+import { toWire } from '../../values/wire.ts';
+import { FraudFlags } from '../commissions/schema.ts';
+import { explainOrder } from './explanation/actions.ts';
+import { explanationOperations } from './explanation/routes.ts';
+import { type ListedOrder, orders } from './queries.ts';
+import { Attribution, Explanation, Order, OrderFilter, OrderParams } from './schema.ts';
 
-const explainAttribution = read({
-  id: 'explain_attribution',
-  path: '/v1/affiliates/explain',
-  tag: 'Affiliates',
-  summary: 'Explain the attribution of an order',
-  description:
-    'Shows every code and click that came with the order, the rule that decided, the window test, and why each other ' +
-    'candidate lost; then the terms, the review period, the status, the fraud flags and the refunds.',
+const tag = 'Orders';
+
+export function orderOf({
+  attribution,
+  baseMinor,
+  commissionMinor,
+  fraudFlags,
+  ...row
+}: ListedOrder): z.input<typeof Order> {
+  const { rule, reason } = Attribution.parse(attribution);
+  const { currency, status } = row;
+  const owed = commissionMinor === null ? null : fromMinor(commissionMinor, currency);
+  return {
+    ...toWire(row),
+    source: row.provider,
+    amount: fromMinor(baseMinor, currency),
+    is_test: row.isTest ?? false,
+    is_renewal: row.isRenewal ?? false,
+    attributed: row.commissionId !== null,
+    ...{ rule, reason },
+    commission: status === 'rejected' ? 0 : owed,
+    fraud_flags: FraudFlags.parse(fraudFlags ?? []),
+  };
+}
+
+const listOrders = list({
+  id: 'list_orders',
+  path: '/v1/orders',
+  tag,
+  summary: 'List orders',
+  description: "Every order that the brand's stores reported, whether or not it paid a creator. Newest first.",
   forAgents: {
-    description:
-      'Why an order paid a creator, or nobody: every code and click that came with it, the rule that decided, why each other candidate lost; then the review period, status, fraud flags and refunds.',
-    example: { order_id: '1001' },
+    description: 'Whether or not they paid a creator.',
+    example: { attributed: false },
+    omits: ['updated_after', 'flag', 'min_amount', 'reason', 'integration_id', 'link_id', 'offset'],
   },
-  query: ExplainQuery,
+  query: OrderFilter,
+  item: Order,
+  rows: orders,
+  itemOf: orderOf,
+});
+
+const getOrder = read({
+  id: 'get_order',
+  path: '/v1/orders/{id}',
+  tag,
+  summary: 'Get an order, explained',
+  description: 'The same answer as `/v1/affiliates/explain`, by the id of the order in Rollcall.',
+  // explain_attribution does the same.
+  forAgents: false,
+  params: OrderParams,
   response: z.object({ data: Explanation }),
   errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock }, { caller, query }) => ({
-    data: await explainOrder(postgres.db, caller.brandId, query, clock.now()),
+  handler: async ({ postgres, clock }, { caller: { brandId }, params }) => ({
+    data: await explainOrder(postgres.db, await orders.get(postgres.db, brandId, params.id), clock.now()),
   }),
 });
 
-export const orderOperations = [explainAttribution] as const;
+export const orderOperations = [listOrders, getOrder, ...explanationOperations] as const;

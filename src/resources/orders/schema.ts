@@ -1,7 +1,18 @@
 import { z } from 'zod';
-import { creatorEmail, currencyField } from '../../values/fields.ts';
-import { timestamp } from '../../values/page.ts';
-import { AffiliateCommission, CommissionEvent, maskedCustomer } from '../commissions/schema.ts';
+import { creatorEmail, currencyField, idField } from '../../values/fields.ts';
+import { Currency } from '../../values/money.ts';
+import {
+  booleanParameter,
+  decimalParameter,
+  PageQuery,
+  throughInput,
+  timestamp,
+  timestampInput,
+} from '../../values/page.ts';
+import { besideOthers, type Unchecked } from '../../values/problems.ts';
+import { fromOutside } from '../../values/untrusted.ts';
+import { couponPolicy, model } from '../attribution-rules/schema.ts';
+import { AffiliateCommission, CommissionEvent, FraudFlag, FraudFlags, maskedCustomer } from '../commissions/schema.ts';
 import { creatorName } from '../links/schema.ts';
 
 /** The store that sent an order. */
@@ -9,9 +20,21 @@ export interface OrderSource {
   id: string;
   brandId: string;
   provider: string;
+  /** Its orders are from before the store was connected: they pay nobody. */
+  isHistory?: boolean;
 }
 
-const CODE_REASONS = ['unknown_code', 'other_store', 'code_inactive', 'later_code', 'test_order', 'renewal'] as const;
+const NOBODY = ['no_candidates', 'no_candidate_qualified', 'test_order', 'history'] as const;
+const CODE_REASONS = [
+  'unknown_code',
+  'other_store',
+  'code_inactive',
+  'later_code',
+  'click_wins',
+  'test_order',
+  'renewal',
+  'below_minimum',
+] as const;
 const CLICK_REASONS = [
   'invalid_signature',
   'foreign_brand',
@@ -19,9 +42,11 @@ const CLICK_REASONS = [
   'click_after_order',
   'click_outside_window',
   'older_click',
+  'later_click',
   'code_wins',
   'test_order',
   'renewal',
+  'below_minimum',
 ] as const;
 
 const outcome = z.enum(['won', 'lost']).describe('Whether it earned the order. At most one candidate wins.');
@@ -51,7 +76,8 @@ const CodeCandidate = z.object({
     .describe(
       'Why the code lost; null when it won. `unknown_code`: the brand has no such code. `other_store`: it belongs to another store. ' +
         '`code_inactive`: it was not active when the order was placed. `later_code`: an earlier code of the order won. ' +
-        '`test_order`: the order is a test. `renewal`: the order renews a subscription, and the code does not pay renewals.',
+        '`click_wins`: a click won, and clicks precede codes by your rules. `test_order`: the order is a test. `renewal`: the order ' +
+        'renews a subscription, and the code does not pay renewals. `below_minimum`: the order is below your `min_order`.',
     ),
 });
 
@@ -79,8 +105,9 @@ const ClickCandidate = z.object({
     .describe(
       'Why the click lost; null when it won. `invalid_signature`: Rollcall did not issue the id. `foreign_brand`: the link is not yours. ' +
         '`other_store`: the link belongs to another store. `click_after_order`, `click_outside_window`: the order was placed before the ' +
-        'click, or after its window. `older_click`: a later click won. `code_wins`: a code won, and codes precede clicks. ' +
-        '`test_order`: the order is a test. `renewal`: the order renews a subscription, and the link does not pay renewals.',
+        'click, or after its window. `older_click`: a later click won. `later_click`: an earlier click won, by your rules. ' +
+        '`code_wins`: a code won, and codes precede clicks. `test_order`: the order is a test. `renewal`: the order renews a ' +
+        'subscription, and the link does not pay renewals. `below_minimum`: the order is below your `min_order`.',
     ),
 });
 
@@ -113,30 +140,92 @@ export type Cause = z.infer<typeof Cause>;
 const EarlierDecision = z.object({
   decided_at: timestamp,
   cause: Cause,
-  reason: z.enum(['no_candidates', 'no_candidate_qualified', 'test_order']),
+  reason: z.enum(NOBODY),
 });
 
 /** The decision as `orders.attribution` stores it: facts only, no e-mail addresses. */
 export const Attribution = z.object({
   rule: z
-    .enum(['code', 'last_click'])
-    .nullable()
-    .describe('Rule that decided: `code` for a redeemed code, `last_click` for the last click; null when nothing won.'),
-  reason: z
-    .enum(['no_candidates', 'no_candidate_qualified', 'test_order'])
+    .enum(['code', 'last_click', 'first_click'])
     .nullable()
     .describe(
-      'Why the order earned no commission: it came without code and click, none qualified, or it is a test. Null when one won.',
+      'Rule that decided: `code` for a redeemed code, `last_click` or `first_click` for a click; null when nothing won.',
+    ),
+  reason: z
+    .enum(NOBODY)
+    .nullable()
+    .describe(
+      'Why the order earned no commission: it came without code and click, none qualified, it is a test, or it was read in as ' +
+        'history of its store. Null when one won.',
     ),
   link_id: z.string().nullable(),
   decided_at: timestamp,
   cause: Cause.default('first_report'),
   terms: Terms.nullable(),
+  /** The brand's rules, where they differed from the defaults. */
+  rules: z
+    .object({
+      model,
+      coupon_policy: couponPolicy,
+      min_order: z.object({ minor: z.number(), currency: z.string() }).nullable(),
+    })
+    .optional(),
   candidates: z.array(z.discriminatedUnion('type', [CodeCandidate, ClickCandidate])),
   /** Decisions that paid nobody, before this one; the oldest first. */
   earlier: z.array(EarlierDecision).default([]),
 });
 export type Attribution = z.infer<typeof Attribution>;
+
+const orderId = idField('ord', 'Id of the order in Rollcall.');
+export const OrderParams = z.object({ id: orderId.max(100) });
+
+export const OrderFilter = z
+  .object({
+    ...PageQuery,
+    from: timestampInput
+      .describe('Only orders placed at or after this time; a date means its start in UTC.')
+      .optional(),
+    to: throughInput.describe('Only orders placed at or before this time; a date includes the whole day.').optional(),
+    sort: z
+      .enum(['newest', 'oldest', 'amount'])
+      .default('newest')
+      .describe(
+        '`amount`: the largest first. That is whatever the currency; the others go by the time at which orders were placed.',
+      ),
+    updated_after: timestampInput.describe('Only orders that were recorded or changed after this time.').optional(),
+    attributed: booleanParameter()
+      .describe('`true`: only orders that a code or link earned. `false`: only those that paid nobody.')
+      .optional(),
+    reason: z.enum(NOBODY).describe('Only orders that paid nobody for this reason.').optional(),
+    order_id: z.string().max(200).describe('Only orders with this id at their store.').optional(),
+    creator_email: z
+      .email()
+      .max(254)
+      .describe('Only orders that this creator earned. Case does not matter.')
+      .optional(),
+    link_id: z.string().max(100).describe('Only orders that this code or link earned.').optional(),
+    integration_id: z.string().max(100).describe('Only orders of this store.').optional(),
+    flag: FraudFlag.shape.code.describe('Only orders whose commission has this fraud flag.').optional(),
+    customer: z
+      .enum(['new', 'returning'])
+      .describe(
+        "`new`: only first orders of their customers. `returning`: only later ones. An order's `customer` says which counts as first.",
+      )
+      .optional(),
+    min_amount: decimalParameter({ min: 0, max: 1_000_000_000 })
+      .describe('Only orders of at least this amount, in major units. Needs `currency`.')
+      .optional(),
+    currency: Currency.describe('Only orders in this currency.').optional(),
+  })
+  .superRefine(({ min_amount, currency }: Unchecked<'min_amount' | 'currency'>, context) => {
+    if (min_amount === undefined || currency !== undefined) return;
+    context.addIssue({
+      code: 'custom',
+      path: ['min_amount'],
+      message: 'needs `currency` beside it: amounts of several currencies have no order.',
+    });
+  }, besideOthers);
+export type OrderFilter = z.output<typeof OrderFilter>;
 
 export const ExplainQuery = z.object({
   order_id: z.string().max(200).describe("The order's id at its store.").meta({ example: '1001' }),
@@ -198,6 +287,7 @@ export type ExplainQuery = z.output<typeof ExplainQuery>;
 
 export const Explanation = z
   .object({
+    id: orderId,
     order_id: z.string().describe("The order's id at its store.").meta({ example: '1001' }),
     integration_id: z
       .string()
@@ -265,6 +355,33 @@ export const Explanation = z
       .array(z.discriminatedUnion('type', [CodeCandidate.extend(named), ClickCandidate.extend(named)]))
       .describe('Every code and click that came with the order: codes first, each kind as the store sent it.'),
     commission: ExplainedCommission.nullable().describe('Commission that the order earned; null when nothing won.'),
+    items: z
+      .array(
+        z.object({
+          sku: fromOutside(
+            z
+              .string()
+              .nullable()
+              .describe('Stock keeping unit of the line; null for none.')
+              .meta({ example: 'SERUM-30' }),
+          ),
+          title: fromOutside(
+            z.string().nullable().describe('Name of what was bought.').meta({ example: 'Serum 30 ml' }),
+          ),
+          quantity: z.number().int().describe('How many were bought.').meta({ example: 1 }),
+          amount_minor: z
+            .number()
+            .int()
+            .describe('What the customer paid for the line, in minor units: after discounts, without tax.')
+            .meta({ example: 12_550 }),
+          refunded_minor: z
+            .number()
+            .int()
+            .describe('What refunds that name the line took off it; all of it if the order was cancelled.')
+            .meta({ example: 0 }),
+        }),
+      )
+      .describe('What was bought, up to 200 lines; empty if the store does not say.'),
     refunds: z
       .array(
         z.object({
@@ -305,3 +422,58 @@ export const Explanation = z
   })
   .meta({ id: 'Explanation' });
 export type Explanation = z.infer<typeof Explanation>;
+
+const shown = Explanation.shape;
+
+export const Order = z
+  .object({
+    id: orderId,
+    order_id: shown.order_id,
+    integration_id: shown.integration_id,
+    source: shown.source,
+    occurred_at: shown.occurred_at,
+    paid_at: shown.paid_at,
+    cancelled_at: shown.cancelled_at,
+    currency: shown.currency,
+    amount: shown.amount,
+    customer_email: shown.customer_email,
+    customer: z
+      .enum(['new', 'returning'])
+      .nullable()
+      .describe(
+        '`new`: the first paid order of its customer that is known, tests aside. `returning`: a later one. Null without payment or e-mail address.',
+      ),
+    is_test: shown.is_test,
+    is_renewal: shown.is_renewal,
+    attributed: shown.attributed,
+    rule: shown.rule,
+    reason: shown.reason,
+    link_id: z
+      .string()
+      .nullable()
+      .describe('Code or link that earned the order; null when it paid nobody.')
+      .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+    creator_email: z
+      .string()
+      .nullable()
+      .describe("E-mail address of the order's creator; null when it paid nobody.")
+      .meta({ example: 'ana@example.com' }),
+    commission_id: z
+      .string()
+      .nullable()
+      .describe('Id of the commission that the order earned; null when it paid nobody.')
+      .meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
+    commission: z
+      .number()
+      .nullable()
+      .describe('What the creator earns of the order, in major units; null when it paid nobody.')
+      .meta({ example: 12.55 }),
+    status: CommissionEvent.shape.status
+      .nullable()
+      .describe('Status of that commission; null when the order paid nobody.'),
+    fraud_flags: FraudFlags.describe('Fraud flags of that commission.'),
+    creator_name: creatorName.describe(
+      "Name of the order's creator; null when it paid nobody, or the name is unknown.",
+    ),
+  })
+  .meta({ id: 'Order' });

@@ -24,7 +24,12 @@ export const balancesOf = (sums: Sums) => ({
 export async function whereOf(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
-  { creator_email, date_from, date_to, link_ids }: CampaignPerformanceFilter & Partial<PerformanceFilter>,
+  {
+    creator_email,
+    date_from,
+    date_to,
+    link_ids,
+  }: Omit<CampaignPerformanceFilter, 'campaign_id'> & Partial<PerformanceFilter>,
 ): Promise<PerformanceWhere | undefined> {
   const window = {
     from: date_from === undefined ? undefined : startOf(date_from),
@@ -108,7 +113,9 @@ export async function listByCampaign(
 ): Promise<CampaignPerformance[]> {
   const where = await whereOf(context, brandId, filter);
   const sums = where ? await sumByCampaign(context, brandId, where) : [];
-  return sums.sort(inOrder).map((sum) => ({
+  const { campaign_id } = filter;
+  const wanted = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
+  return wanted.sort(inOrder).map((sum) => ({
     campaign_id: sum.campaignId,
     campaign_title: sum.title,
     ...balancesOf(sum),

@@ -23,8 +23,9 @@ const listAffiliatePerformance = read({
     `adjustments count by their own time, sales and their commission by the time of the order. ${FRESHNESS}`,
   forAgents: {
     description:
-      'One row for each code or link and currency with any activity in the window, newest first; `summary` has the totals. Clicks and refunds count by their own time, sales and their commission by the time of the order.',
+      'One row for each code or link and currency with any activity, newest first; `summary` has the totals.',
     example: { date_from: '2026-01-01', sort: 'revenue' },
+    omits: ['offset', 'link_ids'],
   },
   query: PerformanceFilter,
   response: PerformanceList,
@@ -54,11 +55,8 @@ const listCampaignPerformance = read({
   description:
     "One row for each campaign and currency, with the sums of its codes and links. All of a link's activity counts for " +
     `its current campaign. The highest revenue comes first. ${FRESHNESS}`,
-  forAgents: {
-    description:
-      'One row for each campaign and currency, with the sums of its codes and links. The highest revenue comes first.',
-    example: { date_from: '2026-01-01' },
-  },
+  // get_analytics_breakdown does the same.
+  forAgents: false,
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
   handler: (context, { query, ...call }) =>

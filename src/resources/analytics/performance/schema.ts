@@ -87,7 +87,14 @@ export const PerformanceFilter = Filter.extend({
 }).superRefine(beginsBeforeItEnds, besideOthers);
 export type PerformanceFilter = z.output<typeof PerformanceFilter>;
 
-export const CampaignPerformanceFilter = Filter.superRefine(beginsBeforeItEnds, besideOthers);
+export const CampaignPerformanceFilter = Filter.extend({
+  campaign_id: z
+    .string()
+    .max(100)
+    .optional()
+    .describe('Only the rows of this campaign.')
+    .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+}).superRefine(beginsBeforeItEnds, besideOthers);
 export type CampaignPerformanceFilter = z.output<typeof CampaignPerformanceFilter>;
 
 export const CampaignPerformance = z

@@ -1,9 +1,29 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
-import type { OrderRefundsTable } from '../../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
 import type { ReceivedRefunds } from '../../../stores/facts.ts';
+import type { KnownRefund } from '../policy.ts';
 import type { OrderKey } from '../queries.ts';
-import type { KnownRefund } from '../recompute.ts';
+
+interface OrderRefundsTable {
+  brandId: string;
+  integrationId: string;
+  orderId: string;
+  refundId: string;
+  amountMinor: number;
+  at: Date;
+  proratedMinor: number;
+  /** When its store last reported it. */
+  toldAt: Date;
+  currency: string;
+  createdAt: CreatedAt;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    orderRefunds: OrderRefundsTable;
+  }
+}
 
 /** Of a known refund: whether it is reported in its currency. */
 const IS_ALIKE = sql<boolean>`order_refunds.currency = excluded.currency`;
@@ -62,9 +82,9 @@ export async function insertRefunds(
     .execute();
 }
 
-/** Those that its store has not taken back, in the order's currency. */
-export async function listRefunds(db: Db, key: OrderKey, currency: string): Promise<KnownRefund[]> {
-  return await db
+/** Refunds that their store has not taken back. */
+const standing = (db: Db, brandId: string) =>
+  db
     .selectFrom('orderRefunds as refunds')
     .innerJoin('orderHeads as heads', (join) =>
       join
@@ -73,12 +93,33 @@ export async function listRefunds(db: Db, key: OrderKey, currency: string): Prom
         .onRef('heads.brandId', '=', 'refunds.brandId'),
     )
     .select(['refunds.refundId', 'refunds.amountMinor', 'refunds.at', 'refunds.proratedMinor'])
-    .where('refunds.brandId', '=', key.brandId)
+    .where('refunds.brandId', '=', brandId)
+    .where((eb) =>
+      eb.or([eb('heads.refundsListedAt', 'is', null), eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt'))]),
+    );
+
+/** Those of an order, in its currency. */
+export async function listRefunds(db: Db, key: OrderKey, currency: string): Promise<KnownRefund[]> {
+  return await standing(db, key.brandId)
     .where('refunds.integrationId', '=', key.integrationId)
     .where('refunds.orderId', '=', key.orderId)
     .where('refunds.currency', '=', currency)
-    .where((eb) =>
-      eb.or([eb('heads.refundsListedAt', 'is', null), eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt'))]),
+    .execute();
+}
+
+/** Those of several orders, each in its order's currency, unordered. */
+export async function listRefundsOf(
+  db: Db,
+  brandId: string,
+  orders: readonly { integrationId: string; orderId: string; currency: string }[],
+) {
+  if (orders.length === 0) return [];
+  return await standing(db, brandId)
+    .select(['refunds.integrationId', 'refunds.orderId'])
+    .where(
+      sql<boolean>`(refunds.integration_id, refunds.order_id, refunds.currency) in (select * from unnest(
+        ${orders.map(({ integrationId }) => integrationId)}::text[], ${orders.map(({ orderId }) => orderId)}::text[],
+        ${orders.map(({ currency }) => currency)}::text[]))`,
     )
     .execute();
 }

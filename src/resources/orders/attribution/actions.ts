@@ -1,14 +1,28 @@
-import type { Work } from '../../operation/work.ts';
-import type { OrderFacts } from '../../stores/facts.ts';
-import { readOwnClick } from '../../values/click-token.ts';
-import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
-import { newId } from '../../values/ids.ts';
-import { fromPpm } from '../../values/money.ts';
-import type { Secrets } from '../../values/secrets.ts';
-import { announceOne } from '../commissions/announce-actions.ts';
-import { insertCommissions, type NewCommission } from '../commissions/order-queries.ts';
-import { entryOf } from '../commissions/posting-actions.ts';
-import { type ListedLink, listNamed } from '../links/queries.ts';
+import type { Work } from '../../../operation/work.ts';
+import type { OrderFacts } from '../../../stores/facts.ts';
+import { readOwnClick } from '../../../values/click-token.ts';
+import { DAY_MS, MINUTE_MS } from '../../../values/duration.ts';
+import { newId } from '../../../values/ids.ts';
+import { fromPpm } from '../../../values/money.ts';
+import type { Secrets } from '../../../values/secrets.ts';
+import { DEFAULT_RULES, type Rules, recordedRules, rulesOf } from '../../attribution-rules/policy.ts';
+import { announceOne, entryOf } from '../../commissions/actions.ts';
+import { insertCommissions, type NewCommission } from '../../commissions/queries.ts';
+import { fraudRulesOf } from '../../fraud-rules/policy.ts';
+import { listNamed, type NamedLink } from '../../links/queries.ts';
+import { getSalt, hashEmail } from '../customers/actions.ts';
+import { findFlags, maskEmail } from '../fraud/actions.ts';
+import { insertReferrerChecks } from '../fraud/queries.ts';
+import { type KnownRefund, type OrderSnapshot, recompute, snapshotOf } from '../policy.ts';
+import {
+  deleteJourney,
+  insertJourneys,
+  insertOrders,
+  type NewOrder,
+  type OrderRow,
+  updateDecision,
+} from '../queries.ts';
+import { Attribution, type Cause, type OrderSource } from '../schema.ts';
 import {
   attribute,
   type CarriedClick,
@@ -18,17 +32,6 @@ import {
   type RedeemedCode,
   shortened,
 } from './policy.ts';
-import {
-  deleteJourney,
-  insertJourneys,
-  insertOrders,
-  type NewOrder,
-  type OrderRow,
-  updateDecision,
-} from './queries.ts';
-import { type KnownRefund, type OrderSnapshot, recompute, snapshotOf } from './recompute.ts';
-import { Attribution, type Cause, type OrderSource } from './schema.ts';
-import { findFlags, hashEmail, maskEmail } from './suspicion.ts';
 
 /** Click ids as they were sent, each with the click if we signed it. */
 const readClicks = (secrets: Secrets, clickIds: readonly string[]) =>
@@ -40,19 +43,18 @@ interface Carried {
 }
 
 /** The facts of an order that decide who earns it. */
-interface Deciding {
+interface Deciding extends Pick<OrderSnapshot, 'occurredAt' | 'baseMinor' | 'isTest' | 'isRenewal'> {
   carried: Carried;
-  occurredAt: Date;
-  isTest: boolean;
-  isRenewal: boolean;
+  currency: string;
+}
+
+/** A decision with the brand's rules that made it. */
+interface Made extends Decision<NamedLink> {
+  rules: Rules;
 }
 
 /** Decides who earns each order, by its codes and clicks and their state when it was placed. */
-async function decide(
-  { db, brandId }: Work,
-  source: OrderSource,
-  orders: readonly Deciding[],
-): Promise<Decision<ListedLink>[]> {
+async function decide({ db, brandId }: Work, source: OrderSource, orders: readonly Deciding[]): Promise<Made[]> {
   const named = await listNamed(
     db,
     brandId,
@@ -63,25 +65,28 @@ async function decide(
     })),
   );
   const byOrder = Map.groupBy(named, ({ place }) => place);
+  // Every row has the brand's rules; without any, nobody can win.
+  const rules = named[0] ? rulesOf(named[0]) : DEFAULT_RULES;
   return orders.map(({ carried, ...order }, place) => {
     const found = byOrder.get(place) ?? [];
     const byId = new Map(found.map((link) => [link.id, link]));
     const byCode = new Map(found.map((link) => [link.code, link]));
-    return attribute({
-      ...{ ...order, integrationId: source.id },
-      codes: carried.codes.map((code): RedeemedCode<ListedLink> => {
+    const decision = attribute({
+      ...{ ...order, rules, integrationId: source.id },
+      codes: carried.codes.map((code): RedeemedCode<NamedLink> => {
         const assignment = byCode.get(code);
         return { code, assignment, wasActive: assignment?.wasActive ?? false };
       }),
       clicks: carried.clicks.map(
-        (one): CarriedClick<ListedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
+        (one): CarriedClick<NamedLink> => ({ ...one, assignment: one.click && byId.get(one.click.linkId) }),
       ),
     });
+    return { ...decision, rules };
   });
 }
 
 function attributionOf(
-  { rule, reason, winner, candidates }: Decision<ListedLink>,
+  { rule, reason, winner, candidates, rules }: Made,
   { currency, at, cause }: { currency: string; at: Date; cause: Cause },
 ): Attribution {
   return {
@@ -96,6 +101,7 @@ function attributionOf(
           currency,
         }
       : null,
+    ...(rules === DEFAULT_RULES ? {} : { rules: recordedRules(rules) }),
   };
 }
 
@@ -103,18 +109,20 @@ type DecidedOrder = Pick<OrderRow, 'id' | 'currency' | 'customerHash'> & Paramet
 
 interface Won {
   order: DecidedOrder;
-  link: ListedLink;
+  link: NamedLink;
   code: string | null;
   clickId: string | null;
   /** Those that came before or with the order. */
   refunds: readonly KnownRefund[];
+  /** As the customer's address was reported just now. */
+  reportedEmail: string | null;
 }
 
 const wonBy = (
-  { winner: link, code, clickId }: Decision<ListedLink>,
+  { winner: link, code, clickId }: Decision<NamedLink>,
   order: DecidedOrder,
-  refunds: readonly KnownRefund[],
-): Won[] => (link ? [{ order, link, code, clickId, refunds }] : []);
+  reported: Pick<Won, 'refunds' | 'reportedEmail'>,
+): Won[] => (link ? [{ order, link, code, clickId, ...reported }] : []);
 
 const NEW = {
   status: 'pending',
@@ -125,13 +133,14 @@ const NEW = {
 } as const;
 
 async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, won: readonly Won[]) {
-  if (won.length === 0) return;
   const { db, now, brandId } = work;
-  const flags = await findFlags(
-    work,
-    secrets,
-    won.map(({ order, link }) => ({ ...order, linkId: link.id, creatorEmail: link.creatorEmail })),
-  );
+  if (!won[0]) return;
+  const rules = fraudRulesOf(won[0].link.fraudRules);
+  const suspects = won.map(({ order, link, code, reportedEmail }) => ({
+    ...{ ...order, linkId: link.id, creatorEmail: link.creatorEmail, reportedEmail },
+    leakScore: code === null ? null : link.leakScore,
+  }));
+  const flags = await findFlags(work, secrets, rules, suspects);
   const made = won.map(({ order, link, code, clickId, refunds }, place) => {
     const terms = { ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
     const { columns, entries } = recompute(snapshotOf(order), refunds, { ...terms, ...NEW }, []);
@@ -155,6 +164,7 @@ async function createCommissions(work: Work, secrets: Secrets, source: OrderSour
     for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
     announceOne(work, 'commission.created', commission);
   }
+  if (rules.forbidden_referrer.action !== 'off') await insertReferrerChecks(db, rows, now);
 }
 
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */
@@ -171,6 +181,12 @@ export interface Sale {
   refunds: readonly KnownRefund[];
 }
 
+/** Nobody earns what was sold before the store was connected. */
+const HISTORY: Made = {
+  ...{ rule: null, reason: 'history', winner: undefined, code: null, clickId: null, candidates: [] },
+  rules: DEFAULT_RULES,
+};
+
 /** Records new orders of a store. Their attribution is decided here and stored with its reasons. */
 export async function recordSales(
   work: Work,
@@ -180,18 +196,22 @@ export async function recordSales(
 ): Promise<void> {
   if (sales.length === 0) return;
   const { db, now, brandId } = work;
-  const deciding = sales.map(({ facts: { occurredAt, isTest, isRenewal, codes, clickIds } }) => ({
-    ...{ occurredAt, isTest, isRenewal, carried: carriedOf(secrets, { codes, clickIds }) },
+  const salt = await getSalt(db, secrets);
+  const deciding = sales.map(({ facts: { occurredAt, baseMinor, currency, isTest, isRenewal, codes, clickIds } }) => ({
+    ...{ occurredAt, baseMinor, currency, isTest, isRenewal, carried: carriedOf(secrets, { codes, clickIds }) },
   }));
-  const decided = (await decide(work, source, deciding)).flatMap((decision, place) => {
+  const decisions = source.isHistory ? sales.map(() => HISTORY) : await decide(work, source, deciding);
+  const decided = decisions.flatMap((decision, place) => {
     const sale = sales[place];
-    return sale ? [{ decision, order: newOrderOf(sale.facts, decision), refunds: sale.refunds }] : [];
+    if (!sale) return [];
+    const reported = { refunds: sale.refunds, reportedEmail: sale.facts.customerEmail };
+    return [{ decision, order: newOrderOf(sale.facts, decision), reported }];
   });
   await insertOrders(
     db,
     decided.map(({ order }) => order),
   );
-  const won = decided.flatMap(({ decision, order, refunds }) => wonBy(decision, order, refunds));
+  const won = decided.flatMap(({ decision, order, reported }) => wonBy(decision, order, reported));
   await createCommissions(work, secrets, source, won);
   if (source.provider === 'shopify') await lookUpLater();
 
@@ -202,7 +222,7 @@ export async function recordSales(
     await insertJourneys(db, orders, new Date(now.getTime() + MINUTE_MS));
   }
 
-  function newOrderOf(facts: Sale['facts'], decision: Decision<ListedLink>): NewOrder {
+  function newOrderOf(facts: Sale['facts'], decision: Made): NewOrder {
     const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail, isTest, isRenewal } = facts;
     return {
       ...{ id: newId('ord', now.getTime()), brandId, integrationId: source.id, orderId },
@@ -210,7 +230,7 @@ export async function recordSales(
       ...{ cancelledAt, firstCancelledAt: cancelledAt, disputeLostAt: facts.disputeLostAt },
       ...{ isTest: isTest || null, isRenewal: isRenewal || null },
       customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
-      customerHash: customerEmail === null ? null : hashEmail(secrets, customerEmail),
+      customerHash: customerEmail === null ? null : hashEmail(salt, customerEmail),
       attribution: attributionOf(decision, { currency, at: now, cause: 'first_report' }),
       createdAt: now,
     };
@@ -267,22 +287,22 @@ export async function decideLater(
   secrets: Secrets,
   source: OrderSource,
   order: OrderRow,
-  late: LateCandidates & { refunds: () => Promise<readonly KnownRefund[]> },
+  late: LateCandidates & { customerEmail: string | null; refunds: () => Promise<readonly KnownRefund[]> },
 ): Promise<boolean> {
   const earlier = Attribution.parse(order.attribution);
   const carried = newOnes(earlier, carriedOf(secrets, { codes: [...late.codes], clickIds: [...late.clickIds] }));
-  const { isTest, isRenewal, occurredAt } = snapshotOf(order);
-  if (isTest || carried.codes.length + carried.clicks.length === 0) return false;
-  const [decision] = await decide(work, source, [{ carried, occurredAt, isTest, isRenewal }]);
+  const { isTest, isRenewal, occurredAt, baseMinor } = snapshotOf(order);
+  const { currency } = order;
+  const isSettled = isTest || earlier.reason === 'history';
+  if (isSettled || carried.codes.length + carried.clicks.length === 0) return false;
+  const [decision] = await decide(work, source, [{ carried, occurredAt, baseMinor, currency, isTest, isRenewal }]);
   if (!decision) return false;
   if (!decision.winner && earlier.earlier.length + 1 >= MAX_DECISIONS) return false;
-  const later = following(
-    earlier,
-    attributionOf(decision, { currency: order.currency, at: work.now, cause: late.cause }),
-  );
+  const later = following(earlier, attributionOf(decision, { currency, at: work.now, cause: late.cause }));
   const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
   if (!decided || !decision.winner) return false;
-  await createCommissions(work, secrets, source, wonBy(decision, decided, await late.refunds()));
+  const reported = { refunds: await late.refunds(), reportedEmail: late.customerEmail };
+  await createCommissions(work, secrets, source, wonBy(decision, decided, reported));
   if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }

@@ -1,17 +1,17 @@
-import type { Db } from '../../engines/postgres/open.ts';
-import { notFound, validationError } from '../../values/errors.ts';
-import { formatMoney, fromMinor } from '../../values/money.ts';
-import { toWire } from '../../values/wire.ts';
-import { listAdjustments } from '../commissions/adjustment-queries.ts';
-import { findCommissionOf } from '../commissions/order-queries.ts';
-import { approvalBlockers, isSuspicious, type OrderEnd } from '../commissions/policy.ts';
-import type { CommissionRow } from '../commissions/queries.ts';
-import { commissionOf } from '../commissions/schema.ts';
-import { type ListedLink, listLinksByIds } from '../links/queries.ts';
-import { getStoreOf, listDisputes, listOrders, type OrderRow } from './queries.ts';
-import { countRefunds, snapshotOf } from './recompute.ts';
-import { listRefunds } from './refunds/queries.ts';
-import { Attribution, type ExplainQuery, Explanation } from './schema.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { notFound, validationError } from '../../../values/errors.ts';
+import { formatMoney, fromMinor } from '../../../values/money.ts';
+import { toWire } from '../../../values/wire.ts';
+import { listAdjustments } from '../../commissions/adjustments/queries.ts';
+import { approvalBlockers, isSuspicious, type OrderEnd } from '../../commissions/policy.ts';
+import { type CommissionRow, findCommissionOf } from '../../commissions/queries.ts';
+import { commissionOf } from '../../commissions/schema.ts';
+import { type ListedLink, listLinksByIds, listPastCodes } from '../../links/queries.ts';
+import { findItems } from '../items/queries.ts';
+import { type CountedRefund, countRefunds, refundedOf, snapshotOf } from '../policy.ts';
+import { getStoreOf, listDisputes, listOrders, type OrderRow } from '../queries.ts';
+import { listRefunds } from '../refunds/queries.ts';
+import { Attribution, type ExplainQuery, Explanation } from '../schema.ts';
 
 type Candidate = Attribution['candidates'][number];
 type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
@@ -27,17 +27,30 @@ const WHY: Record<NonNullable<CodeReason | ClickReason>, string> = {
   click_after_order: 'It was clicked after the order was placed.',
   click_outside_window: 'The order was placed after its attribution window had ended.',
   older_click: 'The last click within its window wins; this one is older.',
+  later_click: 'The first click within its window wins, by your rules; this one is later.',
+  click_wins: 'A click within its window wins over any code, by your rules.',
   code_wins: 'A redeemed code wins over any click.',
   test_order: 'The order is a test order, which pays nobody.',
   renewal: 'The order renews a subscription, and this assignment does not pay renewals.',
+  below_minimum: 'The order is below the smallest one that pays, by your rules.',
 };
 
+type Decided = Pick<Attribution, 'rule' | 'rules'>;
+
+const BY = {
+  code: 'a redeemed code',
+  last_click: 'the last click within its window',
+  first_click: 'the first click within its window',
+} as const;
+
 /** Why a candidate won or lost, in a sentence. */
-function explainCandidate({ type, reason }: Candidate): string {
+export function explainCandidate({ type, reason }: Candidate, { rule, rules }: Decided): string {
   if (reason !== null) return WHY[reason];
-  return type === 'code'
-    ? 'It is the first redeemed code of the order that qualifies.'
-    : 'No code qualified, and it is the last click within its window.';
+  const isClickFirst = rules?.coupon_policy === 'click_wins';
+  if (type === 'code' || rule === null || rule === 'code') {
+    return `${isClickFirst ? 'No click qualified, and it' : 'It'} is the first redeemed code of the order that qualifies.`;
+  }
+  return isClickFirst ? `It is ${BY[rule]}.` : `No code qualified, and it is ${BY[rule]}.`;
 }
 
 interface Payable {
@@ -52,6 +65,7 @@ const NOBODY: Record<NonNullable<Attribution['reason']>, string> = {
   no_candidates: 'It paid nobody: it came without a code and without a click.',
   no_candidate_qualified: 'It paid nobody: none of its codes and clicks qualified.',
   test_order: 'It paid nobody: it is a test order.',
+  history: 'It paid nobody: it is a past order, which was read in as history.',
 };
 
 /** Why a decision paid nobody, in a sentence. */
@@ -61,14 +75,13 @@ const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?
 function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
   if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
-  const by = rule === 'code' ? 'a redeemed code' : 'the last click within its window';
-  const owed = `${formatMoney(commissionMinor, currency)} for ${by}`;
+  const owed = `${formatMoney(commissionMinor, currency)} for ${BY[rule]}`;
   const note = statusNote === null ? '' : ` (${statusNote})`;
   return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
 }
 
 /** Two stores may each have an order with this id; the query must then name the store. */
-async function getOrder(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
+export async function getMeant(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
   const found = await listOrders(db, brandId, order_id);
   const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
   const [order, another] = meant;
@@ -124,26 +137,59 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Ex
   };
 }
 
-function candidatesOf({ candidates }: Attribution, links: ReadonlyMap<string, ListedLink>) {
-  return candidates.map((candidate) => {
+type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+/** That an order came with a code that was replaced already, and still pays. */
+function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date): string {
+  if (candidate.type === 'click') return '';
+  const old = past.find(
+    ({ linkId, code, replacedAt, until }) =>
+      linkId === candidate.link_id &&
+      code.toLowerCase() === candidate.code.toLowerCase() &&
+      replacedAt !== null &&
+      replacedAt <= orderedAt &&
+      orderedAt < until,
+  );
+  return old?.replacedAt
+    ? ` It is an old code, which was replaced on ${dayOf(old.replacedAt)} and pays until ${dayOf(old.until)}.`
+    : '';
+}
+
+async function candidatesOf(
+  db: Db,
+  { brandId, occurredAt }: OrderRow,
+  attribution: Attribution,
+  links: ReadonlyMap<string, ListedLink>,
+) {
+  const past = await listPastCodes(db, brandId, [...links.keys()]);
+  return attribution.candidates.map((candidate) => {
     const link = candidate.link_id === null ? undefined : links.get(candidate.link_id);
     return {
       ...candidate,
       link_value: link?.value ?? null,
       creator_email: link?.creatorEmail ?? null,
       creator_name: link?.creatorName ?? null,
-      explanation: explainCandidate(candidate),
+      explanation: `${explainCandidate(candidate, attribution)}${explainOldCode(candidate, past, occurredAt)}`,
     };
   });
 }
 
-async function refundsOf(db: Db, order: OrderRow) {
-  const refunds = await listRefunds(db, order, order.currency);
-  return countRefunds(snapshotOf(order), refunds).map(({ refundId, amountMinor, countedMinor, at }) => ({
+const refundsOf = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
+  refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
     refund_id: refundId,
-    amount: fromMinor(amountMinor, order.currency),
-    counted: fromMinor(countedMinor, order.currency),
+    amount: fromMinor(amountMinor, currency),
+    counted: fromMinor(countedMinor, currency),
     at: at.toISOString(),
+  }));
+
+/** The order's lines, each with what refunds took off it. */
+async function itemsOf(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
+  const { items, refunded } = await findItems(db, order);
+  return items.map((item) => ({
+    ...{ sku: item.sku, title: item.title, quantity: item.quantity, amount_minor: item.amountMinor },
+    refunded_minor: refundedOf(item, refunds, refunded),
   }));
 }
 
@@ -166,14 +212,14 @@ async function disputesOf(db: Db, order: OrderRow) {
 }
 
 /** Why an order earned a creator a commission, or nobody. */
-export async function explainOrder(db: Db, brandId: string, query: ExplainQuery, now: Date): Promise<Explanation> {
-  const order = await getOrder(db, brandId, query);
+export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<Explanation> {
   const attribution = Attribution.parse(order.attribution);
   const ids = attribution.candidates.flatMap(({ link_id }) => (link_id === null ? [] : [link_id]));
-  const links = new Map((await listLinksByIds(db, brandId, ids)).map((link) => [link.id, link]));
+  const links = new Map((await listLinksByIds(db, order.brandId, ids)).map((link) => [link.id, link]));
   const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
   const commission = await findCommissionOf(db, order);
   const store = await getStoreOf(db, order);
+  const refunds = countRefunds(snapshotOf(order), await listRefunds(db, order, order.currency));
   const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
   const explanation = explainDecision(attribution, owed);
   return Explanation.parse({
@@ -186,11 +232,12 @@ export async function explainOrder(db: Db, brandId: string, query: ExplainQuery,
     is_test: order.isTest ?? false,
     is_renewal: order.isRenewal ?? false,
     decisions: decisionsOf(attribution, explanation),
-    candidates: candidatesOf(attribution, links),
+    candidates: await candidatesOf(db, order, attribution, links),
     commission: commission
       ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
       : null,
-    refunds: await refundsOf(db, order),
+    items: await itemsOf(db, order, refunds),
+    refunds: refundsOf(refunds, order),
     disputes: await disputesOf(db, order),
   });
 }

@@ -1,0 +1,75 @@
+import type { Context } from '../../../operation/context.ts';
+import { DAY_MS } from '../../../values/duration.ts';
+import { validationError } from '../../../values/errors.ts';
+import { findHistorySince } from '../customers/queries.ts';
+import { bucketOf, type Period, periodOf } from '../policy.ts';
+import { type CohortSums, listCohortSums } from './queries.ts';
+import type { CohortRow, CohortsQuery } from './schema.ts';
+
+const USUAL = 12;
+const MOST = 120;
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+/** The first day of the next month or week. */
+function nextOf(bucket: string, by: CohortsQuery['by']): string {
+  const at = new Date(bucket);
+  if (by === 'week') return dayOf(new Date(at.getTime() + 7 * DAY_MS));
+  return dayOf(new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 1)));
+}
+
+function bucketsBetween(first: string, last: string, by: CohortsQuery['by']): string[] {
+  const buckets: string[] = [];
+  for (let bucket = first; bucket <= last; bucket = nextOf(bucket, by)) buckets.push(bucket);
+  return buckets;
+}
+
+/** The period of first orders; by default the last twelve months or weeks. */
+function cohortsPeriod({ by, from, to }: CohortsQuery, now: Date): Period {
+  const end = new Date(to ?? dayOf(now));
+  const back = by === 'week' ? (USUAL - 1) * 7 : 0;
+  const start = new Date(Date.UTC(end.getUTCFullYear(), end.getUTCMonth(), end.getUTCDate() - back));
+  if (by === 'month') start.setUTCFullYear(end.getUTCFullYear(), end.getUTCMonth() - (USUAL - 1), 1);
+  const period = periodOf({ from: from ?? bucketOf(dayOf(start), by), to }, now);
+  const days = (period.until.getTime() - period.from.getTime()) / DAY_MS;
+  if (days / (by === 'week' ? 7 : 28) <= MOST) return period;
+  throw validationError([{ field: 'from', code: 'invalid', message: `must leave at most ${MOST} cohorts.` }]);
+}
+
+const VALUE: Readonly<Record<CohortsQuery['metric'], (sums: CohortSums) => number>> = {
+  customers: ({ customers }) => customers,
+  orders: ({ orders }) => orders,
+  revenue: ({ worthMinor }) => worthMinor,
+};
+
+/** The triangle of a period's cohorts. */
+export async function findCohorts(
+  { postgres: { db }, clock }: Pick<Context, 'postgres' | 'clock'>,
+  brandId: string,
+  query: CohortsQuery,
+) {
+  const now = clock.now();
+  const period = cohortsPeriod(query, now);
+  const [sums, since] = await Promise.all([listCohortSums(db, brandId, query, period), findHistorySince(db, brandId)]);
+  const last = bucketOf(dayOf(now), query.by);
+  const data = [...Map.groupBy(sums, ({ cohort, currency }) => `${cohort} ${currency}`).values()].flatMap(
+    (rows): CohortRow[] => {
+      const [first] = rows;
+      if (!first) return [];
+      const { cohort, currency, size } = first;
+      const values = new Map(rows.map((row) => [row.bucket, VALUE[query.metric](row)]));
+      return [
+        {
+          ...{ cohort, currency: currency || null, customers: size },
+          values: bucketsBetween(cohort, last, query.by).map((bucket) => values.get(bucket) ?? 0),
+        },
+      ];
+    },
+  );
+  return { data, meta: { period: period.shown, history_since: since } };
+}
+
+/** Every cohort, as of one moment. */
+export async function* eachCohort(...requested: Parameters<typeof findCohorts>): AsyncGenerator<CohortRow> {
+  yield* (await findCohorts(...requested)).data;
+}

@@ -1,0 +1,26 @@
+import { read } from '../../../operation/kit.ts';
+import { eachCohort, findCohorts } from './actions.ts';
+import { CohortRow, Cohorts, CohortsQuery } from './schema.ts';
+
+const getAnalyticsCohorts = read({
+  id: 'get_analytics_cohorts',
+  path: '/v1/analytics/cohorts',
+  tag: 'Analytics',
+  summary: 'What customers bought since their first order',
+  description:
+    'Customers by the month or week of their first paid order, and how many of them ordered in each one since. All their ' +
+    'orders count, also those that no creator won.',
+  forAgents: {
+    description: 'By the month or week of their first paid order. All their orders count.',
+    example: { of: 'attributed' },
+  },
+  query: CohortsQuery,
+  response: Cohorts,
+  handler: (context, { caller, query }) => findCohorts(context, caller.brandId, query),
+  csv: {
+    item: CohortRow,
+    rows: (context, { caller, query }) => eachCohort(context, caller.brandId, query),
+  },
+});
+
+export const cohortsOperations = [getAnalyticsCohorts] as const;

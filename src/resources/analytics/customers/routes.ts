@@ -1,0 +1,39 @@
+import { figuresAnswer } from '../../../figures/queries.ts';
+import { FRESHNESS } from '../../../figures/schema.ts';
+import { read } from '../../../operation/kit.ts';
+import { eachCustomersRow, findCustomers, findShare } from './actions.ts';
+import { Customers, CustomersQuery, CustomersRow, Share, ShareQuery } from './schema.ts';
+
+const getAnalyticsCustomers = read({
+  id: 'get_analytics_customers',
+  path: '/v1/analytics/customers',
+  tag: 'Analytics',
+  summary: 'New and returning customers, and what a new one costs',
+  description:
+    'One row for each key and currency, of all paid orders with an e-mail address; those that no code or link won are in ' +
+    `the row with the key null. Covers the last 30 UTC days by default. ${FRESHNESS}`,
+  forAgents: {
+    description: 'Of all paid orders with an e-mail address; those that nobody won have the key null.',
+    example: { by: 'creator' },
+    omits: ['offset', 'currency'],
+  },
+  query: CustomersQuery,
+  response: Customers,
+  ...figuresAnswer({ item: CustomersRow, page: findCustomers, rows: eachCustomersRow }),
+});
+
+const getAnalyticsShare = read({
+  id: 'get_analytics_share',
+  path: '/v1/analytics/share',
+  tag: 'Analytics',
+  summary: "Creators' part of all sales",
+  description:
+    'Compares the orders that codes and links won with all other orders: their sales, and how many are first orders of ' +
+    'new customers. Covers the last 30 UTC days by default.',
+  forAgents: { description: 'Sales that codes and links won beside all others, and their new customers.', example: {} },
+  query: ShareQuery,
+  response: Share,
+  handler: async (context, { caller, query }) => ({ data: await findShare(context, caller.brandId, query) }),
+});
+
+export const customersOperations = [getAnalyticsCustomers, getAnalyticsShare] as const;
