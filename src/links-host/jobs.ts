@@ -2,13 +2,15 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { insertOnce } from '../engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../engines/clickhouse/migrate.ts';
+import { tsvTime } from '../engines/clickhouse/tsv.ts';
 import type { Redis } from '../engines/redis/open.ts';
 import { CLICK_CLAIM_PAUSED, CLICKS_HELD, CLICKS_PAUSED } from '../figures/schema.ts';
+import { insertUnfolded } from '../figures/sync/queries.ts';
 import type { Context } from '../operation/context.ts';
 import type { Follower } from '../operation/job.ts';
-import { insertMissing } from './missing.ts';
 import { CLAIM, STREAM } from './queries.ts';
-import { COLUMNS, markRepeats, splitPaused } from './row.ts';
+import { repairBatch } from './repair-batch.ts';
+import { brandsOf, markRepeats, STORED, splitPaused } from './row.ts';
 
 const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
 const ACKNOWLEDGE_LUA = readFileSync(new URL('./acknowledge.lua', import.meta.url), 'utf8');
@@ -51,21 +53,36 @@ export function openClickQueue(redis: Redis): ClickQueue {
   };
 }
 
+type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
+
+/** The rows with the time at which they arrive, which is the same for all of a batch. */
+const stamped = (rows: string, at: Date): string => rows.replaceAll('\n', `\t${tsvTime(at)}\n`);
+
+/**
+ * Sends a batch. A cluster that received it before may have counted it twice, or not in every rollup: then the figures of
+ * its brands are rebuilt. A single server is compared after each of its starts.
+ */
+async function send({ postgres, clickhouse }: Engines, batch: Batch): Promise<void> {
+  const isRepeated = await insertOnce(clickhouse, 'clicks_v1', STORED, batch.rows, `clicks:${batch.token}`);
+  if (!batch.isAgain && !isRepeated) return;
+  const wasDoubled = await repairBatch(clickhouse, batch);
+  if (wasDoubled || (batch.isAgain && clickhouse.cluster !== undefined)) {
+    await insertUnfolded(postgres.db, brandsOf(batch.rows));
+  }
+}
+
 /**
  * Moves clicks into ClickHouse, batch by batch, until none are left. Each click arrives exactly once, even if processes
  * are killed or several run at once: a batch is fixed before it is sent, and ClickHouse knows it by its token. Returns
  * the batches.
  */
-export async function drainClicks(
-  { clicksRedis, clickhouse }: Pick<Context, 'clicksRedis' | 'clickhouse'>,
-  signal?: AbortSignal,
-): Promise<number> {
-  const queue = openClickQueue(clicksRedis);
+export async function drainClicks(engines: Engines, signal?: AbortSignal): Promise<number> {
+  const queue = openClickQueue(engines.clicksRedis);
   for (let batches = 0; ; batches += 1) {
     const batch = signal?.aborted ? undefined : await queue.claim();
     if (!batch) return batches;
-    await insertOnce(clickhouse, 'clicks_v1', COLUMNS, batch.rows, `clicks:${batch.token}`);
-    if (batch.isAgain) await insertMissing(clickhouse, batch);
+    // What is sent again has a later time, unless it arrived before.
+    await send(engines, { ...batch, rows: stamped(batch.rows, engines.clock.now()) });
     await queue.acknowledge(batch);
   }
 }

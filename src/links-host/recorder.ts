@@ -22,7 +22,8 @@ export interface Recorder {
 
 /**
  * One group in flight: whatever is clicked meanwhile is the next group, appended by one script as one entry. Waiting for
- * the disk costs a group what it would cost a click. When those that wait for ClickHouse take `maxBytes`, none is recorded.
+ * the disk costs a group what it would cost a click. Once the clicks that wait for ClickHouse take `maxBytes`, no more
+ * are recorded.
  */
 export function openRecorder(redis: Redis, maxBytes: number, onLost: (clicks: number) => void): Recorder {
   const run = redis.script(RECORD_LUA);

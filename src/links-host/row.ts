@@ -16,6 +16,9 @@ export const COLUMNS = [
   'kind',
 ] as const;
 
+/** The columns of a row that is sent: the time of its arrival comes last. */
+export const STORED = [...COLUMNS, 'recorded_at'] as const;
+
 /** Columns that are the same for every click on a link. */
 export function linkFields(link: { brandId: string; id: string; creatorId: string; currency: string }): string {
   return `${link.brandId}\t${link.id}\t${link.creatorId}\t${link.currency}`;
@@ -66,6 +69,10 @@ export function markRepeats(rows: string, repeats: string): string {
 
 const BRAND = COLUMNS.indexOf('brand_id');
 
+const brandOf = (line: string) => line.split('\t', BRAND + 1)[BRAND] ?? '';
+
+export const brandsOf = (rows: string): string[] => [...new Set(rows.split('\n').filter(Boolean).map(brandOf))];
+
 /** Separates the rows of paused brands, whose ids are separated by spaces. */
 export function splitPaused(rows: string, paused: string): { rows: string; held: string } {
   if (paused === '') return { rows, held: '' };
@@ -73,7 +80,7 @@ export function splitPaused(rows: string, paused: string): { rows: string; held:
   const lines = rows.split('\n').filter(Boolean);
   const text = (isHeld: boolean) =>
     lines
-      .filter((line) => ids.has(line.split('\t', BRAND + 1)[BRAND] ?? '') === isHeld)
+      .filter((line) => ids.has(brandOf(line)) === isHeld)
       .map((line) => `${line}\n`)
       .join('');
   return { rows: text(false), held: text(true) };

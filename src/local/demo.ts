@@ -5,9 +5,14 @@ import { hashKey } from '../access/keys/key-form.ts';
 import { findCaller } from '../access/keys/queries.ts';
 import { createSignInPath } from '../access/sessions/actions.ts';
 import type { Context } from '../operation/context.ts';
+import { inWork } from '../operation/work.ts';
 import { createBrand } from '../resources/brands/actions.ts';
-import { findBrand, listSubscriptions } from '../resources/brands/queries.ts';
+import { type BrandRow, findBrand, getBrand, listSubscriptions } from '../resources/brands/queries.ts';
 import { ensurePersonToSignIn } from '../resources/people/actions.ts';
+import { removeFigures, removeSample } from '../resources/sample/actions.ts';
+import { setSample } from '../resources/sample/queries.ts';
+import { fillSample } from './sample-brand/fill.ts';
+import { step } from './terminal.ts';
 
 const BRAND = 'demo';
 const OWNER = 'owner@demo.example';
@@ -19,6 +24,10 @@ export interface DemoKeys {
   signInUrl: string;
   /** Where the keys are stored, readable by the owner only. */
   file: string;
+  brandId: string;
+  sample: BrandRow['sample'];
+  /** Made by this start. */
+  isNew: boolean;
 }
 
 async function readKeys(file: string): Promise<Record<string, string>> {
@@ -32,14 +41,20 @@ async function isValid(context: Context, key: string | undefined): Promise<boole
   return caller !== undefined && caller.revokedAt === null;
 }
 
+/** A brand that was made by an earlier release, or with --empty, never gets a sample. */
+async function createDemo({ postgres: { db }, clock }: Context, isEmpty: boolean): Promise<string> {
+  const brandId = await createBrand(db, clock, { name: BRAND, plan: 'growth', status: 'active' });
+  if (!isEmpty) await setSample(db, brandId, 'filling');
+  return brandId;
+}
+
 /** The brand `demo` with a key of each kind: created once, stored in `demo.env`, and created again if lost. */
-export async function ensureDemo(context: Context, url: string): Promise<DemoKeys> {
+export async function ensureDemo(context: Context, url: string, { isEmpty }: { isEmpty: boolean }): Promise<DemoKeys> {
   const { db } = context.postgres;
   const file = path.join(context.config.directory, 'demo.env');
   const kept = await readKeys(file);
-  const brandId =
-    (await findBrand(db, BRAND))?.id ??
-    (await createBrand(db, context.clock, { name: BRAND, plan: 'growth', status: 'active' }));
+  const known = await findBrand(db, BRAND);
+  const brandId = known?.id ?? (await createDemo(context, isEmpty));
   const subscriptions = await listSubscriptions(db, brandId);
 
   async function ensureKey(kind: 'brand' | 'data', key: string | undefined): Promise<string> {
@@ -60,5 +75,48 @@ export async function ensureDemo(context: Context, url: string): Promise<DemoKey
   const engines = { db, redis: context.redis, clock: context.clock };
   const person = await ensurePersonToSignIn(engines, brandId, OWNER);
   const signInPath = await createSignInPath(db, context.clock.now(), { brandId, personId: person.id });
-  return { brandKey, dataKey, file, signInUrl: `${url}${signInPath}` };
+  const { sample } = await getBrand(db, brandId);
+  return { brandId, brandKey, dataKey, file, sample, isNew: !known, signInUrl: `${url}${signInPath}` };
+}
+
+async function removeDemo(context: Context, { brandId }: DemoKeys): Promise<void> {
+  const actor = { brandId, keyId: null, operation: 'remove_sample', requestId: null };
+  await inWork(context.postgres.db, context.clock, actor, removeSample);
+}
+
+/** Starts over if an earlier start was interrupted while it filled the brand. */
+async function fill(context: Context, demo: DemoKeys, postgresUrl: string): Promise<void> {
+  if (!demo.isNew) {
+    await removeDemo(context, demo);
+    await removeFigures(context);
+    await setSample(context.postgres.db, demo.brandId, 'filling');
+  }
+  await fillSample(context, { brandKey: demo.brandKey, postgresUrl });
+}
+
+interface SampleOptions {
+  isEmpty: boolean;
+  isEnding: () => boolean;
+  report: (line: string) => void;
+  postgresUrl: string;
+}
+
+/** Fills the brand at its first start, or removes its sample where none is wanted. A failure is reported, and passes by. */
+export async function ensureSampleBrand(
+  context: Context,
+  demo: DemoKeys,
+  { isEmpty, isEnding, report, postgresUrl }: SampleOptions,
+): Promise<void> {
+  const { sample } = demo;
+  try {
+    if (isEmpty && (sample === 'filled' || sample === 'filling')) {
+      await step(`Removing the sample of the brand ${BRAND}`, () => removeDemo(context, demo));
+    } else if (sample === 'filling') {
+      await step(`Filling the brand ${BRAND} with a sample of 90 days`, () => fill(context, demo, postgresUrl));
+    }
+  } catch (error) {
+    if (isEnding()) return;
+    context.log.error({ err: error }, 'the sample of the demo brand is not finished');
+    report(`The brand ${BRAND} has no sample: ${error instanceof Error ? error.message : String(error)}`);
+  }
 }

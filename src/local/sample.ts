@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { importDirectory } from '../directory/import/import.ts';
 import { sampleSource } from '../directory/import/sample.ts';
+import { enginesOf } from '../directory/import/writer.ts';
 import { countDocuments, indexBehind } from '../engines/elastic/indices.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { Context } from '../operation/context.ts';
@@ -66,13 +67,12 @@ export async function noteSize(
 
 /** Imports the sample directory, unless there is one and no other size was requested. */
 export async function ensureSample(context: Context, creators: number, isRequested: boolean): Promise<void> {
-  const { config, elastic, clock, directory, postgres } = context;
+  const { config, directory } = context;
   const { index } = await directory.live();
   if (index !== undefined && (!isRequested || (await sampleSize(config)) === creators)) return;
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing ${source.files[0]}`);
-  const engines = { elastic, db: postgres.db, clock, alias: config.directoryAlias, layout: config.directoryLayout };
-  await importDirectory(engines, {
+  await importDirectory(enginesOf(context), {
     source,
     // A sample of another size replaces the earlier one, whatever they have in common.
     bounds: { mode: 'force' },

@@ -21,7 +21,7 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
 export function openProgress(name: string): { update(done: number, phase: string): void; done(): void } {
   const from = performance.now();
   const seconds = () => `${((performance.now() - from) / 1000).toFixed(1)} s`;
-  const format = `${name} {bar} {percentage} %, {phase}, {eta_formatted} left`;
+  const format = `${name} {bar} {percentage}%, {phase}, {eta_formatted} left`;
   const bar = new SingleBar(
     { format, stream: out, hideCursor: true, barsize: 24, clearOnComplete: true },
     Presets.shades_classic,
@@ -33,7 +33,7 @@ export function openProgress(name: string): { update(done: number, phase: string
       if (out.isTTY) bar.update(Math.floor(done * 100), { phase });
       else if (performance.now() - saidAt > PLAIN_EVERY_MS) {
         saidAt = performance.now();
-        out.write(`${name}: ${Math.floor(done * 100)} %, ${phase}\n`);
+        out.write(`${name}: ${Math.floor(done * 100)}%, ${phase}\n`);
       }
     },
     done: () => {

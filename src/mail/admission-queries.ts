@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
 import type { Config } from '../values/config.ts';
+import { newsKinds } from './kinds.ts';
 import { type MailRow, withBrand } from './queries.ts';
 
 /** Mails that are due and were never checked, oldest first. */
@@ -72,7 +73,8 @@ export async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts
           (${counted} and o.brand_id = m.brand_id) as of_brand,
           (${counted} and o.brand_id = m.brand_id and o.kind = 'invitation') as invitations,
           (${counted} and lower(o.to_email) = lower(m.to_email)) as to_address,
-          (${counted} and lower(o.to_email) = lower(m.to_email) and o.brand_id = m.brand_id) as of_brand_to_address
+          (${counted} and lower(o.to_email) = lower(m.to_email) and o.brand_id = m.brand_id
+            and (m.kind = any(${newsKinds()}::text[]) or o.kind <> all(${newsKinds()}::text[]))) as of_brand_to_address
         from mails m join brands b on b.id = m.brand_id
         where m.id = ${id} and m.state = 'queued' and m.admitted_at is null
       ), judged as (

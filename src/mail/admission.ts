@@ -1,5 +1,4 @@
 import type { PageLinks } from '../access/page-tokens.ts';
-import type { MailReason } from '../engines/postgres/mail-tables.ts';
 import type { Postgres } from '../engines/postgres/open.ts';
 import type { Clock } from '../values/clock.ts';
 import type { Config } from '../values/config.ts';
@@ -7,7 +6,7 @@ import { DAY_MS, HOUR_MS } from '../values/duration.ts';
 import { admitMail, listUnjudgedMails } from './admission-queries.ts';
 import { foreignHosts, imitates, linksToImitation } from './imitation.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
-import type { MailRow } from './queries.ts';
+import type { MailReason, MailRow } from './queries.ts';
 import { renderMail } from './render.ts';
 
 /** What checking a mail needs. */

@@ -26,5 +26,8 @@ export function mails<const Declared extends Record<string, Template>>(of: Decla
 
 export const findTemplate = (kind: string): Template | undefined => declared.get(kind);
 
+/** The kinds that are news. */
+export const newsKinds = (): string[] => [...declared].filter(([, { isNews }]) => isNews).map(([kind]) => kind);
+
 /** Whether the reader can unsubscribe from such mails. */
 export const isStoppable = ({ audience }: Template): boolean => audience !== 'brand';

@@ -60,17 +60,25 @@ function introduction({ name, isUnknown }: Sender): string {
   return `Why you get this: ${name} entered your address in Rollcall, where brands work with content creators, and has not heard from you before. Rollcall has not checked who they are. If you did not expect this mail, you can ignore it or unsubscribe below.`;
 }
 
-/** Renders a letter. Its footer names `sender`; pass `unsubscribeUrl` if the recipient can unsubscribe. */
-export function writeLetter(letter: Letter, sender: Sender, unsubscribeUrl: string | undefined): WrittenLetter {
+interface Footer {
+  /** Pass it if the recipient can unsubscribe. */
+  unsubscribeUrl?: string | undefined;
+  /** The recipient's own page with the sender. */
+  pageUrl?: string | undefined;
+}
+
+/** Renders a letter. Its footer names `sender`. */
+export function writeLetter(letter: Letter, sender: Sender, { unsubscribeUrl, pageUrl }: Footer = {}): WrittenLetter {
   const { name } = sender;
   const introduced = introduction(sender);
   const from = `${introduced === '' ? '' : `${introduced}\n`}This mail was sent for ${name}. Please do not reply to it.`;
-  const stop = unsubscribeUrl === undefined ? '' : `\nNo more mail from ${name}: ${unsubscribeUrl}`;
-  const link =
-    unsubscribeUrl === undefined ? NOTHING : html`<br><a href="${unsubscribeUrl}">No more mail from ${name}</a>`;
+  const links = [
+    { label: `Your page with ${name}, for you alone`, url: pageUrl },
+    { label: `No more mail from ${name}`, url: unsubscribeUrl },
+  ].flatMap(({ label, url }) => (url === undefined ? [] : [{ label, url }]));
   return {
     subject: letter.subject,
-    text: `${textOf(letter)}\n\n-- \n${from}${stop}\n`,
+    text: `${textOf(letter)}\n\n-- \n${from}${links.map(({ label, url }) => `\n${label}: ${url}`).join('')}\n`,
     html: html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${letter.subject}</title></head>
@@ -78,7 +86,7 @@ export function writeLetter(letter: Letter, sender: Sender, unsubscribeUrl: stri
 <div style="max-width:560px;margin:0 auto">
 ${bodyOf(letter)}
 <hr style="margin:24px 0;border:0;border-top:1px solid #84807a">
-<p style="margin:0;font-size:13px;white-space:pre-line">${from}${link}</p>
+<p style="margin:0;font-size:13px;white-space:pre-line">${from}${links.map(({ label, url }) => html`<br><a href="${url}">${label}</a>`)}</p>
 </div>
 </body>
 </html>

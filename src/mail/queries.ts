@@ -1,40 +1,97 @@
-import { type Selectable, sql } from 'kysely';
-import type { MailsTable } from '../engines/postgres/mail-tables.ts';
+import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
 import type { Db } from '../engines/postgres/open.ts';
+import type { CreatedAt } from '../engines/postgres/tables.ts';
 
-export type MailRow = Selectable<MailsTable> & {
-  brandName: string;
-  brandWebsite: string | null;
-  /** Hosts of the brand's connected stores. */
-  storefrontHosts: string[];
-};
+export const MAIL_STATES = ['queued', 'sent', 'failed', 'suppressed', 'held'] as const;
+export type MailState = (typeof MAIL_STATES)[number];
 
-export interface NewMailRow {
+/** Why a mail is queued or held. */
+export const MAIL_REASONS = [
+  ...(['imitation', 'foreign_link', 'stranger_limit', 'invitation_limit', 'recipient_limit', 'brand_limit'] as const),
+] as const;
+export type MailReason = (typeof MAIL_REASONS)[number];
+
+interface MailsTable {
   id: string;
   brandId: string;
   kind: string;
   toEmail: string;
   creatorId: string | null;
   subjectRow: string;
-  params: string;
-  createdAt: Date;
-  /** Whether the recipient may have unsubscribed from the brand's mails. */
-  mayBeSuppressed: boolean;
+  params: ColumnType<unknown, string, never>;
+  state: MailState;
+  attempts: Generated<number>;
+  nextAttemptAt: Date | null;
+  claimedUntil: Date | null;
+  messageId: string | null;
+  error: string | null;
+  admittedAt: Date | null;
+  reason: MailReason | null;
+  /** Whether the recipient had never answered the brand. */
+  toStranger: Generated<boolean>;
+  createdAt: CreatedAt;
+  sentAt: Date | null;
 }
 
-/** Queues a mail. Undefined if the same mail was queued before. */
-export async function insertMail(db: Db, mail: NewMailRow): Promise<'queued' | 'suppressed' | undefined> {
-  const { id, brandId, kind, toEmail, creatorId, subjectRow, params, createdAt, mayBeSuppressed } = mail;
-  const { rows } = await sql<{ state: 'queued' | 'suppressed' }>`
+interface MailSuppressionsTable {
+  brandId: string;
+  /** In lower case. */
+  email: string;
+  createdAt: CreatedAt;
+}
+
+declare module '../engines/postgres/tables.ts' {
+  interface Database {
+    mails: MailsTable;
+    mailSuppressions: MailSuppressionsTable;
+  }
+}
+
+export type MailRow = Selectable<MailsTable> & {
+  brandName: string;
+  brandWebsite: string | null;
+  /** Hosts of the brand's connected stores. */
+  storefrontHosts: string[];
+  /** The version of the links to the creator's page; null if the mail does not go to the creator's address. */
+  pageVersion: number | null;
+};
+
+export interface NewMailRow {
+  id: string;
+  kind: string;
+  toEmail: string;
+  creatorId: string | null;
+  subjectRow: string;
+  params: string;
+  /** Whether the recipient may have unsubscribed from the brand's mails. */
+  mayBeSuppressed: boolean;
+  isNews: boolean;
+}
+
+/** Queues mails of a brand in one statement. Those that were queued before, and news of an unfinished sample, are left out. */
+export async function insertMails(
+  db: Db,
+  { brandId, createdAt }: { brandId: string; createdAt: Date },
+  mails: readonly NewMailRow[],
+): Promise<{ id: string; state: 'queued' | 'suppressed' }[]> {
+  if (mails.length === 0) return [];
+  const { rows } = await sql<{ id: string; state: 'queued' | 'suppressed' }>`
     insert into mails (id, brand_id, kind, to_email, creator_id, subject_row, params, created_at, state, next_attempt_at)
-    select ${id}, ${brandId}, ${kind}, ${toEmail}, ${creatorId}, ${subjectRow}, ${params}::json, ${createdAt}::timestamptz,
-      case when suppressed then 'suppressed' else 'queued' end,
-      case when suppressed then null else ${createdAt}::timestamptz end
-    from (select ${mayBeSuppressed}::boolean and exists (select from mail_suppressions
-      where brand_id = ${brandId} and email = lower(${toEmail})) as suppressed) as address
+    select mail.id, ${brandId}, mail.kind, mail.to_email, mail.creator_id, mail.subject_row, mail.params::json,
+      ${createdAt}::timestamptz, case when address.suppressed then 'suppressed' else 'queued' end,
+      case when address.suppressed then null else ${createdAt}::timestamptz end
+    from unnest(
+      ${mails.map(({ id }) => id)}::text[], ${mails.map(({ kind }) => kind)}::text[],
+      ${mails.map(({ toEmail }) => toEmail)}::text[], ${mails.map(({ creatorId }) => creatorId)}::text[],
+      ${mails.map(({ subjectRow }) => subjectRow)}::text[], ${mails.map(({ params }) => params)}::text[],
+      ${mails.map(({ mayBeSuppressed }) => mayBeSuppressed)}::boolean[], ${mails.map(({ isNews }) => isNews)}::boolean[])
+      as mail (id, kind, to_email, creator_id, subject_row, params, may_be_suppressed, is_news)
+    cross join lateral (select mail.may_be_suppressed and exists (select from mail_suppressions
+      where brand_id = ${brandId} and email = lower(mail.to_email)) as suppressed) as address
+    where not (mail.is_news and exists (select from brands where id = ${brandId} and sample = 'filling'))
     on conflict (kind, subject_row, lower(to_email)) do nothing
-    returning state`.execute(db);
-  return rows[0]?.state;
+    returning id, state`.execute(db);
+  return rows;
 }
 
 export const withBrand = (db: Db) =>
@@ -48,6 +105,8 @@ export const withBrand = (db: Db) =>
       sql<string[]>`array(select storefront_host from integrations where brand_id = mails.brand_id)`.as(
         'storefrontHosts',
       ),
+      sql<number | null>`(select link_version from creators where creators.id = mails.creator_id
+        and creators.brand_id = mails.brand_id and lower(creators.email) = lower(mails.to_email))`.as('pageVersion'),
     ]);
 
 /** Claims the due mails until `claimedUntil`, so that other senders leave them alone until then. */

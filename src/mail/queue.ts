@@ -2,7 +2,7 @@ import type { Db } from '../engines/postgres/open.ts';
 import { newId } from '../values/ids.ts';
 import { findTemplate, isStoppable, type MailKind, type MailParams } from './kinds.ts';
 import './mail-test.ts';
-import { insertMail } from './queries.ts';
+import { insertMails } from './queries.ts';
 
 export interface NewMail<K extends MailKind> {
   kind: K;
@@ -19,17 +19,32 @@ export interface NewMail<K extends MailKind> {
 /** `suppressed`: the recipient has unsubscribed. `already_sent`: the same mail was queued before. */
 export type Queued = 'queued' | 'suppressed' | 'already_sent';
 
-/** Queues a mail in the change's transaction: it is sent after the commit, or not at all. */
-export async function queueMail<K extends MailKind>(
-  { db, brandId, now }: { db: Db; brandId: string; now: Date },
-  { kind, to, subjectRow, creatorId = null, params }: NewMail<K>,
-): Promise<Queued> {
-  const template = findTemplate(kind);
-  if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
-  const state = await insertMail(db, {
-    ...{ id: newId('mai', now.getTime()), brandId, kind, toEmail: to, creatorId, subjectRow, createdAt: now },
-    params: JSON.stringify(template.params.parse(params)),
-    mayBeSuppressed: isStoppable(template),
+interface Change {
+  db: Db;
+  brandId: string;
+  now: Date;
+}
+
+/** Queues mails in the change's transaction: they are sent after the commit, or not at all. Returns what became of each. */
+export async function queueMails<K extends MailKind>(
+  { db, brandId, now }: Change,
+  mails: readonly NewMail<K>[],
+): Promise<Queued[]> {
+  const rows = mails.map(({ kind, to, subjectRow, creatorId = null, params }) => {
+    const template = findTemplate(kind);
+    if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
+    return {
+      ...{ id: newId('mai', now.getTime()), kind, toEmail: to, creatorId, subjectRow },
+      params: JSON.stringify(template.params.parse(params)),
+      ...{ mayBeSuppressed: isStoppable(template), isNews: template.isNews },
+    };
   });
-  return state ?? 'already_sent';
+  const queued = await insertMails(db, { brandId, createdAt: now }, rows);
+  const states = new Map(queued.map(({ id, state }) => [id, state]));
+  return rows.map(({ id }) => states.get(id) ?? 'already_sent');
+}
+
+export async function queueMail<K extends MailKind>(change: Change, mail: NewMail<K>): Promise<Queued> {
+  const [queued = 'already_sent'] = await queueMails(change, [mail]);
+  return queued;
 }

@@ -1,6 +1,6 @@
 import type { PageLinks } from '../access/page-tokens.ts';
 import type { OutgoingMail } from '../engines/mail/open.ts';
-import { DAY_MS } from '../values/duration.ts';
+import { DAY_MS, YEAR_MS } from '../values/duration.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
 import { type Sender, writeLetter } from './letter.ts';
 import './mail-test.ts';
@@ -24,10 +24,15 @@ export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
   const letter = template.letterOf(params, {
     ...{ brandName, to, creatorId, createdAt },
     urlOf: (link) => pageLinks.urlOf({ ...link, expiresAt: link.expiresAt ?? after(LINKS_LIVE_MS) }),
+    appUrlOf: pageLinks.appUrlOf,
   });
   const unsubscribeUrl = isStoppable(template)
     ? pageLinks.urlOf({ kind: 'unsubscribe', rowId: id, version: 0, expiresAt: after(UNSUBSCRIBE_LIVES_MS) })
     : undefined;
+  const pageUrl =
+    row.pageVersion !== null && creatorId !== null && template.audience === 'creator'
+      ? pageLinks.urlOf({ kind: 'me', rowId: creatorId, version: row.pageVersion, expiresAt: after(YEAR_MS) })
+      : undefined;
   const headers =
     unsubscribeUrl === undefined
       ? {}
@@ -38,6 +43,6 @@ export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
     to,
     date: createdAt,
     headers,
-    ...writeLetter(letter, senderOf(row), unsubscribeUrl),
+    ...writeLetter(letter, senderOf(row), { unsubscribeUrl, pageUrl }),
   };
 }

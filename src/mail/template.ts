@@ -14,6 +14,8 @@ export interface MailFacts {
    * change.
    */
   urlOf(link: Omit<PageLink, 'expiresAt'> & { expiresAt?: Date | undefined }): string;
+  /** The URL of a page of the web app, for people who sign in. */
+  appUrlOf(page: string): string;
 }
 
 /**
@@ -24,6 +26,8 @@ export type Audience = 'creator' | 'invited' | 'brand';
 
 interface Declaration<P extends z.ZodType> {
   audience: Audience;
+  /** Reports a change that needs no answer. It leaves the limit of mails to strangers to the others, and no sample sends it. */
+  isNews?: boolean;
   /** Stored as JSON with the mail: no links, no secrets, and only what the letter needs. */
   params: P;
   write(params: z.output<P>, facts: MailFacts): Letter;
@@ -31,12 +35,14 @@ interface Declaration<P extends z.ZodType> {
 
 export interface Template<P extends z.ZodType = z.ZodType> {
   audience: Audience;
+  isNews: boolean;
   params: P;
   /** The letter of a mail, from its stored params. */
   letterOf(kept: unknown, facts: MailFacts): Letter;
 }
 
 /** Declares one kind of mail. */
-export function template<P extends z.ZodType>({ audience, params, write }: Declaration<P>): Template<P> {
-  return { audience, params, letterOf: (kept, facts) => write(params.parse(kept), facts) };
+export function template<P extends z.ZodType>(declared: Declaration<P>): Template<P> {
+  const { audience, isNews = false, params, write } = declared;
+  return { audience, isNews, params, letterOf: (kept, facts) => write(params.parse(kept), facts) };
 }

@@ -50,6 +50,8 @@ export interface PageDeclaration<Row extends LinkedRow> {
   submit?(visit: Visit<Row>): Promise<PageAnswer>;
   /** For forms with files, each at most as large as an asset. Without it a form may have up to 64 kB. */
   upload?: { maxFiles: number };
+  /** Shown if a link opens nothing, instead of "Not found". The same for unknown, revoked and expired links. */
+  ended?: string;
 }
 
 /** A declared page, without its row's type. */
@@ -57,6 +59,7 @@ export interface CreatorPage {
   kind: PageKind;
   hasSubmit: boolean;
   upload: PageDeclaration<LinkedRow>['upload'];
+  ended: string | undefined;
   /** Undefined if the link opens nothing. */
   open(context: Context, link: PageLink): Promise<OpenPage | undefined>;
 }
@@ -69,9 +72,9 @@ export interface OpenPage {
 
 /** Declares a page that opens with a link alone. */
 export function creatorPage<Row extends LinkedRow>(declared: PageDeclaration<Row>): CreatorPage {
-  const { kind, upload } = declared;
+  const { kind, upload, ended } = declared;
   return {
-    ...{ kind, upload, hasSubmit: declared.submit !== undefined },
+    ...{ kind, upload, ended, hasSubmit: declared.submit !== undefined },
     open: async (context, link) => {
       const row = await declared.find(context, link);
       if (!row || row.linkVersion !== link.version) return undefined;

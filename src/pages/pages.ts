@@ -1,6 +1,7 @@
 import { briefPage } from './brief/page.ts';
 import { confirmPage } from './confirm/page.ts';
 import type { CreatorPage } from './declare.ts';
+import { mePage } from './me/page.ts';
 import { parcelPage } from './parcel/page.ts';
 import { signPage } from './sign/page.ts';
 import { statementPage } from './statement/page.ts';
@@ -10,6 +11,7 @@ import { workPage } from './work/page.ts';
 
 /** Every page that opens with a link alone, one per line. */
 export const creatorPages: readonly CreatorPage[] = [
+  mePage,
   briefPage,
   confirmPage,
   signPage,

@@ -154,7 +154,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
 
   app.get(url, options, async (request, reply) => {
     const found = await openVisit(context, kind, request);
-    if (!found) return await send(reply, 404, MISSING);
+    if (!found) return await send(reply, 404, kind.ended ?? MISSING);
     return await answer(reply, await found.opened.show(found.visit), found.visit.brand);
   });
   if (!kind.hasSubmit) return;
@@ -163,7 +163,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
     if (limited) throw limited;
     if (!isFromPage(request)) return await send(reply, 403, failure({ status: 403, headers: {} }));
     const found = await openVisit(context, kind, request);
-    if (!found) return await send(reply, 404, MISSING);
+    if (!found) return await send(reply, 404, kind.ended ?? MISSING);
     return await answer(reply, await found.opened.submit(found.visit), found.visit.brand);
   });
 }

@@ -4,23 +4,33 @@ import { isForSessions, type Noun, type Tag } from '../operation/noun.ts';
 import type { Operation } from '../operation/operation.ts';
 import type { Consumer } from '../outbox/relay.ts';
 import { agentPolicy } from './agent-policy/noun.ts';
+import { alerts } from './alerts/noun.ts';
 import { analytics } from './analytics/noun.ts';
 import { applications } from './applications/noun.ts';
 import { assets } from './assets/noun.ts';
+import { attributionRules } from './attribution-rules/noun.ts';
 import { audit } from './audit/noun.ts';
 import { brands } from './brands/noun.ts';
 import { briefs } from './briefs/noun.ts';
 import { campaigns } from './campaigns/noun.ts';
+import { clicks } from './clicks/noun.ts';
 import { commissions } from './commissions/noun.ts';
 import { content } from './content/noun.ts';
 import { contracts } from './contracts/noun.ts';
+import { costs } from './costs/noun.ts';
 import { creators } from './creators/noun.ts';
 import { deliverables } from './deliverables/noun.ts';
+import { directoryImports } from './directory-imports/noun.ts';
 import { events } from './events/noun.ts';
+import { exports } from './exports/noun.ts';
+import { fraudRules } from './fraud-rules/noun.ts';
 import { integrations } from './integrations/noun.ts';
+import { jobs } from './jobs/noun.ts';
 import { keys } from './keys/noun.ts';
+import { leaks } from './leaks/noun.ts';
 import { ledger } from './ledger/noun.ts';
 import { links } from './links/noun.ts';
+import { lists } from './lists/noun.ts';
 import { mails } from './mails/noun.ts';
 import { messages } from './messages/noun.ts';
 import { orderClicks } from './order-clicks/noun.ts';
@@ -29,8 +39,12 @@ import { passkeys } from './passkeys/noun.ts';
 import { payouts } from './payouts/noun.ts';
 import { people } from './people/noun.ts';
 import { plans } from './plans/noun.ts';
+import { reconciliations } from './reconciliations/noun.ts';
+import { reports } from './reports/noun.ts';
+import { requests } from './requests/noun.ts';
 import { reviews } from './reviews/noun.ts';
 import { roster } from './roster/noun.ts';
+import { sample } from './sample/noun.ts';
 import { savedSearches } from './saved-searches/noun.ts';
 import { sessions } from './sessions/noun.ts';
 import { shipments } from './shipments/noun.ts';
@@ -45,10 +59,13 @@ import { webhooks } from './webhooks/noun.ts';
 /** Every noun, in the order of the reference. */
 const declared = [
   directory,
+  lists,
   creators,
   roster,
   usage,
+  requests,
   brands,
+  sample,
   campaigns,
   applications,
   assets,
@@ -60,6 +77,10 @@ const declared = [
   messages,
   mails,
   links,
+  attributionRules,
+  fraudRules,
+  leaks,
+  clicks,
   commissions,
   reviews,
   payouts,
@@ -71,8 +92,14 @@ const declared = [
   orders,
   orderClicks,
   storeSweeps,
+  reconciliations,
   ledger,
+  costs,
   analytics,
+  jobs,
+  exports,
+  reports,
+  alerts,
   events,
   webhooks,
   audit,
@@ -83,6 +110,7 @@ const declared = [
   keys,
   passkeys,
   savedSearches,
+  directoryImports,
 ] as const;
 
 export const nouns: readonly Noun[] = declared;

@@ -5,6 +5,8 @@ import type { Config } from '../../values/config.ts';
 
 export interface Java {
   home: string;
+  /** Options of the operator for the server's JVM. They come after ours and override them. */
+  options?: string | undefined;
 }
 
 const OLDEST_JAVA = 21;
@@ -76,7 +78,7 @@ export function findJava(java: Config['java'], folders: readonly string[] = USUA
   const refused: string[] = [];
   for (const home of new Set(homes.map((candidate) => realPath(candidate) ?? candidate))) {
     const reason = whyNot(home);
-    if (!reason) return { found: { home }, refused };
+    if (!reason) return { found: { home, options: java.options }, refused };
     refused.push(`${home} (${reason})`);
   }
   return { found: undefined, refused };

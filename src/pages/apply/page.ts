@@ -21,8 +21,8 @@ const HANDLE = html` autocomplete="off" autocapitalize="none" spellcheck="false"
 const FIELDS: readonly ApplyField[] = [
   { name: 'email', label: 'E-mail', required: true, more: html` type="email" autocomplete="email" required` },
   { name: 'name', label: 'Name', more: html` autocomplete="name"` },
-  { name: 'photo_app', label: 'Photo app handle', hint: 'Such as @yourname.', more: HANDLE },
-  { name: 'video_app', label: 'Video app handle', hint: 'Such as @yourname.', more: HANDLE },
+  { name: 'photo_app', label: 'Instagram handle', hint: 'Such as @yourname.', more: HANDLE },
+  { name: 'video_app', label: 'TikTok handle', hint: 'Such as @yourname.', more: HANDLE },
   {
     name: 'message',
     label: 'Message',
@@ -40,7 +40,7 @@ const FIELDS: readonly ApplyField[] = [
 ];
 
 export function formPage(campaign: PublicCampaign, values: FormValues, problems: Problems): string {
-  const { id, title, brandName, description, deadline } = campaign;
+  const { id, title, brandName, description, deadline, timeZone } = campaign;
   const pay = compensationLabel(campaign);
   const isWrong = Object.keys(problems).length > 0;
   const fields = FIELDS.map((one) => ({ ...one, value: values[one.name], problem: problems[one.name] }));
@@ -50,7 +50,7 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
 <p class="brand">${brandName}</p>
 <h1>${title}</h1>
 ${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
-${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${dateOf(deadline)} (UTC)` : timeTag(deadline)}.</p>`}
+${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${dateOf(deadline)} (${timeZone})` : timeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}
 ${postForm(
   `/apply/${id}`,

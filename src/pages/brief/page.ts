@@ -3,21 +3,16 @@ import { type Html, html } from '../../html/html.ts';
 import { dayTag, timeTag } from '../../html/times.ts';
 import { viewBrief } from '../../resources/briefs/actions.ts';
 import { type BriefOfLink, findBriefOfLink } from '../../resources/briefs/queries.ts';
+import { platformName } from '../../values/platforms.ts';
 import { creatorPage, type PageAnswer } from '../declare.ts';
 
 const NOTHING = html``;
-
-const PLATFORMS: Readonly<Record<string, string>> = {
-  photo_app: 'Photo app',
-  video_app: 'Video app',
-  stream_app: 'Stream app',
-};
 
 function facts({ campaignTitle, contentType, platform, dueDate }: BriefOfLink): Html {
   const rows = [
     campaignTitle === null ? NOTHING : html`<dt>Campaign</dt><dd>${campaignTitle}</dd>`,
     contentType === null ? NOTHING : html`<dt>What</dt><dd>${contentType}</dd>`,
-    platform === null ? NOTHING : html`<dt>Where</dt><dd>${PLATFORMS[platform] ?? platform}</dd>`,
+    platform === null ? NOTHING : html`<dt>Where</dt><dd>${platformName(platform)}</dd>`,
     dueDate === null ? NOTHING : html`<dt>Due</dt><dd>${dayTag(dueDate)}</dd>`,
   ];
   return rows.every((row) => row === NOTHING) ? NOTHING : html`<dl>${rows}</dl>`;

@@ -35,8 +35,8 @@ export const confirmPage = creatorPage({
     const said: readonly (readonly [string, string | null])[] = [
       ['E-mail', row.creatorEmail],
       ['Name', row.creatorName],
-      ['Photo app handle', row.creatorPhotoApp],
-      ['Video app handle', row.creatorVideoApp],
+      ['Instagram handle', row.creatorPhotoApp],
+      ['TikTok handle', row.creatorVideoApp],
       ['Message', row.message],
       ['Links', row.portfolioUrls.join('\n') || null],
     ];

@@ -4,6 +4,8 @@ import type { FileHeaders } from '../../engines/files/store.ts';
 import type { Context } from '../../operation/context.ts';
 import { isShown, readFileToken } from '../../resources/assets/policy.ts';
 import { findFileOf } from '../../resources/assets/queries.ts';
+import { readFileToken as readJobFileToken } from '../../resources/jobs/policy.ts';
+import { findFile as findJobFileOf } from '../../resources/jobs/queries.ts';
 import { errorBody, notFound, toApiError } from '../../values/errors.ts';
 import { logFailure } from '../../values/log.ts';
 import type { Metrics } from '../../values/metrics.ts';
@@ -26,6 +28,16 @@ function dispositionOf(isInline: boolean, stored: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const whole = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
   return `${isInline ? 'inline' : 'attachment'}; filename="${plain}"; filename*=UTF-8''${whole}`;
+}
+
+/** A file of a job, which is downloaded. */
+async function findJobFile(context: Context, text: string): Promise<ServedFile | undefined> {
+  const token = readJobFileToken(context, text);
+  const found = token && (await findJobFileOf(context.postgres.db, token.jobId, token.number, context.clock.now()));
+  if (!found || found.storageKey === null) return undefined;
+  const { name, mimeType: contentType, storageKey, sizeBytes, sha256 } = found;
+  const headers = { contentType, contentDisposition: dispositionOf(false, name) };
+  return { ...headers, storageKey, sizeBytes, etag: `"${sha256.toString('hex').slice(0, 32)}"`, maxAgeSeconds: 0 };
 }
 
 async function findFile(context: Context, text: string): Promise<ServedFile | undefined> {
@@ -84,7 +96,7 @@ async function sendFile(context: Context, file: ServedFile, request: FastifyRequ
   return await reply.send(await context.files.read(storageKey, part));
 }
 
-/** Signed URLs of assets' files. They are not part of the API and need no key, only the URL. */
+/** Signed URLs of assets' files, and of files of jobs. They are not part of the API and need no key, only the URL. */
 export function fileRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const answer = toApiError(error);
@@ -95,7 +107,8 @@ export function fileRoutes(app: FastifyInstance, context: Context, metrics: Metr
   }
 
   app.get('/files/:token', { errorHandler: answerError }, async (request, reply) => {
-    const file = await findFile(context, Params.parse(request.params).token);
+    const { token } = Params.parse(request.params);
+    const file = (await findJobFile(context, token)) ?? (await findFile(context, token));
     if (!file) throw notFound('file');
     return await sendFile(context, file, request, reply);
   });

@@ -8,7 +8,7 @@ type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;
 
 const NOTHING = html``;
 
-const STATUS: Readonly<Record<Parcel['status'], string>> = {
+export const STATUS: Readonly<Record<Parcel['status'], string>> = {
   created: 'Being prepared',
   pending: 'Being prepared',
   shipped: 'On its way',
@@ -16,8 +16,9 @@ const STATUS: Readonly<Record<Parcel['status'], string>> = {
   returned: 'Returned to the sender',
 };
 
-/** A carrier's status for people: `in_transit` becomes "in transit". */
-export const readable = (word: string): string => word.replaceAll('_', ' ');
+/** A carrier's status for people: `in_transit` becomes "In transit". */
+export const sentence = (word: string): string =>
+  word.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
 function factsOf(row: Parcel): Html {
   const facts: [string, string | null][] = [
@@ -25,7 +26,7 @@ function factsOf(row: Parcel): Html {
     ['Status', STATUS[row.status]],
     ['Carrier', row.carrier],
     ['Tracking number', row.trackingNumber],
-    ['Carrier status', row.trackingStatus && readable(row.trackingStatus)],
+    ['Carrier status', row.trackingStatus && sentence(row.trackingStatus)],
     ['Expected', row.estimatedArrival],
   ];
   return html`<dl>${facts.map(([name, value]) => (value === null ? NOTHING : html`<dt>${name}</dt><dd>${value}</dd>\n`))}</dl>`;

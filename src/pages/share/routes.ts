@@ -4,7 +4,7 @@ import { type Html, html } from '../../html/html.ts';
 import { page, pageHeaders } from '../../html/page.ts';
 import type { Context } from '../../operation/context.ts';
 import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../resources/shipments/share/queries.ts';
-import { readable } from '../parcel/page.ts';
+import { sentence } from '../parcel/page.ts';
 
 const Params = z.object({ shareId: z.string() });
 
@@ -19,24 +19,38 @@ const nameOf = ({ creatorName, igHandle, ttHandle }: SharedRow): string => {
   return creatorName ?? (handle === null ? 'A creator' : `@${handle}`);
 };
 
-const rowOf = (row: SharedRow): Html => html`<tr>
+interface Column {
+  head: string;
+  text: (row: SharedRow) => string;
+}
+
+/** Carriers whose names are no words. */
+const INITIALS = /^(?:dhl|dpd|fedex|gls|ups|usps)$/i;
+const carrierOf = ({ carrier }: SharedRow) => (INITIALS.test(carrier ?? '') ? (carrier ?? '').toUpperCase() : carrier);
+
+/** Those that no parcel fills are left out. */
+const MORE: readonly Column[] = [
+  { head: 'Content', text: (row) => row.productDescription ?? '' },
+  { head: 'Carrier', text: (row) => carrierOf(row) ?? '' },
+  { head: 'Tracking', text: ({ trackingStatus }) => (trackingStatus ? sentence(trackingStatus) : '') },
+  { head: 'Town', text: townOf },
+];
+
+const rowOf = (row: SharedRow, columns: readonly Column[]): Html => html`<tr>
 <th scope="row">${nameOf(row)}</th>
-<td>${row.productDescription ?? ''}</td>
-<td>${readable(row.status)}</td>
-<td>${row.carrier ?? ''}</td>
-<td>${row.trackingStatus ? readable(row.trackingStatus) : ''}</td>
-<td>${townOf(row)}</td>
-</tr>
+<td><span class="badge">${sentence(row.status)}</span></td>
+${columns.map(({ text }) => html`<td>${text(row)}</td>\n`)}</tr>
 `;
 
 function tableOf(rows: readonly SharedRow[]): Html {
   if (rows.length === 0) return html`<p>Nothing has been sent yet.</p>`;
+  const columns = MORE.filter(({ text }) => rows.some((row) => text(row) !== ''));
   const more = rows.length === MAX_SHARED ? html`<p class="hint">The newest ${MAX_SHARED} are shown.</p>` : html``;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Parcels">
+  return html`<div class="scroll broad" tabindex="0" role="region" aria-label="Parcels">
 <table>
-<thead><tr><th scope="col">Creator</th><th scope="col">Content</th><th scope="col">Status</th><th scope="col">Carrier</th><th scope="col">Tracking</th><th scope="col">Town</th></tr></thead>
+<thead><tr><th scope="col">Creator</th><th scope="col">Status</th>${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
-${rows.map(rowOf)}</tbody>
+${rows.map((row) => rowOf(row, columns))}</tbody>
 </table>
 </div>
 ${more}`;

@@ -3,7 +3,7 @@ import type { Form } from '../../html/form.ts';
 import { type Html, html } from '../../html/html.ts';
 import { timeTag } from '../../html/times.ts';
 import { signContract } from '../../resources/contracts/actions.ts';
-import { documentHtml, readDocument } from '../../resources/contracts/policy.ts';
+import { documentHtml, readDocument } from '../../resources/contracts/document/policy.ts';
 import { type ContractFacts, findContractOfLink } from '../../resources/contracts/queries.ts';
 import { listOfContract } from '../../resources/deliverables/queries.ts';
 import { withoutUnseen } from '../../values/text.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type Html, html } from '../../html/html.ts';
-import { timeText } from '../../html/times.ts';
+import { dayTag, timeText } from '../../html/times.ts';
 import type { StatementLineRow } from '../../resources/payouts/due/queries.ts';
 import { statementLines } from '../../resources/payouts/policy.ts';
 import type { PayoutFacts } from '../../resources/payouts/queries.ts';
@@ -93,13 +93,15 @@ export function tableOf(lines: readonly ShownLine[], action: string): Html {
       date,
       details,
       amount,
-    }) => html`<tr><td>${date}</td><td>${name}<br><span class="hint">${details}</span></td><td>${amount}</td><td>${
-      id === null ? NOTHING : html`<a href="${action}?ask=${id}">Ask about this line</a>`
-    }</td></tr>
+    }) => html`<tr><td>${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
+      date === '' || details === '' ? '' : ' · '
+    }${details}</span>${
+      id === null ? NOTHING : html`<br><a class="hint" href="${action}?ask=${id}">Ask about this line</a>`
+    }</td><td class="money">${amount}</td></tr>
 `,
   );
   return html`<div class="scroll"><table>
-<thead><tr><th>Date</th><th>What</th><th>Amount</th><th>Question</th></tr></thead>
+<thead><tr><th scope="col">What</th><th scope="col" class="money">Amount</th></tr></thead>
 <tbody>
 ${rows}</tbody>
 </table></div>`;
@@ -115,7 +117,7 @@ export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
       ['Left at the end', closing],
     ];
     return html`<h2>In ${currency}</h2>
-<dl>${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${shown(amount, currency)}</dd>\n`)}</dl>
+<dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${shown(amount, currency)}</dd>\n`)}</dl>
 `;
   });
   return html`${blocks}`;

@@ -1,5 +1,6 @@
 import { errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
 import { type Html, html } from '../../html/html.ts';
+import { dayText } from '../../html/times.ts';
 import type { Context } from '../../operation/context.ts';
 import { listStatementLines } from '../../resources/payouts/due/queries.ts';
 import { findPayoutPage } from '../../resources/payouts/queries.ts';
@@ -23,9 +24,10 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
   return {
     ...{ brandId: row.brandId, linkVersion: row.linkVersion, creatorId: row.creatorId },
     on: { statementId: row.id },
-    title: `Statement, ${row.fromText} to ${row.toText}`,
+    title: `Statement, ${dayText(row.fromText)} to ${dayText(row.toText)}`,
     lines: linesOfStatement(lines),
-    after: html`${totalsOf(totals)}${proofOf(row)}`,
+    totals: totalsOf(totals),
+    after: proofOf(row),
     questions: await listQuestions(db, row.brandId, { statementId: row.id }),
   };
 }
@@ -39,7 +41,7 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
     ...{ brandId, linkVersion: 0, creatorId, on: { payoutId: id } },
     title: `Payout ${payout.reference ?? payout.id}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
-    after: NOTHING,
+    ...{ totals: NOTHING, after: NOTHING },
     questions: await listQuestions(db, brandId, { payoutId: id }),
   };
 }
@@ -92,6 +94,8 @@ function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
     content: html`<h1>${row.title}</h1>
 ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
 <p>From ${brand.name}. Customers are masked.</p>
+${row.totals}
+<h2>Lines</h2>
 ${tableOf(row.lines, action)}
 ${row.after}
 <p><a href="${action}?ask=all">Ask about the whole statement</a></p>

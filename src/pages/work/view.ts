@@ -3,12 +3,13 @@ import { type Html, html } from '../../html/html.ts';
 import { dayTag, timeTag } from '../../html/times.ts';
 import { allowedOf } from '../../resources/deliverables/policy.ts';
 import type { DeliverableFacts, SubmissionRow } from '../../resources/deliverables/queries.ts';
+import { platformName } from '../../values/platforms.ts';
 import type { Refusal, Submission } from './form.ts';
 import { MAX_FILES } from './receive.ts';
 
 const NOTHING = html``;
 
-const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
+export const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
   pending: 'Not started',
   in_progress: 'In progress',
   submitted: 'Handed in, awaiting review',
@@ -18,16 +19,10 @@ const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
   cancelled: 'Cancelled, no longer needed',
 };
 
-const PLATFORMS: Readonly<Record<string, string>> = {
-  photo_app: 'photo app',
-  video_app: 'video app',
-  stream_app: 'stream app',
-};
-
-/** "Reel, photo app" */
+/** "Reel, Instagram" */
 export function nameOf({ type, platform }: DeliverableFacts): string {
   const name = `${type.slice(0, 1).toUpperCase()}${type.slice(1)}`;
-  return platform === null ? name : `${name}, ${PLATFORMS[platform] ?? platform}`;
+  return platform === null ? name : `${name}, ${platformName(platform)}`;
 }
 
 /** Where one deliverable of the page is shown. */

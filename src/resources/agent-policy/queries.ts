@@ -1,6 +1,22 @@
-import type { Selectable } from 'kysely';
-import type { AgentPoliciesTable } from '../../engines/postgres/agent-tables.ts';
+import type { Generated, Selectable } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
+
+interface AgentPoliciesTable {
+  brandId: string;
+  allowedTools: string[] | null;
+  highestRatePpm: number | null;
+  payoutsPerDayMinor: number | null;
+  personAboveMinor: number | null;
+  moneyOut: Generated<boolean>;
+  dataOut: Generated<boolean>;
+  updatedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    agentPolicies: AgentPoliciesTable;
+  }
+}
 
 export type PolicyRow = Selectable<AgentPoliciesTable>;
 

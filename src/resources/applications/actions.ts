@@ -1,11 +1,13 @@
 import { queueMail } from '../../mail/queue.ts';
 import type { Work } from '../../operation/work.ts';
-import { DAY_MS } from '../../values/duration.ts';
+import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
+import { getCampaign } from '../campaigns/queries.ts';
 import { changeCreator, ensureCreator } from '../creators/actions.ts';
 import { type CreatorRow, listMatching, lockBrandRoster } from '../creators/queries.ts';
+import { mailPeople } from '../people/actions.ts';
 import { putOnRoster } from '../roster/actions.ts';
 import { findEntry } from '../roster/queries.ts';
 import {
@@ -13,6 +15,7 @@ import {
   type ApplicationRow,
   confirmOnce,
   countChanges,
+  countSince,
   deleteOldChanges,
   insertApplication,
   insertChange,
@@ -47,9 +50,33 @@ export async function patchApplication(
   }
   if (row.status !== old.status) {
     work.emit('application.status_changed', { ...applicationOf(row), previous_status: old.status });
+    await mailDecision(work, row);
   }
   work.audit({ resourceId: id, old, new: row });
   return row;
+}
+
+/** To the applicant, once for each decision. */
+async function mailDecision(work: Work, { id, campaignId, creatorId, creatorEmail: to, status }: ApplicationRow) {
+  if (status !== 'accepted' && status !== 'rejected') return;
+  const { title: campaign } = await getCampaign(work.db, work.brandId, campaignId);
+  const kind = status === 'accepted' ? ('application_accepted' as const) : ('application_declined' as const);
+  await queueMail(work, { kind, to, subjectRow: id, creatorId, params: { campaign } });
+}
+
+/** More applications to a campaign within an hour are one mail, so that strangers cannot flood the brand's mailboxes. */
+const MAILED_PER_HOUR = 20;
+
+/** To the brand's people. */
+async function mailReceived(work: Work, { id, campaignId, creatorName, creatorEmail }: ApplicationRow) {
+  const { title: campaign } = await getCampaign(work.db, work.brandId, campaignId);
+  const since = new Date(work.now.getTime() - HOUR_MS);
+  const isFlood = (await countSince(work.db, work.brandId, campaignId, since)) > MAILED_PER_HOUR;
+  await mailPeople(work, 'applications', {
+    kind: 'application_received',
+    subjectRow: isFlood ? `${campaignId}:${work.now.toISOString().slice(0, 13)}` : id,
+    params: { application_id: id, creator: creatorName ?? creatorEmail, campaign },
+  });
 }
 
 /** What a creator submits. Handles have no leading @. */
@@ -92,6 +119,7 @@ export async function receiveApplication(work: Work, campaignId: string, applyin
   }
   work.audit({ resourceId: row.id, old: null, new: row });
   work.emit('application.received', applicationOf(row));
+  await mailReceived(work, row);
   return 'received';
 }
 
@@ -143,8 +171,8 @@ const same = (a: string | null, b: string | null) => a !== null && a.toLowerCase
 function claimedOf(application: ApplicationRow, { email, igHandle, ttHandle }: CreatorRow): string {
   const claims = [
     same(application.creatorEmail, email) ? `the e-mail address ${email}` : undefined,
-    same(application.creatorPhotoApp, igHandle) ? `the photo app handle ${igHandle}` : undefined,
-    same(application.creatorVideoApp, ttHandle) ? `the video app handle ${ttHandle}` : undefined,
+    same(application.creatorPhotoApp, igHandle) ? `the Instagram handle ${igHandle}` : undefined,
+    same(application.creatorVideoApp, ttHandle) ? `the TikTok handle ${ttHandle}` : undefined,
   ];
   return claims.filter((claim) => claim !== undefined).join(' and ');
 }

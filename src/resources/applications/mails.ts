@@ -16,8 +16,45 @@ const applicationChanged = template({
   }),
 });
 
+const Decided = z.object({ campaign: z.string() });
+
+const applicationAccepted = template({
+  audience: 'creator',
+  isNews: true,
+  params: Decided,
+  write: ({ campaign }, { brandName }) => ({
+    subject: `${brandName} accepted your application to ${campaign}`,
+    paragraphs: [`You are in. ${brandName} will tell you what comes next.`],
+  }),
+});
+
+const applicationDeclined = template({
+  audience: 'creator',
+  isNews: true,
+  params: Decided,
+  write: ({ campaign }, { brandName }) => ({
+    subject: `Your application to ${campaign}`,
+    paragraphs: [`${brandName} did not choose you for this campaign. Thank you for applying.`],
+  }),
+});
+
+const applicationReceived = template({
+  audience: 'brand',
+  isNews: true,
+  params: z.object({ application_id: z.string(), creator: z.string(), campaign: z.string() }),
+  write: ({ application_id, creator, campaign }, { appUrlOf }) => ({
+    subject: `${creator} applied to ${campaign}`,
+    paragraphs: ['The application awaits your decision.'],
+    action: { label: 'See the application', url: appUrlOf(`applications?open=${application_id}`) },
+    links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
+  }),
+});
+
 export const applicationMails = mails({
+  application_accepted: applicationAccepted,
   application_changed: applicationChanged,
+  application_declined: applicationDeclined,
+  application_received: applicationReceived,
 });
 
 declare module '../../mail/kinds.ts' {

@@ -1,13 +1,57 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { ApplicationChangesTable } from '../../engines/postgres/application-tables.ts';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { ApplicationStatus, ApplicationsTable } from '../../engines/postgres/workflow-tables.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { type Problem, validationError } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { takesApplications } from '../campaigns/policy.ts';
+
+/**
+ * Changes to a pending application that another sender submitted for its e-mail address. They take effect once the
+ * owner of the address confirms them.
+ */
+interface ApplicationChangesTable {
+  id: string;
+  brandId: string;
+  applicationId: string;
+  creatorName: string | null;
+  creatorPhotoApp: string | null;
+  creatorVideoApp: string | null;
+  message: string | null;
+  portfolioUrls: string[];
+  confirmedAt: Date | null;
+  createdAt: CreatedAt;
+}
+
+type ApplicationStatus = 'pending' | 'accepted' | 'rejected' | 'shortlisted';
+
+interface ApplicationsTable {
+  id: string;
+  brandId: string;
+  campaignId: string;
+  /** Null until the application is accepted: its details are unconfirmed. */
+  creatorId: string | null;
+  creatorEmail: string;
+  creatorName: string | null;
+  creatorPhotoApp: string | null;
+  creatorVideoApp: string | null;
+  status: ApplicationStatus;
+  message: string | null;
+  portfolioUrls: Generated<string[]>;
+  note: string | null;
+  approvedAt: Date | null;
+  appliedAt: Date;
+  updatedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    applicationChanges: ApplicationChangesTable;
+    applications: ApplicationsTable;
+  }
+}
 
 export type ApplicationRow = Selectable<ApplicationsTable>;
 
@@ -28,6 +72,7 @@ export const applications = listing({
   noun: 'application',
   table: 'applications',
   time: 'appliedAt',
+  changed: ['appliedAt', 'updatedAt'],
   matching: (db, _brandId, { status, campaign_id, creator_email }: ApplicationWhere) =>
     db
       .selectFrom('applications')
@@ -55,20 +100,20 @@ export async function insertApplication(
     .executeTakeFirst();
 }
 
-export async function updateApplication(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<ApplicationsTable>,
-): Promise<ApplicationRow> {
-  return await db
-    .updateTable('applications')
-    .set(change)
+/** How many applied to the campaign since a time. */
+export async function countSince(db: Db, brandId: string, campaignId: string, since: Date): Promise<number> {
+  const { total } = await db
+    .selectFrom('applications')
+    .select(({ fn }) => fn.countAll<number>().as('total'))
     .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
+    .where('campaignId', '=', campaignId)
+    .where('appliedAt', '>', since)
     .executeTakeFirstOrThrow();
+  return total;
 }
+
+export const updateApplication = (db: Db, brandId: string, id: string, change: Updateable<ApplicationsTable>) =>
+  updateOwn(db.updateTable('applications').set(change).returningAll(), brandId, id);
 
 /** A campaign for its public page; drafts are not public. Found by id alone, because a visitor has no brand. */
 export async function findPublicCampaign(db: Db, id: string) {
@@ -87,6 +132,7 @@ export async function findPublicCampaign(db: Db, id: string) {
       'campaigns.compensationRatePpm',
       'campaigns.compensationCurrency',
       'brands.name as brandName',
+      'brands.timeZone',
     ])
     .where('campaigns.id', '=', id)
     .where('campaigns.status', '<>', 'draft')
@@ -98,10 +144,11 @@ export type PublicCampaign = NonNullable<Awaited<ReturnType<typeof findPublicCam
 export async function lockOpen(db: Db, brandId: string, campaignId: string, now: Date): Promise<boolean> {
   const row = await db
     .selectFrom('campaigns')
-    .select(['status', 'deadline'])
-    .where('brandId', '=', brandId)
-    .where('id', '=', campaignId)
-    .forShare()
+    .innerJoin('brands', 'brands.id', 'campaigns.brandId')
+    .select(['campaigns.status', 'campaigns.deadline', 'brands.timeZone'])
+    .where('campaigns.brandId', '=', brandId)
+    .where('campaigns.id', '=', campaignId)
+    .forShare('campaigns')
     .executeTakeFirst();
   return row !== undefined && takesApplications(row, now);
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { AssetSource, UsageTerms } from '../../engines/postgres/asset-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import type { Context } from '../../operation/context.ts';
 import type { FilePart } from '../../operation/form-part.ts';
@@ -9,9 +8,10 @@ import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
 import { withoutUnseen } from '../../values/text.ts';
 import { getAddressee } from '../applications/queries.ts';
-import { type ContentType, contentTypeOf, mismatchOf, newStorageKey, rightsEndOf, SAMPLE_BYTES } from './policy.ts';
+import { type ContentType, contentTypeOf, mismatchOf, newStorageKey, SAMPLE_BYTES } from './policy.ts';
 import {
   type AssetRow,
+  type AssetSource,
   forgetUpload,
   getAsset,
   giveUpUpload,
@@ -21,8 +21,10 @@ import {
   lockAssets,
   type StoredAssetRow,
   takeUpload,
+  type UsageTerms,
   updateAsset,
 } from './queries.ts';
+import { rightsEndOf } from './rights/policy.ts';
 import type { AssetPatch, AssetUpload } from './schema.ts';
 
 /** What an asset is made from, besides its file. */

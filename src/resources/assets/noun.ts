@@ -1,7 +1,8 @@
 import { noun } from '../../operation/noun.ts';
 import { folderOperations } from './folders/routes.ts';
-import { announceEndingRights, removeFiles, thumbnailWork } from './jobs.ts';
-import { assetMails } from './mails.ts';
+import { removeFiles, thumbnailWork } from './jobs.ts';
+import { announceEndingRights } from './rights/jobs.ts';
+import { assetMails } from './rights/mails.ts';
 import { assetOperations } from './routes.ts';
 
 export const assets = noun({

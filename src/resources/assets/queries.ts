@@ -1,11 +1,70 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { AssetsTable, AssetType, AssetUploadsTable } from '../../engines/postgres/asset-tables.ts';
+import { type ColumnType, type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator, patternOf } from '../creators/queries.ts';
-import { daysAfter, EXPIRING_DAYS } from './policy.ts';
+import { daysAfter, EXPIRING_DAYS } from './rights/policy.ts';
+
+export type AssetType = 'image' | 'video' | 'document' | 'audio' | 'other';
+export type AssetSource = 'upload' | 'deliverable' | 'tracked_content';
+type ThumbnailState = 'none' | 'due' | 'made' | 'failed';
+
+/** What a contract allows a brand to do with a file. */
+export interface UsageTerms {
+  channels: string[] | null;
+  territory: string | null;
+  days: number | null;
+  starts: 'signed' | 'posted' | 'fixed' | null;
+  /** The day, if `starts` is `fixed`. Older terms lack it. */
+  starts_on?: string | null;
+}
+
+interface AssetUploadsTable {
+  storageKey: string;
+  brandId: string;
+  begunAt: Date;
+  givenUpAt: Date | null;
+}
+
+interface AssetsTable {
+  id: string;
+  brandId: string;
+  name: string;
+  type: AssetType;
+  mimeType: string;
+  sizeBytes: number;
+  sha256: Buffer;
+  storageKey: string;
+  width: number | null;
+  height: number | null;
+  thumbnailKey: string | null;
+  thumbnailState: ThumbnailState;
+  thumbnailAttempts: Generated<number>;
+  thumbnailRetryAt: Date | null;
+  folderId: string | null;
+  campaignId: string | null;
+  creatorId: string | null;
+  source: AssetSource;
+  tags: string[];
+  usageRights: string | null;
+  /** Written as JSON text, read as parsed JSON. */
+  rights: ColumnType<UsageTerms | null, string | null, string | null>;
+  rightsExpiresAt: Date | null;
+  rightsNoticeDays: number | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  deletedAt: Date | null;
+  purgedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    assetUploads: AssetUploadsTable;
+    assets: AssetsTable;
+  }
+}
 
 export interface AssetWhere extends ListWindow {
   folder_id?: string | undefined;
@@ -42,6 +101,7 @@ export const assets = listing({
   noun: 'asset',
   table: 'assets',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, brandId, { folder_id, type, search, tag, campaign_id, creator_email, rights, now }: AssetWhere) => {
     let query = db
       .selectFrom('assets')

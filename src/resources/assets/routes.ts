@@ -7,8 +7,9 @@ import { upload } from '../../operation/upload.ts';
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { deleteAsset, patchAssets, receiveFile, releaseFile, uploadAsset } from './actions.ts';
-import { fileUrlOf, mayUse } from './policy.ts';
+import { fileUrlOf } from './policy.ts';
 import { type AssetRow, assets, getAsset } from './queries.ts';
+import { mayUse } from './rights/policy.ts';
 import {
   Asset,
   AssetFilter,

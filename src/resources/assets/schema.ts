@@ -5,7 +5,7 @@ import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { hasUnseen } from '../../values/text.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { campaignFilter, creatorFilter } from '../campaigns/schema.ts';
-import { REASONS } from './policy.ts';
+import { REASONS } from './rights/policy.ts';
 
 const MAX_SELECTED = 100;
 const type = z.enum(['image', 'video', 'document', 'audio', 'other']);

@@ -1,4 +1,5 @@
-import { list } from '../../operation/kit.ts';
+import { z } from 'zod';
+import { get, list } from '../../operation/kit.ts';
 import { auditLog } from './queries.ts';
 import { AuditEntry, AuditFilter, auditEntryOf } from './schema.ts';
 
@@ -15,4 +16,17 @@ const listAuditLog = list({
   itemOf: auditEntryOf,
 });
 
-export const auditOperations = [listAuditLog] as const;
+const getAuditEntry = get({
+  id: 'get_audit_entry',
+  path: '/v1/audit-log/{id}',
+  tag: 'Audit log',
+  summary: 'One change',
+  description: 'Who changed which fields of a record, and their values before and after.',
+  forAgents: false,
+  params: z.object({ id: z.string().max(100).describe('Audit entry id.') }),
+  item: AuditEntry,
+  find: async ({ postgres }, { caller, params }) =>
+    auditEntryOf(await auditLog.get(postgres.db, caller.brandId, params.id)),
+});
+
+export const auditOperations = [listAuditLog, getAuditEntry] as const;

@@ -33,6 +33,24 @@ export const AuditEntry = z
       .meta({ example: 'Robin Bauer' }),
     operation: z.string().describe('Id of the operation that made the change.').meta({ example: 'update_campaign' }),
     resource_id: z.string().describe('Id of the record that changed.').meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
+    resource_name: fromOutside(z.string())
+      .nullable()
+      .describe('Title, name, code or number of the record at that time; null if it has none.')
+      .meta({ example: 'Summer launch' }),
+    creator_email: z
+      .string()
+      .nullable()
+      .describe('E-mail address of the creator whom the record is about; null for other records.')
+      .meta({ example: 'ana@mail.example' }),
+    creator_name: fromOutside(z.string())
+      .nullable()
+      .describe('Name of the creator whom the record is about.')
+      .meta({ example: 'Ana Ortiz' }),
+    currency: z
+      .string()
+      .nullable()
+      .describe("Currency of the record's amounts; null if it has none.")
+      .meta({ example: 'USD' }),
     old: fields
       .nullable()
       .describe('Changed fields with their previous values; null when the record was created.')
@@ -56,10 +74,31 @@ export const AuditFilter = z.object({
   resource_id: z.string().max(100).describe('Only changes to this record.').optional(),
   operation: z.string().max(100).describe('Only changes made by this operation id.').optional(),
   key_id: z.string().max(100).describe('Only changes made with this API key or session.').optional(),
+  person_id: z.string().max(100).describe('Only changes that this person made in the web app.').optional(),
+  resource_prefix: z
+    .string()
+    .regex(/^[a-z]{3}$/, 'must be the three letters that ids begin with, such as cmp')
+    .describe('Only changes to records whose ids begin with these letters, such as `cmp` for campaigns.')
+    .optional(),
   ...ListQuery,
 });
 
+/** What a record is called, by the first of these columns that it has. */
+const NAMES = ['title', 'name', 'value', 'orderId', 'productDescription', 'url', 'subject', 'type', 'email'] as const;
+
+/** The first text under one of these names. */
+function textIn(values: readonly (Record<string, unknown> | null)[], names: readonly string[]): string | null {
+  const found = names.flatMap((name) => values.map((one) => one?.[name]));
+  return found.find((one): one is string => typeof one === 'string' && one !== '') ?? null;
+}
+
 export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));
-  return { ...toWire({ ...row, createdAt: at }), ...changes };
+  const values = [newValues, oldValues];
+  return {
+    ...toWire({ ...row, createdAt: at }),
+    resource_name: textIn(values, NAMES),
+    currency: textIn(values, ['currency', 'compensationCurrency']),
+    ...changes,
+  };
 }

@@ -2,14 +2,15 @@ import { type AccessEngines, monthlyCredits, sumPending } from '../../access/cre
 import { periodAt } from '../../access/credits/period.ts';
 import { type ChargeEntry, insertGrant, sumEntries } from '../../access/credits/queries.ts';
 import { changeAccess } from '../../access/keys/actions.ts';
+import type { PlanName, SubscriptionStatus } from '../../access/keys/plans.ts';
 import { getSubscription } from '../../access/keys/queries.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
 import type { Work } from '../../operation/work.ts';
 import type { Clock } from '../../values/clock.ts';
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
 import { given } from '../../values/patch.ts';
+import { timeZoneName } from '../../values/time-zone.ts';
 import {
   type BrandRow,
   getBrand,
@@ -74,11 +75,12 @@ export async function setPlan(
 
 function settingColumns({ settings }: BrandPatch) {
   if (!settings) return {};
-  const { auto_approve_commissions, default_commission_rate: percent, currency } = settings;
+  const { auto_approve_commissions, default_commission_rate: percent, currency, time_zone } = settings;
   return given({
     autoApproveCommissions: auto_approve_commissions,
     defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
     currency,
+    timeZone: time_zone === undefined ? undefined : timeZoneName(time_zone),
   });
 }
 

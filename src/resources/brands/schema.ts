@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
 import { createdAt, idField, updatedAt } from '../../values/fields.ts';
 import { Currency, fromPpm, toPpm } from '../../values/money.ts';
+import { TimeZone } from '../../values/time-zone.ts';
 import { WebAddress } from '../../values/web-address.ts';
 import { toWire } from '../../values/wire.ts';
 import type { BrandRow } from './queries.ts';
@@ -20,6 +21,7 @@ const BrandSettings = z.object({
     .describe('Commission rate in percent for links that set no rate.')
     .meta({ example: 12.5 }),
   currency: Currency.describe("Brand's currency, an ISO 4217 code. Limits and totals use it."),
+  time_zone: TimeZone.describe('IANA time zone of times in the app and of deadlines. Figures have days in UTC.'),
 });
 
 const ABOUT = {
@@ -46,7 +48,11 @@ export const Brand = z
     subscription_status: z
       .enum(SUBSCRIPTION_STATUSES)
       .describe('Billing status. `active` and `trialing` subscriptions can use the directory if the plan includes it.'),
-    settings: BrandSettings.describe('Defaults for commissions and money.'),
+    settings: BrandSettings.describe('Defaults for commissions, money and times.'),
+    has_sample: z
+      .boolean()
+      .describe('Whether the brand has the sample data of a first `npm start`. `DELETE /v1/brand/sample` removes it.')
+      .meta({ example: false }),
     created_at: createdAt,
     updated_at: updatedAt,
   })
@@ -82,10 +88,14 @@ export const BrandPatch = z
   .meta({ id: 'BrandPatch' });
 export type BrandPatch = z.output<typeof BrandPatch>;
 
-export function brandOf({ autoApproveCommissions, defaultCommissionRatePpm, currency, ...row }: BrandRow) {
-  const settings = toWire({ autoApproveCommissions, currency });
+export const hasSample = ({ sample }: Pick<BrandRow, 'sample'>) => sample === 'filling' || sample === 'filled';
+
+export function brandOf(brand: BrandRow) {
+  const { autoApproveCommissions, defaultCommissionRatePpm, currency, timeZone, sample, ...row } = brand;
+  const settings = toWire({ autoApproveCommissions, currency, timeZone });
   return {
     ...toWire(row),
+    has_sample: hasSample({ sample }),
     settings: { ...settings, default_commission_rate: fromPpm(defaultCommissionRatePpm) },
   };
 }

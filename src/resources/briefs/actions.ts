@@ -1,14 +1,14 @@
 import { queueMail } from '../../mail/queue.ts';
 import type { Work } from '../../operation/work.ts';
-import { type Problem, validationError } from '../../values/errors.ts';
+import { type Problem, validationError, wrongState } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
 import { type Addressee, findAddressee, notOnRoster } from '../applications/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
-import { assertMay } from './policy.ts';
 import {
   type BriefFacts,
   type BriefRow,
+  type BriefStatus,
   deleteBrief,
   getBrief,
   insertBrief,
@@ -20,6 +20,20 @@ import {
   updateBrief,
 } from './queries.ts';
 import type { BriefCreate, BriefPatch, BriefSent } from './schema.ts';
+
+/** The brand's moves, by status. A creator's first view makes a brief `in_progress`. */
+const MOVES: Record<BriefStatus, readonly string[]> = {
+  draft: ['sent', 'deleted'],
+  sent: ['sent', 'completed'],
+  in_progress: ['sent', 'completed'],
+  completed: [],
+};
+
+/** A brief can be sent to more people until it is completed. */
+function assertMay(status: BriefStatus, target: 'sent' | 'completed' | 'deleted'): void {
+  const allowed = MOVES[status];
+  if (!allowed.includes(target)) throw wrongState('brief', status, target, allowed);
+}
 
 type Outcome = BriefSent['recipients'][number];
 

@@ -1,11 +1,51 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { BriefRecipientsTable, BriefStatus, BriefsTable } from '../../engines/postgres/work-tables.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt, Day } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
+
+export type BriefStatus = 'draft' | 'sent' | 'in_progress' | 'completed';
+
+interface BriefsTable {
+  id: string;
+  brandId: string;
+  campaignId: string | null;
+  creatorId: string | null;
+  title: string;
+  status: BriefStatus;
+  contentType: string | null;
+  platform: string | null;
+  instructions: string | null;
+  talkingPoints: Generated<string[]>;
+  doNot: Generated<string[]>;
+  moodBoardUrls: Generated<string[]>;
+  dueDate: Day | null;
+  sentAt: Date | null;
+  firstViewedAt: Date | null;
+  completedAt: Date | null;
+  linkVersion: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface BriefRecipientsTable {
+  brandId: string;
+  briefId: string;
+  creatorId: string;
+  email: string;
+  sentAt: Date;
+  viewedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    briefs: BriefsTable;
+    briefRecipients: BriefRecipientsTable;
+  }
+}
 
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;
@@ -29,6 +69,7 @@ export const briefs = listing({
   noun: 'brief',
   table: 'briefs',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt', 'sentAt', 'firstViewedAt', 'completedAt'],
   matching: (db, brandId, { campaign_id, creator_email, status }: BriefWhere) =>
     db
       .selectFrom('briefs')
@@ -62,6 +103,21 @@ export async function findBriefOfLink(db: Db, id: string, creatorId: string) {
 }
 export type BriefOfLink = NonNullable<Awaited<ReturnType<typeof findBriefOfLink>>>;
 
+/** The briefs that were sent to a creator, newest first. */
+export async function listReceived(db: Db, brandId: string, creatorId: string, limit: number) {
+  return await db
+    .selectFrom('briefRecipients as recipient')
+    .innerJoin('briefs', 'briefs.id', 'recipient.briefId')
+    .select(['briefs.id', 'briefs.title', 'briefs.dueDate', 'briefs.status', 'briefs.linkVersion'])
+    .select(['recipient.sentAt', 'recipient.viewedAt', 'recipient.creatorId as holderId'])
+    .where('recipient.brandId', '=', brandId)
+    .where('recipient.creatorId', '=', creatorId)
+    .orderBy('recipient.sentAt', 'desc')
+    .orderBy('briefs.id', 'desc')
+    .limit(limit)
+    .execute();
+}
+
 export const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
   lockOwn(db.selectFrom('briefs').selectAll(), 'brief', brandId, id);
 
@@ -69,20 +125,8 @@ export async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise
   return await db.insertInto('briefs').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function updateBrief(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<BriefsTable>,
-): Promise<BriefRow> {
-  return await db
-    .updateTable('briefs')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateBrief = (db: Db, brandId: string, id: string, change: Updateable<BriefsTable>) =>
+  updateOwn(db.updateTable('briefs').set(change).returningAll(), brandId, id);
 
 export async function deleteBrief(db: Db, brandId: string, id: string): Promise<void> {
   await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();

@@ -83,7 +83,7 @@ const text = z.string().trim().min(1).max(1_000);
 const fields = {
   title: z.string().trim().min(1).max(200).describe(texts.title).meta({ example: examples.title }),
   campaign_id: campaignIdInput,
-  creator_email: Email.nullable().describe('A creator on the roster, or one who applied to a campaign.'),
+  creator_email: Email.nullable().describe('A creator on the roster, or an applicant.'),
   content_type: z.string().trim().min(1).max(50).nullable().describe(texts.content_type).meta({ example: 'reel' }),
   platform: Platform.nullable().describe(texts.platform),
   instructions: z

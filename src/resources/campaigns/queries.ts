@@ -1,10 +1,39 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { CampaignStatus, CampaignsTable } from '../../engines/postgres/workflow-tables.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
+import { patternOf } from '../creators/queries.ts';
+
+type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
+
+interface CampaignsTable {
+  id: string;
+  brandId: string;
+  title: string;
+  status: CampaignStatus;
+  campaignType: string | null;
+  description: string | null;
+  compensationType: string | null;
+  compensationAmountMinor: number | null;
+  compensationRatePpm: number | null;
+  compensationCurrency: string | null;
+  platforms: string[] | null;
+  minFollowers: number | null;
+  contentTypes: string[] | null;
+  deliverablesCount: number | null;
+  deadline: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    campaigns: CampaignsTable;
+  }
+}
 
 export type CampaignRow = Selectable<CampaignsTable>;
 
@@ -27,14 +56,19 @@ const withCounts = (db: Db, brandId: string) =>
 
 export interface CampaignWhere extends ListWindow {
   status?: CampaignStatus | undefined;
+  search?: string | undefined;
 }
 
 export const campaigns = listing({
   noun: 'campaign',
   table: 'campaigns',
   time: 'createdAt',
-  matching: (db, _brandId, { status }: CampaignWhere) =>
-    db.selectFrom('campaigns').where((eb) => eb.and(given({ status }))),
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, { status, search }: CampaignWhere) =>
+    db
+      .selectFrom('campaigns')
+      .where((eb) => eb.and(given({ status })))
+      .$if(search !== undefined, (query) => query.where('title', 'ilike', patternOf(search ?? ''))),
   rows: withCounts,
 });
 export const { get: getCampaign } = campaigns;
@@ -46,20 +80,8 @@ export async function insertCampaign(db: Db, row: Insertable<CampaignsTable>): P
   return await db.insertInto('campaigns').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-export async function updateCampaign(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<CampaignsTable>,
-): Promise<CampaignRow> {
-  return await db
-    .updateTable('campaigns')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateCampaign = (db: Db, brandId: string, id: string, change: Updateable<CampaignsTable>) =>
+  updateOwn(db.updateTable('campaigns').set(change).returningAll(), brandId, id);
 
 /** Campaigns are never deleted, so an existing one stays. */
 export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {

@@ -4,6 +4,7 @@ import { compensationLabel, compensationOf, WEIGHED_COMPENSATION } from '../../v
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
+import { listCampaignCreatorsOperation } from './creators/routes.ts';
 import { type CampaignRow, campaigns, getCampaign } from './queries.ts';
 import { Campaign, CampaignCreate, CampaignDetail, CampaignFilter, CampaignPatch, CampaignSaved } from './schema.ts';
 
@@ -21,6 +22,7 @@ const listCampaigns = list({
   tag,
   summary: "The brand's campaigns",
   description: 'Newest first.',
+  forAgents: { omits: ['search'] },
   query: CampaignFilter,
   item: Campaign,
   rows: campaigns,
@@ -83,4 +85,5 @@ export const campaignOperations = [
   createCampaignOperation,
   getCampaignById,
   updateCampaignOperation,
+  listCampaignCreatorsOperation,
 ] as const;

@@ -42,7 +42,9 @@ export const Campaign = z
     updated_at: updatedAt,
     deadline: timestamp
       .nullable()
-      .describe('Applications are refused after this time; midnight UTC means the end of that day. Null: no deadline.')
+      .describe(
+        'Applications are refused after this time; midnight UTC means the end of that day for the brand. Null: no deadline.',
+      )
       .meta({ example: '2026-06-30T00:00:00.000Z' }),
   })
   .meta({ id: 'Campaign' });
@@ -129,7 +131,7 @@ type CompensationInput = {
 };
 
 /**
- * A commission is at most 100 %, and an amount has no more decimals than its currency. If no currency is given, only
+ * A commission is at most 100%, and an amount has no more decimals than its currency. If no currency is given, only
  * the action knows the brand's.
  */
 export function compensationProblem(
@@ -162,7 +164,9 @@ const description = z
   .meta({ example: 'Three reels around our summer line.' });
 const deadline = timestampInput
   .nullable()
-  .describe('Applications are refused after it. A date, or midnight UTC, means the end of that day in UTC.');
+  .describe(
+    "Applications are refused after it. A date, or midnight UTC, means the end of that day in the brand's time zone.",
+  );
 const name = z
   .string()
   .trim()
@@ -175,10 +179,9 @@ const type = z
   .min(1)
   .max(50)
   .nullable()
-  .describe('Your own word for this kind of campaign, returned as `campaign_type`.')
+  .describe('Your own word for its kind, returned as `campaign_type`.')
   .meta({ example: 'ugc' });
-const compensationMeaning =
-  'What an accepted creator gets: `fixed` an amount of money, `commission` an amount in percent of sales, `product` no money.';
+const compensationMeaning = 'Pay of an accepted creator: `fixed` money, `commission` percent of sales, `product` none.';
 const requirements = Requirements.partial()
   .nullable()
   .describe('What applicants need to bring. Shown to creators; applications are not checked against it.');
@@ -212,6 +215,7 @@ export type CampaignPatch = z.output<typeof CampaignPatch>;
 
 export const CampaignFilter = z.object({
   status: status.optional().describe('Only campaigns with this status.'),
+  search: z.string().trim().min(1).max(200).optional().describe('Part of the title; case is ignored.'),
   ...ListQuery,
 });
 export type CampaignFilter = z.output<typeof CampaignFilter>;

@@ -1,5 +1,7 @@
 import { noun } from '../../operation/noun.ts';
 import { commissionOperations } from './routes.ts';
+import { mailApprovedCommissions } from './weekly-mail/jobs.ts';
+import { weeklyMails } from './weekly-mail/mails.ts';
 
 export const commissions = noun({
   name: 'commissions',
@@ -9,4 +11,6 @@ export const commissions = noun({
   },
   ids: { commission: 'com', commissions: 'com' },
   operations: commissionOperations,
+  jobs: [mailApprovedCommissions],
+  mails: weeklyMails,
 });

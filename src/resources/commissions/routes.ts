@@ -51,6 +51,7 @@ const listAffiliateCommissions = list({
     description:
       'What creators earned: sales attributed to them, and manual commissions, with order and click. Newest first.',
     example: { creator_email: 'ana@example.com', status: 'pending' },
+    omits: ['currency', 'flagged', 'source'],
   },
   query: CommissionFilter,
   hints: reading,

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { type EventsOf, events } from '../../outbox/events.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../values/fields.ts';
-import { fromMinor, fromPpm } from '../../values/money.ts';
+import { Currency, fromMinor, fromPpm } from '../../values/money.ts';
 import { booleanParameter, ListQuery, timestamp } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
+import { FRAUD_RULES } from '../fraud-rules/schema.ts';
 import { creatorName } from '../links/schema.ts';
 
 const CommissionStatus = z
@@ -19,10 +20,9 @@ export const CommissionParams = z.object({ id: commissionId.max(100) });
 export const FraudFlag = z
   .object({
     code: z
-      .enum(['self_referral', 'velocity'])
-      .describe(
-        "`self_referral`: the customer's e-mail address is the creator's. `velocity`: unusually many orders of one customer, code or link within 10 minutes.",
-      ),
+      .enum(FRAUD_RULES)
+      .describe('The rule that the order broke, as in `/v1/fraud-rules`.')
+      .meta({ example: 'velocity' }),
     severity: z
       .enum(['low', 'medium', 'high'])
       .describe('`high` excludes the commission from automatic approval; a review can still approve it.')
@@ -60,6 +60,7 @@ export const CommissionEvent = z
       .describe('Code or link that the sale is attributed to; null for a manual commission.')
       .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
     creator_email: creatorEmail,
+    creator_name: creatorName,
     campaign_id: campaignId,
     type: z
       .enum(['sale', 'manual'])
@@ -159,7 +160,6 @@ export type CommissionEvent = z.infer<typeof CommissionEvent>;
 
 /** `data` of the commission events. */
 export const CommissionAnnounced = CommissionEvent.extend({
-  creator_name: creatorName,
   commission_amount: z.number().describe('The same as `commission`.').meta({ example: 12.55 }),
 }).meta({ id: 'CommissionAnnounced' });
 
@@ -219,7 +219,7 @@ export const AffiliateCommission = CommissionEvent.extend({
   created_at: createdAt,
 }).meta({ id: 'AffiliateCommission' });
 
-export const CommissionFilter = z.object({
+export const PlainCommissionFilter = z.object({
   status: CommissionStatus.optional().describe('Only commissions of this status.'),
   creator_email: z
     .email()
@@ -247,6 +247,25 @@ export const CommissionFilter = z.object({
     ),
   ...ListQuery,
 });
+
+/** What `/v1` has since. */
+export const LaterCommissionFilter = {
+  order_id: z.string().max(200).optional().describe('Only the commission of the order with this id at its store.'),
+  currency: Currency.optional().describe('Only commissions in this currency.'),
+  flagged: booleanParameter()
+    .optional()
+    .describe('`true`: only commissions with a fraud flag. `false`: only those without.'),
+  source: z
+    .enum(['shopify', 'woocommerce', 'generic', 'manual'])
+    .optional()
+    .describe('Only commissions of orders from this kind of store, or those recorded by hand.'),
+  sort: z
+    .enum(['newest', 'oldest', 'amount'])
+    .default('newest')
+    .describe('`amount`: the largest first. That is whatever the currency; the others go by the time of creation.'),
+};
+
+export const CommissionFilter = PlainCommissionFilter.extend(LaterCommissionFilter);
 export type CommissionFilter = z.output<typeof CommissionFilter>;
 
 const commissionEvents = events({

@@ -1,12 +1,21 @@
+import { callOutside } from '../../engines/http/outside.ts';
 import type { Work } from '../../operation/work.ts';
+import type { Config } from '../../values/config.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findAddressee, notOnRoster } from '../applications/queries.ts';
 import { endRightsByPosts } from '../assets/actions.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { listOfContract, listSubmissions } from '../deliverables/queries.ts';
-import { nextRefreshAt, readPostAddress, refreshAvailableAt, SUPPORTED_HOSTS } from './policy.ts';
-import type { ProvidedReading, resolvePost } from './provider.ts';
+import type { ProvidedReading } from './metrics/actions.ts';
+import {
+  type AddressProblem,
+  nextRefreshAt,
+  type Post,
+  readPostAddress,
+  refreshAvailableAt,
+  SUPPORTED_HOSTS,
+} from './policy.ts';
 import {
   type ContentRow,
   findLockedContent,
@@ -26,6 +35,38 @@ const ADDRESS_PROBLEMS = {
   not_a_post: 'is on a supported platform but is not a post: open the post and copy its address.',
   unresolved_link: 'is a short link that does not lead to a post: open it in a browser and copy the resulting URL.',
 } as const;
+
+const LINK = { timeoutMs: 5_000, maxBytes: 16 * 1024 } as const;
+/** A short link may lead to the mobile page first. */
+const MAX_HOPS = 3;
+
+/** Where a platform's short link leads: the `location` of its response. */
+async function locationOf({ tiktokLinksUrl, outboundAllow }: Config, shortUrl: string): Promise<string | undefined> {
+  const at = new URL(shortUrl);
+  const url = tiktokLinksUrl === undefined ? at : new URL(`${tiktokLinksUrl.replace(/\/$/, '')}${at.pathname}`);
+  const answer = await callOutside({
+    ...{ url, method: 'GET', headers: { accept: 'text/html' }, allow: outboundAllow },
+    ...LINK,
+    answerAt: 'head',
+  });
+  if (answer.outcome !== 'answered' || answer.status < 300 || answer.status > 399) return undefined;
+  const { location } = answer.headers;
+  return location !== undefined && URL.canParse(location, at.href) ? new URL(location, at).href : undefined;
+}
+
+/**
+ * Parses a post's URL and resolves a short link at its platform. Calls only hosts of known platforms. Call it before a
+ * transaction opens.
+ */
+export async function resolvePost(config: Config, text: string): Promise<Post | AddressProblem | 'unresolved_link'> {
+  let post = readPostAddress(text);
+  for (let hop = 0; typeof post !== 'string' && post.isShort; hop += 1) {
+    const location = hop < MAX_HOPS ? await locationOf(config, post.url) : undefined;
+    if (location === undefined) return 'unresolved_link';
+    post = readPostAddress(location);
+  }
+  return post;
+}
 
 export type FoundPost = Awaited<ReturnType<typeof resolvePost>>;
 

@@ -8,9 +8,9 @@ import { inTransaction, inWork } from '../../operation/work.ts';
 import type { OutboxEvent } from '../../outbox/relay.ts';
 import { ApiError } from '../../values/errors.ts';
 import { findDeliverable } from '../deliverables/queries.ts';
-import { endRefresh, type FoundPost, followPosts, trackContent } from './actions.ts';
+import { endRefresh, type FoundPost, followPosts, resolvePost, trackContent } from './actions.ts';
+import { readPost, readVideos, VIDEOS_AT_ONCE } from './metrics/actions.ts';
 import { readPostAddress } from './policy.ts';
-import { readPost, readVideos, resolvePost, VIDEOS_AT_ONCE } from './provider.ts';
 import {
   claimDuePosts,
   endInterrupted,

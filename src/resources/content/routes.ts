@@ -4,9 +4,8 @@ import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { idField } from '../../values/fields.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
-import { requestRefresh, trackContent, untrackContent } from './actions.ts';
+import { requestRefresh, resolvePost, trackContent, untrackContent } from './actions.ts';
 import { refreshAvailableAt } from './policy.ts';
-import { resolvePost } from './provider.ts';
 import { eachContent, listContent as findContent, getContent, listMetrics } from './queries.ts';
 import {
   Content,

@@ -101,7 +101,7 @@ export const ContentCreate = z
     url: z.string().trim().min(1).max(2_000).describe('Address of a post on Instagram, TikTok or YouTube.').meta({
       example: 'https://www.instagram.com/reel/C1a2b3c4d5e/',
     }),
-    creator_email: Email.nullable().optional().describe('A creator on the roster, or one who applied to a campaign.'),
+    creator_email: Email.nullable().optional().describe('A creator on the roster, or an applicant.'),
     campaign_id: z
       .string()
       .min(1)

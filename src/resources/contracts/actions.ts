@@ -1,7 +1,7 @@
 import type { PageLinks } from '../../access/page-tokens.ts';
 import type { Work } from '../../operation/work.ts';
 import { type Compensation, storedCompensation } from '../../values/compensation.ts';
-import { type Problem, validationError } from '../../values/errors.ts';
+import { ApiError, type Problem, validationError, wrongState } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given, patched } from '../../values/patch.ts';
 import type { Secrets } from '../../values/secrets.ts';
@@ -11,11 +11,12 @@ import { campaignProblems, payable } from '../campaigns/actions.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { cancelOfContract, makeDeliverables } from '../deliverables/actions.ts';
 import { updateOfContract } from '../deliverables/queries.ts';
-import { mailEnded, mailSent, mailSigned } from './mails.ts';
-import { assertDraft, assertMayBecome, hashOf, signingLink, writeDocument } from './policy.ts';
+import { hashOf, writeDocument } from './document/policy.ts';
+import { mailEnded, mailSent, mailSigned, signingLink } from './mails.ts';
 import {
   type ContractFacts,
   type ContractRow,
+  type ContractStatus,
   getContract,
   insertContract,
   lockContract,
@@ -24,6 +25,40 @@ import {
   updateContract,
 } from './queries.ts';
 import { type ContractCreate, type ContractPatch, contractOf, type ItemInput } from './schema.ts';
+
+/** The brand's moves. Only the creator's signature makes a contract `signed`. */
+const MOVES = {
+  draft: ['sent', 'expired'],
+  sent: ['sent', 'expired'],
+  signed: [],
+  expired: [],
+} as const satisfies Record<ContractStatus, readonly ContractStatus[]>;
+
+interface Standing {
+  status: ContractStatus;
+  expiresAt: Date | null;
+}
+
+/** The status at a given time: a contract past its end is expired even before the job records that. */
+function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
+  const isOpen = status === 'draft' || status === 'sent';
+  return isOpen && expiresAt !== null && expiresAt <= now ? 'expired' : status;
+}
+
+function assertMayBecome(contract: Standing, target: 'sent' | 'expired', now: Date): void {
+  const status = statusAt(contract, now);
+  const allowed: readonly ContractStatus[] = MOVES[status];
+  if (!allowed.includes(target)) throw wrongState('contract', status, target, allowed);
+}
+
+/** A sent contract cannot be changed: the creator must know what they sign. */
+function assertDraft(contract: Standing, now: Date): void {
+  const status = statusAt(contract, now);
+  if (status === 'draft') return;
+  throw new ApiError('INVALID_STATE_TRANSITION', `The contract is ${status}; only a draft can be changed.`, {
+    facts: { current_status: status, allowed: MOVES[status] },
+  });
+}
 
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 

@@ -8,8 +8,22 @@ import type { Addressee } from '../applications/queries.ts';
 import { getBrand } from '../brands/queries.ts';
 import { workUrl } from '../deliverables/policy.ts';
 import { listOfContract } from '../deliverables/queries.ts';
-import { documentText, readDocument, signingLink } from './policy.ts';
+import { mailPeople } from '../people/actions.ts';
+import { documentText, readDocument } from './document/policy.ts';
 import type { ContractFacts, ContractRow } from './queries.ts';
+
+const LINK_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
+
+/** The link for signing. It works until the contract's end, or for 30 days after it was sent. */
+export const signingLink = (
+  { id, linkVersion, expiresAt }: { id: string; linkVersion: number; expiresAt: Date | null },
+  sentAt: Date,
+) => ({
+  kind: 'sign' as const,
+  rowId: id,
+  version: linkVersion,
+  expiresAt: expiresAt ?? new Date(sentAt.getTime() + LINK_LIVES_MS),
+});
 
 const contractSent = template({
   audience: 'creator',
@@ -70,11 +84,17 @@ const contractSigned = template({
 
 const contractSignedBrand = template({
   audience: 'brand',
-  params: Signed,
-  write: (signed) => ({
+  params: Signed.extend({ contract_id: z.string().optional() }),
+  write: ({ contract_id, ...signed }, { appUrlOf }) => ({
     subject: `${signed.signer_name} signed: ${signed.title}`,
     paragraphs: ['The contract is signed. Its text and hash are kept with it.'],
     facts: evidence(signed),
+    // Mails that were queued before an upgrade have no id.
+    action: {
+      label: 'See the contract',
+      url: appUrlOf(contract_id === undefined ? 'contracts' : `contracts/${contract_id}`),
+    },
+    links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
   }),
 });
 
@@ -137,9 +157,8 @@ export async function mailSigned(work: Work, row: ContractFacts): Promise<void> 
     signer_name: signerName ?? '',
     sha256: contentHash?.toString('hex') ?? '',
   };
-  if (contactEmail !== null) {
-    await queueMail(work, { kind: 'contract_signed_brand', to: contactEmail, subjectRow: id, params: signed });
-  }
+  const toBrand = { kind: 'contract_signed_brand' as const, subjectRow: id, params: { ...signed, contract_id: id } };
+  await mailPeople(work, 'contracts', toBrand, contactEmail);
   if (creatorEmail === null || document === null) return;
   const [first] = await listOfContract(work.db, work.brandId, id);
   await queueMail(work, {

@@ -1,11 +1,58 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type ColumnType, type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { ContractItemsTable, ContractStatus, ContractsTable } from '../../engines/postgres/work-tables.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt, Day } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
+
+export type ContractStatus = 'draft' | 'sent' | 'signed' | 'expired';
+
+interface ContractsTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  campaignId: string | null;
+  title: string;
+  status: ContractStatus;
+  compensationType: string | null;
+  compensationAmountMinor: number | null;
+  compensationRatePpm: number | null;
+  compensationCurrency: string | null;
+  usageRights: string | null;
+  terms: ColumnType<unknown, string | null, string | null>;
+  expiresAt: Date | null;
+  sentAt: Date | null;
+  document: string | null;
+  contentHash: Buffer | null;
+  signedAt: Date | null;
+  signerName: string | null;
+  signerIpSealed: Buffer | null;
+  signerAgentSealed: Buffer | null;
+  expiredAt: Date | null;
+  expiredReason: 'expired' | 'voided' | null;
+  linkVersion: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface ContractItemsTable {
+  brandId: string;
+  contractId: string;
+  position: number;
+  type: string;
+  platform: string | null;
+  quantity: number;
+  dueDate: Day | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    contracts: ContractsTable;
+    contractItems: ContractItemsTable;
+  }
+}
 
 export type ContractRow = Selectable<ContractsTable>;
 export type ItemRow = Pick<Selectable<ContractItemsTable>, 'type' | 'platform' | 'quantity' | 'dueDate'>;
@@ -38,6 +85,7 @@ export const contracts = listing({
   noun: 'contract',
   table: 'contracts',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt', 'sentAt', 'signedAt', 'expiredAt'],
   matching: (db, brandId, { creator_email, campaign_id, status }: ContractWhere) =>
     db
       .selectFrom('contracts')
@@ -76,20 +124,8 @@ export async function replaceItems(
   if (rows.length > 0) await db.insertInto('contractItems').values(rows).execute();
 }
 
-export async function updateContract(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<ContractsTable>,
-): Promise<ContractRow> {
-  return await db
-    .updateTable('contracts')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
+  updateOwn(db.updateTable('contracts').set(change).returningAll(), brandId, id);
 
 /**
  * Signs a sent contract that has not expired, if this is its current link; undefined otherwise. Of several concurrent

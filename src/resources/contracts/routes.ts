@@ -9,7 +9,7 @@ import { notFound } from '../../values/errors.ts';
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
-import { documentHtml, readDocument } from './policy.ts';
+import { documentHtml, readDocument } from './document/policy.ts';
 import { contracts, getContract } from './queries.ts';
 import {
   Contract,
@@ -94,8 +94,7 @@ const createContractOperation = change({
     'Creates one deliverable for each unit of `deliverables[].quantity`. `signature_url` is null for a draft; with ' +
     '`send_for_signature` the creator also gets the link by e-mail.',
   forAgents: {
-    description:
-      'Each unit of `deliverables[].quantity` becomes a deliverable. With `send_for_signature` the creator gets the link to sign by e-mail; without it a draft is stored.',
+    description: 'A draft, unless `send_for_signature` mails the creator the link to sign.',
     example: {
       creator_email: 'ana@example.com',
       title: 'Summer launch',

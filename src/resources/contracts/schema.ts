@@ -177,11 +177,11 @@ export const ContractDocument = z
   .meta({ id: 'ContractDocument' });
 
 const fields = {
-  creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
+  creator_email: Email.describe('A creator on the roster, or an applicant.'),
   campaign_id: campaignIdInput,
   title: title.trim().min(1).max(200),
   compensation: CompensationCreate.nullable().describe(
-    'What the creator gets: `fixed` an amount of money, `commission` an amount in percent of sales, `product` no money; null for nothing.',
+    'Pay: `fixed` money, `commission` percent of sales, `product` none; null for nothing.',
   ),
   deliverables: items,
   usage_rights: z
@@ -191,9 +191,7 @@ const fields = {
     .nullable()
     .describe('Usage rights in words, as the creator reads them.')
     .meta({ example: usageRightsExample }),
-  terms: ContractTerms.nullable().describe(
-    "Usage rights as data, from which the end of an asset's rights is computed.",
-  ),
+  terms: ContractTerms.nullable().describe("Usage rights as data. From them the end of an asset's rights is computed."),
   expires_at: timestampInput
     .nullable()
     .describe('It cannot be signed from this time on; null when it does not expire.'),

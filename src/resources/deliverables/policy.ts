@@ -1,8 +1,8 @@
-import type { DeliverableStatus } from '../../engines/postgres/work-tables.ts';
 import type { MailFacts } from '../../mail/template.ts';
 import { YEAR_MS } from '../../values/duration.ts';
 import { type ApiError, wrongState } from '../../values/errors.ts';
-import { daysAfter, rightsEndOf } from '../assets/policy.ts';
+import { daysAfter, rightsEndOf } from '../assets/rights/policy.ts';
+import type { DeliverableStatus } from './queries.ts';
 import { ContractTerms } from './schema.ts';
 
 /** The brand's moves, by status. */

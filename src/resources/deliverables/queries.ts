@@ -1,15 +1,66 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Generated, Insertable, Selectable, Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type {
-  DeliverableStatus,
-  DeliverableSubmissionsTable,
-  DeliverablesTable,
-} from '../../engines/postgres/work-tables.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt, Day } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
+
+export type DeliverableStatus =
+  | 'pending'
+  | 'in_progress'
+  | 'submitted'
+  | 'approved'
+  | 'revision_requested'
+  | 'declined'
+  | 'cancelled';
+
+interface DeliverablesTable {
+  id: string;
+  brandId: string;
+  contractId: string | null;
+  position: Generated<number>;
+  campaignId: string | null;
+  creatorId: string;
+  type: string;
+  platform: string | null;
+  instructions: string | null;
+  status: DeliverableStatus;
+  contentUrl: string | null;
+  caption: string | null;
+  assetIds: Generated<string[]>;
+  dueDate: Day | null;
+  submittedAt: Date | null;
+  approvedAt: Date | null;
+  declinedReason: string | null;
+  feedback: string | null;
+  version: Generated<number>;
+  track: Generated<boolean>;
+  linkVersion: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface DeliverableSubmissionsTable {
+  id: string;
+  brandId: string;
+  deliverableId: string;
+  n: number;
+  contentUrl: string | null;
+  caption: string | null;
+  assetIds: Generated<string[]>;
+  isLate: boolean;
+  at: Date;
+  feedback: string | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    deliverables: DeliverablesTable;
+    deliverableSubmissions: DeliverableSubmissionsTable;
+  }
+}
 
 export type DeliverableRow = Selectable<DeliverablesTable>;
 export type SubmissionRow = Selectable<DeliverableSubmissionsTable>;
@@ -37,6 +88,7 @@ export const deliverables = listing({
   noun: 'deliverable',
   table: 'deliverables',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt', 'submittedAt', 'approvedAt'],
   matching: (db, brandId, { campaign_id, contract_id, creator_email, status }: DeliverableWhere) =>
     db
       .selectFrom('deliverables')
@@ -110,20 +162,8 @@ export async function updateOfContract(
     .execute();
 }
 
-export async function updateDeliverable(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<DeliverablesTable>,
-): Promise<DeliverableRow> {
-  return await db
-    .updateTable('deliverables')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateDeliverable = (db: Db, brandId: string, id: string, change: Updateable<DeliverablesTable>) =>
+  updateOwn(db.updateTable('deliverables').set(change).returningAll(), brandId, id);
 
 /** A contract's deliverables in one of these states, locked until the transaction ends. */
 export async function lockOfContract(

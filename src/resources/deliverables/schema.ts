@@ -185,7 +185,7 @@ export const DeliverableSaved = Deliverable.pick({ id: true, status: true, feedb
 
 export const DeliverableCreate = z
   .object({
-    creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
+    creator_email: Email.describe('A creator on the roster, or an applicant.'),
     campaign_id: campaignIdInput.optional(),
     type: DeliverableType,
     platform: WorkInput.platform.optional(),

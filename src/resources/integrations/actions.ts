@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Work } from '../../operation/work.ts';
 import { clientOf } from '../../stores/clients.ts';
 import {
   AppRefused,
   isToReconnect,
+  type Provider,
   type Store,
   type StoreApp,
   type StoreFacts,

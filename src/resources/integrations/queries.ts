@@ -1,17 +1,69 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { IntegrationsTable, Provider } from '../../engines/postgres/attribution-tables.ts';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db, Exports } from '../../engines/postgres/open.ts';
+import { updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
+import type { Provider } from '../../stores/provider.ts';
 import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 import { notFound, validationError } from '../../values/errors.ts';
 import type { ListWindow, Page } from '../../values/page.ts';
+
+type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
+export type WebhookState = 'pending' | 'active' | 'manual' | 'disabled';
+
+export interface IntegrationsTable {
+  id: string;
+  brandId: string;
+  provider: Provider;
+  name: string;
+  storefrontUrl: string;
+  storefrontHost: string;
+  baseUrl: string;
+  currency: string;
+  status: IntegrationStatus;
+  secrets: Buffer;
+  connectedAt: Date;
+  lastSyncAt: Date | null;
+  lastReceivedAt: Date | null;
+  lastFailedAt: Date | null;
+  disconnectedAt: Date | null;
+  sweepAt: Generated<Date | null>;
+  sweptAt: Generated<Date | null>;
+  silentSince: Generated<Date | null>;
+  webhookTroubleAt: Generated<Date | null>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  renewingUntil: Generated<Date | null>;
+  apiVersion: Generated<string | null>;
+  webhookState: Generated<WebhookState>;
+  missingWebhooks: Generated<string[]>;
+  webhookProblem: Generated<string | null>;
+  webhooksCheckedAt: Generated<Date | null>;
+  webhooksDueAt: Generated<Date | null>;
+  /** The shop that a key reports orders of; null for a store that is connected. */
+  sourceName: Generated<string | null>;
+}
+
+interface IntegrationFailuresTable {
+  integrationId: string;
+  hour: Date;
+  failures: Generated<number>;
+  forged: Generated<number>;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    integrations: IntegrationsTable;
+    integrationFailures: IntegrationFailuresTable;
+  }
+}
 
 type StoredIntegration = Selectable<IntegrationsTable>;
 
 /** An integration without its sealed secrets, which are read only to talk to the store. */
 export type IntegrationRow = Omit<
   StoredIntegration,
-  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt'
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt' | 'sourceName'
 >;
 
 const SHOWN = [
@@ -47,12 +99,14 @@ const lastOrders = (db: Db) =>
     .select('attribution')
     .whereRef('orders.integrationId', '=', sql.ref('integrations.id'))
     .orderBy('occurredAt', 'desc')
+    .orderBy('id', 'desc')
     .limit(LAST_ORDERS);
 
 /** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
 function withFailures(db: Db, now: Date) {
   return db
     .selectFrom('integrations')
+    .where('integrations.sourceName', 'is', null)
     .select(SHOWN)
     .select((eb) => {
       const refused = eb
@@ -95,8 +149,12 @@ const integrationsAt = (now: Date) =>
     noun: 'integration',
     table: 'integrations',
     time: 'createdAt',
+    changed: ['createdAt', 'updatedAt', 'connectedAt', 'disconnectedAt'],
     matching: (db, brandId, { campaign_id }: IntegrationWhere) =>
-      db.selectFrom('integrations').where(isOfCampaign(brandId, campaign_id)),
+      db
+        .selectFrom('integrations')
+        .where('integrations.sourceName', 'is', null)
+        .where(isOfCampaign(brandId, campaign_id)),
     rows: (db) => withFailures(db, now),
   });
 type Kit = ReturnType<typeof integrationsAt>;
@@ -257,24 +315,45 @@ export async function lockIntegration(db: Db, brandId: string, id: string): Prom
   return row;
 }
 
+/** The shop of this name that keys report orders of; the first report makes it. It has no address and no secrets. */
+export async function upsertSource(
+  db: Db,
+  row: Pick<StoredIntegration, 'id' | 'brandId' | 'name' | 'currency' | 'createdAt'>,
+): Promise<{ id: string; brandId: string; provider: Provider }> {
+  return await db
+    .insertInto('integrations')
+    .values({
+      ...row,
+      ...{ provider: 'generic', sourceName: row.name, storefrontUrl: row.name, storefrontHost: '', baseUrl: '' },
+      ...{ status: 'disconnected', secrets: Buffer.alloc(0), connectedAt: row.createdAt },
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['brandId', 'sourceName'])
+        .where('sourceName', 'is not', null)
+        .doUpdateSet({ sourceName: row.name }),
+    )
+    .returning(['id', 'brandId', 'provider'])
+    .executeTakeFirstOrThrow();
+}
+
+/** The store of an order, if keys report its orders. */
+export async function findSource(db: Db, brandId: string, id: string) {
+  return await db
+    .selectFrom('integrations')
+    .select(['id', 'brandId', 'provider'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('sourceName', 'is not', null)
+    .executeTakeFirst();
+}
+
 export async function insertIntegration(db: Db, row: Insertable<IntegrationsTable>): Promise<IntegrationRow> {
   return await db.insertInto('integrations').values(row).returning(SHOWN).executeTakeFirstOrThrow();
 }
 
-export async function updateIntegration(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<IntegrationsTable>,
-): Promise<IntegrationRow> {
-  return await db
-    .updateTable('integrations')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returning(SHOWN)
-    .executeTakeFirstOrThrow();
-}
+export const updateIntegration = (db: Db, brandId: string, id: string, change: Updateable<IntegrationsTable>) =>
+  updateOwn(db.updateTable('integrations').set(change).returning(SHOWN), brandId, id);
 
 /** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
 export async function markStatus(
@@ -370,65 +449,11 @@ export async function countForged(db: Db, integrationId: string, at: Date): Prom
   await countRefused(db, integrationId, { forged: 1 }, at);
 }
 
-/** Which store is swept, and until when by nobody else. */
-const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
-
-/** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
-export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
-  return await db
-    .updateTable('integrations')
-    .set({ sweepAt: until })
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('integrations')
-        .select('id')
-        .where('status', '=', 'connected')
-        .where('sweepAt', '<=', now)
-        .orderBy('sweepAt')
-        .limit(limit)
-        .forUpdate()
-        .skipLocked(),
-    )
-    .returning(CLAIMED)
-    .execute();
-}
-export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
-
-/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
-export async function moveSweep(
-  db: Db,
-  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
-  change: { sweepAt: Date | null; sweptAt?: Date },
-): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('integrations')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('status', '=', 'connected')
-    .where('sweepAt', '=', sweepAt)
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
-}
-
-type Named = Pick<IntegrationRow, 'brandId' | 'id'>;
-
-/** Records that a sweep found orders that no webhook reported. */
-export async function markSilent(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
-  await db
-    .updateTable('integrations')
-    .set({ silentSince: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('silentSince', 'is', null)
-    .execute();
-}
-
 /** An episode ends after this long without a finding, however often webhooks failed and recovered in it. */
 const TROUBLE_MS = DAY_MS;
 
 /** Notes that webhooks do not arrive. True for one caller an episode, who mails the brand. */
-export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<boolean> {
+export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<boolean> {
   const noted = db
     .updateTable('integrations')
     .set({ webhookTroubleAt: at })
@@ -441,7 +466,7 @@ export async function beginWebhookTrouble(db: Db, { brandId, id }: Named, at: Da
 }
 
 /** Called when webhooks reported all that a sweep found. If deliveries arrive, the store is no longer silent. */
-export async function endWebhookTrouble(db: Db, { brandId, id }: Named, at: Date): Promise<void> {
+export async function endWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<void> {
   const arriving = db
     .updateTable('integrations')
     .where('brandId', '=', brandId)

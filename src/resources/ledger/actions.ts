@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { insertOrderFigures, withFacts } from '../../figures/orders/actions.ts';
 import { withoutClicks } from '../../figures/pausing.ts';
 import { deleteFolded, rebuildClicks } from '../../figures/rollups/queries.ts';
 import { REBUILD_NOTICE_MS } from '../../figures/schema.ts';
@@ -20,7 +21,7 @@ type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse'>;
 export const REBUILT_TOGETHER = 200;
 const BATCH = 5_000;
 
-/** Everything up to the positions, cut into inserts. */
+/** Everything up to the positions, divided into inserts. */
 function* insertsOf(positions: ReadonlyMap<string, number>): Generator<Range[]> {
   let ranges: Range[] = [];
   let room = BATCH;
@@ -40,9 +41,10 @@ function* insertsOf(positions: ReadonlyMap<string, number>): Generator<Range[]> 
 }
 
 /**
- * Rebuilds the figures of up to `REBUILT_TOGETHER` brands: postings from PostgreSQL, clicks from `clicks_v1`. Meanwhile
- * their figures are incomplete, and their new sales and clicks wait; those of other brands do not. The worker repeats an
- * interrupted rebuild. Returns how many entries of each brand it folded.
+ * Rebuilds the figures of up to `REBUILT_TOGETHER` brands: postings and orders from PostgreSQL, clicks from `clicks_v1`.
+ * Meanwhile their figures are incomplete, and their new sales and clicks wait; those of other brands do not. The worker
+ * repeats an interrupted rebuild, and one whose orders were won by clicks that were not in ClickHouse yet. Returns how many
+ * entries of each brand it folded.
  */
 export async function rebuildTogether(
   { postgres, clicksRedis, clickhouse }: Engines,
@@ -54,16 +56,21 @@ export async function rebuildTogether(
     await insertUnfolded(postgres.db, brandIds);
     await leaveUnsent(postgres.db, brandIds);
     await pause(REBUILD_NOTICE_MS);
+    let isClickAwaited = false;
     await withoutClicks(clicksRedis, brandIds, async () => {
       await deleteFolded(clickhouse, brandIds);
       let n = 0;
       for (const ranges of insertsOf(positions)) {
-        await insertPostings(clickhouse, await listEntries(trx, ranges), `rebuild:${run}:${n}`);
+        const entries = await listEntries(trx, ranges);
+        await insertPostings(clickhouse, entries, `rebuild:${run}:${n}`);
+        const orders = await withFacts({ clickhouse, clicksRedis }, trx, entries);
+        await insertOrderFigures(clickhouse, orders, `rebuild:orders:${run}:${n}`);
+        isClickAwaited ||= orders.isClickAwaited;
         n += 1;
       }
       await rebuildClicks(clickhouse, brandIds);
     });
-    await deleteUnfolded(trx, brandIds);
+    if (!isClickAwaited) await deleteUnfolded(trx, brandIds);
     return positions;
   });
 }

@@ -70,8 +70,9 @@ async function reconcileAll(engines: Engines): Promise<void> {
 
 /**
  * Runs once after each start of ClickHouse. If ClickHouse is killed during an insert, a table may lack the batch and
- * still treat it as a duplicate when it is sent again (clicks/missing.ts). So after that, every brand's figures are
- * compared with their sources, and rebuilt if they differ. With replicas this cannot happen.
+ * still treat it as a duplicate when it is sent again (links-host/repair-batch.ts). So after that, every brand's figures are
+ * compared with their sources, and rebuilt if they differ. With replicas this cannot happen; what can is detected when a
+ * batch is sent again.
  */
 export async function reconcileFigures(engines: Engines): Promise<void> {
   const { clickhouse } = engines;
@@ -89,9 +90,9 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
 }
 
 /**
- * After an asynchronous failover PostgreSQL may lack the ledger's last entries, which ClickHouse has. What a promoted
- * standby has is a beginning of what was: the positions come before what is sent, so exactly the brands of which
- * ClickHouse is ahead have lost entries. Nothing is sent until they are noted.
+ * After an asynchronous failover PostgreSQL may lack the ledger's last entries, which ClickHouse has. A promoted
+ * standby lacks only the end of the history, and positions are committed before entries are sent, so exactly the brands
+ * for which ClickHouse is ahead have lost entries. Nothing is sent until they are recorded.
  */
 export async function repairAfterFailover(engines: Engines): Promise<void> {
   const { postgres, clickhouse, log } = engines;

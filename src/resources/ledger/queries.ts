@@ -110,6 +110,36 @@ export async function listAccountSums(
     .execute();
 }
 
+/** The store and the click of a sale as one text; figures/orders/queries.ts builds the same text. */
+const SALE_FACTS = sql`entry.seq || '|' || coalesce(orders.integration_id, '') || '|' || coalesce(commissions.source, '') || '|'
+  || coalesce(commissions.click_id, '')`;
+
+/** How many sales of links there are up to `position`, except those in `left`, and the sum of the hashes of their facts. */
+export async function findSaleFacts(
+  db: Db,
+  brandId: string,
+  position: number,
+  left: readonly { from: number; to: number }[],
+): Promise<{ sales: number; fingerprint: string }> {
+  let entries = db
+    .selectFrom('ledgerEntries as entry')
+    .leftJoin('commissions', 'commissions.id', 'entry.commissionId')
+    .leftJoin('orders', 'orders.id', 'commissions.orderId')
+    .where('entry.brandId', '=', brandId)
+    .where('entry.kind', '=', 'sale')
+    .where('entry.linkId', 'is not', null)
+    .where('entry.seq', '<=', position);
+  for (const { from, to } of left) {
+    entries = entries.where(({ not, between }) => not(between('entry.seq', from, to)));
+  }
+  return await entries
+    .select(({ fn }) => [
+      fn.countAll<number>().as('sales'),
+      sql<string>`coalesce(sum(('x' || substr(md5(${SALE_FACTS}), 1, 8))::bit(32)::bigint), 0)::text`.as('fingerprint'),
+    ])
+    .executeTakeFirstOrThrow();
+}
+
 export interface ChainHead {
   seq: number;
   hash: Buffer | null;

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { LEDGER_KINDS } from '../../engines/postgres/attribution-tables.ts';
 import { Boundary, startOf } from '../../figures/schema.ts';
-import { ACCOUNTS } from '../../outbox/ledger-entry.ts';
+import { ACCOUNTS, LEDGER_KINDS } from '../../outbox/ledger-entry.ts';
 import { creatorEmail, currencyField, idField } from '../../values/fields.ts';
 import { Currency } from '../../values/money.ts';
 import { PageQuery, Pagination, timestamp } from '../../values/page.ts';

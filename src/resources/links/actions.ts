@@ -1,9 +1,9 @@
 import { type Insertable, sql } from 'kysely';
-import type { LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import { lifetimeOf } from '../../figures/queries.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Work } from '../../operation/work.ts';
+import { DAY_MS } from '../../values/duration.ts';
 import { ApiError, type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { toPpm } from '../../values/money.ts';
@@ -12,6 +12,7 @@ import { getBrandCurrency, getDefaultRatePpm } from '../brands/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { verifyCoupon } from '../integrations/actions.ts';
 import { getConnectedIntegration, getIntegration } from '../integrations/queries.ts';
+import { mailGiven } from './mails.ts';
 import { codeFor, slugOf } from './policy.ts';
 import {
   findByValue,
@@ -20,11 +21,14 @@ import {
   insertPastCode,
   insertStates,
   type LinkRow,
+  type LinksTable,
+  type LinkType,
+  listHeldCodes,
   lockLink,
   lockOnRoster,
   updateLink,
 } from './queries.ts';
-import { isAddress, type LinkCreate, type LinkPatch } from './schema.ts';
+import { isAddress, type LinkCreate, type LinkPatch, type LinkRotation } from './schema.ts';
 import { firstSlug, giveSlugs } from './slugs/actions.ts';
 
 type Names = readonly (string | null)[];
@@ -111,6 +115,13 @@ export function destinationProblems(
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
 
+/** Who has the value, or the code that still pays for a while. */
+async function findHolder({ db, now, brandId }: Work, type: LinkType, value: string): Promise<string | undefined> {
+  const holder = await findByValue(db, brandId, { type, value });
+  if (holder !== undefined || type === 'link') return holder;
+  return (await listHeldCodes(db, brandId, [value], now))[0]?.linkId;
+}
+
 const duplicate = (type: LinkType, existingId: string | undefined) =>
   new ApiError('DUPLICATE_CODE', `The brand has a ${type === 'link' ? 'link' : 'code'} of this value already.`, {
     facts: { existing_id: existingId },
@@ -131,7 +142,7 @@ async function insertLink(
     const slug = type === 'link' ? firstSlug(value, wish.names) : null;
     const [made] = await insertLinks(db, [{ ...row, value, slug }]);
     if (!made && wish.value === undefined) continue;
-    if (!made) throw duplicate(type, await findByValue(db, brandId, { type, value }));
+    if (!made) throw duplicate(type, await findHolder(work, type, value));
     await insertStates(db, [{ brandId, linkId: made.id, at: now, active: made.active }]);
     if (slug === null) return made;
     const slugs = await giveSlugs(work, [{ linkId: made.id, slug, value, names: wish.names }]);
@@ -190,6 +201,7 @@ export async function createLink(
   const names = [creatorName, creator.name, creator.igHandle, creator.ttHandle];
   const row = await insertLink(work, facts, { value: chosen, names });
   work.audit({ resourceId: row.id, old: null, new: row, generated: drawnFields(row, chosen !== undefined) });
+  await mailGiven(work, linksUrl, [{ row, email: creator.email }]);
   return row;
 }
 
@@ -223,21 +235,36 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
     destinationUrl,
     commissionRatePpm,
     paysRenewals,
+    holdDays: patch.hold_days,
+    attributionDays: patch.attribution_days,
   });
   return { ...terms, ...couponColumns(store) };
 }
 
-/** Updates within a savepoint: a value that is taken fails the statement, and who has it must still be asked. */
-async function updateUnlessTaken({ db }: Work, old: LinkRow, change: Partial<LinkRow>): Promise<LinkRow> {
+/** The row with its change; undefined if its value is taken. Within a savepoint, so that the transaction goes on. */
+async function updateIfFree(
+  { db, now, brandId }: Work,
+  old: LinkRow,
+  change: Partial<LinkRow>,
+): Promise<LinkRow | undefined> {
+  const { value = old.value } = change;
   await sql`savepoint link_value`.execute(db);
   try {
-    return await updateLink(db, old, change);
+    const row = await updateLink(db, old, change);
+    const isCode = old.type === 'discount_code' && value.toLowerCase() !== old.value.toLowerCase();
+    const held = isCode ? await listHeldCodes(db, brandId, [value], now) : [];
+    if (held.every(({ linkId }) => linkId === old.id)) return row;
   } catch (error) {
     if (!violates(error, 'links_value')) throw error;
-    await sql`rollback to savepoint link_value`.execute(db);
-    const value = change.value ?? old.value;
-    throw duplicate(old.type, await findByValue(db, old.brandId, { type: old.type, value }));
   }
+  await sql`rollback to savepoint link_value`.execute(db);
+  return undefined;
+}
+
+async function updateUnlessTaken(work: Work, old: LinkRow, change: Partial<LinkRow>): Promise<LinkRow> {
+  const row = await updateIfFree(work, old, change);
+  if (row) return row;
+  throw duplicate(old.type, await findHolder(work, old.type, change.value ?? old.value));
 }
 
 /**
@@ -268,6 +295,70 @@ export async function patchLink(
   if (active !== old.active) await insertStates(db, [{ brandId, linkId: id, at: now, active }]);
   const changed = { ...row, slug: slugs?.get(id) ?? slug };
   work.audit({ resourceId: id, old, new: changed, generated: drawnFields(changed, true) });
+  if (!isOther) return;
+  const { creatorEmail: email } = await getLink(db, brandId, id);
+  await mailGiven(work, linksUrl, [{ row: changed, email }]);
+}
+
+const DEFAULT_GRACE_DAYS = 14;
+const MOST_GRACE_DAYS = 90;
+
+/** Until when the replaced code pays. */
+function graceEnd({ now }: Work, requested: Date | undefined): Date {
+  if (requested === undefined) return new Date(now.getTime() + DEFAULT_GRACE_DAYS * DAY_MS);
+  const latest = new Date(now.getTime() + MOST_GRACE_DAYS * DAY_MS);
+  if (requested >= now && requested <= latest) return requested;
+  const message = `must be between now and ${latest.toISOString()}, ${MOST_GRACE_DAYS} days from now.`;
+  throw validationError([{ field: 'old_pays_until', code: 'invalid', message }]);
+}
+
+/** Reads the coupon of a chosen code at its store, before the transaction. */
+export async function askBeforeRotation(context: Context, brandId: string, id: string, { value }: LinkRotation) {
+  const link = await getLink(context.postgres.db, brandId, id);
+  const figures = (await lifetimeOf(context.clickhouse, brandId, [link])).get(id);
+  const { type, integrationId } = link;
+  if (value === undefined || type === 'link' || integrationId === null) return { figures, store: undefined };
+  return { figures, store: await verifyCoupon(context, brandId, integrationId, value) };
+}
+
+/** The code's row with its new value: the chosen one, or one that is drawn until it is free. */
+async function replaceCode(work: Work, old: LinkRow, value: string | undefined, change: Partial<LinkRow>) {
+  if (value !== undefined) return await updateUnlessTaken(work, old, { ...change, value });
+  const { creatorName } = await getLink(work.db, work.brandId, old.id);
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    const drawn = codeFor([creatorName], attempt);
+    const isOther = drawn.toLowerCase() !== old.value.toLowerCase();
+    const row = isOther ? await updateIfFree(work, old, { ...change, value: drawn }) : undefined;
+    if (row) return row;
+  }
+  throw new Error('No free value was found for a code.');
+}
+
+/** Gives a code a new value. The old one pays as well for a while, and nobody else can get it until then. */
+export async function rotateLink(
+  work: Work,
+  id: string,
+  { value, old_pays_until }: LinkRotation,
+  { linksUrl, store }: { linksUrl: string; store: Store | undefined },
+): Promise<{ oldCode: string; until: Date }> {
+  const { db, now, brandId } = work;
+  const old = await lockLink(db, brandId, id);
+  if (old.type === 'link') {
+    const message =
+      'is a link. Only a code is rotated; of a link, change the `value`, and its old address keeps redirecting.';
+    throw validationError([{ field: 'id', code: 'invalid', message }]);
+  }
+  if (value?.toLowerCase() === old.value.toLowerCase()) {
+    throw validationError([{ field: 'value', code: 'invalid', message: 'is the code that is to be replaced.' }]);
+  }
+  const until = graceEnd(work, old_pays_until);
+  const synced = store ? { lastSyncAt: now } : {};
+  const row = await replaceCode(work, old, value, { ...couponColumns(store), ...synced, updatedAt: now });
+  await insertPastCode(db, { brandId, linkId: id, code: old.value, until, replacedAt: now });
+  work.audit({ resourceId: id, old, new: row, generated: drawnFields(row, value !== undefined) });
+  const { creatorEmail: email } = await getLink(db, brandId, id);
+  await mailGiven(work, linksUrl, [{ row, email }]);
+  return { oldCode: old.value, until };
 }
 
 /** Deactivates a link. It keeps its history, its value and its slug. */

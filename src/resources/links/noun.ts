@@ -1,5 +1,6 @@
 import { noun } from '../../operation/noun.ts';
 import { bulkCodeOperations } from './bulk/routes.ts';
+import { linkMails } from './mails.ts';
 import { linkOperations } from './routes.ts';
 
 export const links = noun({
@@ -10,4 +11,5 @@ export const links = noun({
   },
   ids: { links: 'lnk' },
   operations: [...linkOperations, ...bulkCodeOperations],
+  mails: linkMails,
 });

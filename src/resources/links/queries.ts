@@ -1,11 +1,66 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { LinkPastCodesTable, LinksTable, LinkType } from '../../engines/postgres/attribution-tables.ts';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import { updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { inWindow } from '../../engines/postgres/window.ts';
 import { notFound } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { isOfCreator, patternOf } from '../creators/queries.ts';
+
+export type LinkType = 'discount_code' | 'link';
+
+export interface LinksTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  creatorName: string | null;
+  campaignId: string | null;
+  integrationId: string | null;
+  type: LinkType;
+  value: string;
+  slug: string | null;
+  destinationUrl: string | null;
+  commissionRatePpm: number;
+  holdDays: number;
+  attributionDays: number;
+  currency: string;
+  platform: string | null;
+  active: boolean;
+  lastSyncAt: Date | null;
+  /** Discount of the store's coupon when it was last verified. */
+  discountPpm: Generated<number | null>;
+  expiresAt: Generated<Date | null>;
+  /** Whether renewals of a subscription earn; null: they do not. */
+  paysRenewals: Generated<boolean | null>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface LinkStatesTable {
+  brandId: string;
+  linkId: string;
+  at: Date;
+  active: boolean;
+}
+
+interface LinkPastCodesTable {
+  brandId: string;
+  linkId: string;
+  code: string;
+  since: Date | null;
+  until: Date;
+  /** When the code that follows took over, if that was before `until`. */
+  replacedAt: Generated<Date | null>;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    links: LinksTable;
+    linkStates: LinkStatesTable;
+    linkPastCodes: LinkPastCodesTable;
+  }
+}
 
 export type LinkRow = Selectable<LinksTable>;
 
@@ -41,18 +96,21 @@ export const links = listing({
   noun: 'link',
   table: 'links',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, brandId, where: LinkWhere) => db.selectFrom('links').where(matches(brandId, where)),
   rows: withCreator,
 });
 export const { get: getLink } = links;
 export type ListedLink = Awaited<ReturnType<typeof getLink>>;
 
+const TIMES = { time: 'links.createdAt', changed: ['links.createdAt', 'links.updatedAt'] };
+
 /**
  * The first and last of the links that the filter finds, when no other lies between them: by their ids, byte for byte, as
  * ClickHouse orders them. Ids begin with the time, so a window of times is such a span.
  */
 export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
-  const found = sql<boolean>`(${matches(brandId, where)} and ${inWindow('links.createdAt', where)})`;
+  const found = sql<boolean>`(${matches(brandId, where)} and ${inWindow(TIMES, where)})`;
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     with span as (
       select min(id collate "C") as first, max(id collate "C") as last from links
@@ -84,11 +142,40 @@ export async function listLinksByIds(db: Db, brandId: string, ids: readonly stri
 /** A code that an assignment has had until now: since it lost the one before, if there was one. */
 export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesTable>, 'since'>): Promise<void> {
   const since = sql<Date | null>`(
-    select max(before.until) from link_past_codes as before
+    select max(coalesce(before.replaced_at, before.until)) from link_past_codes as before
     where before.brand_id = ${row.brandId} and before.link_id = ${row.linkId})`;
   await db
     .insertInto('linkPastCodes')
     .values({ ...row, since })
+    // It may be replaced again, after it came back, until the same time.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['linkId', 'code', 'until'])
+        .doUpdateSet((eb) => ({ replacedAt: eb.ref('excluded.replacedAt') })),
+    )
+    .execute();
+}
+
+/** Codes in lower case that still pay their earlier holder for a while, with the holder's assignment. */
+export async function listHeldCodes(db: Db, brandId: string, codes: readonly string[], at: Date) {
+  if (codes.length === 0) return [];
+  return await db
+    .selectFrom('linkPastCodes')
+    .select(['linkId', sql<string>`lower(code)`.as('code')])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`lower(code) = any(select lower(one) from unnest(${[...codes]}::text[]) as one)`)
+    .where('until', '>', at)
+    .execute();
+}
+
+/** The earlier codes of assignments. */
+export async function listPastCodes(db: Db, brandId: string, linkIds: readonly string[]) {
+  if (linkIds.length === 0) return [];
+  return await db
+    .selectFrom('linkPastCodes')
+    .select(['linkId', 'code', 'replacedAt', 'until'])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`link_id = any(${[...linkIds]}::text[])`)
     .execute();
 }
 
@@ -125,7 +212,8 @@ export async function listNamed(db: Db, brandId: string, orders: readonly Naming
     left join links as present on present.brand_id = ${brandId} and present.type = 'discount_code'
       and lower(present.value) = lower(given.code) and not exists (
         select from link_past_codes as other
-        where other.brand_id = ${brandId} and other.link_id = present.id and other.until > given.last)
+        where other.brand_id = ${brandId} and other.link_id = present.id
+          and coalesce(other.replaced_at, other.until) > given.last)
     union all select given.place, given.id, null, given.first, given.last
     from ${given(linkIds)} as given (place, id, first, last))`;
   const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
@@ -136,9 +224,16 @@ export async function listNamed(db: Db, brandId: string, orders: readonly Naming
   return await withCreator(db)
     .where('links.brandId', '=', brandId)
     .innerJoin(all.as('named'), 'named.id', 'links.id')
+    .leftJoin('attributionRules as rules', 'rules.brandId', 'links.brandId')
+    .leftJoin('fraudRules', 'fraudRules.brandId', 'links.brandId')
+    .leftJoin('codeLeaks', 'codeLeaks.linkId', 'links.id')
     .select(['named.place', 'named.code', wasActive.as('wasActive')])
+    .select(['rules.model', 'rules.couponPolicy', 'rules.minOrderMinor', 'rules.minOrderCurrency'])
+    .select(['fraudRules.rules as fraudRules', 'codeLeaks.score as leakScore'])
     .execute();
 }
+/** An assignment that an order names, with the brand's rules. */
+export type NamedLink = Awaited<ReturnType<typeof listNamed>>[number];
 
 /** The row, locked until the transaction ends; rows that only refer to it do not wait. */
 export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
@@ -169,30 +264,32 @@ export async function findByValue(
   return row?.id;
 }
 
+/** The codes that replaced ones hold meanwhile are taken as well. */
+async function withoutHeld(db: Db, rows: readonly NewLink[]): Promise<readonly NewLink[]> {
+  const codes = rows.filter(({ type }) => type === 'discount_code');
+  const [first] = codes;
+  if (!first) return rows;
+  const values = codes.map(({ value }) => value);
+  const held = new Set((await listHeldCodes(db, first.brandId, values, first.createdAt)).map(({ code }) => code));
+  return rows.filter(({ type, value }) => type !== 'discount_code' || !held.has(value.toLowerCase()));
+}
+
+type NewLink = Insertable<LinksTable> & { createdAt: Date };
+
 /** The inserted rows, without those whose value the brand already has. */
-export async function insertLinks(db: Db, rows: Insertable<LinksTable>[]): Promise<LinkRow[]> {
+export async function insertLinks(db: Db, wanted: readonly NewLink[]): Promise<LinkRow[]> {
+  const rows = await withoutHeld(db, wanted);
   if (rows.length === 0) return [];
   return await db
     .insertInto('links')
-    .values(rows)
+    .values([...rows])
     .onConflict((conflict) => conflict.doNothing())
     .returningAll()
     .execute();
 }
 
-export async function updateLink(
-  db: Db,
-  { brandId, id }: Pick<LinkRow, 'brandId' | 'id'>,
-  change: Updateable<LinksTable>,
-): Promise<LinkRow> {
-  return await db
-    .updateTable('links')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateLink = (db: Db, { brandId, id }: Pick<LinkRow, 'brandId' | 'id'>, change: Updateable<LinksTable>) =>
+  updateOwn(db.updateTable('links').set(change).returningAll(), brandId, id);
 
 /**
  * Notes that links are active from `at` on, or not. A link's row is locked meanwhile; a clock that stands behind another
@@ -221,7 +318,7 @@ export async function lockOnRoster(db: Db, brandId: string, email: string) {
   return await db
     .selectFrom('creators')
     .innerJoin('rosterEntries', 'rosterEntries.creatorId', 'creators.id')
-    .select(['creators.id', 'creators.name', 'creators.igHandle', 'creators.ttHandle'])
+    .select(['creators.id', 'creators.email', 'creators.name', 'creators.igHandle', 'creators.ttHandle'])
     .where('creators.brandId', '=', brandId)
     .where('rosterEntries.brandId', '=', brandId)
     .where('rosterEntries.status', '<>', 'removed')

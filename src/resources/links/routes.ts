@@ -3,12 +3,20 @@ import { fresh, freshRows, lifetimeOf } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../figures/totals/queries.ts';
 import type { Context } from '../../operation/context.ts';
-import { read } from '../../operation/kit.ts';
+import { act, read } from '../../operation/kit.ts';
 import { type Call, change, noLookUp, nothing } from '../../operation/operation.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachOfMany } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { askBeforePatch, askStore, createLink, deactivateLink, patchLink } from './actions.ts';
+import {
+  askBeforePatch,
+  askBeforeRotation,
+  askStore,
+  createLink,
+  deactivateLink,
+  patchLink,
+  rotateLink,
+} from './actions.ts';
 import { findSpan, getLink, type ListedLink, links, listLinkIds } from './queries.ts';
 import {
   Affiliate,
@@ -20,7 +28,9 @@ import {
   LinkList,
   LinkParams,
   LinkPatch,
+  LinkRotation,
   linkOf,
+  RotatedLink,
   summaryOf,
   sumOf,
 } from './schema.ts';
@@ -137,6 +147,7 @@ const createAffiliateLink = change({
     description:
       'Creates no discount at the store; with `integration_id` it checks that the coupon exists there. For a link whose `value` is an https address, a name is generated.',
     example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
+    omits: ['currency', 'creator_name', 'platform'],
   },
   callers: ['brand'],
   params: nothing,
@@ -170,7 +181,7 @@ const updateAffiliateLink = change({
     description:
       'A new `value` of a link creates a new short URL, and the old one keeps redirecting. Existing commissions keep their rate.',
     example: { id: 'lnk_…', commission_rate: 12 },
-    omits: ['url'],
+    omits: ['url', 'hold_days', 'attribution_days'],
   },
   callers: ['brand'],
   params: LinkParams,
@@ -215,6 +226,30 @@ const deleteAffiliateLink = change({
   },
 });
 
+const rotateAffiliateLink = act({
+  id: 'rotate_affiliate_link',
+  path: '/v1/affiliates/links/{id}/rotate',
+  tag,
+  summary: 'Replace a leaked code',
+  description:
+    'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
+    'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
+  forAgents: false,
+  params: LinkParams,
+  body: LinkRotation,
+  item: RotatedLink,
+  errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
+  lookUp: async (context, { caller, params, body }) => ({
+    linksUrl: context.config.linksUrl,
+    ...(await askBeforeRotation(context, caller.brandId, params.id, body)),
+  }),
+  apply: async (work, { params, body }, { linksUrl, store, figures }) => {
+    const { oldCode, until } = await rotateLink(work, params.id, body, { linksUrl, store });
+    const link = linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+    return { ...link, old_code: oldCode, old_pays_until: until.toISOString() };
+  },
+});
+
 export const linkOperations = [
   listAffiliates,
   listAffiliateLinks,
@@ -222,4 +257,5 @@ export const linkOperations = [
   getAffiliateLink,
   updateAffiliateLink,
   deleteAffiliateLink,
+  rotateAffiliateLink,
 ] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { CurrencyFigures, LinkFigures } from '../../figures/schema.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../values/fields.ts';
 import { Currency, fromMinor, fromPpm, toPpm } from '../../values/money.ts';
-import { booleanParameter, ListQuery, listOf, Pagination, timestamp } from '../../values/page.ts';
+import { booleanParameter, ListQuery, listOf, Pagination, timestamp, timestampInput } from '../../values/page.ts';
 import { besideOthers, type Unchecked } from '../../values/problems.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { MAX_ADDRESS, WebAddress } from '../../values/web-address.ts';
@@ -217,7 +217,7 @@ const platform = z
   .describe('Where the creator promotes it, in your own words.')
   .meta({ example: 'photo_app' });
 const assignedName = CreatorName.nullable()
-  .describe("How lists show the creator next to this code or link; the creator's own name when null.")
+  .describe("How lists show the creator. Of this code or link only; the creator's own name when null.")
   .meta({ example: 'Ana Ortiz' });
 const reference = z.string().min(1).max(100);
 
@@ -252,28 +252,24 @@ function checkValue(value: string, type: unknown, context: z.RefinementCtx): voi
 
 export const LinkCreate = z
   .object({
-    creator_email: Email.describe("E-mail address of a creator on the brand's roster."),
+    creator_email: Email.describe('A creator on the roster.'),
     value: valueOrAddress
-      .describe('The discount code, the name of the link, or the https address that the link redirects to.')
+      .describe('The code, the name of the link, or the https address that it redirects to.')
       .meta({ example: 'ANNA10' }),
-    type: type
-      .default('discount_code')
-      .describe('What to create: a code for the checkout, or a link with a short URL.'),
+    type: type.default('discount_code').describe('A code for the checkout, or a link with a short URL.'),
     commission_rate: Rate.optional().describe(
       "Percent of each sale that the creator earns; the brand's `default_commission_rate` when omitted.",
     ),
     campaign_id: reference
       .nullable()
       .optional()
-      .describe('Campaign that its sales count for; none when null or omitted.')
+      .describe('Campaign of its sales; none when null or omitted.')
       .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
     creator_name: assignedName.optional(),
     platform: platform.optional(),
     integration_id: reference
       .nullable()
-      .describe(
-        "Connected store to verify the coupon at; the store's currency is used. Without it nothing is verified.",
-      )
+      .describe('Store to verify the coupon at. Its currency is used; without it nothing is verified.')
       .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' })
       .optional(),
     hold_days: z
@@ -282,7 +278,7 @@ export const LinkCreate = z
       .min(0)
       .max(90)
       .default(30)
-      .describe('Review period in days, from the payment of the order until its commission can be approved.'),
+      .describe('Review period in days. It runs from the payment of the order until its commission can be approved.'),
     attribution_days: z
       .number()
       .int()
@@ -293,7 +289,7 @@ export const LinkCreate = z
     pays_renewals: z
       .boolean()
       .default(false)
-      .describe('Whether orders that renew a subscription pay the creator as well.')
+      .describe('Whether renewals of subscriptions pay, too.')
       .meta({ example: false }),
     destination_url: Destination.nullable()
       .describe(
@@ -330,6 +326,22 @@ export const LinkPatch = z
       .optional()
       .describe('Whether later orders that renew a subscription pay the creator.')
       .meta({ example: true }),
+    hold_days: z
+      .number()
+      .int()
+      .min(0)
+      .max(90)
+      .optional()
+      .describe('Review period of the commissions of later orders, in days.')
+      .meta({ example: 14 }),
+    attribution_days: z
+      .number()
+      .int()
+      .min(1)
+      .max(90)
+      .optional()
+      .describe('Days after a click in which later orders are attributed to it, also of clicks before the change.')
+      .meta({ example: 7 }),
     active: z.boolean().optional().describe('`false` deactivates it; `true` activates it again.'),
     creator_name: assignedName.optional(),
     platform: platform.optional(),
@@ -345,6 +357,28 @@ export const LinkPatch = z
   })
   .meta({ id: 'AffiliateLinkPatch' });
 export type LinkPatch = z.output<typeof LinkPatch>;
+
+export const LinkRotation = z
+  .object({
+    value: value
+      .describe('The new code, also at its store; a readable one is generated when omitted, to be added there.')
+      .meta({ example: 'ANNA15' })
+      .optional(),
+    old_pays_until: timestampInput
+      .describe(
+        'Until when orders with the old code pay, up to 90 days from now; 14 days when omitted. Now ends it at once.',
+      )
+      .optional(),
+  })
+  .meta({ id: 'AffiliateLinkRotation' });
+export type LinkRotation = z.output<typeof LinkRotation>;
+
+export const RotatedLink = Link.extend({
+  old_code: z.string().describe('The code that was replaced.').meta({ example: 'ANA10' }),
+  old_pays_until: timestamp
+    .describe('Orders that are placed until then with the old code still pay.')
+    .meta({ example: '2026-03-16T09:30:00.000Z' }),
+}).meta({ id: 'RotatedAffiliateLink' });
 
 /** `linksUrl` is the base URL of the links host. */
 export const shortUrl = (linksUrl: string, slug: string | null) => (slug === null ? null : `${linksUrl}/r/${slug}`);

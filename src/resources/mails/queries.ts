@@ -1,6 +1,5 @@
 import { listing } from '../../engines/postgres/listing.ts';
-import type { MailState } from '../../engines/postgres/mail-tables.ts';
-import { withBrand } from '../../mail/queries.ts';
+import { type MailState, withBrand } from '../../mail/queries.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 
@@ -8,6 +7,7 @@ export const mails = listing({
   noun: 'mail',
   table: 'mails',
   time: 'createdAt',
+  changed: ['createdAt', 'sentAt'],
   matching: (db, _brandId, { state }: ListWindow & { state?: MailState | undefined }) =>
     db.selectFrom('mails').where((eb) => eb.and(given({ state }))),
   rows: withBrand,

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { MAIL_REASONS, MAIL_STATES } from '../../engines/postgres/mail-tables.ts';
 import { REASONS } from '../../mail/admission.ts';
-import type { MailRow } from '../../mail/queries.ts';
+import { MAIL_REASONS, MAIL_STATES, type MailRow } from '../../mail/queries.ts';
 import { createdAt, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 

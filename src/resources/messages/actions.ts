@@ -1,10 +1,10 @@
-import type { Sender } from '../../engines/postgres/message-tables.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { Work } from '../../operation/work.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 import { newId } from '../../values/ids.ts';
 import { toWire } from '../../values/wire.ts';
 import { type Addressee, getAddressee } from '../applications/queries.ts';
+import { mailPeople } from '../people/actions.ts';
 import { REPLIES_PER_HOUR } from './policy.ts';
 import {
   type ConversationRow,
@@ -17,6 +17,7 @@ import {
   type MessageRow,
   markRead,
   openConversation,
+  type Sender,
 } from './queries.ts';
 import { Message, type MessageCreate } from './schema.ts';
 
@@ -109,5 +110,9 @@ export async function receiveReply(work: Work, conversation: { id: string } & Pe
   const row = await write(work, counted, { ...message, emailState: 'none' });
   auditMessage(work, row);
   work.emit('message.received', messageOf(row, conversation));
+  await mailPeople(work, 'replies', {
+    ...{ kind: 'message_received', subjectRow: row.id },
+    params: { conversation_id: locked.id, creator: conversation.name ?? conversation.email ?? 'A creator', body },
+  });
   return 'sent';
 }

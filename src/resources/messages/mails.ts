@@ -31,7 +31,22 @@ const messageSent = template({
   }),
 });
 
+/** To the brand's people. */
+const messageReceived = template({
+  audience: 'brand',
+  isNews: true,
+  params: z.object({ conversation_id: z.string(), creator: z.string(), body: z.string().transform(beginning) }),
+  write: ({ conversation_id, creator, body }, { appUrlOf }) => ({
+    subject: `${creator} replied`,
+    paragraphs: [],
+    quote: body,
+    action: { label: 'Read and reply', url: appUrlOf(`conversations?open=${conversation_id}`) },
+    links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
+  }),
+});
+
 export const messageMails = mails({
+  message_received: messageReceived,
   message_sent: messageSent,
 });
 

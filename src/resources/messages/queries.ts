@@ -1,18 +1,53 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Generated, type Insertable, type Selectable, sql } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
-import type { ConversationsTable, MessagesTable, Sender } from '../../engines/postgres/message-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { notFound } from '../../values/errors.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import { type ConversationFilter, PREVIEW_CHARACTERS } from './schema.ts';
+
+export type Sender = 'creator' | 'brand';
+
+interface ConversationsTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  messageCount: number;
+  lastMessageAt: Date;
+  brandUnread: Generated<number>;
+  creatorUnread: Generated<number>;
+  linkVersion: Generated<number>;
+  createdAt: CreatedAt;
+}
+
+interface MessagesTable {
+  id: string;
+  brandId: string;
+  conversationId: string;
+  /** Position in the conversation, from 1. */
+  number: number;
+  sender: Sender;
+  subject: string | null;
+  body: string;
+  sentAt: Date;
+  readAt: Date | null;
+  emailState: 'none' | 'queued' | 'suppressed';
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    conversations: ConversationsTable;
+    messages: MessagesTable;
+  }
+}
 
 export type ConversationRow = Selectable<ConversationsTable>;
 export type MessageRow = Selectable<MessagesTable>;
 
 type ConversationWhere = Pick<
   ConversationFilter,
-  'creator_email' | 'unread' | 'created_after' | 'created_before' | 'sort'
+  'creator_email' | 'unread' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
 >;
 
 const withCreator = (db: Db) =>
@@ -38,6 +73,7 @@ export const conversations = listing({
   noun: 'conversation',
   table: 'conversations',
   time: 'lastMessageAt',
+  changed: ['createdAt', 'lastMessageAt'],
   matching: (db, brandId, { creator_email, unread }: ConversationWhere) =>
     db
       .selectFrom('conversations')
@@ -51,6 +87,16 @@ export type ListedConversation = Awaited<ReturnType<typeof getConversation>>;
 /** Found by id alone, because a visitor with the page's link has no brand. */
 export async function findConversationPage(db: Db, id: string) {
   return await withCreator(db).where('conversations.id', '=', id).executeTakeFirst();
+}
+
+/** A creator's conversation with the brand, if they have one. */
+export async function findConversationOf(db: Db, brandId: string, creatorId: string) {
+  return await db
+    .selectFrom('conversations')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creatorId)
+    .executeTakeFirst();
 }
 
 /** The number of a message in this conversation. */

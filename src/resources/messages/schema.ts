@@ -93,7 +93,7 @@ export const MessageCreate = z
     creator_email: z
       .email()
       .max(254)
-      .describe('A creator on the roster, or one who applied to a campaign.')
+      .describe('A creator on the roster, or an applicant.')
       .meta({ example: 'ann@mail.example' }),
     subject: z
       .string()
@@ -141,7 +141,7 @@ export const ThreadQuery = z.object({
     .describe('Id of a message in this conversation: only older messages are returned.'),
   before_number: integerParameter({ min: 1 })
     .optional()
-    .describe('Only messages with a smaller `number`; it reaches any part of a long conversation in one call.'),
+    .describe('Only messages with a smaller `number`. It reaches any part of a long conversation in one call.'),
 });
 export type ThreadQuery = z.output<typeof ThreadQuery>;
 

@@ -1,9 +1,3 @@
-import {
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server';
 import type { Person } from '../../access/keys/queries.ts';
 import { createSession } from '../../access/sessions/actions.ts';
 import type { Db } from '../../engines/postgres/open.ts';
@@ -13,6 +7,9 @@ import { ApiError, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findPasskeyToSignIn, insertChallenge, insertPasskey, takeChallenge, updatePasskeyUse } from './queries.ts';
 import type { Assertion, PasskeyCreate } from './schema.ts';
+
+/** Loaded at the first passkey: it would take a fifth of a second of every start. */
+const webAuthn = () => import('@simplewebauthn/server');
 
 const CHALLENGE_LIFE_MS = 5 * 60_000;
 
@@ -43,6 +40,7 @@ async function keepChallenge(db: Db, now: Date, challenge: string, personId: str
 
 export async function beginPasskey({ db, now }: Work, person: Person, origin: string, apiUrl: string | undefined) {
   assertOwnOrigin(origin, apiUrl);
+  const { generateRegistrationOptions } = await webAuthn();
   const options = await generateRegistrationOptions({
     rpName: 'Rollcall',
     rpID: hostOf(origin),
@@ -63,6 +61,7 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
   const challenge = await takeChallenge(db, challenge_id, person.id, now);
   if (!challenge) throw invalidPasskey();
   const { transports, ...attested } = response.response;
+  const { verifyRegistrationResponse } = await webAuthn();
   const made = await verifyRegistrationResponse({
     response: {
       ...{ id: response.id, rawId: response.rawId, type: response.type, clientExtensionResults: {} },
@@ -92,6 +91,7 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
 /** The challenge for a browser that is not signed in. `origin` only says where the browser looks for a passkey. */
 export async function beginPasskeySignIn(db: Db, now: Date, origin: string, apiUrl: string | undefined) {
   const rpID = hostOf(ownOrigin(apiUrl) ?? origin);
+  const { generateAuthenticationOptions } = await webAuthn();
   const options = await generateAuthenticationOptions({ rpID, userVerification: 'preferred' });
   return { challenge_id: await keepChallenge(db, now, options.challenge, null), options: { ...options } };
 }
@@ -107,6 +107,7 @@ export async function signInByPasskey(
   const passkey = await findPasskeyToSignIn(db, response.id);
   if (!challenge || !passkey) throw invalidPasskey();
   const { id, rawId, type } = response;
+  const { verifyAuthenticationResponse } = await webAuthn();
   const verified = await verifyAuthenticationResponse({
     response: { id, rawId, type, clientExtensionResults: {}, response: response.response },
     expectedChallenge: challenge,

@@ -1,9 +1,38 @@
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { PasskeysTable } from '../../engines/postgres/people-tables.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
+
+interface PasskeysTable {
+  id: string;
+  brandId: string;
+  personId: string;
+  credentialId: string;
+  publicKey: Buffer;
+  counter: number;
+  transports: string[];
+  rpId: string;
+  origin: string;
+  name: string;
+  createdAt: CreatedAt;
+  lastUsedAt: Date | null;
+}
+
+interface PasskeyChallengesTable {
+  id: string;
+  challenge: string;
+  personId: string | null;
+  expiresAt: Date;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    passkeys: PasskeysTable;
+    passkeyChallenges: PasskeyChallengesTable;
+  }
+}
 
 interface Whose {
   brandId: string;
@@ -14,6 +43,7 @@ export const passkeys = listing({
   noun: 'passkey',
   table: 'passkeys',
   time: 'createdAt',
+  changed: ['createdAt'],
   matching: (db, _brandId, { personId }: ListWindow & Pick<Whose, 'personId'>) =>
     db.selectFrom('passkeys').where('personId', '=', personId),
   rows: (db) => db.selectFrom('passkeys').selectAll(),

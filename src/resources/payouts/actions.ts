@@ -5,9 +5,9 @@ import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { given } from '../../values/patch.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { announce } from '../commissions/announce-actions.ts';
-import { postPayment } from '../commissions/posting-actions.ts';
+import { announce, postPayment } from '../commissions/actions.ts';
 import { type CommissionRow, lockApproved, lockCommissions, updatePaid } from '../commissions/queries.ts';
+import { mailPaid } from './mails.ts';
 import { assertFits, assertPayable, oldestFirst, type Plan, planPayment, type Share } from './policy.ts';
 import {
   findPayee,
@@ -16,6 +16,7 @@ import {
   insertPayout,
   isBeforeSales,
   listAllocated,
+  listFunded,
   listFunds,
   lockPayees,
   lockPayout,
@@ -71,6 +72,7 @@ async function announcePayout(work: Work, id: string): Promise<PayoutFacts> {
     new: { ...row, commissionIds: await listAllocated(work.db, work.brandId, id) },
   });
   work.emit('payout.created', Payout.parse(payoutOf(row)));
+  await mailPaid(work, row);
   return row;
 }
 
@@ -170,6 +172,7 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   const row = await payOut(work, paid, selectionOf(patch), paidAt);
   const settled = { ...row, commissionIds: await listAllocated(db, brandId, id) };
   work.audit({ resourceId: id, old, new: settled, context: ['creatorId', 'amountMinor', 'currency'] });
+  await mailPaid(work, await getPayout(db, brandId, id));
 }
 
 interface PaidOut {
@@ -236,9 +239,13 @@ async function payByPlan(work: Work, payee: Payee, plan: Plan<CommissionRow>, at
  * what is due again. Call it after an approval, a refund or a reverted refund, with the creators locked.
  */
 export async function useUnallocated(work: Work, payees: readonly Payee[]): Promise<void> {
-  const { db, now } = work;
+  const { db, now, brandId } = work;
+  const creatorIds = [...new Set(payees.map(({ creatorId }) => creatorId))];
+  if (creatorIds.length === 0) return;
+  const funded = await listFunded(db, brandId, creatorIds);
   const distinct = new Map(payees.map((payee) => [`${payee.creatorId} ${payee.currency}`, payee]));
   for (const payee of distinct.values()) {
+    if (!funded.has(payee.creatorId)) continue;
     const funds = await listFunds(db, payee);
     if (funds.length === 0) continue;
     const approved = (await lockApproved(db, payee)).sort(oldestFirst);

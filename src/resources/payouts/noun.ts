@@ -1,5 +1,6 @@
 import { noun } from '../../operation/noun.ts';
 import { payoutDueOperations } from './due/routes.ts';
+import { payoutMails } from './mails.ts';
 import { payoutOperations } from './routes.ts';
 
 export const payouts = noun({
@@ -10,4 +11,5 @@ export const payouts = noun({
   },
   ids: { payout: 'pay', payouts: 'pay' },
   operations: [...payoutOperations, ...payoutDueOperations],
+  mails: payoutMails,
 });

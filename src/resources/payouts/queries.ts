@@ -1,12 +1,50 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { PayoutMethod, PayoutsTable } from '../../engines/postgres/attribution-tables.ts';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import type { Fund, Funding, Share } from './policy.ts';
+
+type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
+
+interface PayoutsTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  amountMinor: number;
+  currency: string;
+  method: PayoutMethod;
+  walletEmail: string | null;
+  status: 'completed' | 'paid';
+  note: string | null;
+  reference: string | null;
+  paidAt: Date | null;
+  allocatedMinor: Generated<number>;
+  nettedMinor: Generated<number>;
+  unallocatedMinor: Generated<number>;
+  isFee: Generated<boolean>;
+  settledIds: string[] | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface PayoutAllocationsTable {
+  commissionId: string;
+  brandId: string;
+  payoutId: string;
+  amountMinor: number;
+  at: Date;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    payouts: PayoutsTable;
+    payoutAllocations: PayoutAllocationsTable;
+  }
+}
 
 export type PayoutRow = Selectable<PayoutsTable>;
 
@@ -38,6 +76,7 @@ export const payouts = listing({
   noun: 'payout',
   table: 'payouts',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, brandId, { creator_email, method, settled, from, to }: PayoutWhere) => {
     let query = db
       .selectFrom('payouts')
@@ -111,20 +150,8 @@ export async function lockPayout(db: Db, brandId: string, id: string): Promise<P
   return await lockOwn(db.selectFrom('payouts').selectAll(), 'payout', brandId, id);
 }
 
-export async function updatePayout(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<PayoutsTable>,
-): Promise<PayoutRow> {
-  return await db
-    .updateTable('payouts')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updatePayout = (db: Db, brandId: string, id: string, change: Updateable<PayoutsTable>) =>
+  updateOwn(db.updateTable('payouts').set(change).returningAll(), brandId, id);
 
 /** What refunds took back after payment and no payout has netted yet; negative if netted amounts are due again. */
 export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: Payee): Promise<number> {
@@ -157,6 +184,19 @@ export async function listFunds(db: Db, { brandId, creatorId, currency }: Payee)
     .execute();
   const timeOf = ({ paidAt }: { paidAt: Date | null }) => paidAt?.getTime() ?? 0;
   return rows.toSorted((a, b) => timeOf(a) - timeOf(b) || (a.id < b.id ? -1 : 1));
+}
+
+/** Those of the brand's creators to whom a payout with money left over was paid. */
+export async function listFunded(db: Db, brandId: string, creatorIds: readonly string[]): Promise<Set<string>> {
+  const rows = await db
+    .selectFrom('payouts')
+    .select('creatorId')
+    .distinct()
+    .where('brandId', '=', brandId)
+    .where('creatorId', 'in', creatorIds)
+    .where('unallocatedMinor', '>', 0)
+    .execute();
+  return new Set(rows.map(({ creatorId }) => creatorId));
 }
 
 /** Adds what a payout pays now to what it has already paid. */

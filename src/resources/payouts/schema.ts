@@ -118,7 +118,7 @@ export const PayoutDetail = Payout.extend({
 
 export const PayoutCreate = z
   .object({
-    creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
+    creator_email: Email.describe('A creator who is or was on the roster.'),
     amount: z
       .number()
       .positive()

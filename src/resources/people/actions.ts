@@ -2,10 +2,11 @@ import type { AccessEngines } from '../../access/credits/access.ts';
 import { bumpVersion } from '../../access/credits/queries.ts';
 import { createSignInLink, INVITATION_LIFE_MS, LINK_LIFE_MS } from '../../access/sessions/actions.ts';
 import { hasLinkSince, revokeSessionsOf } from '../../access/sessions/queries.ts';
-import { queueMail } from '../../mail/queue.ts';
+import type { MailKind, MailParams } from '../../mail/kinds.ts';
+import { queueMail, queueMails } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
 import { inWork, type Work } from '../../operation/work.ts';
-import { ApiError, notFound } from '../../values/errors.ts';
+import { ApiError, notFound, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
 import { findBrand, lockBrand } from '../brands/queries.ts';
@@ -14,7 +15,11 @@ import {
   findPerson,
   findPersonToSignIn,
   insertPerson,
+  listAddresses,
+  listMailed,
   listPeopleByEmail,
+  MAIL_TOPICS,
+  type MailTopic,
   type PersonRow,
   updatePerson as setPerson,
 } from './queries.ts';
@@ -94,6 +99,29 @@ export async function removePerson(work: Work, subscriptionId: string, id: strin
   return old;
 }
 
+/** Mails the people of the brand who have not switched the topic off, and `contact`, an address beside them. */
+export async function mailPeople<K extends MailKind>(
+  work: Work,
+  topic: MailTopic,
+  mail: { kind: K; subjectRow: string; params: MailParams<K> },
+  contact: string | null = null,
+): Promise<void> {
+  const addresses = await listMailed(work.db, work.brandId, topic, contact);
+  await queueMails(
+    work,
+    addresses.map((to) => ({ ...mail, to })),
+  );
+}
+
+/** Sets which topics are mailed to a person; others stay. */
+export async function setMails(work: Work, id: string, chosen: Partial<Record<MailTopic, boolean | undefined>>) {
+  const old = await lockPerson(work, id);
+  const mailsOff = MAIL_TOPICS.filter((topic) => !(chosen[topic] ?? !old.mailsOff.includes(topic)));
+  await setPerson(work.db, work.brandId, id, { mailsOff, updatedAt: work.now });
+  work.audit({ resourceId: id, old, new: { ...old, mailsOff } });
+  return mailsOff;
+}
+
 /** The person who signs in from a terminal: by address, else the first owner, who is created if needed. */
 export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId: string, email: string | undefined) {
   const known = await findPersonToSignIn(db, brandId, email);
@@ -112,4 +140,26 @@ export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId
       role,
     }),
   );
+}
+
+/** The addresses in lower case, each once. Throws VALIDATION_ERROR if one is not that of a person of the brand. */
+export async function ownAddresses(
+  { db, brandId }: Pick<Work, 'db' | 'brandId'>,
+  field: string,
+  emails: readonly string[],
+): Promise<string[]> {
+  const known = new Set(await listAddresses(db, brandId, emails));
+  const problems = emails.flatMap((email, i) =>
+    known.has(email.toLowerCase())
+      ? []
+      : [
+          {
+            field: `${field}.${i}`,
+            code: 'not_found',
+            message: `must be the address of one of the brand's people; got ${JSON.stringify(email)}.`,
+          },
+        ],
+  );
+  if (problems.length > 0) throw validationError(problems);
+  return [...new Set(emails.map((email) => email.toLowerCase()))];
 }

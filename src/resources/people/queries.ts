@@ -1,10 +1,33 @@
-import { type Selectable, sql, type Updateable } from 'kysely';
+import { type Generated, type Selectable, sql, type Updateable } from 'kysely';
+import type { Role } from '../../access/keys/queries.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { PeopleTable } from '../../engines/postgres/people-tables.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
+
+/** The mails about creators that people of the brand can switch off. */
+export const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
+export type MailTopic = (typeof MAIL_TOPICS)[number];
+
+interface PeopleTable {
+  id: string;
+  brandId: string;
+  email: string;
+  name: string | null;
+  role: Role;
+  mailsOff: Generated<MailTopic[]>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  removedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    people: PeopleTable;
+  }
+}
 
 export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
 
@@ -17,6 +40,7 @@ export const people = listing({
   noun: 'person',
   table: 'people',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, _brandId, _where: ListWindow) => present(db),
   rows: (db) => present(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
 });
@@ -43,6 +67,7 @@ export async function listPeopleByEmail(db: Db, email: string) {
     .where(sql<string>`lower(people.email)`, '=', email.toLowerCase())
     .where('people.removedAt', 'is', null)
     .orderBy('people.createdAt')
+    .orderBy('people.id')
     .limit(20)
     .execute();
 }
@@ -67,6 +92,37 @@ export async function insertPerson(
 
 export async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
   await db.updateTable('people').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+export async function listOwners(db: Db, brandId: string) {
+  return await presentOf(db, brandId).where('role', '=', 'owner').select(['id', 'email']).orderBy('id').execute();
+}
+
+/**
+ * The addresses that a topic is mailed to: everyone who has not switched it off. `contact` is added unless it is the
+ * address of a person, who decides. The owner that a first sign-in makes has an address that nobody reads.
+ */
+export async function listMailed(db: Db, brandId: string, topic: MailTopic, contact: string | null): Promise<string[]> {
+  const { rows } = await sql<{ email: string }>`
+    select email from people
+    where brand_id = ${brandId} and removed_at is null and not mails_off @> array[${topic}] and email not like '%.invalid'
+    union all
+    select ${contact}::text where ${contact}::text is not null and not exists (
+      select from people where brand_id = ${brandId} and removed_at is null and lower(email) = lower(${contact}))
+    order by email`.execute(db);
+  return rows.map(({ email }) => email);
+}
+
+/** Of these addresses, those of the brand's people, in lower case. */
+export async function listAddresses(db: Db, brandId: string, emails: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('people')
+    .select(sql<string>`lower(email)`.as('email'))
+    .where('brandId', '=', brandId)
+    .where('removedAt', 'is', null)
+    .where(sql<boolean>`lower(email) = any(${emails.map((email) => email.toLowerCase())}::text[])`)
+    .execute();
+  return rows.map(({ email }) => email);
 }
 
 export async function countOwners(db: Db, brandId: string): Promise<number> {

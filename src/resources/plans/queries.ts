@@ -13,6 +13,7 @@ export const plans = listing({
   noun: 'plan',
   table: 'plans',
   time: 'createdAt',
+  changed: ['createdAt', 'appliedAt'],
   matching: (db, _brandId, { status, now }: PlanWhere) =>
     db
       .selectFrom('plans')

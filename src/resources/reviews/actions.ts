@@ -3,21 +3,21 @@ import { type Problem, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../values/money.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
-import { announce, announceOne } from '../commissions/announce-actions.ts';
-import { insertCommission } from '../commissions/order-queries.ts';
+import { announce, announceOne, entryOf, postApproval, postRejection } from '../commissions/actions.ts';
 import { mayApproveItself } from '../commissions/policy.ts';
-import { entryOf, postApproval, postRejection } from '../commissions/posting-actions.ts';
 import {
   type CommissionFacts,
   type CommissionRow,
   getCommission,
+  insertCommission,
   listCreatorsOf,
   lockCommissions,
 } from '../commissions/queries.ts';
-import { listDue, listEnds, lockDueCommissions, type Review, updateReviewed } from '../commissions/review-queries.ts';
+import { mailAtEndOfWeek } from '../commissions/weekly-mail/actions.ts';
 import { useUnallocated } from '../payouts/actions.ts';
 import { findPayee, lockPayees } from '../payouts/queries.ts';
 import { type Candidate, refusalOf, refused, selectionRefused } from './policy.ts';
+import { listDue, listEnds, lockDueCommissions, type Review, updateReviewed } from './queries.ts';
 
 /** Fields about the money in the plan of a review. */
 const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
@@ -46,6 +46,10 @@ async function move(work: Work, rows: readonly CommissionRow[], review: Review):
     announced.map(({ id }) => id),
   );
   if (review.status === 'rejected') return;
+  await mailAtEndOfWeek(
+    work,
+    announced.map(({ id }) => id),
+  );
   await useUnallocated(work, moved);
 }
 

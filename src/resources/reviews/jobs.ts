@@ -1,8 +1,8 @@
 import type { Context } from '../../operation/context.ts';
 import type { Job } from '../../operation/job.ts';
 import { inWork } from '../../operation/work.ts';
-import { listWithDue } from '../commissions/review-queries.ts';
 import { approveNextDue } from './actions.ts';
+import { listWithDue } from './queries.ts';
 
 const AT_ONCE = 100;
 

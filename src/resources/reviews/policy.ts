@@ -1,7 +1,7 @@
 import { ApiError, type ErrorCode, notFound, type Problem } from '../../values/errors.ts';
 import { approvalBlockers, type Blocker, type OrderEnd } from '../commissions/policy.ts';
 import type { CommissionRow } from '../commissions/queries.ts';
-import type { Review } from '../commissions/review-queries.ts';
+import type { Review } from './queries.ts';
 
 /** Why a commission cannot be moved. */
 interface Refusal {

@@ -1,11 +1,19 @@
-import type { RosterStatus } from '../../engines/postgres/workflow-tables.ts';
 import type { Work } from '../../operation/work.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
-import { changeCreator, ensureCreator, makeCreator, type ProfileColumns } from '../creators/actions.ts';
+import { changeCreator, ensureCreator, makeCreator } from '../creators/actions.ts';
+import type { ProfileColumns } from '../creators/profiles/actions.ts';
 import { type CreatorRow, getCreator, type Identity, listMatching, lockBrandRoster } from '../creators/queries.ts';
-import { countOnRoster, findEntry, getEntry, insertEntry, type RosterRow, updateEntry } from './queries.ts';
+import {
+  countOnRoster,
+  findEntry,
+  getEntry,
+  insertEntry,
+  type RosterRow,
+  type RosterStatus,
+  updateEntry,
+} from './queries.ts';
 import type { RosterAdd, RosterAddByHandle, RosterPatch } from './schema.ts';
 
 interface NewEntry {

@@ -1,11 +1,29 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { RosterEntriesTable, RosterStatus } from '../../engines/postgres/workflow-tables.ts';
+import { updateOwn } from '../../engines/postgres/own.ts';
 import { notFound } from '../../values/errors.ts';
 import { fromMinor } from '../../values/money.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { isPerson, isRequested, type PersonWhere } from '../creators/queries.ts';
+
+export type RosterStatus = 'active' | 'hired' | 'paused' | 'removed';
+
+interface RosterEntriesTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  status: RosterStatus;
+  note: string | null;
+  addedAt: Date;
+  updatedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    rosterEntries: RosterEntriesTable;
+  }
+}
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
@@ -85,6 +103,7 @@ export const roster = listing({
   noun: 'creator on the roster',
   table: 'roster_entries',
   time: 'addedAt',
+  changed: ['addedAt', 'updatedAt'],
   matching: (db, brandId, { status, ...where }: RosterWhere) => {
     let entries = db.selectFrom('rosterEntries');
     if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
@@ -142,16 +161,5 @@ export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): 
     .executeTakeFirst();
 }
 
-export async function updateEntry(
-  db: Db,
-  { brandId, id }: RosterRow,
-  change: Updateable<RosterEntriesTable>,
-): Promise<RosterRow> {
-  return await db
-    .updateTable('rosterEntries')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateEntry = (db: Db, { brandId, id }: RosterRow, change: Updateable<RosterEntriesTable>) =>
+  updateOwn(db.updateTable('rosterEntries').set(change).returningAll(), brandId, id);

@@ -4,7 +4,7 @@ import type { Caller } from '../../access/keys/queries.ts';
 import { list, read } from '../../operation/kit.ts';
 import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
-import { lookUpProfile } from '../creators/actions.ts';
+import { lookUpProfile } from '../creators/profiles/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
 import { mergeCreators } from './merge/actions.ts';
 import { getRecord, roster, withEarned } from './queries.ts';

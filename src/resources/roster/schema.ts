@@ -62,25 +62,25 @@ export const RosterEntry = z
     tt_handle: personFields.ttHandle,
     tags: personFields.tags,
     note: personFields.note,
+    pfp_url: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('URL of the profile picture; null until the profile is fetched.')
+        .meta({ example: 'https://pictures.example/ana.jpg' }),
+    ),
+    ig_followers: count
+      .describe('Followers on Instagram (`photo_app`); null until the profile is fetched.')
+      .meta({ example: 48_200 }),
+    tt_followers: count
+      .describe('Followers on TikTok (`video_app`); null until the profile is fetched.')
+      .meta({ example: 91_000 }),
   })
   .meta({ id: 'RosterEntry' });
 
 /** Everything the brand stores about a creator on its roster. */
 export const RosterRecord = RosterEntry.extend({
   creator_id: idField('crt', 'Id of the creator in `/v1/creators`.'),
-  pfp_url: fromOutside(
-    z
-      .string()
-      .nullable()
-      .describe('URL of the profile picture; null until the profile is fetched.')
-      .meta({ example: 'https://pictures.example/ana.jpg' }),
-  ),
-  ig_followers: count
-    .describe('Followers on Instagram (`photo_app`); null until the profile is fetched.')
-    .meta({ example: 48_200 }),
-  tt_followers: count
-    .describe('Followers on TikTok (`video_app`); null until the profile is fetched.')
-    .meta({ example: 91_000 }),
   engagement_rate: personFields.engagementRate,
   updated_at: updatedAt,
 }).meta({ id: 'RosterRecord' });

@@ -12,6 +12,7 @@ export const sessions = listing({
   noun: 'session',
   table: 'api_keys',
   time: 'createdAt',
+  changed: ['createdAt'],
   matching: (db, _brandId, { personId, now }: SessionWhere) =>
     db
       .selectFrom('apiKeys')

@@ -8,8 +8,21 @@ import { notFound } from '../../values/errors.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
 import { getBrand } from '../brands/queries.ts';
+import { hasSample } from '../brands/schema.ts';
+import { setMails } from '../people/actions.ts';
+import { getPerson } from '../people/queries.ts';
 import { endSession, endSessionsOf, sessions } from './queries.ts';
-import { CurrentSession, Session, SessionEnded, SessionFilter, SessionList, SessionsEnded } from './schema.ts';
+import {
+  CurrentSession,
+  MailsSet,
+  mailsOf,
+  OwnMails,
+  Session,
+  SessionEnded,
+  SessionFilter,
+  SessionList,
+  SessionsEnded,
+} from './schema.ts';
 
 const tag = 'Sessions';
 
@@ -21,9 +34,18 @@ const getSession = read({
   description: 'The person, their role and the brand.',
   callers: ['session'],
   response: CurrentSession,
-  handler: async ({ postgres }, { caller }) => ({
-    data: { id: caller.keyId, person: personOf(caller), brand: await getBrand(postgres.db, caller.brandId) },
-  }),
+  handler: async ({ postgres, config }, { caller }) => {
+    const person = personOf(caller);
+    const brand = await getBrand(postgres.db, caller.brandId);
+    const { mailsOff } = await getPerson(postgres.db, caller.brandId, person.id);
+    return {
+      data: {
+        ...{ id: caller.keyId, person, brand: { ...brand, time_zone: brand.timeZone, has_sample: hasSample(brand) } },
+        mails: mailsOf(mailsOff),
+        sees_imports: config.directoryReports && person.role === 'owner',
+      },
+    };
+  },
 });
 
 const listSessions = read({
@@ -45,6 +67,24 @@ const listSessions = read({
     );
     return { data, pagination: paginationOf(page, total) };
   },
+});
+
+const setOwnMails = change({
+  id: 'set_own_mails',
+  method: 'PATCH',
+  path: '/v1/session/mails',
+  tag,
+  summary: 'Switch your own mails on or off',
+  description: 'Set changes, omit keeps. Each is on until you switch it off; others of the brand keep theirs.',
+  callers: ['session'],
+  forViewers: true,
+  params: nothing,
+  query: nothing,
+  body: OwnMails,
+  response: MailsSet,
+  hints: { readOnly: false, idempotent: true, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { caller, body }) => ({ data: mailsOf(await setMails(work, personOf(caller).id, body)) }),
 });
 
 const endSessionOperation = change({
@@ -102,4 +142,10 @@ const endSessionsOperation = change({
     refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),
 });
 
-export const sessionOperations = [getSession, listSessions, endSessionOperation, endSessionsOperation] as const;
+export const sessionOperations = [
+  getSession,
+  listSessions,
+  setOwnMails,
+  endSessionOperation,
+  endSessionsOperation,
+] as const;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { createdAt, currencyField, idField } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
+import type { MailTopic } from '../people/queries.ts';
 import { Person } from '../people/schema.ts';
 
 const id = idField('key', 'Session id.');
@@ -19,6 +20,23 @@ export const Session = z
 export const SessionFilter = z.object({ ...ListQuery });
 export const SessionList = listOf(Session).meta({ id: 'SessionList' });
 
+const Mails = z
+  .object({
+    applications: z.boolean().describe('Whether you get a mail when a creator applies.').meta({ example: true }),
+    replies: z.boolean().describe('Whether you get a mail when a creator replies.').meta({ example: true }),
+    contracts: z.boolean().describe('Whether you get a mail when a creator signs.').meta({ example: false }),
+  })
+  .describe('Mails about creators that the person gets.');
+
+export const OwnMails = Mails.partial().meta({ id: 'OwnMails' });
+export const MailsSet = z.object({ data: Mails }).meta({ id: 'MailsSet' });
+
+export const mailsOf = (off: readonly MailTopic[]): z.output<typeof Mails> => ({
+  applications: !off.includes('applications'),
+  replies: !off.includes('replies'),
+  contracts: !off.includes('contracts'),
+});
+
 export const CurrentSession = z
   .object({
     data: z.object({
@@ -29,9 +47,16 @@ export const CurrentSession = z
           id: idField('brd', 'Brand id.'),
           name: z.string().describe('Brand name.').meta({ example: 'Acme' }),
           currency: currencyField,
+          time_zone: z
+            .string()
+            .describe('IANA time zone in which the app shows times.')
+            .meta({ example: 'Europe/Berlin' }),
           plan: z.string().describe('Plan of the brand subscription.').meta({ example: 'growth' }),
+          has_sample: z.boolean().describe('Whether the app shows sample data.').meta({ example: false }),
         })
         .describe('Brand that the person belongs to.'),
+      mails: Mails,
+      sees_imports: z.boolean().describe('Whether the person may read the reports of imports of the directory.'),
     }),
   })
   .meta({ id: 'CurrentSession' });

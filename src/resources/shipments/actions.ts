@@ -1,4 +1,3 @@
-import type { ShipmentStatus } from '../../engines/postgres/shipment-tables.ts';
 import { type Queued, queueMail } from '../../mail/queue.ts';
 import type { Work } from '../../operation/work.ts';
 import { validationError } from '../../values/errors.ts';
@@ -8,7 +7,14 @@ import { toWire } from '../../values/wire.ts';
 import { findAddressee, notOnRoster } from '../applications/queries.ts';
 import { campaignProblems } from '../campaigns/actions.ts';
 import { describeProducts, timesAfter } from './policy.ts';
-import { getShipment, insertShipment, lockShipment, type ShipmentRow, updateShipment } from './queries.ts';
+import {
+  getShipment,
+  insertShipment,
+  lockShipment,
+  type ShipmentRow,
+  type ShipmentStatus,
+  updateShipment,
+} from './queries.ts';
 import { Shipment, type ShipmentCreate, type ShipmentPatch } from './schema.ts';
 
 type Fields = Omit<ShipmentPatch, 'status'>;

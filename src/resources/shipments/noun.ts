@@ -1,7 +1,7 @@
 import { noun } from '../../operation/noun.ts';
-import { trackParcels } from './jobs.ts';
 import { shipmentMails } from './mails.ts';
 import { shipmentOperations } from './routes.ts';
+import { trackParcels } from './tracking/jobs.ts';
 
 export const shipments = noun({
   name: 'shipments',

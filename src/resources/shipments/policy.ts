@@ -1,4 +1,4 @@
-import type { ShipmentProduct, ShipmentStatus } from '../../engines/postgres/shipment-tables.ts';
+import type { ShipmentProduct, ShipmentStatus } from './queries.ts';
 
 interface Times {
   shippedAt: Date | null;

@@ -1,11 +1,72 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { ColumnType, Generated, Insertable, Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { ShipmentStatus, ShipmentsTable } from '../../engines/postgres/shipment-tables.ts';
+import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import { notFound } from '../../values/errors.ts';
 import { given } from '../../values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import type { ShipmentFilter } from './schema.ts';
+
+export type ShipmentStatus = 'created' | 'pending' | 'shipped' | 'delivered' | 'returned';
+
+export interface ShipmentProduct {
+  name: string;
+  sku: string | null;
+  quantity: number;
+}
+
+interface ShippingAddress {
+  street: string | null;
+  line2: string | null;
+  city: string | null;
+  state: string | null;
+  zip: string | null;
+  country: string | null;
+}
+
+export interface TrackingEvent {
+  at: string | null;
+  status: string | null;
+  message: string | null;
+  location: string | null;
+}
+
+interface ShipmentsTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  campaignId: string | null;
+  carrier: string | null;
+  trackingNumber: string | null;
+  /** `YYYY-MM-DD`. */
+  estimatedArrival: string | null;
+  productDescription: string | null;
+  products: Json<ShipmentProduct[]> | null;
+  /** As it was submitted: fields or one text. */
+  shippingAddress: Json<ShippingAddress | string> | null;
+  notes: string | null;
+  status: ShipmentStatus;
+  /** Why the tracking provider does not track the parcel. */
+  trackingError: string | null;
+  trackingStatus: string | null;
+  trackingEvents: ColumnType<TrackingEvent[], string | undefined, string>;
+  trackingRef: string | null;
+  trackAt: Date | null;
+  creatorConfirmedReceipt: Generated<boolean>;
+  confirmedAt: Date | null;
+  reportedMissingAt: Date | null;
+  shippedAt: Date | null;
+  deliveredAt: Date | null;
+  linkVersion: Generated<number>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    shipments: ShipmentsTable;
+  }
+}
 
 const withCreator = (db: Db, brandId: string) =>
   db
@@ -27,13 +88,14 @@ const INCLUDED: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> 
 
 export type ShipmentWhere = Pick<
   ShipmentFilter,
-  'creator_email' | 'campaign_id' | 'status' | 'created_after' | 'created_before' | 'sort'
+  'creator_email' | 'campaign_id' | 'status' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
 >;
 
 export const shipments = listing({
   noun: 'shipment',
   table: 'shipments',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, brandId, { creator_email, campaign_id, status }: ShipmentWhere) =>
     db
       .selectFrom('shipments')

@@ -56,6 +56,7 @@ const createShipmentOperation = create({
   forAgents: {
     description: 'A tracking number alone changes no status: update_shipment or the carrier does.',
     example: { creator_email: 'ana@example.com', product_description: 'Two lipsticks' },
+    omits: ['estimated_arrival'],
   },
   body: ShipmentCreate,
   item: Shipment,

@@ -52,7 +52,7 @@ const carrier = z.string().nullable().describe('Carrier, in lower case; null whe
 const texts = {
   tracking_number: "The carrier's tracking number; null for none.",
   estimated_arrival: 'Day the parcel should arrive; null when unknown.',
-  product_description: 'Contents in words; made from `products` when only those are given.',
+  product_description: 'Contents in words. Made from `products` when only those are given.',
   products: 'Contents, product by product; null when not itemized.',
   notes: "The brand's notes; never shown to the creator.",
 };
@@ -191,7 +191,7 @@ const fields = {
 
 export const ShipmentCreate = z
   .object({
-    creator_email: Email.describe('A creator on the roster, or one who applied to a campaign.'),
+    creator_email: Email.describe('A creator on the roster, or an applicant.'),
     notify_creator: z.boolean().default(false).describe('Mail the creator a link to the page of the parcel.'),
     ...fields,
   })

@@ -5,8 +5,8 @@ import { validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { findHead } from '../ledger/queries.ts';
 import { findPayee } from '../payouts/queries.ts';
-import { getStatement, insertStatement, type StatementFacts } from './queries.ts';
-import type { StatementCreate } from './schema.ts';
+import { getStatement, insertStatement, type StatementFacts, sumStatement } from './queries.ts';
+import { type StatementCreate, totalsOf } from './schema.ts';
 
 const LINK_LIVES_MS = 90 * 24 * 60 * 60 * 1_000;
 
@@ -27,10 +27,10 @@ export async function createStatement(work: Work, input: StatementCreate): Promi
   }
   const { seq, hash } = await findHead(db, brandId);
   const id = newId('stm', now.getTime());
-  await insertStatement(db, {
-    ...{ id, brandId, creatorId, fromAt: startOf(from), untilAt: endOf(to), fromText: from, toText: to },
-    ...{ ledgerSeq: seq, ledgerHash: hash, createdAt: now },
-  });
+  const period = { brandId, creatorId, fromAt: startOf(from), untilAt: endOf(to), ledgerSeq: seq };
+  const totals = JSON.stringify(totalsOf(await sumStatement(db, period)));
+  const facts = { fromText: from, toText: to, ledgerHash: hash, totals, createdAt: now };
+  await insertStatement(db, { id, ...period, ...facts });
   const row = await getStatement(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: hash?.toString('hex') ?? null } });
   const expiresAt = new Date(now.getTime() + LINK_LIVES_MS);

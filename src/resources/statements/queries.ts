@@ -1,9 +1,39 @@
-import { type Insertable, sql } from 'kysely';
-import type { StatementsTable } from '../../engines/postgres/dispute-tables.ts';
+import { type Generated, type Insertable, sql } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { isOfCreator } from '../creators/queries.ts';
+
+/** What a statement comes to in a currency, in minor units. */
+export interface StatementTotal {
+  currency: string;
+  openingMinor: number;
+  commissionMinor: number;
+  takenBackMinor: number;
+  paidOutMinor: number;
+}
+
+interface StatementsTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  fromAt: Date;
+  untilAt: Date;
+  fromText: string;
+  toText: string;
+  ledgerSeq: number;
+  ledgerHash: Buffer | null;
+  linkVersion: Generated<number>;
+  totals: Json<StatementTotal[]> | null;
+  createdAt: CreatedAt;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    statements: StatementsTable;
+  }
+}
 
 export interface StatementWhere extends ListWindow {
   creator_email?: string | undefined;
@@ -22,6 +52,7 @@ export const statements = listing({
   noun: 'statement',
   table: 'statements',
   time: 'createdAt',
+  changed: ['createdAt'],
   matching: (db, brandId, { creator_email }: StatementWhere) =>
     db.selectFrom('statements').where(isOfCreator('statements.creatorId', brandId, creator_email)),
   rows: withCreator,

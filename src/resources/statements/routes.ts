@@ -75,7 +75,7 @@ const createStatementOperation = change({
     'with masked customers, commissions, refunds and payouts, and lets them ask a question about each line.',
   forAgents: {
     description:
-      'Covers a period, from the ledger as of now. The page at `url` shows the creator orders, commissions, refunds and payouts, and takes questions about each line.',
+      'A period, from the ledger as of now. The page at `url` shows it to the creator and takes questions about each line.',
     example: { creator_email: 'ana@example.com', from: '2026-01-01', to: '2026-03-31' },
   },
   callers: ['brand'],

@@ -8,13 +8,30 @@ import { toWire } from '../../values/wire.ts';
 import { maskedCustomer, storeOrderId } from '../commissions/schema.ts';
 import { Email } from '../creators/schema.ts';
 import { payeeName } from '../payouts/schema.ts';
-import type { StatementFacts, StatementSums } from './queries.ts';
+import type { StatementFacts, StatementSums, StatementTotal } from './queries.ts';
 
 /** An amount in major units of the adjacent `currency`. */
 const money = z.number();
 
 const statementId = idField('stm', 'Id of the statement.');
 export const StatementParams = z.object({ id: statementId.max(100) });
+
+const Total = z.object({
+  currency: currencyField,
+  opening: money
+    .describe('Commission earned before the period and not paid out by then, in major units.')
+    .meta({ example: 30 }),
+  commission: money
+    .describe('Sum of `commission` over all lines of this currency, in major units.')
+    .meta({ example: 12.55 }),
+  taken_back: money
+    .describe('Sum of `taken_back` over all lines of this currency, in major units.')
+    .meta({ example: 0 }),
+  paid_out: money.describe('Sum of `paid_out` over all lines of this currency, in major units.').meta({ example: 30 }),
+  closing: money
+    .describe('Owed at the end of the period: opening + commission - taken_back - paid_out.')
+    .meta({ example: 12.55 }),
+});
 
 export const Statement = z
   .object({
@@ -43,6 +60,15 @@ export const Statement = z
       )
       .meta({ example: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08' }),
     created_at: createdAt,
+    totals: z
+      .array(Total)
+      .nullable()
+      .describe(
+        'Balance of the period, one row per currency; null on statements of earlier releases, except when one is read by its id.',
+      )
+      .meta({
+        example: [{ currency: 'USD', opening: 30, commission: 12.55, taken_back: 0, paid_out: 30, closing: 12.55 }],
+      }),
   })
   .meta({ id: 'Statement' });
 
@@ -94,28 +120,7 @@ export const CreatorStatementLine = z
 
 export const StatementDetail = Statement.extend({
   lines: z.array(CreatorStatementLine).describe('Commissions and payouts that changed in the period, oldest first.'),
-  totals: z
-    .array(
-      z.object({
-        currency: currencyField,
-        opening: money
-          .describe('Commission earned before the period and not paid out by then, in major units.')
-          .meta({ example: 30 }),
-        commission: money
-          .describe('Sum of `commission` over all lines of this currency, in major units.')
-          .meta({ example: 12.55 }),
-        taken_back: money
-          .describe('Sum of `taken_back` over all lines of this currency, in major units.')
-          .meta({ example: 0 }),
-        paid_out: money
-          .describe('Sum of `paid_out` over all lines of this currency, in major units.')
-          .meta({ example: 30 }),
-        closing: money
-          .describe('Owed at the end of the period: opening + commission - taken_back - paid_out.')
-          .meta({ example: 12.55 }),
-      }),
-    )
-    .describe('Balance of the period, one row per currency.'),
+  totals: z.array(Total).describe('Balance of the period, one row per currency.'),
 }).meta({ id: 'StatementDetail' });
 
 export const StatementMade = Statement.extend({
@@ -128,7 +133,7 @@ export const StatementMade = Statement.extend({
 
 export const StatementCreate = z
   .object({
-    creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
+    creator_email: Email.describe('A creator who is or was on the roster.'),
     from: Boundary.describe('Start of the period: a UTC day or a time.').meta({ example: '2026-03-01' }),
     to: Boundary.describe('End of the period: a UTC day, which is included whole, or a time.'),
     send_email: z.boolean().default(false).describe('Whether to mail the creator the link.'),
@@ -150,8 +155,9 @@ export const StatementFilter = z.object({
   ...ListQuery,
 });
 
-export const statementOf = ({ ledgerHash, fromText, toText, ...row }: StatementFacts) => ({
+export const statementOf = ({ ledgerHash, fromText, toText, totals, ...row }: StatementFacts) => ({
   ...toWire(row),
+  totals: totals?.map(shownTotal) ?? null,
   from: fromText,
   to: toText,
   ledger_hash: ledgerHash?.toString('hex') ?? null,
@@ -183,25 +189,33 @@ function lineOf(row: StatementSums): Line {
 const hasMoved = (row: StatementSums) =>
   [row.saleMinor, row.refundedMinor, row.commissionMinor, row.takenBackMinor, row.paidMinor].some((one) => one !== 0);
 
-function totalOf(currency: string, rows: readonly StatementSums[]) {
+function totalOf(currency: string, rows: readonly StatementSums[]): StatementTotal {
   const sum = (of: (row: StatementSums) => number) => rows.reduce((total, row) => total + of(row), 0);
-  const opening = sum(({ openingMinor }) => openingMinor);
-  const commission = sum(({ commissionMinor }) => commissionMinor);
-  const takenBack = sum(({ takenBackMinor }) => takenBackMinor);
-  const paidOut = sum(({ paidMinor, feeMinor }) => paidMinor - feeMinor);
   return {
     currency,
-    opening: fromMinor(opening, currency),
-    commission: fromMinor(commission, currency),
-    taken_back: fromMinor(takenBack, currency),
-    paid_out: fromMinor(paidOut, currency),
-    closing: fromMinor(opening + commission - takenBack - paidOut, currency),
+    openingMinor: sum(({ openingMinor }) => openingMinor),
+    commissionMinor: sum(({ commissionMinor }) => commissionMinor),
+    takenBackMinor: sum(({ takenBackMinor }) => takenBackMinor),
+    paidOutMinor: sum(({ paidMinor, feeMinor }) => paidMinor - feeMinor),
+  };
+}
+
+export const totalsOf = (rows: readonly StatementSums[]): StatementTotal[] =>
+  [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => totalOf(currency, own));
+
+function shownTotal({ currency, openingMinor, commissionMinor, takenBackMinor, paidOutMinor }: StatementTotal) {
+  return {
+    currency,
+    opening: fromMinor(openingMinor, currency),
+    commission: fromMinor(commissionMinor, currency),
+    taken_back: fromMinor(takenBackMinor, currency),
+    paid_out: fromMinor(paidOutMinor, currency),
+    closing: fromMinor(openingMinor + commissionMinor - takenBackMinor - paidOutMinor, currency),
   };
 }
 
 /** Lines and totals of the period, computed from the ledger alone. */
-export function contentOf(rows: readonly StatementSums[]) {
-  const lines = rows.filter(hasMoved).map(lineOf);
-  const totals = [...Map.groupBy(rows, ({ currency }) => currency)].map(([currency, own]) => totalOf(currency, own));
-  return { lines, totals };
-}
+export const contentOf = (rows: readonly StatementSums[]) => ({
+  lines: rows.filter(hasMoved).map(lineOf),
+  totals: totalsOf(rows).map(shownTotal),
+});

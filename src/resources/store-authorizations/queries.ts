@@ -1,6 +1,22 @@
 import type { Insertable } from 'kysely';
-import type { StoreAuthorizationsTable } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
+
+interface StoreAuthorizationsTable {
+  id: string;
+  brandId: string;
+  baseUrl: string;
+  tokenHash: Buffer;
+  expiresAt: Date;
+  keys: Buffer | null;
+  createdAt: CreatedAt;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    storeAuthorizations: StoreAuthorizationsTable;
+  }
+}
 
 export async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
   await db.insertInto('storeAuthorizations').values(row).execute();

@@ -1,9 +1,37 @@
-import { sql } from 'kysely';
-import type { Provider, StoreDeliveryState } from '../../engines/postgres/attribution-tables.ts';
+import { type ColumnType, type Generated, sql } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import type { Json } from '../../engines/postgres/tables.ts';
+import type { Provider } from '../../stores/provider.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
+
+type StoreDeliveryState = 'waiting' | 'done' | 'ignored' | 'failed';
+
+interface StoreDeliveriesTable {
+  id: string;
+  brandId: string;
+  integrationId: string;
+  topic: string | null;
+  headers: Json<unknown>;
+  /** Sealed under the row's id. */
+  body: Buffer;
+  state: Generated<StoreDeliveryState>;
+  attempts: Generated<number>;
+  nextAttemptAt: Date | null;
+  triedAt: Date | null;
+  reason: ColumnType<unknown, string | null, string | null>;
+  notes: Generated<Json<unknown>>;
+  orderId: string | null;
+  receivedAt: Date;
+  finishedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    storeDeliveries: StoreDeliveriesTable;
+  }
+}
 
 /** All but the body, which no answer shows. */
 const SHOWN = [
@@ -20,6 +48,7 @@ export const storeDeliveries = listing({
   noun: 'delivery',
   table: 'store_deliveries',
   time: 'receivedAt',
+  changed: ['receivedAt', 'triedAt', 'finishedAt'],
   matching: (db, _brandId, { integrationId, state }: StoreDeliveryWhere) =>
     db.selectFrom('storeDeliveries').where((eb) => eb.and(given({ integrationId, state }))),
   rows: (db) => db.selectFrom('storeDeliveries').select(SHOWN),

@@ -14,10 +14,7 @@ const listStoreDeliveries = list({
   summary: 'Deliveries of a store',
   description:
     'What the store sent in the last 30 days, newest first, and what became of it. `state=failed` lists what could not be read, with the reason.',
-  forAgents: {
-    description: 'Newest first, of the last 30 days. Those with state `failed` could not be read; `reason` says why.',
-    example: { id: 'int_…' },
-  },
+  forAgents: false,
   params: IntegrationParams,
   item: StoreDelivery,
   query: StoreDeliveryFilter,
@@ -37,7 +34,7 @@ const retryStoreDelivery = act({
   summary: 'Try a delivery of a store again',
   description:
     'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
-  forAgents: { description: 'At once, and for another 24 hours, if it failed or waits.' },
+  forAgents: false,
   params: DeliveryParams,
   item: StoreDelivery,
   errors: ['NOT_FOUND'],

@@ -6,19 +6,19 @@ import { clientOf } from '../../stores/clients.ts';
 import type { Delivery, OrderPage, Reading, Store } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
 import { findContactEmail } from '../brands/queries.ts';
-import {
-  beginWebhookTrouble,
-  type ClaimedStore,
-  endWebhookTrouble,
-  markSilent,
-  moveSweep,
-} from '../integrations/queries.ts';
+import { beginWebhookTrouble, endWebhookTrouble, getIntegration } from '../integrations/queries.ts';
 import { recordReadings } from '../orders/actions.ts';
-import { OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './policy.ts';
+import type { OrderSource } from '../orders/schema.ts';
+import { backfillBefore } from './backfill/actions.ts';
+import { FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './policy.ts';
 import {
+  type ClaimedStore,
   findReported,
   listRecordedTimes,
+  markSilent,
+  moveSweep,
   type PageRead,
+  rewindSweep,
   type SweepRow,
   updateAfterPage,
   updateToDone,
@@ -29,11 +29,16 @@ type OrderReading = Extract<Reading, { kind: 'order' }>;
 /** Another worker sweeps the store now: the store was connected again, or this claim expired. */
 export class LostSweep extends Error {}
 
-const actorOf = ({ brandId }: ClaimedStore) => ({ brandId, keyId: null, operation: 'sweep_store', requestId: null });
+const actorOf = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
+  brandId,
+  keyId: null,
+  operation: 'sweep_store',
+  requestId: null,
+});
 
 /** What a store lists and nobody could read must not keep back the rest. */
-async function readEach(
-  { provider }: ClaimedStore,
+export async function readEach(
+  { provider }: Pick<ClaimedStore, 'provider'>,
   store: Store & { currency: string },
   orders: readonly Delivery[],
   onUnread: (error: unknown) => void,
@@ -52,9 +57,9 @@ async function readEach(
 }
 
 /** Records all of them together; where one cannot be, each by itself. */
-async function recordEach(
+export async function recordEach(
   context: Context,
-  claimed: ClaimedStore,
+  claimed: OrderSource,
   readings: readonly OrderReading[],
   onUnread: (error: unknown) => void,
 ): Promise<void> {
@@ -146,7 +151,20 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
     // By the store's clock, which may be behind ours; where it is ahead, by ours.
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
     await updateToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
+    // The first one of a store: its history comes after what may still pay.
+    if (sweep.sweeps === 0) await backfillBefore(db, claimed, now);
     if (missed > 0) await notice(work, claimed, missed);
     else if (againAt === null) await endWebhookTrouble(db, claimed, now);
   });
+}
+
+/** Has the store's orders that changed since a time read again, 60 days back at most. Returns that time. */
+export async function readAgain({ db, now, brandId, audit }: Work, id: string, from: Date): Promise<Date> {
+  const since = new Date(Math.max(from.getTime(), now.getTime() - FIRST_BACK_MS));
+  await getIntegration(db, brandId, id);
+  if (!(await rewindSweep(db, { id, brandId }, since, now))) {
+    throw new ApiError('CONFLICT', 'The store is not connected; connect it first.');
+  }
+  audit({ resourceId: id, old: null, new: { read_again_since: since } });
+  return since;
 }

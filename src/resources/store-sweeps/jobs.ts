@@ -4,10 +4,10 @@ import { clientOf } from '../../stores/clients.ts';
 import { isStoreUnavailable, isToReconnect, retryAfterMsOf } from '../../stores/provider.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { openStore } from '../integrations/actions.ts';
-import { type ClaimedStore, claimSweeps, markStatus, moveSweep } from '../integrations/queries.ts';
+import { markStatus } from '../integrations/queries.ts';
 import { finishSweep, LostSweep, takePage } from './actions.ts';
 import { againAfterMs, FIRST_BACK_MS, UNSERVED_EVERY_MS } from './policy.ts';
-import { beginSweep, updateToFailed } from './queries.ts';
+import { beginSweep, type ClaimedStore, claimSweeps, moveSweep, updateToFailed } from './queries.ts';
 
 const AT_ONCE = 4;
 /** A store with many orders lets others go first after so many pages. */

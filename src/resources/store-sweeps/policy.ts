@@ -1,6 +1,9 @@
 import type { OrderFacts } from '../../stores/facts.ts';
 import { DAY_MS, MINUTE_MS } from '../../values/duration.ts';
 
+/** The operation that has a store read again: a plan names it. */
+export const READ_AGAIN = 'read_store_again';
+
 export const SWEEP_EVERY_MS = 10 * MINUTE_MS;
 /** Of the first sweep of a store. Shopify shows no older orders without a further permission. */
 export const FIRST_BACK_MS = 60 * DAY_MS;

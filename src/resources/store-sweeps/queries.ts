@@ -1,6 +1,28 @@
-import { type Selectable, sql } from 'kysely';
-import type { StoreSweepsTable } from '../../engines/postgres/attribution-tables.ts';
+import { type Generated, type Selectable, sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
+
+interface StoreSweepsTable {
+  integrationId: string;
+  brandId: string;
+  since: Date;
+  startedAt: Date | null;
+  cursor: string | null;
+  reachedAt: Date | null;
+  missed: Generated<number>;
+  againAt: Date | null;
+  failures: Generated<number>;
+  sweeps: Generated<number>;
+  failed: Generated<number>;
+  ordersRead: Generated<number>;
+  ordersMissed: Generated<number>;
+  ordersUnread: Generated<number>;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    storeSweeps: StoreSweepsTable;
+  }
+}
 
 export type SweepRow = Selectable<StoreSweepsTable>;
 
@@ -140,4 +162,79 @@ export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures>
   const [figures] = rows;
   if (!figures) throw new Error('An aggregate gave no row.');
   return figures;
+}
+
+/** A claim: which store is swept, and until when it is reserved. */
+const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+
+/** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
+export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
+  return await db
+    .updateTable('integrations')
+    .set({ sweepAt: until })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('integrations')
+        .select('id')
+        .where('status', '=', 'connected')
+        .where('sweepAt', '<=', now)
+        .orderBy('sweepAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(CLAIMED)
+    .execute();
+}
+export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
+
+/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+export async function moveSweep(
+  db: Db,
+  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
+  change: { sweepAt: Date | null; sweptAt?: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .where('sweepAt', '=', sweepAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Has a store's orders read again, from `since` on. A sweep that is under way loses its claim. False if it is not connected. */
+export async function rewindSweep(db: Db, { id, brandId }: StoreOf, since: Date, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set({ sweepAt: now })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await db
+    .insertInto('storeSweeps')
+    .values({ integrationId: id, brandId, since })
+    .onConflict((conflict) =>
+      conflict.column('integrationId').doUpdateSet({
+        since: sql<Date>`least(store_sweeps.since, excluded.since)`,
+        ...{ startedAt: null, cursor: null, reachedAt: null, againAt: null },
+      }),
+    )
+    .execute();
+  return true;
+}
+
+/** Records that a sweep found orders that no webhook reported. */
+export async function markSilent(db: Db, { brandId, id }: StoreOf, at: Date): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('silentSince', 'is', null)
+    .execute();
 }

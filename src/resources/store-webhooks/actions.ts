@@ -1,4 +1,3 @@
-import type { WebhookState } from '../../engines/postgres/attribution-tables.ts';
 import { transact } from '../../engines/postgres/transaction.ts';
 import { queueMail } from '../../mail/queue.ts';
 import type { Context } from '../../operation/context.ts';
@@ -14,7 +13,7 @@ import { openStoreSecrets } from '../../stores/store-secrets.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { findContactEmail } from '../brands/queries.ts';
 import { type Asking, openStore } from '../integrations/actions.ts';
-import { beginWebhookTrouble, getAccess, markStatus } from '../integrations/queries.ts';
+import { beginWebhookTrouble, getAccess, markStatus, type WebhookState } from '../integrations/queries.ts';
 import { webhookUrlOf } from '../integrations/schema.ts';
 import { claimWebhooks, type DueWebhooks, recordWebhooks } from './queries.ts';
 

@@ -1,7 +1,6 @@
 import type { Updateable } from 'kysely';
-import type { IntegrationsTable } from '../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { type IntegrationKey, updateOfKey } from '../integrations/queries.ts';
+import { type IntegrationKey, type IntegrationsTable, updateOfKey } from '../integrations/queries.ts';
 
 /** Stores whose webhooks are due to be looked at, each claimed until `next`. */
 export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {

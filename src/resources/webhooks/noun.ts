@@ -1,6 +1,6 @@
 import { noun } from '../../operation/noun.ts';
+import { forgetOldDeliveries, webhookConsumer } from './deliveries/jobs.ts';
 import { webhookDeliveryOperations } from './deliveries/routes.ts';
-import { forgetOldDeliveries, webhookConsumer } from './jobs.ts';
 import { webhookMails } from './mails.ts';
 import { webhookOperations } from './routes.ts';
 

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { AttemptOutcome } from '../../engines/postgres/webhook-tables.ts';
 import type { Variant } from '../../outbox/events.ts';
 import { DAY_MS } from '../../values/duration.ts';
+import type { AttemptOutcome } from './sending/queries.ts';
 
 /** The timeout of an attempt, and the delays between failed attempts. */
 export const TERMS: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: readonly number[] }>> = {

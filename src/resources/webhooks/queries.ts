@@ -1,10 +1,43 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { lockOwn } from '../../engines/postgres/own.ts';
-import type { WebhookSubscriptionsTable, WebhookVariant } from '../../engines/postgres/webhook-tables.ts';
+import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../engines/postgres/tables.ts';
 import { numbersOf } from '../../outbox/queries.ts';
 import type { ListWindow } from '../../values/page.ts';
+
+export type WebhookVariant = 'current' | 'legacy';
+
+interface WebhookSubscriptionsTable {
+  id: string;
+  brandId: string;
+  variant: WebhookVariant;
+  url: string;
+  events: string[];
+  secret: Buffer;
+  secretHint: string;
+  previousSecret: Buffer | null;
+  previousSecretExpiresAt: Date | null;
+  description: string | null;
+  active: Generated<boolean>;
+  disabledReason: 'brand' | 'failures' | null;
+  failingSince: Date | null;
+  failuresInRow: Generated<number>;
+  firstFailedAt: Date | null;
+  isSlow: Generated<boolean>;
+  fromSeq: number;
+  lastTriggeredAt: Date | null;
+  lastStatusCode: number | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+  deletedAt: Date | null;
+}
+
+declare module '../../engines/postgres/tables.ts' {
+  interface Database {
+    webhookSubscriptions: WebhookSubscriptionsTable;
+  }
+}
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 /** The count stops where the display does. */
@@ -34,6 +67,7 @@ export const webhooks = listing({
   noun: 'webhook',
   table: 'webhook_subscriptions',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, _brandId, _where: ListWindow) => standing(db),
   rows: withPending,
 });
@@ -57,20 +91,12 @@ export async function insertSubscription(db: Db, row: Insertable<WebhookSubscrip
 export const lockSubscription = (db: Db, brandId: string, id: string): Promise<SubscriptionRow> =>
   lockOwn(standing(db).selectAll(), 'webhook', brandId, id);
 
-export async function updateSubscription(
+export const updateSubscription = (
   db: Db,
   brandId: string,
   id: string,
   change: Updateable<WebhookSubscriptionsTable>,
-): Promise<SubscriptionRow> {
-  return await db
-    .updateTable('webhookSubscriptions')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+) => updateOwn(db.updateTable('webhookSubscriptions').set(change).returningAll(), brandId, id);
 
 /** The brand's newest event; later ones count as new. */
 export async function findHead(db: Db, brandId: string): Promise<number> {

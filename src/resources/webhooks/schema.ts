@@ -4,7 +4,7 @@ import { jsonSchemaOf } from '../../operation/words/schema.ts';
 import { type EventDeclaration, eventNames, eventsShownTo, type OlderItem, type Variant } from '../../outbox/events.ts';
 import { ApiError, type Problem } from '../../values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../values/fields.ts';
-import { ListQuery, timestamp } from '../../values/page.ts';
+import { timestamp } from '../../values/page.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { isRecord, toWire } from '../../values/wire.ts';
 import { isSuccess } from './policy.ts';
@@ -160,8 +160,6 @@ export const WebhookRotated = z
 export const WebhookDeleted = z
   .object({ deleted: z.literal(true).describe('Always `true`.'), id: created.id })
   .meta({ id: 'WebhookDeleted' });
-
-export const WebhookFilter = z.object({ ...ListQuery });
 
 /** A webhook as the older interface shows it. */
 export const OlderWebhook = Webhook.pick({

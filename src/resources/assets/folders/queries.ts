@@ -1,14 +1,32 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import type { AssetFoldersTable } from '../../../engines/postgres/asset-tables.ts';
 import { listing } from '../../../engines/postgres/listing.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import { lockOwn } from '../../../engines/postgres/own.ts';
+import { lockOwn, updateOwn } from '../../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
 import { patternOf } from '../../creators/queries.ts';
 import type { FolderFilter } from './schema.ts';
 
+interface AssetFoldersTable {
+  id: string;
+  brandId: string;
+  name: string;
+  parentId: string | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    assetFolders: AssetFoldersTable;
+  }
+}
+
 export type FolderRow = Selectable<AssetFoldersTable>;
 
-type FolderWhere = Pick<FolderFilter, 'parent_id' | 'search' | 'created_after' | 'created_before' | 'sort'>;
+type FolderWhere = Pick<
+  FolderFilter,
+  'parent_id' | 'search' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
+>;
 
 const withCount = (db: Db, brandId: string) =>
   db
@@ -31,6 +49,7 @@ export const folders = listing({
   noun: 'folder',
   table: 'assetFolders',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
   matching: (db, _brandId, { parent_id, search }: FolderWhere) =>
     db
       .selectFrom('assetFolders')
@@ -100,20 +119,8 @@ export async function insertFolder(db: Db, row: Insertable<AssetFoldersTable>): 
 export const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
   lockOwn(db.selectFrom('assetFolders').selectAll(), 'folder', brandId, id);
 
-export async function updateFolder(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<AssetFoldersTable>,
-): Promise<FolderRow> {
-  return await db
-    .updateTable('assetFolders')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateFolder = (db: Db, brandId: string, id: string, change: Updateable<AssetFoldersTable>) =>
+  updateOwn(db.updateTable('assetFolders').set(change).returningAll(), brandId, id);
 
 export async function deleteFolder(db: Db, brandId: string, id: string): Promise<void> {
   await db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id).execute();

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
-import { LEDGER_KINDS } from '../../../engines/postgres/attribution-tables.ts';
 import { inBatches } from '../../../engines/postgres/batches.ts';
 import type { Db, Exports } from '../../../engines/postgres/open.ts';
-import { ACCOUNTS } from '../../../outbox/ledger-entry.ts';
+import { ACCOUNTS, LEDGER_KINDS } from '../../../outbox/ledger-entry.ts';
 import type { Page } from '../../../values/page.ts';
 
 export interface JournalWhere {

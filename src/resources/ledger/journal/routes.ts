@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import type { LedgerKind } from '../../../engines/postgres/attribution-tables.ts';
 import { Boundary, endOf, startOf } from '../../../figures/schema.ts';
 import { read } from '../../../operation/kit.ts';
-import type { Account } from '../../../outbox/ledger-entry.ts';
+import type { Account, LedgerKind } from '../../../outbox/ledger-entry.ts';
 import { creatorEmail, currencyField, idField } from '../../../values/fields.ts';
 import { Currency, fromMinor } from '../../../values/money.ts';
 import { listOf, PageQuery, pageOf, paginationOf } from '../../../values/page.ts';

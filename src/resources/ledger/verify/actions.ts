@@ -1,11 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClickHouse } from '../../../engines/clickhouse/open.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
+import {
+  countUnlikeClicks,
+  countUnlikePostings,
+  findSaleFacts as foldedSaleFacts,
+} from '../../../figures/orders/queries.ts';
 import { type AccountSum, listAccountSums as foldedSums, listBrokenRollups } from '../../../figures/rollups/queries.ts';
 import { findPosition, listUnsentRanges } from '../../../figures/sync/queries.ts';
 import type { Context } from '../../../operation/context.ts';
 import { hashOf } from '../../../outbox/ledger-entry.ts';
-import { type ChainHead, findHead, inSnapshot, listAccountSums, listChain } from '../queries.ts';
+import { type ChainHead, findHead, findSaleFacts, inSnapshot, listAccountSums, listChain } from '../queries.ts';
 import {
   type ComparedRow,
   compareSealed,
@@ -99,16 +104,45 @@ function differences(truth: readonly AccountSum[], folded: readonly AccountSum[]
   });
 }
 
-async function compareOnce({ db, clickhouse }: { db: Db; clickhouse: ClickHouse }, brandId: string): Promise<string[]> {
+type Compared = { db: Db; clickhouse: ClickHouse };
+
+/** What is wrong with the table of orders, compared with postings, orders and clicks. */
+async function compareOrders({ db, clickhouse }: Compared, brandId: string): Promise<string[]> {
+  const { position, left, truth } = await inSnapshot(db, async (trx) => {
+    const position = await findPosition(trx, brandId);
+    // Batches go to the postings first.
+    const left = [
+      ...(await listUnsentRanges(trx, brandId, 'sentAt')),
+      ...(await listUnsentRanges(trx, brandId, 'ordersSentAt')),
+    ];
+    return { position, left, truth: await findSaleFacts(trx, brandId, position, left) };
+  });
+  const folded = await foldedSaleFacts(clickhouse, brandId, position, left);
+  const isSame = truth.sales === folded.sales && truth.fingerprint === folded.fingerprint;
+  const unlikePostings = await countUnlikePostings(clickhouse, brandId, position, left);
+  const unlikeClicks = await countUnlikeClicks(clickhouse, brandId, position, left);
+  return [
+    ...(isSame
+      ? []
+      : [`orders: PostgreSQL has ${truth.sales} sales, ClickHouse ${folded.sales}, or of other stores and clicks`]),
+    ...(unlikePostings === 0
+      ? []
+      : [`order_figures_v1: ${unlikePostings} days of a link are not the sum of their postings`]),
+    ...(unlikeClicks === 0 ? [] : [`order_figures_v1: ${unlikeClicks} rows do not have the facts of their click`]),
+  ];
+}
+
+async function compareOnce({ db, clickhouse }: Compared, brandId: string): Promise<string[]> {
   const truth = await inSnapshot(db, async (trx) => {
     const position = await findPosition(trx, brandId);
-    const left = await listUnsentRanges(trx, brandId);
+    const left = await listUnsentRanges(trx, brandId, 'sentAt');
     return { position, left, sums: await listAccountSums(trx, brandId, position, left) };
   });
   const folded = await foldedSums(clickhouse, brandId, truth.position, truth.left);
   const broken = await listBrokenRollups(clickhouse, brandId);
   return [
     ...differences(truth.sums, folded),
+    ...(await compareOrders({ db, clickhouse }, brandId)),
     ...broken.map(({ table, rows }) => `${table}: ${rows} rows are not the sum of their events`),
   ];
 }

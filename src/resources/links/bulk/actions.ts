@@ -5,6 +5,7 @@ import { getBrandCurrency } from '../../brands/queries.ts';
 import { campaignProblems } from '../../campaigns/actions.ts';
 import { lockBrandRoster } from '../../creators/queries.ts';
 import { destinationProblems, drawnFields, ratePpmOf } from '../actions.ts';
+import { mailGiven } from '../mails.ts';
 import { codeFor } from '../policy.ts';
 import { insertLinks, insertStates, type LinkRow } from '../queries.ts';
 import { shortUrl } from '../schema.ts';
@@ -175,6 +176,11 @@ export async function createCodes(work: Work, input: BulkCreate, linksUrl: strin
   const members = await select(work, kind, input, linksUrl);
   const open = members.filter(({ email, linkId }) => email !== null && linkId === null);
   const made = await makeAll(work, open, await termsOf(work, kind, input));
+  await mailGiven(
+    work,
+    linksUrl,
+    made.map(({ member, row }) => ({ row, email: member.email })),
+  );
   return answerOf(members, made, {
     remaining: input.all_missing ? await countMissing(db, brandId, kind) : 0,
     linksUrl,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { LinkType } from '../../../engines/postgres/attribution-tables.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
+import type { LinkType } from '../queries.ts';
 
 /** What is to be assigned; an assignment of the same kind that exists, active or not, is kept. */
 export interface Kind {

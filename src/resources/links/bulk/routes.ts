@@ -15,6 +15,7 @@ const bulkCreateAffiliateCodes = act({
     description:
       'For every creator on the roster without one, or for those you name: up to 500 in a call. A creator who has one of the same campaign and type keeps it.',
     example: { all_missing: true, commission_rate: 10 },
+    omits: ['roster_ids'],
   },
   body: BulkCreate,
   item: BulkCreated,

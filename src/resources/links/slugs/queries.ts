@@ -1,5 +1,19 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
+
+interface LinkSlugsTable {
+  slug: string;
+  brandId: string;
+  linkId: string;
+  createdAt: CreatedAt;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    linkSlugs: LinkSlugsTable;
+  }
+}
 
 export interface WantedSlug {
   linkId: string;

@@ -138,6 +138,7 @@ const payPayoutBatch = create({
     description:
       'Records one paid payout for each creator and currency, of all that preview_payouts shows as payable, in one transaction. Rollcall moves no money: transfer what the preview shows, then call this. Calling it again pays nothing twice.',
     example: { method: 'bank_transfer' },
+    omits: ['cutoff'],
   },
   body: PayoutBatch,
   item: PayoutBatchMade,

@@ -1,6 +1,23 @@
 import type { Insertable } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { ShipmentSharesTable } from '../../../engines/postgres/shipment-tables.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
+
+interface ShipmentSharesTable {
+  shareId: string;
+  brandId: string;
+  campaignId: string | null;
+  title: string | null;
+  campaignName: string | null;
+  logoUrl: string | null;
+  createdAt: CreatedAt;
+  revokedAt: Date | null;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    shipmentShares: ShipmentSharesTable;
+  }
+}
 
 /** The maximum number of parcels on a shared page. */
 export const MAX_SHARED = 500;

@@ -47,11 +47,7 @@ const shareShipments = change({
   description:
     'The page shows their current state, by name or handle, without e-mail addresses and streets, until it is revoked. ' +
     'Anyone with the URL can read it.',
-  forAgents: {
-    description:
-      'Anyone with the URL sees the current state of the parcels, without e-mail addresses and streets, until it is revoked.',
-    example: { title: 'Our parcels' },
-  },
+  forAgents: false,
   callers: ['brand'],
   params: nothing,
   query: nothing,
@@ -88,7 +84,7 @@ const revokeShipmentShare = change({
   tag,
   summary: 'Revoke a public page of parcels',
   description: 'The page then answers 404.',
-  forAgents: { description: 'The page is gone at once.', example: { shareId: 'shs_…' } },
+  forAgents: false,
   callers: ['brand'],
   params: z.object({ shareId: shareId.max(100) }),
   query: nothing,

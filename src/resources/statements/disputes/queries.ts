@@ -1,11 +1,32 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
-import type { DisputesTable } from '../../../engines/postgres/dispute-tables.ts';
 import { listing } from '../../../engines/postgres/listing.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import { lockOwn } from '../../../engines/postgres/own.ts';
+import { lockOwn, updateOwn } from '../../../engines/postgres/own.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../../values/page.ts';
 import { given } from '../../../values/patch.ts';
 import { isOfCreator } from '../../creators/queries.ts';
+
+interface DisputesTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  statementId: string | null;
+  payoutId: string | null;
+  lineId: string | null;
+  message: string;
+  status: 'open' | 'answered' | 'closed';
+  answer: string | null;
+  answeredAt: Date | null;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    disputes: DisputesTable;
+  }
+}
 
 export type DisputeRow = Selectable<DisputesTable>;
 
@@ -32,6 +53,7 @@ export const disputes = listing({
   noun: 'dispute',
   table: 'disputes',
   time: 'createdAt',
+  changed: ['createdAt', 'updatedAt', 'answeredAt'],
   matching: (db, brandId, { status, creator_email, line_id }: DisputeWhere) =>
     db
       .selectFrom('disputes')
@@ -62,20 +84,8 @@ export async function insertDispute(db: Db, row: Insertable<DisputesTable>): Pro
     .executeTakeFirst();
 }
 
-export async function updateDispute(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<DisputesTable>,
-): Promise<DisputeRow> {
-  return await db
-    .updateTable('disputes')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
+export const updateDispute = (db: Db, brandId: string, id: string, change: Updateable<DisputesTable>) =>
+  updateOwn(db.updateTable('disputes').set(change).returningAll(), brandId, id);
 
 /** The current version of a statement's links. */
 export async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {

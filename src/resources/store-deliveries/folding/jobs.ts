@@ -52,15 +52,20 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
   }
 
   return async (stopping) => {
-    for (;;) {
-      const next = stopping?.aborted ? [] : await listNext();
-      if (next.length === 0 && folding.size === 0) return;
-      for (const brandId of next.slice(0, BRANDS_AT_ONCE - folding.size)) {
-        turns += 1;
-        lastTurns.set(brandId, turns);
-        folding.set(brandId, fold(brandId));
+    try {
+      for (;;) {
+        const next = stopping?.aborted ? [] : await listNext();
+        if (next.length === 0 && folding.size === 0) return;
+        for (const brandId of next.slice(0, BRANDS_AT_ONCE - folding.size)) {
+          turns += 1;
+          lastTurns.set(brandId, turns);
+          folding.set(brandId, fold(brandId));
+        }
+        await Promise.race([...folding.values(), sleep(LOOK_EVERY_MS)]);
       }
-      await Promise.race([...folding.values(), sleep(LOOK_EVERY_MS)]);
+    } finally {
+      // A pass that fails leaves nothing behind that would outlive the worker's connections.
+      await Promise.all(folding.values());
     }
   };
 }

@@ -2,6 +2,18 @@ import { sql } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { Reason } from '../schema.ts';
 
+interface StoreDeliveryClaimsTable {
+  brandId: string;
+  owner: string;
+  claimedUntil: Date;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    storeDeliveryClaims: StoreDeliveryClaimsTable;
+  }
+}
+
 /** A brand with due deliveries, by the one that waits longest. */
 export interface DueBrand {
   brandId: string;

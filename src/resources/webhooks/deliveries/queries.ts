@@ -1,14 +1,39 @@
-import { type Selectable, sql } from 'kysely';
+import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
 import { listing } from '../../../engines/postgres/listing.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type {
-  DeliveryState,
-  WebhookAttemptsTable,
-  WebhookDeliveriesTable,
-} from '../../../engines/postgres/webhook-tables.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
 import { notFound } from '../../../values/errors.ts';
 import type { ListWindow } from '../../../values/page.ts';
 import { given } from '../../../values/patch.ts';
+import type { WebhookAttemptsTable } from '../sending/queries.ts';
+
+export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'cancelled';
+
+interface WebhookDeliveriesTable {
+  id: string;
+  brandId: string;
+  subscriptionId: string;
+  eventId: string;
+  seq: number | null;
+  event: string;
+  resend: Generated<number>;
+  ownData: ColumnType<unknown, string | null, never>;
+  state: DeliveryState;
+  attempts: Generated<number>;
+  lostAttempts: Generated<number>;
+  nextAttemptAt: Date | null;
+  claimedUntil: Date | null;
+  lastStatusCode: number | null;
+  lastError: string | null;
+  createdAt: CreatedAt;
+  finishedAt: Date | null;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    webhookDeliveries: WebhookDeliveriesTable;
+  }
+}
 
 export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'ownData'>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;
@@ -30,6 +55,7 @@ export const deliveries = listing({
   noun: 'delivery',
   table: 'webhook_deliveries',
   time: 'createdAt',
+  changed: ['createdAt', 'finishedAt'],
   matching: (db, _brandId, { subscriptionId, state, event }: DeliveryWhere) =>
     db.selectFrom('webhookDeliveries').where((eb) => eb.and(given({ subscriptionId, state, event }))),
   rows: (db) => db.selectFrom('webhookDeliveries').select(COLUMNS),

@@ -1,7 +1,27 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { AttemptOutcome, DeliveryState, WebhookVariant } from '../../../engines/postgres/webhook-tables.ts';
+import type { DeliveryState } from '../deliveries/queries.ts';
 import { TERMS } from '../policy.ts';
+import type { WebhookVariant } from '../queries.ts';
+
+export type AttemptOutcome = 'answered' | 'timeout' | 'network' | 'tls' | 'refused' | 'unknown';
+
+export interface WebhookAttemptsTable {
+  deliveryId: string;
+  n: number;
+  startedAt: Date;
+  durationMs: number;
+  outcome: AttemptOutcome;
+  statusCode: number | null;
+  error: string | null;
+  responseExcerpt: string | null;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    webhookAttempts: WebhookAttemptsTable;
+  }
+}
 
 /** Most concurrent attempts of one subscription over all workers; one until the first has ended. */
 const IN_FLIGHT = 8;
@@ -39,7 +59,7 @@ export interface ClaimRequest {
   stalled: readonly string[];
 }
 
-/** Locks the turns that are due longest. Other workers skip them, and so wait for nobody. */
+/** Locks the turns that are due longest. Other workers skip them instead of waiting. */
 async function lockTurns(db: Db, { now, slots, slow, stalled }: ClaimRequest): Promise<string[]> {
   const isStalled = sql`subscription_id = any(${stalled}::text[])`;
   const due = sql`select subscription_id from webhook_turns where due_at <= ${now}`;

@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { callJson } from '../../engines/http/client.ts';
-import { callOutside } from '../../engines/http/outside.ts';
-import type { Config } from '../../values/config.ts';
-import { unavailable } from '../../values/errors.ts';
-import { type AddressProblem, type Post, readPostAddress } from './policy.ts';
+import { callJson } from '../../../engines/http/client.ts';
+import type { Config } from '../../../values/config.ts';
+import { unavailable } from '../../../values/errors.ts';
 
 const NAME = 'The content provider';
 const TIMEOUT_MS = 10_000;
@@ -106,36 +104,4 @@ export async function readVideos(config: Config, ids: readonly string[]): Promis
   if (!videos?.success)
     throw unavailable(YOUTUBE, new Error(`${YOUTUBE} answered ${status}: ${videos?.error.message ?? ''}`));
   return new Map(videos.data.items.map((video) => [video.id, readingOf(video)]));
-}
-
-const LINK = { timeoutMs: 5_000, maxBytes: 16 * 1024 } as const;
-/** A short link may lead to the mobile page first. */
-const MAX_HOPS = 3;
-
-/** Where a platform's short link leads: the `location` of its response. */
-async function locationOf({ tiktokLinksUrl, outboundAllow }: Config, shortUrl: string): Promise<string | undefined> {
-  const at = new URL(shortUrl);
-  const url = tiktokLinksUrl === undefined ? at : new URL(`${tiktokLinksUrl.replace(/\/$/, '')}${at.pathname}`);
-  const answer = await callOutside({
-    ...{ url, method: 'GET', headers: { accept: 'text/html' }, allow: outboundAllow },
-    ...LINK,
-    answerAt: 'head',
-  });
-  if (answer.outcome !== 'answered' || answer.status < 300 || answer.status > 399) return undefined;
-  const { location } = answer.headers;
-  return location !== undefined && URL.canParse(location, at.href) ? new URL(location, at).href : undefined;
-}
-
-/**
- * Parses a post's URL and resolves a short link at its platform. Calls only hosts of known platforms. Call it before a
- * transaction opens.
- */
-export async function resolvePost(config: Config, text: string): Promise<Post | AddressProblem | 'unresolved_link'> {
-  let post = readPostAddress(text);
-  for (let hop = 0; typeof post !== 'string' && post.isShort; hop += 1) {
-    const location = hop < MAX_HOPS ? await locationOf(config, post.url) : undefined;
-    if (location === undefined) return 'unresolved_link';
-    post = readPostAddress(location);
-  }
-  return post;
 }

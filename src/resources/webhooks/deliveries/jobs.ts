@@ -1,12 +1,12 @@
-import type { Db } from '../../engines/postgres/open.ts';
-import type { Job } from '../../operation/job.ts';
-import type { EventConsumer } from '../../operation/noun.ts';
-import { type OlderItem, shownAs } from '../../outbox/events.ts';
-import type { OutboxEvent } from '../../outbox/relay.ts';
-import type { Clock } from '../../values/clock.ts';
-import { newId } from '../../values/ids.ts';
-import { insertDeliveries, type Listening, lockListening } from './queries.ts';
-import { forgetDeliveries } from './sending/actions.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import type { Job } from '../../../operation/job.ts';
+import type { EventConsumer } from '../../../operation/noun.ts';
+import { type OlderItem, shownAs } from '../../../outbox/events.ts';
+import type { OutboxEvent } from '../../../outbox/relay.ts';
+import type { Clock } from '../../../values/clock.ts';
+import { newId } from '../../../values/ids.ts';
+import { insertDeliveries, type Listening, lockListening } from '../queries.ts';
+import { forgetDeliveries } from '../sending/actions.ts';
 
 export const forgetOldDeliveries: Job = {
   name: 'forget-deliveries',

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { OrderEnd } from './policy.ts';
-import { type CommissionRow, isApprovable, orderEnd } from './queries.ts';
+import type { OrderEnd } from '../commissions/policy.ts';
+import { type CommissionRow, isApprovable, orderEnd } from '../commissions/queries.ts';
 
 /** What ended these orders as a whole. Call it after their commissions are locked, so that the answer is current. */
 export async function listEnds(db: Db, brandId: string, orderIds: readonly string[]): Promise<Map<string, OrderEnd>> {
@@ -79,6 +79,7 @@ export async function listDue(db: Db, brandId: string, now: Date, limit: number)
     .where('brands.autoApproveCommissions', '=', true)
     .where(isApprovable(now))
     .where(sql<boolean>`not commissions.fraud_flags @> '[{"severity": "high"}]'`)
+    .where(sql<boolean>`not exists (select from referrer_checks where commission_id = commissions.id)`)
     .orderBy('commissions.holdEndsAt')
     .limit(limit)
     .execute();

@@ -1,8 +1,25 @@
 import { type Insertable, sql } from 'kysely';
-import type { CommissionAdjustmentsTable, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
-import type { Db } from '../../engines/postgres/open.ts';
-import { type Posting, StoredPostings } from '../../outbox/ledger-entry.ts';
-import type { CommissionRow } from './queries.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import type { CreatedAt } from '../../../engines/postgres/tables.ts';
+import { type LedgerKind, type Posting, StoredPostings } from '../../../outbox/ledger-entry.ts';
+import type { CommissionRow } from '../queries.ts';
+
+interface CommissionAdjustmentsTable {
+  brandId: string;
+  commissionId: string;
+  cause: string;
+  creatorId: string;
+  currency: string;
+  amountMinor: number;
+  at: Date;
+  createdAt: CreatedAt;
+}
+
+declare module '../../../engines/postgres/tables.ts' {
+  interface Database {
+    commissionAdjustments: CommissionAdjustmentsTable;
+  }
+}
 
 /** A ledger entry of the commission. */
 export interface Posted {

@@ -1,8 +1,7 @@
-import type { Context } from '../../operation/context.ts';
-import type { Job } from '../../operation/job.ts';
-import { inWork } from '../../operation/work.ts';
-import { moveTo } from './actions.ts';
-import { type Refused, type Report, readTracking } from './carrier.ts';
+import type { Context } from '../../../operation/context.ts';
+import type { Job } from '../../../operation/job.ts';
+import { inWork } from '../../../operation/work.ts';
+import { moveTo } from '../actions.ts';
 import {
   claimDueParcels,
   type DueParcel,
@@ -10,7 +9,8 @@ import {
   lockShipment,
   type ShipmentRow,
   updateShipment,
-} from './queries.ts';
+} from '../queries.ts';
+import { type Refused, type Report, readTracking } from './actions.ts';
 
 const AT_ONCE = 10;
 const ASK_EVERY_MS = 2 * 3_600_000;

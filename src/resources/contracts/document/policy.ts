@@ -1,59 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import type { ContractStatus } from '../../engines/postgres/work-tables.ts';
-import { type Html, html } from '../../html/html.ts';
-import { canonicalJson } from '../../values/canonical.ts';
-import { compensationLabel, compensationOf } from '../../values/compensation.ts';
-import { ApiError, wrongState } from '../../values/errors.ts';
-import { ContractTerms } from '../deliverables/schema.ts';
-import type { ContractFacts } from './queries.ts';
-
-/** The brand's moves. Only the creator's signature makes a contract `signed`. */
-const MOVES = {
-  draft: ['sent', 'expired'],
-  sent: ['sent', 'expired'],
-  signed: [],
-  expired: [],
-} as const satisfies Record<ContractStatus, readonly ContractStatus[]>;
-
-interface Standing {
-  status: ContractStatus;
-  expiresAt: Date | null;
-}
-
-/** The status at a given time: a contract past its end is expired even before the job records that. */
-function statusAt({ status, expiresAt }: Standing, now: Date): ContractStatus {
-  const isOpen = status === 'draft' || status === 'sent';
-  return isOpen && expiresAt !== null && expiresAt <= now ? 'expired' : status;
-}
-
-export function assertMayBecome(contract: Standing, target: 'sent' | 'expired', now: Date): void {
-  const status = statusAt(contract, now);
-  const allowed: readonly ContractStatus[] = MOVES[status];
-  if (!allowed.includes(target)) throw wrongState('contract', status, target, allowed);
-}
-
-/** A sent contract cannot be changed: the creator must know what they sign. */
-export function assertDraft(contract: Standing, now: Date): void {
-  const status = statusAt(contract, now);
-  if (status === 'draft') return;
-  throw new ApiError('INVALID_STATE_TRANSITION', `The contract is ${status}; only a draft can be changed.`, {
-    facts: { current_status: status, allowed: MOVES[status] },
-  });
-}
-
-const LINK_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
-
-/** The link for signing. It works until the contract's end, or for 30 days after it was sent. */
-export const signingLink = (
-  { id, linkVersion, expiresAt }: { id: string; linkVersion: number; expiresAt: Date | null },
-  sentAt: Date,
-) => ({
-  kind: 'sign' as const,
-  rowId: id,
-  version: linkVersion,
-  expiresAt: expiresAt ?? new Date(sentAt.getTime() + LINK_LIVES_MS),
-});
+import { type Html, html } from '../../../html/html.ts';
+import { canonicalJson } from '../../../values/canonical.ts';
+import { compensationLabel, compensationOf } from '../../../values/compensation.ts';
+import { platformName } from '../../../values/platforms.ts';
+import { ContractTerms } from '../../deliverables/schema.ts';
+import type { ContractFacts } from '../queries.ts';
 
 /** What is signed: everything that binds, frozen at the first sending. A later shape gets another `version`. */
 const SignedText = z.object({
@@ -125,22 +77,17 @@ export const hashOf = (document: string): Buffer => createHash('sha256').update(
 
 export const readDocument = (document: string): SignedText => SignedText.parse(JSON.parse(document));
 
-const PLATFORMS: Readonly<Record<string, string>> = {
-  photo_app: 'photo app',
-  video_app: 'video app',
-  stream_app: 'stream app',
-};
 const STARTS = { signed: 'from the signature', posted: 'from the first post', fixed: 'from' } as const;
 const NOTHING = html``;
 
 const day = (text: string) =>
   new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(text));
 
-/** "2 × reel, photo app, by January 31, 2027" */
+/** "2 × reel, Instagram, by January 31, 2027" */
 function itemLine({ type, platform, quantity, due_date }: SignedText['deliverables'][number]): string {
   return [
     `${quantity} × ${type}`,
-    ...(platform === null ? [] : [PLATFORMS[platform] ?? platform]),
+    ...(platform === null ? [] : [platformName(platform)]),
     ...(due_date === null ? [] : [`by ${day(due_date)}`]),
   ].join(', ');
 }

@@ -1,6 +1,7 @@
-import type { CommissionStatus, LedgerKind } from '../../engines/postgres/attribution-tables.ts';
 import type { Work } from '../../operation/work.ts';
-import type { Account, NewEntry, Posting } from '../../outbox/ledger-entry.ts';
+import type { Account, LedgerKind, NewEntry, Posting } from '../../outbox/ledger-entry.ts';
+import { type CommissionFacts, type CommissionStatus, listCommissionsById } from './queries.ts';
+import { CommissionAnnounced, commissionOf } from './schema.ts';
 
 /** The facts of a commission that the ledger records; `status` is the one before the change. */
 export interface LedgeredCommission {
@@ -63,4 +64,16 @@ export function postRejection(work: Poster, commission: LedgeredCommission): voi
 /** For an approved commission that payouts pay in whole. */
 export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string | null): void {
   post(work, entryOf(commission, 'payment', move(commission, 'paid'), payoutId));
+}
+
+type Announced = 'commission.created' | 'commission.approved' | 'commission.rejected' | 'commission.paid';
+
+export function announceOne(work: Work, event: Announced, facts: CommissionFacts): void {
+  work.emit(event, CommissionAnnounced.parse(commissionOf(facts)));
+}
+
+/** Emits one event for each commission, in its current state. */
+export async function announce(work: Work, event: Announced, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceOne(work, event, facts);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type MailsOf, mails } from '../../mail/kinds.ts';
-import { template } from '../../mail/template.ts';
+import { type MailsOf, mails } from '../../../mail/kinds.ts';
+import { template } from '../../../mail/template.ts';
 
 /** Notifies a brand that its rights to a file end soon or have ended. */
 const assetRightsEnding = template({
@@ -25,6 +25,6 @@ export const assetMails = mails({
   asset_rights_ending: assetRightsEnding,
 });
 
-declare module '../../mail/kinds.ts' {
+declare module '../../../mail/kinds.ts' {
   interface Mails extends MailsOf<typeof assetMails> {}
 }

@@ -1,9 +1,9 @@
 import pThrottle from 'p-throttle';
 import { z } from 'zod';
-import { callJson } from '../../engines/http/client.ts';
-import type { TrackingEvent } from '../../engines/postgres/shipment-tables.ts';
-import type { Config } from '../../values/config.ts';
-import { unavailable } from '../../values/errors.ts';
+import { callJson } from '../../../engines/http/client.ts';
+import type { Config } from '../../../values/config.ts';
+import { unavailable } from '../../../values/errors.ts';
+import type { TrackingEvent } from '../queries.ts';
 
 const NAME = 'The tracking provider';
 const TIMEOUT_MS = 10_000;

@@ -1,0 +1,150 @@
+import { PLANS } from '../../access/keys/plans.ts';
+import type { Work } from '../../operation/work.ts';
+import { patchApplication, receiveApplication } from '../../resources/applications/actions.ts';
+import { lockPending } from '../../resources/applications/queries.ts';
+import { changeCreator } from '../../resources/creators/actions.ts';
+import { listMatching } from '../../resources/creators/queries.ts';
+import { createList } from '../../resources/lists/actions.ts';
+import type { CallOf } from '../../resources/nouns.ts';
+import { addByHandle } from '../../resources/roster/actions.ts';
+import { SAMPLE_LIST_ADDER } from '../../resources/sample/queries.ts';
+import type { Person } from './people.ts';
+import { known, type Schedule } from './schedule.ts';
+
+const LIMIT = PLANS.growth.rosterLimit;
+
+/** Creators whom the brand adds itself; the rest of the roster applies. */
+export const ADDED = 26;
+export const ON_ROSTER = 40;
+export const APPLICANTS = 15;
+
+export type CampaignName = 'glow' | 'summer' | 'barrier' | 'gifts';
+
+interface Applied {
+  person: Person;
+  campaign: CampaignName;
+  days: number;
+  status: 'accepted' | 'rejected' | 'shortlisted' | 'pending';
+}
+
+const MESSAGES = [
+  'I have used your cleanser for a year and would love to show my routine.',
+  'My followers ask me for sensitive-skin tips every week. Your barrier cream would fit.',
+  'I make short before-and-after videos, always in daylight and without filters.',
+  'Happy to shoot two reels and a story. I can start next week.',
+  'I wrote my thesis on ceramics and now I film about ceramides. Let us talk!',
+] as const;
+
+const profileOf = ({ name, picture, followers, engagementRate, tiktok }: Person, at: Date) => ({
+  ...{ name, pfpUrl: picture, igFollowers: followers, engagementRate, profiledAt: at },
+  ...(tiktok === null ? {} : { ttFollowers: Math.round(followers * 0.6) }),
+});
+
+/** Fills in what the directory knows of a creator who applied. */
+async function profile(work: Work, person: Person): Promise<void> {
+  const identity = { email: person.email, igHandle: null, ttHandle: null };
+  const [creator] = await listMatching(work.db, work.brandId, identity);
+  if (creator) await changeCreator(work, creator, profileOf(person, work.now));
+}
+
+function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
+  const { ago, add } = schedule;
+  const create = (days: number, name: CampaignName, body: CallOf<'create_campaign'>['body']) =>
+    add(ago(days), async ({ make }) => void ids.set(name, await make('create_campaign', { body })));
+  const requirements = { platforms: ['photo_app'], min_followers: 5_000 } satisfies Required<
+    CallOf<'create_campaign'>['body']
+  >['requirements'];
+  create(89, 'glow', {
+    name: 'Spring glow',
+    type: 'affiliate',
+    requirements,
+    description: 'Show the vitamin C serum in your own morning routine.',
+    compensation: { type: 'commission', amount: 12 },
+  });
+  create(62, 'summer', {
+    name: 'Summer skin',
+    type: 'ugc',
+    requirements,
+    description: 'One reel and two stories about sun care that feels like nothing.',
+    compensation: { type: 'fixed', amount: 450 },
+  });
+  create(27, 'barrier', {
+    name: 'Barrier cream launch',
+    type: 'launch',
+    requirements,
+    description: 'Be the first to try the new barrier cream, and say what you think of it.',
+    compensation: { type: 'fixed', amount: 600 },
+    deadline: ago(-21).toISOString(),
+  });
+  create(4, 'gifts', {
+    name: 'Holiday gift sets',
+    type: 'gifting',
+    status: 'draft',
+    description: 'Three gift sets, shown as a present for a friend.',
+    compensation: { type: 'product' },
+  });
+  add(ago(41), ({ make }) =>
+    make('update_campaign', { params: { id: known(ids, 'glow') }, body: { status: 'completed' } }),
+  );
+}
+
+/** Who applied where, and what became of it. */
+function applicationsOf(people: readonly Person[]): Applied[] {
+  const joined = people.slice(ADDED, ON_ROSTER);
+  const others = people.slice(ON_ROSTER, ON_ROSTER + APPLICANTS);
+  const of = (status: Applied['status'], campaign: CampaignName, from: readonly Person[], days: number) =>
+    from.map((person, i) => ({ person, campaign, status, days: days - i * 0.7 }));
+  return [
+    ...of('accepted', 'glow', joined.slice(0, 6), 86),
+    ...of('rejected', 'glow', others.slice(0, 2), 80),
+    ...of('accepted', 'summer', joined.slice(6, 12), 59),
+    ...of('rejected', 'summer', others.slice(2, 3), 52),
+    ...of('pending', 'summer', others.slice(3, 5), 6),
+    ...of('accepted', 'barrier', joined.slice(12, 14), 24),
+    ...of('shortlisted', 'barrier', others.slice(5, 8), 15),
+    ...of('pending', 'barrier', others.slice(8, 15), 7),
+  ];
+}
+
+/** Two lists of creators of the directory. */
+function addLists({ ago, add }: Schedule, people: readonly Person[]): void {
+  const put = (days: number, name: string, note: string, from: readonly Person[]) =>
+    add(ago(days), ({ change }) =>
+      change('create_list', (work) =>
+        createList(work, { name, note }, { pks: from.map(({ pk }) => pk), by: SAMPLE_LIST_ADDER }),
+      ),
+    );
+  put(34, 'Best sellers', 'Ask them first.', people.slice(0, 12));
+  put(6, 'Holiday shortlist', 'For the gift sets.', [...people.slice(4, 10), ...people.slice(ON_ROSTER + 5)]);
+}
+
+/** The brand's campaigns, its roster, and those who applied. */
+export function addPeople(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  const { ago, add } = schedule;
+  addCampaigns(schedule, ids);
+  addLists(schedule, people);
+  for (const [i, person] of people.slice(0, ADDED).entries()) {
+    const { name, email, handle, tiktok, tags } = person;
+    const body = { name, creator_email: email, ig_handle: handle, tt_handle: tiktok ?? undefined, tags };
+    add(ago(i < 14 ? 89.9 - i * 0.08 : 101 - i), ({ change, now }) =>
+      change('add_to_roster_by_handle', (work) => addByHandle(work, LIMIT, body, profileOf(person, now()))),
+    );
+  }
+  for (const [i, { person, campaign, days, status }] of applicationsOf(people).entries()) {
+    const { name, email, handle: photoApp, tiktok: videoApp } = person;
+    const message = MESSAGES[i % MESSAGES.length] ?? null;
+    const applying = { name, email, photoApp, videoApp, message, portfolioUrls: [] };
+    add(ago(days), ({ change }) =>
+      change('page_apply', (work) => receiveApplication(work, known(ids, campaign), applying)),
+    );
+    if (status === 'pending') continue;
+    add(ago(days - 2), ({ change }) =>
+      change('update_application', async (work) => {
+        const application = await lockPending(work.db, work.brandId, known(ids, campaign), email);
+        if (!application) throw new Error(`The sample has no application of ${email}.`);
+        await patchApplication(work, application.id, { status }, LIMIT);
+        if (status === 'accepted') await profile(work, person);
+      }),
+    );
+  }
+}

@@ -1,0 +1,226 @@
+import { seededRandom } from '../../directory/import/random.ts';
+import { endRefresh, trackContent } from '../../resources/content/actions.ts';
+import { readPostAddress } from '../../resources/content/policy.ts';
+import { claimDuePosts } from '../../resources/content/queries.ts';
+import { readConversation, receiveReply, sendMessage } from '../../resources/messages/actions.ts';
+import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../resources/shipments/actions.ts';
+import { DAY_MS } from '../../values/duration.ts';
+import { ADDED, type CampaignName } from './campaigns.ts';
+import { postOf } from './collaboration.ts';
+import type { Person } from './people.ts';
+import { known, type Schedule } from './schedule.ts';
+
+type Line = readonly [who: 'brand' | 'creator', text: string];
+
+const CONVERSATIONS: readonly { days: number; lines: readonly Line[] }[] = [
+  {
+    days: 75,
+    lines: [
+      ['brand', 'Welcome! Your serum is on its way.'],
+      ['creator', 'Thank you, I cannot wait to try it.'],
+    ],
+  },
+  {
+    days: 58,
+    lines: [
+      ['brand', 'Your reel did very well. Would you do another for the sun cream?'],
+      ['creator', 'With pleasure. Could we raise the rate a little?'],
+      ['brand', 'We can offer 15 percent on the new code.'],
+      ['creator', 'That works for me.'],
+    ],
+  },
+  {
+    days: 44,
+    lines: [
+      ['brand', 'Could you add the refill to your story?'],
+      ['creator', 'Sure, tomorrow morning.'],
+    ],
+  },
+  {
+    days: 31,
+    lines: [
+      ['brand', 'Your payout for last month is on its way.'],
+      ['creator', 'It arrived. Thank you!'],
+    ],
+  },
+  {
+    days: 16,
+    lines: [
+      ['brand', 'Does the cream feel too rich for the summer?'],
+      ['creator', 'Only in the evening. I mix it.'],
+    ],
+  },
+  {
+    days: 11,
+    lines: [
+      ['brand', 'We moved the launch by a week. Is that fine for you?'],
+      ['creator', 'Yes, no problem.'],
+    ],
+  },
+  {
+    days: 5,
+    lines: [
+      ['brand', 'Would you like to join the holiday campaign?'],
+      ['creator', 'Yes! Which products will you send?'],
+    ],
+  },
+  {
+    days: 3,
+    lines: [
+      ['brand', 'Here is your new code.'],
+      ['creator', 'It says that it has expired. Can you check?'],
+    ],
+  },
+  {
+    days: 1,
+    lines: [
+      ['brand', 'How did the first day go?'],
+      ['creator', 'Eleven orders before lunch, my best start so far.'],
+    ],
+  },
+];
+
+function addConversations({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  for (const [i, { days, lines }] of CONVERSATIONS.entries()) {
+    const person = people[ADDED - 1 - i];
+    if (!person) continue;
+    const { email, name } = person;
+    for (const [n, [who, body]] of lines.entries()) {
+      add(ago(days - n * 0.2), ({ change }) => {
+        if (who === 'creator') {
+          const conversation = { id: known(ids, `conversation ${i}`), email, name };
+          return change('page_talk', (work) => receiveReply(work, conversation, body));
+        }
+        return change('send_message', async (work) => {
+          const message = await sendMessage(work, { creator_email: email, body, send_email: days < 12 });
+          ids.set(`conversation ${i}`, message.conversation_id);
+        });
+      });
+    }
+    // The newest three wait to be read.
+    if (days > 5) {
+      add(ago(days - 1.5), ({ change }) =>
+        change('read_conversation', (work) => readConversation(work, known(ids, `conversation ${i}`))),
+      );
+    }
+  }
+}
+
+/** What is sent to creators, and what an item of it costs. */
+export const GIFTS = [
+  { name: 'Vitamin C serum', sku: 'LUM-SERUM-30', quantity: 2, cost: 6.4 },
+  { name: 'Sun cream SPF 50, travel size', sku: 'LUM-SUN-20', quantity: 1, cost: 2.1 },
+  { name: 'Barrier cream and refill', sku: 'LUM-BARRIER', quantity: 1, cost: 8.9 },
+] as const;
+
+/** Parcels are never looked up: their numbers are of no carrier. */
+function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  const parcel = (i: number, days: number, person: Person, campaign: CampaignName, until: string) => {
+    const name = `parcel ${i}`;
+    const { cost: _cost, ...product } = GIFTS[i % GIFTS.length] ?? GIFTS[0];
+    const move = (after: number, status: 'shipped' | 'delivered') =>
+      add(ago(days - after), ({ change }) =>
+        change('update_shipment', (work) => patchShipment(work, known(ids, name), { status })),
+      );
+    add(ago(days), ({ change }) =>
+      change('create_shipment', async (work) => {
+        const { id } = await createShipment(work, {
+          ...{ creator_email: person.email, campaign_id: known(ids, campaign), notify_creator: false },
+          ...{ carrier: i % 2 === 0 ? 'ups' : 'dhl', tracking_number: `SAMPLE${String(1_000 + i)}` },
+          product_description: `${product.quantity} × ${product.name}`,
+          products: [product],
+        });
+        ids.set(name, id);
+      }),
+    );
+    if (until === 'created') return;
+    move(1.2, 'shipped');
+    if (until === 'shipped') return;
+    move(4, 'delivered');
+    if (until === 'delivered') return;
+    add(ago(days - 5), ({ change }) =>
+      change('page_parcel', (work) =>
+        until === 'missing' ? reportMissing(work, known(ids, name)) : confirmReceipt(work, known(ids, name)),
+      ),
+    );
+  };
+  const joined = people.slice(ADDED);
+  const states = ['confirmed', 'confirmed', 'confirmed', 'delivered', 'missing', 'confirmed'];
+  for (const [i, person] of joined.slice(0, 12).entries()) {
+    parcel(i, i < 6 ? 76 - i : 48 - i, person, i < 6 ? 'glow' : 'summer', states[i % states.length] ?? '');
+  }
+  for (const [i, person] of people.slice(0, 4).entries()) {
+    parcel(12 + i, 4.5 - i, person, 'barrier', i < 2 ? 'shipped' : 'created');
+  }
+}
+
+/** When the figures of posts are read, in days before now. */
+const READINGS = [60, 38, 20, 8, 0.5] as const;
+const POSTS = 26;
+const SEED = 26;
+
+interface Post {
+  person: Person;
+  postedAt: Date;
+  /** Those who will have seen it in the end. */
+  reach: number;
+  /** How many of them like it. */
+  liked: number;
+}
+
+function readingOf({ person, postedAt, reach, liked }: Post, now: Date) {
+  const days = (now.getTime() - postedAt.getTime()) / DAY_MS;
+  const views = Math.round(reach * (1 - Math.exp(-days / 6)));
+  const likes = Math.round(views * liked);
+  return {
+    ...{
+      views,
+      likes,
+      comments: Math.round(likes / 22),
+      shares: Math.round(likes / 30),
+      saves: Math.round(likes / 12),
+    },
+    ...{ type: null, followers: person.followers, posted_at: postedAt, paid_partnership: true },
+    caption: 'My morning in forty seconds #ad',
+  };
+}
+
+/** Posts whose figures are read together now and then. */
+function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  const random = seededRandom(SEED);
+  const posts = new Map<string, Post>();
+  for (let n = 0; n < POSTS; n += 1) {
+    const person = people[n < 6 ? ADDED + n : n >= 12 && n < 18 ? ADDED + n - 6 : n];
+    if (!person) continue;
+    const days = 78 - n * 2.9;
+    const campaign: CampaignName = days > 60 ? 'glow' : days > 26 ? 'summer' : 'barrier';
+    const reach = Math.round(person.followers * (0.25 + 1.6 * random.next()) * (random.chance(0.12) ? 5 : 1));
+    const facts = { person, postedAt: ago(days + 0.1), reach, liked: 0.02 + 0.05 * random.next() };
+    add(ago(days), ({ change }) =>
+      change('track_content', async (work) => {
+        const post = readPostAddress(postOf(person, n));
+        const of = { creator_email: person.email, campaign_id: known(ids, campaign) };
+        posts.set((await trackContent(work, { post, ...of })).id, facts);
+      }),
+    );
+  }
+  for (const days of READINGS) {
+    add(ago(days), ({ change }) =>
+      change('refresh_content', async (work) => {
+        for (const { id } of await claimDuePosts(work.db, work.now, POSTS)) {
+          const post = posts.get(id);
+          await endRefresh(work, id, post ? readingOf(post, work.now) : 'no_provider');
+        }
+      }),
+    );
+  }
+}
+
+/** What the brand and its creators write, send and publish. */
+export function addContact(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  addConversations(schedule, people, ids);
+  addParcels(schedule, people, ids);
+  addPosts(schedule, people, ids);
+  const { ago, add } = schedule;
+  add(ago(40), ({ call }) => call('share_shipments', { body: { campaignId: known(ids, 'summer') } }));
+}

@@ -1,0 +1,65 @@
+import { hashKey } from '../../access/keys/key-form.ts';
+import { findCaller } from '../../access/keys/queries.ts';
+import { insertOnce } from '../../engines/clickhouse/insert.ts';
+import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
+import { openPostgres } from '../../engines/postgres/open.ts';
+import { COLUMNS } from '../../links-host/row.ts';
+import { sendDueMails } from '../../mail/sender.ts';
+import type { Context } from '../../operation/context.ts';
+import { endFilling } from '../../resources/sample/queries.ts';
+import { APPLICANTS, addPeople, ON_ROSTER } from './campaigns.ts';
+import { addCollaboration } from './collaboration.ts';
+import { addContact } from './contact.ts';
+import { addMoney } from './money.ts';
+import { openPast, type Past } from './past.ts';
+import { drawPeople } from './people.ts';
+import { openSchedule } from './schedule.ts';
+import { addStore } from './store.ts';
+import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
+
+const CONNECTIONS = 8;
+
+/** Commits do not wait for the disk: an unfinished sample is removed and filled again, and its last commit waits. */
+function unawaitedUrl(postgresUrl: string): string {
+  const url = new URL(postgresUrl);
+  url.searchParams.set('options', '-c synchronous_commit=off');
+  return url.href;
+}
+
+/**
+ * Fills a brand with ninety days of a store's life, through the product's own functions with a clock in the past. The
+ * same for the same time. Run it before jobs start, which would act on the unfinished past at the present time.
+ */
+export async function fillSample(
+  context: Context,
+  { brandKey, postgresUrl }: { brandKey: string; postgresUrl: string },
+): Promise<void> {
+  const { postgres, clickhouse, clock } = context;
+  const caller = await findCaller(postgres.db, hashKey(brandKey));
+  if (!caller) throw new Error('The key of the brand is unknown.');
+  const now = clock.now();
+  const schedule = openSchedule(now);
+  const people = drawPeople(ON_ROSTER + APPLICANTS);
+  const ids = new Map<string, string>();
+  const receiver = await openReceiver();
+  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS });
+  try {
+    addPeople(schedule, people, ids);
+    addCollaboration(schedule, people, ids);
+    addContact(schedule, people, ids);
+    addMoney(schedule, people, ids);
+    addWebhook(schedule, receiver, ids);
+    const clicks = addStore(schedule, { people, ids, now });
+    const start = schedule.ago(90);
+    const open = () => openPast({ ...context, postgres: unawaited }, caller, { start, receiver: RECEIVER_HOST });
+    const mail = ({ context: past }: Past) => sendDueMails(past);
+    for (let days = 85; days > 0; days -= 7) schedule.add(schedule.ago(days), mail, 'alone');
+    schedule.add(schedule.ago(0, -0.9), mail, 'alone');
+    await schedule.perform({ people: open(), money: open(), alone: open() });
+    await ensureMigrated(clickhouse);
+    await insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`);
+    await endFilling(postgres.db, caller.brandId);
+  } finally {
+    await Promise.all([receiver.close(), unawaited.close()]);
+  }
+}

@@ -1,0 +1,92 @@
+import { commissions } from '../../resources/commissions/queries.ts';
+import type { CallOf } from '../../resources/nouns.ts';
+import { reviewAll } from '../../resources/reviews/actions.ts';
+import { openDispute } from '../../resources/statements/disputes/actions.ts';
+import { getStatement } from '../../resources/statements/queries.ts';
+import { GIFTS } from './contact.ts';
+import type { Past } from './past.ts';
+import type { Person } from './people.ts';
+import { known, type Schedule } from './schedule.ts';
+import { ORDERS } from './store.ts';
+
+const COUPON_SITE = 'The code was shared on a coupon site.';
+
+/** Reviews what can be approved: nearly all of it is. */
+const review = ({ change }: Past, week: number) =>
+  change('review_commissions', async (work) => {
+    const where = { approvable: true, now: work.now, sort: 'oldest' as const };
+    const due = await commissions.select(work.db, work.brandId, where, { limit: ORDERS, offset: 0 });
+    const ids = due.toSorted((a, b) => ((a.storeOrderId ?? '') < (b.storeOrderId ?? '') ? -1 : 1)).map(({ id }) => id);
+    const rejected = week % 4 === 0 ? ids.splice(0, 1) : [];
+    if (rejected.length > 0) await reviewAll(work, rejected, { status: 'rejected', note: COUPON_SITE });
+    await reviewAll(work, ids, { status: 'approved', note: null });
+  });
+
+/** What only the brand knows, so that profit is known. */
+function addCosts({ ago, add }: Schedule, ids: Map<string, string>): void {
+  const enter = (days: number, body: CallOf<'create_cost'>['body']) =>
+    add(ago(days), ({ make }) => make('create_cost', { body }));
+  enter(88.5, { kind: 'cogs_percent', amount: 31, note: 'Average of the range' });
+  enter(88.4, { kind: 'per_order', amount: 4.2, note: 'Packing and postage' });
+  for (const { sku, name, cost } of GIFTS) {
+    enter(88.3, { kind: 'per_item', scope: 'product', sku, amount: cost, note: name });
+  }
+  const period = { from: ago(60).toISOString().slice(0, 10), to: ago(31).toISOString().slice(0, 10) };
+  add(ago(61), ({ make }) => {
+    const body = { kind: 'fixed', scope: 'campaign', campaign_id: known(ids, 'summer'), amount: 1_200 } as const;
+    return make('create_cost', { body: { ...body, ...period, note: 'Photographer and studio' } });
+  });
+}
+
+/** What the brand approves, pays and explains. The newest week is left for the reader to approve. */
+export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
+  addCosts(schedule, ids);
+  const { ago } = schedule;
+  const add = (at: Date, run: Parameters<Schedule['add']>[1]) => schedule.add(at, run, 'money');
+  for (let week = 2; week <= 11; week += week < 10 ? 2 : 1) add(ago(84 - week * 7 + 0.4), (past) => review(past, week));
+  const month = (days: number) => ago(days).toISOString().slice(0, 7);
+  for (const days of [56, 35]) {
+    const reference = `Creators ${month(days)}`;
+    const body = { method: 'bank_transfer' as const, minimum: 50, cutoff: ago(days + 2).toISOString(), reference };
+    add(ago(days), ({ call }) => call('pay_payout_batch', { body }));
+  }
+  const [first, second, third, fourth] = people;
+  if (!first || !second || !third || !fourth) throw new Error('The sample has too few creators.');
+  add(ago(40), async ({ make }) => {
+    const body = { creator_email: fourth.email, amount: 450, method: 'bank_transfer' as const, note: 'Fee for a reel' };
+    const id = await make('create_payout', { body });
+    await make('settle_payout', {
+      params: { id },
+      body: { status: 'paid', reference: 'Invoice 12', commission_ids: [] },
+    });
+  });
+  add(ago(10), ({ make }) =>
+    make('create_payout', {
+      body: { creator_email: second.email, amount: 60, method: 'wallet', wallet_email: second.email },
+    }),
+  );
+  add(ago(2), ({ make }) =>
+    make('create_payout', { body: { creator_email: third.email, amount: 75, method: 'manual', note: 'By cheque' } }),
+  );
+  add(ago(26), async ({ make }) => {
+    const period = { from: ago(56).toISOString().slice(0, 10), to: ago(27).toISOString().slice(0, 10) };
+    for (const { email } of [first, second]) {
+      const body = { creator_email: email, ...period, send_email: true };
+      ids.set(`statement of ${email}`, await make('create_statement', { body }));
+    }
+  });
+  const ask = (days: number, { email }: Person, message: string) =>
+    add(ago(days), ({ change, brandId, context }) =>
+      change('page_statement', async (work) => {
+        const statementId = known(ids, `statement of ${email}`);
+        const { creatorId } = await getStatement(context.postgres.db, brandId, statementId);
+        await openDispute(work, { creatorId, statementId, payoutId: null, lineId: null, message });
+      }),
+    );
+  ask(24, second, 'Does this include the orders of the launch weekend?');
+  add(ago(23), async ({ find, make }) => {
+    const id = await find('list_disputes', { query: { status: 'open' } });
+    await make('update_dispute', { params: { id }, body: { answer: 'Yes, up to the last day of the month.' } });
+  });
+  ask(1.2, first, 'One order from my story seems to be missing. Could you look it up?');
+}

@@ -1,0 +1,323 @@
+import { randomBytes } from 'node:crypto';
+import { type Random, seededRandom, weighted } from '../../directory/import/random.ts';
+import { linkFields, rowOf } from '../../links-host/row.ts';
+import type { Work } from '../../operation/work.ts';
+import { connectStore } from '../../resources/integrations/actions.ts';
+import { markReceived, updateHealth, updateIntegration } from '../../resources/integrations/queries.ts';
+import { createLink } from '../../resources/links/actions.ts';
+import { recordReadings } from '../../resources/orders/actions.ts';
+import type { OrderSource } from '../../resources/orders/schema.ts';
+import type { ItemFacts, OrderFacts } from '../../stores/facts.ts';
+import type { Reading } from '../../stores/provider.ts';
+import { mint } from '../../values/click-token.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/duration.ts';
+import type { Device } from '../../values/visitor.ts';
+import type { Past } from './past.ts';
+import type { Person } from './people.ts';
+import { DAYS, known, PERIODS, type Schedule, startOf } from './schedule.ts';
+
+export const ORDERS = 2_000;
+export const CLICKS = 36_000;
+/** Creators with a link and a code. */
+export const SELLING = 30;
+const SEED = 2_000;
+const SHOP = 'https://shop.lumen.example';
+
+/** What an assignment of a creator needs to be clicked and redeemed. */
+interface Assigned {
+  linkId: string;
+  fields: string;
+  code: string;
+  /** How much of the traffic is theirs. */
+  weight: number;
+  /** The day of the sample from which on they sell. */
+  from: number;
+}
+
+const COUNTRIES = weighted(
+  [...'US US US US US US GB GB CA CA DE FR AU NL ES IT SE BR MX IE'.split(' '), ''],
+  (country) => (country === '' ? 0.6 : 1),
+);
+const DEVICES = weighted<readonly [Device, number]>(
+  [
+    ['mobile', 74],
+    ['desktop', 21],
+    ['tablet', 5],
+  ],
+  ([, n]) => n,
+);
+const REFERRERS = weighted<readonly [string, number]>(
+  [
+    ...[
+      ['l.instagram.com', 46],
+      ['www.tiktok.com', 18],
+      ['', 17],
+      ['www.youtube.com', 8],
+    ],
+    ...[
+      ['www.google.com', 5],
+      ['out.reddit.com', 3],
+      ['t.co', 2],
+      ['www.pinterest.com', 1],
+    ],
+  ].map(([host, n]) => [String(host), Number(n)] as const),
+  ([, n]) => n,
+);
+const HOURS = weighted(
+  Array.from({ length: 24 }, (_, hour) => hour),
+  (hour) => [9, 7, 5, 3, 2, 2, 2, 3, 4, 6, 7, 8, 9, 10, 10, 10, 11, 12, 13, 14, 15, 15, 14, 12][hour] ?? 1,
+);
+/** Sunday first. */
+const WEEKDAYS = [1.24, 0.93, 0.86, 0.9, 0.97, 1.04, 1.18] as const;
+/** Lines of so many of a product; prices are in cents. */
+const product = (sku: string, title: string, price: number) => (quantity: number) =>
+  ({ lineId: sku, sku, title, quantity, amountMinor: quantity * price }) satisfies ItemFacts;
+const cleanser = product('LUM-CLEANSE', 'Gentle cleanser', 2_400);
+const sun = product('LUM-SUN-50', 'Sun cream SPF 50', 3_200);
+const serum = product('LUM-SERUM-30', 'Vitamin C serum', 3_800);
+const barrier = product('LUM-BARRIER', 'Barrier cream and refill', 4_600);
+const night = product('LUM-NIGHT', 'Night cream', 5_200);
+const travel = product('LUM-SUN-20', 'Sun cream SPF 50, travel size', 900);
+const BASKETS = [
+  ...[[cleanser(1)], [sun(1)], [serum(1)], [barrier(1)], [night(1)], [sun(2)], [barrier(1), sun(1)], [sun(3)]],
+  ...[
+    [barrier(2), sun(1)],
+    [night(2), serum(2)],
+  ],
+];
+const EXTRAS = [[], [], [], [travel(1)], [travel(2)]];
+
+/** How busy a day is: growth, weekdays, and a launch that fades. */
+function busynessOf(now: Date, day: number): number {
+  const weekday = new Date(startOf(now, day) + DAY_MS / 2).getUTCDay();
+  const sinceLaunch = day - (DAYS - 26);
+  const launch = sinceLaunch < 0 ? 0 : 0.7 * Math.exp(-sinceLaunch / 5);
+  return (0.45 + (day / DAYS) * 0.9 + launch) * (WEEKDAYS[weekday] ?? 1);
+}
+
+/** Divides a total among the days as they are busy, to the last one. */
+function divide(total: number, now: Date): number[] {
+  const weights = Array.from({ length: DAYS }, (_, day) => busynessOf(now, day));
+  const sum = weights.reduce((all, weight) => all + weight, 0);
+  let before = 0;
+  let given = 0;
+  return weights.map((weight) => {
+    before += weight;
+    const count = Math.round((total * before) / sum) - given;
+    given += count;
+    return count;
+  });
+}
+
+/** A moment of the day, by the hours at which people shop. */
+function momentOf(random: Random, now: Date, day: number): number {
+  const start = startOf(now, day);
+  const intoDay = start - (start % DAY_MS) - start;
+  const wished = intoDay + HOURS(random) * HOUR_MS + random.below(HOUR_MS);
+  return start + ((wished + 2 * DAY_MS) % DAY_MS);
+}
+
+interface Click {
+  atMs: number;
+  token: string;
+}
+
+interface Story {
+  now: Date;
+  random: Random;
+  assigned: Assigned[];
+  /** Clicks of the latest days, which may lead to an order. */
+  recent: Click[];
+  rows: string[];
+  customers: string[];
+  orders: number;
+}
+
+function draw(story: Story, day: number): Assigned | undefined {
+  const selling = story.assigned.filter(({ from }) => from <= day);
+  return selling.length === 0 ? undefined : weighted(selling, ({ weight }) => weight)(story.random);
+}
+
+/** Clicks of a day: most count, some are bots, prefetches and repeats. */
+function click(story: Story, key: Buffer, day: number, count: number): void {
+  const { random, now, rows } = story;
+  const clicks: Click[] = [];
+  for (let n = 0; n < count; n += 1) {
+    const link = draw(story, day);
+    if (!link) return;
+    const atMs = momentOf(random, now, day);
+    const share = random.next();
+    const kind = share < 0.9 ? 'counted' : share < 0.95 ? 'bot' : share < 0.98 ? 'repeat' : 'prefetch';
+    const [device] = kind === 'bot' ? (['bot'] as const) : DEVICES(random);
+    const { id, token } = mint(key, { linkId: link.linkId, atMs, days: 30 });
+    const [referrerHost] = REFERRERS(random);
+    // A third of the visitors come again.
+    const visitor = String(1_000_003 * (1 + random.below(CLICKS * 0.66)));
+    rows.push(rowOf(id, link.fields, atMs, { kind, visitor, country: COUNTRIES(random), device, referrerHost }));
+    if (kind === 'counted') clicks.push({ atMs, token });
+  }
+  story.recent = [...story.recent.filter(({ atMs }) => atMs > startOf(now, day - 2)), ...clicks];
+}
+
+/** A new customer, or one of those who came before. */
+function customerOf({ random, customers }: Story): string {
+  if (customers.length > 20 && random.chance(0.28)) return random.pick(customers);
+  const customer = `customer${customers.length + 1}@shoppers.example`;
+  customers.push(customer);
+  return customer;
+}
+
+/** How the customer found the shop: by a link, by a code, or by neither. */
+function sourceOf(story: Story, day: number, atMs: number): { codes: string[]; clickIds: string[] } {
+  const { random, recent } = story;
+  const share = random.next();
+  const before = share < 0.46 ? recent.filter((one) => one.atMs < atMs) : [];
+  if (before.length > 0) return { codes: [], clickIds: [random.pick(before).token] };
+  const code = share < 0.72 ? draw(story, day)?.code : undefined;
+  return { codes: code === undefined ? [] : [code], clickIds: [] };
+}
+
+function orderOf(story: Story, day: number): OrderFacts {
+  const { random, now } = story;
+  const atMs = Math.min(momentOf(random, now, day), now.getTime() - 5 * MINUTE_MS);
+  const occurredAt = new Date(atMs);
+  const paidAt = random.chance(0.005) ? null : new Date(atMs + MINUTE_MS);
+  story.orders += 1;
+  const source = sourceOf(story, day, atMs);
+  const items = [...random.pick(BASKETS), ...random.pick(EXTRAS)];
+  return {
+    ...source,
+    items,
+    ...{ orderId: `L-${20_000 + story.orders}`, currency: 'USD', occurredAt, paidAt, cancelledAt: null },
+    baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
+    customerEmail: customerOf(story),
+    ...{ isTest: false, isRenewal: false, dispute: null, refunds: [], hasAllRefunds: true },
+    updatedAt: paidAt ?? occurredAt,
+  };
+}
+
+/** A refund that the store reports some days later; a third of them are in part. */
+function refundOf(random: Random, { orderId, currency, baseMinor }: OrderFacts, at: Date): Reading {
+  const amountMinor = random.chance(0.33) ? Math.round(baseMinor / 2) : baseMinor;
+  const refunds = [{ refundId: `R-${orderId}`, amountMinor, at }];
+  return { kind: 'refund', notes: [], facts: { orderId, currency, refunds, updatedAt: at, hasAllRefunds: false } };
+}
+
+const lossOf = ({ orderId }: OrderFacts, at: Date): Reading => ({
+  kind: 'dispute',
+  notes: [],
+  facts: { orderId, disputeId: `D-${orderId}`, status: 'lost', at },
+});
+
+const REFUNDED = 0.024;
+/** The one order of which a bank took the money back. */
+const LOST = 900;
+
+/** Each campaign gives links and codes to the next creators. */
+const LAUNCHES = [
+  { campaign: 'glow', days: 88.6, until: 14 },
+  { campaign: 'summer', days: 61, until: 10 },
+  { campaign: 'barrier', days: 26, until: SELLING - 24 },
+] as const;
+/** A connected store that is never called: its address leads nowhere. */
+async function connect({ change, context: { secrets } }: Past): Promise<OrderSource> {
+  const facts = { name: 'Lumen Skin', currency: 'USD', storefrontUrl: SHOP };
+  const known = { token: randomBytes(16).toString('hex'), webhookSecret: randomBytes(16).toString('hex') };
+  const store = { provider: 'generic', baseUrl: `${SHOP}/rollcall`, secrets: known, facts, apiVersion: null } as const;
+  return await change('connect_affiliate_store', async (work) => {
+    const row = await connectStore(work, secrets, store);
+    await updateIntegration(work.db, work.brandId, row.id, { sweepAt: null, webhooksDueAt: null });
+    return row;
+  });
+}
+
+async function assign(
+  work: Work,
+  linksUrl: string,
+  person: Person,
+  { place, campaign, from }: { place: number; campaign: string; from: number },
+): Promise<Assigned> {
+  const { email, nickname, name } = person;
+  const terms = {
+    creator_email: email,
+    campaign_id: campaign,
+    commission_rate: [8, 10, 12, 15][place % 4],
+    currency: 'USD',
+    ...{ hold_days: 14, attribution_days: 30, pays_renewals: false },
+  };
+  const code = `${nickname.toUpperCase()}10`;
+  await createLink(work, { ...terms, type: 'discount_code', value: code }, linksUrl, undefined);
+  const link = { type: 'link' as const, value: `lumen-${nickname}`, destination_url: `${SHOP}/?from=${nickname}` };
+  const { id: linkId, creatorId, currency } = await createLink(work, { ...terms, ...link }, linksUrl, undefined);
+  const fields = linkFields({ brandId: work.brandId, id: linkId, creatorId, currency });
+  // The first sell most, as anywhere; a name says nothing of it.
+  const weight = 1 / (1 + ((place * 7) % SELLING) * 0.35) + name.length / 400;
+  return { linkId, fields, code, weight, from };
+}
+
+/** The store of the sample with its clicks, orders and refunds. Returns the rows of clicks, complete once all is performed. */
+export function addStore(
+  schedule: Schedule,
+  { people, ids, now }: { people: readonly Person[]; ids: ReadonlyMap<string, string>; now: Date },
+): readonly string[] {
+  const { ago, add } = schedule;
+  const story: Story = {
+    now,
+    random: seededRandom(SEED),
+    assigned: [],
+    recent: [],
+    rows: [],
+    customers: [],
+    orders: 0,
+  };
+  const later = new Map<number, Reading[]>();
+  let source: OrderSource | undefined;
+  const begin = async (past: Past) => {
+    source = await connect(past);
+  };
+  add(ago(89.95), begin, 'alone');
+  const selling = [...people.slice(0, SELLING).entries()];
+  for (const { campaign, days, until } of LAUNCHES) {
+    const from = Math.ceil(DAYS - days + 1);
+    const given = selling.splice(0, until);
+    add(ago(days), ({ change, context: { config } }) =>
+      change('create_affiliate_link', async (work) => {
+        for (const [place, person] of given) {
+          const terms = { place, campaign: known(ids, campaign), from };
+          story.assigned.push(await assign(work, config.linksUrl, person, terms));
+        }
+      }),
+    );
+  }
+  const [clicks, orders] = [divide(CLICKS, now), divide(ORDERS, now)];
+  function readingsOf(secret: Buffer, day: number): Reading[] {
+    click(story, secret, day, clicks[day] ?? 0);
+    const made = Array.from({ length: orders[day] ?? 0 }, () => orderOf(story, day));
+    for (const order of made) {
+      const isLost = story.orders >= LOST && story.orders - made.length < LOST && order === made[0];
+      if (order.paidAt === null || !(isLost || story.random.chance(REFUNDED))) continue;
+      const on = day + 3 + story.random.below(18);
+      const at = new Date(Math.max(startOf(now, on) + HOUR_MS, order.paidAt.getTime() + DAY_MS));
+      const reading = isLost ? lossOf(order, at) : refundOf(story.random, order, at);
+      later.set(on, [...(later.get(on) ?? []), reading]);
+    }
+    return [...made.map((facts): Reading => ({ kind: 'order', notes: [], facts })), ...(later.get(day) ?? [])];
+  }
+  let reported = 0;
+  for (const days of PERIODS) {
+    const from = reported;
+    reported = days;
+    const end = new Date(startOf(now, days) - MINUTE_MS);
+    const report = async ({ change, context: { secrets, postgres } }: Past) => {
+      if (!source) throw new Error('The sample has no store.');
+      const store = source;
+      const each = Array.from({ length: days - from }, (_, i) => readingsOf(secrets.key('click'), from + i));
+      await change('ingest', (work) => recordReadings(work, secrets, store, each.flat()));
+      if (days < DAYS) return;
+      await updateHealth(postgres.db, store, { isSynced: true, failures: 0, isFailing: false }, end);
+      await markReceived(postgres.db, store.id, end);
+    };
+    add(end, report, 'money');
+  }
+  return story.rows;
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { type MailsOf, mails } from '../../../mail/kinds.ts';
+import { template } from '../../../mail/template.ts';
+import { formatMoney } from '../../../values/money.ts';
+
+/** Everything that was approved for a creator in a week. */
+const commissionsApproved = template({
+  audience: 'creator',
+  isNews: true,
+  params: z.object({
+    from: z.string(),
+    to: z.string(),
+    sums: z.array(z.object({ currency: z.string(), commissions: z.int(), amount_minor: z.int() })).min(1),
+  }),
+  write: ({ from, to, sums }, { brandName }) => ({
+    subject: `${brandName} approved ${sums.map(({ currency, amount_minor }) => formatMoney(amount_minor, currency)).join(' and ')} for you`,
+    paragraphs: [`This was approved from ${from} to ${to}. It is paid with one of the next payouts.`],
+    facts: sums.map(({ currency, commissions, amount_minor }) => [
+      commissions === 1 ? '1 commission' : `${commissions} commissions`,
+      formatMoney(amount_minor, currency),
+    ]),
+  }),
+});
+
+export const weeklyMails = mails({ commissions_approved: commissionsApproved });
+
+declare module '../../../mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof weeklyMails> {}
+}
