@@ -1,36 +1,37 @@
-import { brandCommands } from './process/commands/brands.ts';
-import { clockCommands } from './process/commands/clock.ts';
-import { creditCommands } from './process/commands/credits.ts';
-import { importCommands } from './process/commands/imports.ts';
-import { integrationCommands } from './process/commands/integrations.ts';
-import { jobCommands } from './process/commands/jobs.ts';
-import { keyCommands } from './process/commands/keys.ts';
-import { ledgerCommands } from './process/commands/ledger.ts';
-import { mailCommands } from './process/commands/mails.ts';
+import type { Command } from 'commander';
 import { openProgram } from './process/commands/program.ts';
-import { secretCommands } from './process/commands/secrets.ts';
-import { signInCommands } from './process/commands/sign-in.ts';
-import { webhookCommands } from './process/commands/webhooks.ts';
 
-const program = openProgram(
-  'rollcall',
-  'Commands for the operator of an installation. Ids, keys and lists go to stdout, everything else to stderr.',
-);
+type AddTo = (program: Command) => void;
 
-brandCommands(program);
-keyCommands(program);
-signInCommands(program);
-creditCommands(program);
-ledgerCommands(program);
-integrationCommands(program);
-importCommands(program);
-mailCommands(program);
-webhookCommands(program);
-jobCommands(program);
-clockCommands(program);
-secretCommands(program);
+/** Each file's top-level commands. Only the file of the given command is loaded: all of them take a second. */
+const FILES: readonly [commands: readonly string[], load: () => Promise<AddTo>][] = [
+  [['brand', 'plan'], async () => (await import('./process/commands/brands.ts')).brandCommands],
+  [['key'], async () => (await import('./process/commands/keys.ts')).keyCommands],
+  [['sign-in'], async () => (await import('./process/commands/sign-in.ts')).signInCommands],
+  [['credits'], async () => (await import('./process/commands/credits.ts')).creditCommands],
+  [['ledger'], async () => (await import('./process/commands/ledger.ts')).ledgerCommands],
+  [['integration'], async () => (await import('./process/commands/integrations.ts')).integrationCommands],
+  [['import'], async () => (await import('./process/commands/imports.ts')).importCommands],
+  [['directory'], async () => (await import('./process/commands/directory.ts')).directoryCommands],
+  [['mail'], async () => (await import('./process/commands/mails.ts')).mailCommands],
+  [['listen', 'trigger', 'webhook'], async () => (await import('./process/commands/webhooks.ts')).webhookCommands],
+  [['jobs'], async () => (await import('./process/commands/jobs.ts')).jobCommands],
+  [['clock'], async () => (await import('./process/commands/clock.ts')).clockCommands],
+  [['search'], async () => (await import('./process/commands/search.ts')).searchCommands],
+  [['secret'], async () => (await import('./process/commands/secrets.ts')).secretCommands],
+];
 
-program.parseAsync().catch((error: unknown) => {
+async function run(): Promise<void> {
+  const program = openProgram(
+    'rollcall',
+    'Commands for the operator of an installation. Ids, keys and lists go to stdout, everything else to stderr.',
+  );
+  const given = FILES.filter(([commands]) => commands.some((name) => name === process.argv[2]));
+  for (const [, load] of given.length > 0 ? given : FILES) (await load())(program);
+  await program.parseAsync();
+}
+
+run().catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 });

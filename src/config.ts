@@ -43,7 +43,7 @@ const listed = (text: string) =>
     .map((entry) => entry.trim())
     .filter(Boolean);
 
-/** Without what may be a password. */
+/** Leaves out anything that may be a password. */
 const shown = (entry: string) => JSON.stringify(entry.replace(/\/\/[^/]*@/, '//…@'));
 
 /** One URL or several, separated by commas: the nodes of a cluster. */
@@ -99,6 +99,7 @@ const Environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]{0,60}$/)
     .default('creators'),
+  DIRECTORY_REPORTS: z.enum(['owners', 'none'], 'must be owners or none').optional(),
   DIRECTORY_SHARDS: z.coerce.number().int().min(1).max(64).default(1),
   DIRECTORY_REPLICAS: z.coerce.number().int().min(0).max(5).default(0),
   WORKER_SWEEP_EVERY_MS: z.coerce.number().int().min(100).max(3_600_000).default(60_000),
@@ -133,14 +134,18 @@ const Environment = z.object({
   UNKNOWN_LINK_URL: url(['http:', 'https:']),
   ROLLCALL_URL: url(['http:', 'https:']),
   ROLLCALL_BRAND_KEY: z.string().optional(),
+  ROLLCALL_DATA_KEY: z.string().optional(),
   API_URL: url(['http:', 'https:']),
   LEGACY_URL: url(['http:', 'https:']),
   OUTBOUND_ALLOW: networks,
   ASSETS_URL: orLocal(['s3:']),
   MAX_ASSET_MB: z.coerce.number().int().min(1).max(5_000).default(100),
+  EXPORT_FILE_ROWS: z.coerce.number().int().min(1).max(2_000_000).default(1_000_000),
+  SIMULATION_ORDERS: z.coerce.number().int().min(1).max(50_000).default(50_000),
   ROLLCALL_DIR: z.string().default('.rollcall'),
   EMBEDDED_JAVA_HOME: z.string().optional(),
   ES_JAVA_HOME: z.string().optional(),
+  ES_JAVA_OPTS: z.string().optional(),
   JAVA_HOME: z.string().optional(),
   PATH: z.string().default(''),
 });
@@ -198,6 +203,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     clickhouseCluster: env.CLICKHOUSE_CLUSTER,
     creatorLookupCredits: env.CREATOR_LOOKUP_CREDITS,
     directoryAlias: env.DIRECTORY_ALIAS,
+    directoryReports: (env.DIRECTORY_REPORTS ?? (env.DATABASE_URL === undefined ? 'owners' : 'none')) === 'owners',
     directoryLayout: { shards: env.DIRECTORY_SHARDS, replicas: env.DIRECTORY_REPLICAS },
     workerLostAfterMs: env.WORKER_LOST_AFTER_MS,
     workerSweepEveryMs: env.WORKER_SWEEP_EVERY_MS,
@@ -227,15 +233,18 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     apiUrl: env.API_URL?.replace(/\/$/, ''),
     legacyUrl: env.LEGACY_URL,
     unknownLinkUrl: env.UNKNOWN_LINK_URL,
-    rest: { url: env.ROLLCALL_URL, brandKey: env.ROLLCALL_BRAND_KEY },
+    rest: { url: env.ROLLCALL_URL, brandKey: env.ROLLCALL_BRAND_KEY, dataKey: env.ROLLCALL_DATA_KEY },
     outboundAllow: env.OUTBOUND_ALLOW,
     assetsUrl: elsewhere(env.ASSETS_URL),
     unsharedStorage: env.DATABASE_URL === undefined ? [] : STORAGE.filter((name) => env[name] === undefined),
     maxAssetBytes: env.MAX_ASSET_MB * 1024 * 1024,
+    exportFileRows: env.EXPORT_FILE_ROWS,
+    simulationOrders: env.SIMULATION_ORDERS,
     directory: path.resolve(env.ROLLCALL_DIR),
     java: {
       homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),
       searchPath: env.PATH,
+      options: env.ES_JAVA_OPTS,
     },
     cores: availableParallelism(),
   };

@@ -1,5 +1,5 @@
 import { readConfig } from './config.ts';
-import { ensureDemo } from './local/demo.ts';
+import { ensureDemo, ensureSampleBrand } from './local/demo.ts';
 import { announceRunning, resolveEngines } from './local/engines/running.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
 import { listening, report, step, welcome } from './local/terminal.ts';
@@ -54,8 +54,8 @@ async function main(): Promise<void> {
   await readClock();
   const client = await building;
   const apps = await buildApps(context, client);
-  // With embedded engines there is no separate worker.
-  if (engines.embedded) shutdown.add(startJobs(context, urls.redis).stop);
+  let jobs: ReturnType<typeof startJobs> | undefined;
+  shutdown.add(async () => await jobs?.stop());
   shutdown.add(apps.close);
   const { url, linksUrl } = await listen(apps, config);
   if (client.webApp !== undefined)
@@ -64,10 +64,24 @@ async function main(): Promise<void> {
     });
   // A server that is being stopped withdraws its announcement, and must not announce itself again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
-  const demo = config.urls.postgres ? undefined : await ensureDemo(context, url);
+  const isEmpty = options.empty === true;
+  const demo = config.urls.postgres ? undefined : await ensureDemo(context, url, { isEmpty });
   listening(url, linksUrl);
-  await engines.embedded?.started('elasticsearch');
-  if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
+  async function startWork(): Promise<void> {
+    // Jobs wait, because they would mix the present into the sample's past.
+    if (demo)
+      await ensureSampleBrand(context, demo, {
+        ...{ isEmpty, isEnding: shutdown.isEnding, report },
+        postgresUrl: urls.postgres,
+      });
+    // With embedded engines there is no separate worker.
+    if (engines.embedded && !shutdown.isEnding()) jobs = startJobs(context, urls.redis);
+  }
+  async function fillDirectory(): Promise<void> {
+    await engines.embedded?.started('elasticsearch');
+    if (!config.urls.elasticsearch) await ensureSample(context, creators, options.creators !== undefined);
+  }
+  await Promise.all([startWork(), fillDirectory()]);
   await noteSize(config, context.elastic);
   shutdown.add(() => noteSize(config, context.elastic));
   shutdown.started();

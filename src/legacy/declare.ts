@@ -28,6 +28,14 @@ const NO_PLANS: Problem = {
 
 const Json = z.string().transform((text): unknown => JSON.parse(text));
 
+/** Parameters that every list of `/v1` has since. */
+const SINCE = ['updated_after'];
+
+function withoutLater(query: z.ZodObject): z.ZodObject {
+  const kept = Object.entries(query.shape).filter(([name]) => !SINCE.includes(name));
+  return kept.length === Object.keys(query.shape).length ? query : z.object(Object.fromEntries(kept));
+}
+
 /** `/v1/campaigns` is `/api/v1/campaigns`. */
 export const olderPath = (path: string): string => path.replace(/^\/v1\//, '/api/v1/');
 
@@ -37,7 +45,7 @@ export const olderPath = (path: string): string => path.replace(/^\/v1\//, '/api
  */
 export function inOlderShape(operation: Operation, difference: Difference | undefined): Operation {
   const { path = olderPath(operation.path), query, body, response, read = (raw: RawInput) => raw } = difference ?? {};
-  const unknown = difference?.unknown ?? [];
+  const unknown = [...(difference?.unknown ?? []), ...SINCE];
   const whole = response && operation.answeredAs?.(response);
   const source = whole ?? operation;
   const shown = async (prepared: Prepared, ...requested: Parameters<Prepared['run']>) => {
@@ -49,7 +57,7 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
     ...operation,
     ...{
       path,
-      query: query ?? operation.query,
+      query: withoutLater(query ?? operation.query),
       body: body ?? operation.body,
       response: response ?? operation.response,
     },

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { DirectoryCreatorDetail } from '../directory/schema.ts';
+import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../resources/analytics/schema.ts';
 import {
   Campaign,
   CampaignCreate,
@@ -7,7 +9,7 @@ import {
   CampaignPatch,
   CampaignSaved,
 } from '../resources/campaigns/schema.ts';
-import { CommissionFilter } from '../resources/commissions/schema.ts';
+import { LaterCommissionFilter, PlainCommissionFilter } from '../resources/commissions/schema.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../resources/links/schema.ts';
 import { Shipment, ShipmentCreate, ShipmentPatch } from '../resources/shipments/schema.ts';
 import { OlderWebhook } from '../resources/webhooks/schema.ts';
@@ -26,7 +28,7 @@ const WORDS = '`active` is `live` and `ugc` is `organic_ugc`; both words are acc
 
 const campaigns: Record<string, Difference> = {
   list_campaigns: {
-    query: CampaignFilter.extend({ status: status.optional() }),
+    query: CampaignFilter.omit({ search: true }).extend({ status: status.optional() }),
     response: pageOf(legacyCampaign(Campaign), 'LegacyCampaignList'),
     read: readCampaign,
     says: WORDS,
@@ -91,7 +93,8 @@ const COMMISSIONS =
   '`from` and `to` select by the time of creation, both included. Items have `order_amount`, `commission_amount`, ' +
   '`commission_rate`, `source` (`discount_code`, `link`, `manual`) and `code`.';
 const listed: Difference = {
-  query: CommissionFilter.extend(window),
+  query: PlainCommissionFilter.extend(window),
+  unknown: Object.keys(LaterCommissionFilter).filter((name) => name !== 'sort'),
   response: pageOf(legacyCommission, 'LegacyCommissionList'),
   read: readCommissionWindow,
   says: COMMISSIONS,
@@ -137,6 +140,7 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
       'City and state are plain partial matches of the stored text, without metros, `City, ST` and codes; gender is an exact ' +
       'match. There is no preview.',
   },
+  get_directory_creator: { response: z.object({ data: DirectoryCreatorDetail }), says: 'There is no `meta`.' },
   ...links(now),
   list_commissions: listed,
   list_affiliate_commissions: listed,
@@ -144,6 +148,12 @@ export const differences = (now: () => Date): Readonly<Record<string, Difference
   ...webhooks,
   review_commissions: {
     says: 'Also records a commission by hand: `creator_email`, `amount`, `description`, `status` (`pending`, `approved`) → 201.',
+  },
+  get_analytics: {
+    query: PlainAnalyticsFilter,
+    unknown: [...Object.keys(DimensionFilter), 'compare'],
+    response: Analytics.omit({ previous: true }).meta({ id: 'LegacyAnalytics' }),
+    says: 'There are no filters and no `previous`.',
   },
   refresh_content: {
     path: '/api/v1/content/{id}',

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CallerKind } from '../engines/postgres/tables.ts';
+import type { CallerKind } from '../access/keys/queries.ts';
 import type { Operation } from '../operation/operation.ts';
 import { type Problem, validationError } from '../values/errors.ts';
 import { type Bound, bind, type Tool } from './tools.ts';
@@ -66,9 +66,15 @@ function withoutRepeats(all: readonly Bound[]): Bound[] {
 export function openCatalog(operations: readonly Operation[]): Catalog {
   const isTool = ({ forAgents, takesFile, callers }: Operation) =>
     forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
-  const bound = withoutRepeats(operations.filter(isTool).map(bind));
-  const byName = new Map(bound.map((one) => [one.operation.id, one]));
-  const toolsets = new Set(bound.map(({ operation }) => toolsetOf(operation)));
+  const offered = operations.filter(isTool);
+  const ids = new Set(offered.map(({ id }) => id));
+  const toolsets = new Set(offered.map(toolsetOf));
+  let kept: Map<string, Bound> | undefined;
+  /** The tools by name. Describing them all takes as long as the rest of the start, so the first message does it. */
+  const tools = (): Map<string, Bound> => {
+    kept ??= new Map(withoutRepeats(offered.map(bind)).map((one) => [one.operation.id, one]));
+    return kept;
+  };
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
 
   function problemsOf(query: URLSearchParams): Problem[] {
@@ -81,7 +87,7 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
         .filter((name) => !toolsets.has(name))
         .map((name) => wrong('toolsets', 'unknown', `has no set ${name}; there are ${[...toolsets].join(', ')}.`)),
       ...(listed(query, 'tools') ?? [])
-        .filter((name) => !byName.has(name))
+        .filter((name) => !ids.has(name))
         .map((name) => wrong('tools', 'unknown', `has no tool ${name}.`)),
     ];
   }
@@ -92,11 +98,11 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     const problems = problemsOf(query);
     if (problems.length > 0) throw validationError(problems);
     const sets = listed(query, 'toolsets');
-    const tools = listed(query, 'tools');
+    const named = listed(query, 'tools');
     const isChosen = ({ operation }: Bound) =>
-      (!(sets || tools) || sets?.includes(toolsetOf(operation)) || tools?.includes(operation.id)) === true;
+      (!(sets || named) || sets?.includes(toolsetOf(operation)) || named?.includes(operation.id)) === true;
     const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
-    const chosen = bound
+    const chosen = [...tools().values()]
       .filter(isChosen)
       .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'))
       .map((one) => ({
@@ -118,5 +124,5 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     return selection;
   }
 
-  return { find: (name) => byName.get(name), toolsets: [...toolsets], select };
+  return { find: (name) => tools().get(name), toolsets: [...toolsets], select };
 }

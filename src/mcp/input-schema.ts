@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { type Json, jsonSchemaOf } from '../operation/words/schema.ts';
+import { SEPARATOR } from '../values/page.ts';
 import { UNTRUSTED } from '../values/untrusted.ts';
 import { isRecord } from '../values/wire.ts';
 
@@ -19,6 +20,7 @@ export function toolSchemaOf(shape: z.ZodType, io: 'input' | 'output'): Json {
  * violated, and the error then says what is valid.
  */
 const LEFT_OUT = new Set([
+  SEPARATOR,
   ...['id', '$ref', 'example', 'examples', 'additionalProperties', 'pattern'],
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems'],
 ]);
@@ -63,6 +65,6 @@ function shortened(schema: Json): Json {
   const branches = anyOf.filter(isRecord);
   const [first, ...others] = branches.filter(({ type }) => type !== 'null');
   if (!first || others.some(({ type }) => type !== 'string' || first.type !== 'string')) return schema;
-  if (others.length > 0) return { type: 'string', format: 'date-time', ...rest };
+  if (others.length > 0) return { type: 'string', ...rest };
   return { ...first, ...rest };
 }

@@ -3,6 +3,7 @@ import type { ForAgents, Operation } from '../operation/operation.ts';
 import { exampleOf, idInPath } from '../operation/words/examples.ts';
 import { idOf } from '../operation/words/ids.ts';
 import { type Json, jsonSchemaOf } from '../operation/words/schema.ts';
+import { PLATFORM_NAMES } from '../values/fields.ts';
 import { isRecord } from '../values/wire.ts';
 import { toolSchemaOf } from './input-schema.ts';
 
@@ -19,9 +20,19 @@ export interface Inputs {
 /** Explained once in the instructions, for every list and every change. */
 const PAGING = ['page', 'limit'];
 /** Filters whose names say it. */
-const PLAIN = ['creator_email', 'campaign_id'];
+const PLAIN = [
+  'creator_email',
+  'campaign_id',
+  'link_id',
+  'integration_id',
+  'order_id',
+  'currency',
+  'status',
+  ...['from', 'to', 'date_from', 'date_to'],
+  ...['country', 'creator', 'campaign', 'account', 'method', 'tag', 'type', 'event', 'key_id', 'operation', 'line_id'],
+];
 /** Parameters of every list that the instructions explain and the tools omit. */
-const UNLISTED = ['created_after', 'created_before', 'offset'];
+const UNLISTED = ['created_after', 'created_before', 'updated_after', 'offset'];
 const OF_EVERY_CHANGE = {
   mode: { enum: ['apply', 'plan'] },
   idempotency_key: { type: 'string' },
@@ -43,24 +54,48 @@ const firstSentence = (text: string): string =>
   text
     .split(/(?<=\.) /, 1)
     .join('')
-    .replace(/; (?:null|empty|case is ignored)[^;.]*/g, '')
+    .replace(`: ${PLATFORM_NAMES}`, '')
+    .replace(/; (?:(?:null|empty|case is ignored)[^;.]*|[^;.]* when omitted)/g, '')
     .replace(/\.$/, '');
 
-const LITTLE_WORDS = ['the', 'its', 'only', 'with', 'this', 'those', 'new', 'that', 'for', 'and', 'belongs'];
+const LITTLE_WORDS = [
+  ...['the', 'its', 'only', 'with', 'this', 'those', 'new', 'that', 'for', 'and', 'belongs'],
+  ...[
+    'address',
+    'free',
+    'number',
+    'text',
+    'url',
+    'when',
+    'ends',
+    'your',
+    'own',
+    'gives',
+    'mail',
+    'what',
+    'row',
+    'about',
+  ],
+];
 const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
 
-/** Whether the names of a tool and its argument have each word of a description, such as "Campaign id". */
+/** Whether the names of a tool and its argument have each word of a description, such as "Campaign id", or its beginning. */
 function isInNames(text: string, names: readonly string[]): boolean {
-  const known = [...LITTLE_WORDS, ...names.flatMap(wordsOf)];
-  return wordsOf(text).every((word) => known.includes(word));
+  const known = names.flatMap(wordsOf);
+  const isKnown = (word: string) => LITTLE_WORDS.includes(word) || known.some((name) => word.startsWith(name));
+  return wordsOf(text).every(isKnown);
 }
 
 /** Whether a filter's name says as much as its description, or the instructions say it. */
 const isPlain = (name: string, text: string) =>
   PAGING.includes(name) || (PLAIN.includes(name) && text.startsWith('Only '));
 
+/** The instructions say which times a window takes. */
+const isOfWindow = (text: string) => /^(?:Start|End) of the (?:period|window): /.test(text);
+
 function described({ description, ...schema }: Json, name: string, { id, method }: Operation): Json {
-  if (typeof description !== 'string' || (method === 'GET' && isPlain(name, description))) return schema;
+  if (typeof description !== 'string' || isOfWindow(description)) return schema;
+  if (method === 'GET' && isPlain(name, description)) return schema;
   const text = firstSentence(description);
   return isInNames(text, [id, name]) ? schema : { ...schema, description: text };
 }

@@ -35,7 +35,7 @@ function assertRates({ highestRatePpm }: PolicyRow, { rate }: Weighed, entries: 
   const tooHigh = numbersSet(entries, rate).find((ppm) => ppm > highestRatePpm);
   if (tooHigh === undefined) return;
   const [percent, most] = [fromPpm(tooHigh), fromPpm(highestRatePpm)];
-  throw refused('highest_rate', `${percent} % is above the highest rate, ${most} %.`);
+  throw refused('highest_rate', `${percent}% is above the highest rate, ${most}%.`);
 }
 
 interface Money {

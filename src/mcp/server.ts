@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Request as Requested } from '../access/keys/identify.ts';
-import type { CallerKind } from '../engines/postgres/tables.ts';
+import type { CallerKind } from '../access/keys/queries.ts';
 import type { Door } from '../http/gate.ts';
 import { ApiError, errorBody, toApiError } from '../values/errors.ts';
 import { isPresent } from '../values/untrusted.ts';

@@ -95,7 +95,9 @@ function readArguments(operation: Operation, { places, properties }: Inputs, arg
     else if (value !== null) {
       const schema = properties[name] ?? (name === 'offset' ? { type: 'integer' } : {});
       const text = textOf(value, schema);
-      if (text === undefined) problems.push(notText(name, value, schema));
+      const list = place === 'query' ? listOf(value, schema) : undefined;
+      if (list) raw.query[name] = list;
+      else if (text === undefined) problems.push(notText(name, value, schema));
       else raw[place][name] = text;
     }
   }
@@ -111,9 +113,14 @@ function textOf(value: unknown, schema: Json): string | undefined {
   const types = typesOf(schema);
   if (typeof value === 'number')
     return types.includes('integer') || types.includes('number') ? String(value) : undefined;
-  if (typeof value === 'boolean') return types.includes('boolean') ? String(value) : undefined;
-  if (!Array.isArray(value) || !types.includes('array')) return undefined;
-  return value.every((one) => typeof one === 'string' && !one.includes(',')) ? value.join(',') : undefined;
+  return typeof value === 'boolean' && types.includes('boolean') ? String(value) : undefined;
+}
+
+/** The values of a list, which a query may give one at a time. */
+function listOf(value: unknown, schema: Json): string[] | undefined {
+  if (!Array.isArray(value) || !typesOf(schema).includes('array')) return undefined;
+  const texts = value.map((one) => textOf(one, { type: ['string', 'integer'] }));
+  return texts.every((one) => one !== undefined) ? texts : undefined;
 }
 
 function notText(field: string, value: unknown, schema: Json): Problem {

@@ -18,11 +18,13 @@ import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
 import { applyRoutes } from '../pages/apply/routes.ts';
 import { fileRoutes } from '../pages/files/routes.ts';
+import { forgetRoutes } from '../pages/forget/routes.ts';
+import { meRoutes } from '../pages/me/routes.ts';
 import { pageRoutes } from '../pages/serve.ts';
 import { shareRoutes } from '../pages/share/routes.ts';
 import { sessionOperations } from '../resources/nouns.ts';
 import { clientRoutes } from '../web-app/client.ts';
-import { entranceRoute, webAppRoutes } from '../web-app/routes.ts';
+import { appRedirect, entranceRoute, webAppRoutes } from '../web-app/routes.ts';
 import { interfaces } from './interfaces.ts';
 import { openProcessMetrics } from './metrics/open.ts';
 
@@ -52,6 +54,8 @@ export async function buildApps(
     scriptRoutes(app);
     pluginRoutes(app, context, metrics);
     applyRoutes(app, context, metrics);
+    forgetRoutes(app, context, metrics);
+    meRoutes(app, context, metrics);
     fileRoutes(app, context, metrics);
     await pageRoutes(app, context, metrics);
     shareRoutes(app, context);
@@ -78,6 +82,8 @@ export async function buildApps(
   await serveLinks(links);
   // Links in mails are on this host, and the web app is on the API's: at `API_URL`, or at the same host name with the
   // API's port.
-  entranceRoute(links, ({ hostname }) => config.apiUrl ?? `http://${hostname}:${config.port}`);
+  const originOf = ({ hostname }: { hostname: string }) => config.apiUrl ?? `http://${hostname}:${config.port}`;
+  entranceRoute(links, originOf);
+  appRedirect(links, originOf);
   return { api, links, close: async () => void (await Promise.all([api.close(), links.close()])) };
 }

@@ -1,10 +1,11 @@
+import { followChanges } from '../directory/changes/jobs.ts';
 import { followLedger, forgetSentBatches } from '../figures/jobs.ts';
 import { followClicks } from '../links-host/jobs.ts';
 import { forgetIdempotencyKeys } from '../operation/idempotency/jobs.ts';
 import type { Follower, Job, JobPlan, QueuedWork } from '../operation/job.ts';
 import { nouns } from '../resources/nouns.ts';
 import { foldStoreDeliveries } from '../resources/store-deliveries/folding/jobs.ts';
-import { followMails, forgetEvents, forgetOldMails, settleCharges } from './system-jobs.ts';
+import { followMails, forgetEvents, forgetOldMails, partitionCredits, settleCharges } from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [
   ...nouns.flatMap(({ jobs }) => jobs),
@@ -12,6 +13,7 @@ export const JOBS: readonly Job[] = [
   forgetEvents,
   forgetOldMails,
   forgetIdempotencyKeys,
+  partitionCredits,
 ];
 
 export const WORK: readonly QueuedWork[] = nouns.flatMap(({ work }) => work);
@@ -24,6 +26,7 @@ export const FOLLOWERS: readonly Follower[] = [
   foldStoreDeliveries,
   followClicks,
   followLedger,
+  followChanges,
   settleCharges,
   followMails,
 ];

@@ -4,7 +4,7 @@ import module from 'node:module';
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 19)) {
   process.stderr.write(
-    `Rollcall needs Node 22.19 or newer; this is ${process.versions.node}. Run \`npm ci\` first: it brings the Node that npm start uses.\n`,
+    `Rollcall needs Node 22.19 or newer; this is ${process.versions.node}. Run \`npm ci --omit=dev\` first: it brings the Node that npm start uses.\n`,
   );
   process.exit(1);
 }

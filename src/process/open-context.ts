@@ -11,6 +11,7 @@ import { openPostgres } from '../engines/postgres/open.ts';
 import { openRedis } from '../engines/redis/open.ts';
 import { olderItem } from '../legacy/events.ts';
 import type { Context } from '../operation/context.ts';
+import { openCallRecord } from '../resources/requests/actions.ts';
 import { type Clock, systemClock } from '../values/clock.ts';
 import type { Config } from '../values/config.ts';
 import type { Log } from '../values/log.ts';
@@ -94,21 +95,24 @@ export function openContext(
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
   const files = openFiles(config);
   const live = openLiveIndex(elastic, config.directoryAlias);
-  const directory = openDirectory(elastic, live);
+  const directory = openDirectory(elastic, live, postgres.db, redis);
   const mailer = openMailer(mailOptions(config));
   const pageLinks = openPageLinks(config, secrets);
+  const failures = openRepeatedFailures(log, systemClock);
+  const now = clock ?? sandbox?.clock ?? systemClock;
+  const calls = openCallRecord({ clickhouse, clock: now, secrets, failures });
   return {
     context: {
-      ...{ config, log, failures: openRepeatedFailures(log, systemClock) },
-      clock: clock ?? sandbox?.clock ?? systemClock,
+      ...{ config, log, failures, clock: now },
       ...{ postgres, redis, clicksRedis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
-      stopping: new AbortController(),
+      ...{ calls, stopping: new AbortController() },
     },
     readClock: async () => await sandbox?.refresh(),
     close: async () => {
       live.close();
       sandbox?.stop();
       mailer.close();
+      await calls.close();
       await Promise.all([elastic.close(), clickhouse.close(), redis.close(), clicksRedis.close(), postgres.close()]);
     },
   };

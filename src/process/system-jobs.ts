@@ -1,3 +1,4 @@
+import { makeMonths } from '../access/credits/months/actions.ts';
 import { settleAll } from '../access/credits/settle.ts';
 import { forgetMails } from '../mail/forget.ts';
 import { sendDueMails } from '../mail/sender.ts';
@@ -37,4 +38,11 @@ export const forgetEvents: Job = {
   everyMs: HOUR_MS,
   asksFor: 'events older than 30 days that every consumer has received',
   run: ({ postgres, clock }) => pruneOutbox(postgres.db, CONSUMER_NAMES, clock.now()),
+};
+
+export const partitionCredits: Job = {
+  name: 'partition-credits',
+  everyMs: HOUR_MS,
+  asksFor: 'months of credits without a partition, up to the next month',
+  run: ({ postgres, clock }) => makeMonths(postgres.db, clock.now()),
 };

@@ -1,6 +1,5 @@
-import type { Provider } from '../engines/postgres/attribution-tables.ts';
 import { generic } from './generic.ts';
-import type { StoreClient } from './provider.ts';
+import type { Provider, StoreClient } from './provider.ts';
 import { shopify } from './shopify.ts';
 import { woocommerce } from './woocommerce.ts';
 

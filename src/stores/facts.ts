@@ -1,8 +1,27 @@
+/** A line of goods. */
+export interface ItemFacts {
+  /** As refunds name the line. */
+  lineId: string;
+  sku: string | null;
+  title: string | null;
+  quantity: number;
+  /** After discounts, without tax, before any refund. */
+  amountMinor: number;
+}
+
+/** What a refund gives back of a line. */
+export interface RefundedItem {
+  lineId: string;
+  amountMinor: number;
+}
+
 /** A refund as its store names it, in minor units of the order's currency. */
 export interface RefundFacts {
   refundId: string;
   amountMinor: number;
   at: Date;
+  /** Where the store says which lines it is for. */
+  items?: readonly RefundedItem[];
 }
 
 /** Refunds as one delivery reports them. */
@@ -32,6 +51,8 @@ export interface OrderFacts extends ReceivedRefunds {
   isRenewal: boolean;
   /** Where the store reports it with the order. */
   dispute: DisputeFacts | null;
+  /** Undefined: the store does not say what was bought. */
+  items?: readonly ItemFacts[] | undefined;
 }
 
 /** What became of a charge that the customer's bank asks back. */

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { askStore, type OrderPage, type Since, type Store, type StoreRequest } from './provider.ts';
+import { askStore, type OrderPage, type Since, type Store, type StoreRequest, StoreTime } from './provider.ts';
 
 const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.string().max(4_000).nullish() });
 
 /** Asks for changed orders; undefined of a store that does not list them. */
 export async function listGenericOrders(
   store: Store,
-  { since, cursor }: Since,
+  { since, before, cursor }: Since,
   credentials: StoreRequest<unknown>['credentials'],
 ): Promise<OrderPage | undefined> {
   const query = new URLSearchParams({ updated_since: since.toISOString(), ...(cursor === null ? {} : { cursor }) });
@@ -18,7 +18,9 @@ export async function listGenericOrders(
     isList: true,
   });
   if (!answer) return undefined;
-  const next = answer.next_cursor || null;
+  const last = StoreTime.safeParse(answer.orders.at(-1)?.updated_at).data;
+  const isOver = before !== undefined && last !== undefined && last >= before;
+  const next = isOver ? null : answer.next_cursor || null;
   return {
     // The time that a webhook is sent stands for its order's; a list has none.
     orders: answer.orders.map((data) => ({

@@ -38,10 +38,37 @@ export const GenericStoreCoupon = z
     description: 'The answer of a generic store to `GET /coupons/{code}`; 404 when it has none of that code.',
   });
 
-const Refund = z.object({
+const sku = z
+  .string()
+  .trim()
+  .min(1)
+  .max(200)
+  .refine((text) => !/\p{Cc}/u.test(text) && text.isWellFormed(), 'must be text without control characters');
+
+const RefundedItem = z.object({
+  sku: sku
+    .describe('SKU of the refunded line, as in `items`; its `title` if it has none.')
+    .meta({ example: 'SERUM-30' }),
+  amount: Decimal.describe('What was refunded of the line, in major units.').meta({ example: 25 }),
+});
+
+const refundedItems = z
+  .array(RefundedItem)
+  .optional()
+  .describe('Which lines the refund is for, so that figures by product are right. They need not add up to `amount`.');
+
+const GenericItem = z.object({
+  sku: sku.nullish().describe('Stock keeping unit of the product. Figures by product use `title` without it.'),
+  title: z.string().max(1_000).nullish().describe('Name of the product.'),
+  quantity: z.number().int().min(0).max(1_000_000).default(1).describe('How many of it were bought.'),
+  amount: Decimal.describe('What was paid for the line, in major units: after discounts, without tax, before refunds.'),
+});
+
+export const GenericRefund = z.object({
   refund_id: StoreId.describe('Id of the refund, the same in every report of it.'),
   amount: Decimal.describe('Refunded goods, in major units. It reduces the amount that commission is paid on.'),
   at: StoreTime.describe('When it was refunded.'),
+  items: refundedItems,
 });
 
 /** Too many values are refused, not ignored. */
@@ -53,7 +80,8 @@ function amountProblem(amount: bigint, currency: string): string | undefined {
   return `must be at least 0 with at most ${decimalsOf(currency)} decimals in ${currency}`;
 }
 
-const fields = {
+/** Of an order, as its store reports it. */
+export const orderFields = {
   order_id: StoreId.describe('Id of the order at this store. A later report with the same id updates the order.'),
   currency: Currency.describe('Currency of the order and its refunds.'),
   amount: Decimal.optional().describe(
@@ -74,11 +102,17 @@ const fields = {
   codes: Carried.describe('Discount codes redeemed with the order. The first one that qualifies earns it.'),
   click_ids: Carried.describe("Values of `click_id` in the landing page's address, as the short link added it."),
   refunds: z
-    .array(Refund)
+    .array(GenericRefund)
     .optional()
     .describe(
       'With `amount`: all refunds of the order; a missing one counts as reverted. Without: only new refunds. ' +
         'Required for `order.refunded`.',
+    ),
+  items: z
+    .array(GenericItem)
+    .optional()
+    .describe(
+      'What was bought, for figures by product. The first 200 lines are kept. They need not add up to `amount`.',
     ),
   test: z.boolean().optional().describe('True for an order that was placed to try the store: it pays nobody.'),
   is_renewal: z
@@ -94,21 +128,32 @@ const fields = {
     ),
 };
 
-const Order = z
-  .object(fields)
-  .superRefine((order: Unchecked<'currency' | 'amount' | 'refunds'>, context) => {
-    const { data: currency } = Currency.safeParse(order.currency);
-    if (currency === undefined) return;
-    const check = (one: unknown, path: (string | number)[]) => {
-      const message = typeof one === 'bigint' ? amountProblem(one, currency) : undefined;
-      if (typeof one !== 'bigint' || message === undefined) return;
-      context.addIssue({ code: 'custom', path, message, input: writeDecimal(one) });
-    };
-    check(order.amount, ['amount']);
-    const refunds = Array.isArray(order.refunds) ? order.refunds : [];
-    for (const [i, refund] of refunds.entries()) check(Object(refund).amount, ['refunds', i, 'amount']);
-  }, besideOthers)
-  .meta({ id: 'GenericStoreOrder' });
+/** Amounts must be whole in the currency of the order. */
+export function checkAmounts(
+  order: Unchecked<'currency' | 'amount' | 'refunds' | 'items'>,
+  context: z.core.$RefinementCtx,
+): void {
+  const { data: currency } = Currency.safeParse(order.currency);
+  if (currency === undefined) return;
+  const check = (one: unknown, path: (string | number)[]) => {
+    const message = typeof one === 'bigint' ? amountProblem(one, currency) : undefined;
+    if (typeof one !== 'bigint' || message === undefined) return;
+    context.addIssue({ code: 'custom', path, message, input: writeDecimal(one) });
+  };
+  check(order.amount, ['amount']);
+  const refunds = Array.isArray(order.refunds) ? order.refunds : [];
+  const eachItem = (of: unknown, path: (string | number)[]) => {
+    const items = Array.isArray(of) ? of : [];
+    for (const [i, item] of items.entries()) check(Object(item).amount, [...path, 'items', i, 'amount']);
+  };
+  eachItem(order.items, []);
+  for (const [i, refund] of refunds.entries()) {
+    check(Object(refund).amount, ['refunds', i, 'amount']);
+    eachItem(Object(refund).items, ['refunds', i]);
+  }
+}
+
+const Order = z.object(orderFields).superRefine(checkAmounts, besideOthers).meta({ id: 'GenericStoreOrder' });
 export type Order = z.output<typeof Order>;
 
 export const Envelope = z.object({ event: z.string(), createdAt: StoreTime });

@@ -1,5 +1,5 @@
 import { distinct } from './click.ts';
-import type { OrderFacts, RefundFacts } from './facts.ts';
+import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.ts';
 import { listGenericOrders } from './generic-list.ts';
 import {
   Envelope,
@@ -10,6 +10,7 @@ import {
   type Order,
   Placed,
 } from './generic-schema.ts';
+import { keptItems, lineText } from './items.ts';
 import { toMinorUnits } from './money.ts';
 import {
   askStore,
@@ -41,15 +42,36 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
     : { state: 'inactive' };
 }
 
+/** Refunds name lines by their SKU, or by their title. */
+export const refundedItemsOf = (
+  items: readonly { sku: string; amount: bigint }[] | undefined,
+  currency: string,
+): RefundedItem[] =>
+  (items ?? []).flatMap(({ sku, amount }) => {
+    const [lineId, amountMinor] = [lineText(sku), toMinorUnits(amount, currency)];
+    return lineId === null || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
+  });
+
 function refundsOf({ refunds = [], currency }: Order): RefundFacts[] {
-  return refunds.map(({ refund_id, amount, at }) => ({
+  return refunds.map(({ refund_id, amount, at, items }) => ({
     refundId: refund_id,
     amountMinor: toMinorUnits(amount, currency),
     at,
+    items: refundedItemsOf(items, currency),
   }));
 }
 
-function factsOf(order: Order, sentAt: Date): OrderFacts {
+function itemsOf({ items, currency }: Order): ItemFacts[] | undefined {
+  const lines = items?.map((item, place) => {
+    const [sku, title] = [lineText(item.sku), lineText(item.title)];
+    const amountMinor = toMinorUnits(item.amount, currency);
+    return { lineId: sku ?? title ?? `#${place}`, sku, title, quantity: item.quantity, amountMinor };
+  });
+  return lines && keptItems(lines);
+}
+
+/** What a report says of its order. */
+export function factsOf(order: Order, sentAt: Date): OrderFacts {
   const { amount, placed_at } = parseBody(Placed, order);
   return {
     orderId: order.order_id,
@@ -67,6 +89,7 @@ function factsOf(order: Order, sentAt: Date): OrderFacts {
     isTest: order.test ?? false,
     isRenewal: order.is_renewal ?? false,
     dispute: order.dispute ? { disputeId: DISPUTE, status: order.dispute, at: order.updated_at ?? sentAt } : null,
+    items: itemsOf(order),
   };
 }
 

@@ -7,6 +7,8 @@ import { problemsOf } from '../values/problems.ts';
 import { WebAddress } from '../values/web-address.ts';
 import type { DisputeOfOrder, OrderFacts, RefundOfOrder } from './facts.ts';
 
+export type Provider = 'shopify' | 'woocommerce' | 'generic';
+
 /** What calls to a store need. */
 export interface Store {
   baseUrl: string;
@@ -123,6 +125,8 @@ export interface StoreClient {
 /** Which page of a store's changed orders: the cursor is that of the page before. */
 export interface Since {
   since: Date;
+  /** Only changes before this time, where the store can say so. */
+  before?: Date;
   cursor: string | null;
 }
 

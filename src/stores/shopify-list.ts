@@ -11,7 +11,7 @@ const MARGIN = 0.9;
 const MONEY = '{ shopMoney { amount currencyCode } }';
 
 const LINES = `pageInfo { hasNextPage endCursor } nodes {
-  id title quantity isGiftCard requiresShipping product { id }
+  id title sku quantity isGiftCard requiresShipping product { id }
   originalUnitPriceSet ${MONEY}
   discountAllocations { allocatedAmountSet ${MONEY} }
   taxLines { priceSet ${MONEY} }
@@ -58,6 +58,7 @@ const connectionOf = <T>(node: z.ZodType<T>) => z.object({ pageInfo: PageInfo, n
 const Line = z.object({
   id: z.string(),
   title: z.string(),
+  sku: z.string().nullish(),
   quantity: z.number().int(),
   isGiftCard: z.boolean(),
   requiresShipping: z.boolean(),
@@ -154,6 +155,7 @@ function isTip(
 const lineOf = (line: Line, order: Order) => ({
   id: numberOf(line.id),
   title: line.title,
+  sku: line.sku ?? null,
   quantity: line.quantity,
   gift_card: line.isGiftCard,
   ...(isTip(line, order) ? { tip: {} } : {}),
@@ -250,8 +252,9 @@ async function requestPage(
   }
 }
 
-export async function listShopifyOrders(store: Store, { since, cursor }: Since): Promise<OrderPage> {
-  const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'` };
+export async function listShopifyOrders(store: Store, { since, before, cursor }: Since): Promise<OrderPage> {
+  const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
+  const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
   const { data, waitMs, first } = await requestPage(store, request);
   const { nodes, pageInfo } = data.orders;
   const orders: OrderPage['orders'] = [];

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Currency } from '../values/money.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
-import type { DisputeFacts, OrderFacts, RefundFacts } from './facts.ts';
+import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import { keptItems, lineText } from './items.ts';
 import { type Lenient, lenient } from './lenient.ts';
 import { Decimal, sumOf, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, headerOf, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
@@ -75,6 +76,8 @@ const LineItem = Kind.extend({
   id: StoreId.nullish(),
   price: Decimal,
   quantity: z.number().int().min(0),
+  sku: z.unknown().optional(),
+  title: z.unknown().optional(),
   total_discount: Decimal.nullish(),
   discount_allocations: z.array(z.object({ amount: Decimal })).nullish(),
   tax_lines: z.array(z.object({ price: Decimal })).nullish(),
@@ -116,6 +119,20 @@ function goodsOf(line: LineItem, taxesIncluded: boolean): bigint {
   return line.price * BigInt(line.quantity) - sumOf(discounts) - taxes;
 }
 
+/** Lines without an id are named by their place. */
+const lineIdOf = ({ id }: LineItem, place: number): string => id ?? `#${place}`;
+
+function itemsOf({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
+  const items = lines.map((line, place) => ({
+    lineId: lineIdOf(line, place),
+    sku: lineText(line.sku),
+    title: lineText(line.title),
+    quantity: line.quantity,
+    amountMinor: toMinorUnits(goodsOf(line, taxesIncluded), currency),
+  }));
+  return keptItems(items.filter((_item, place) => isOfGoods(lines[place] ?? {})));
+}
+
 /** Refunded shipping does not count as goods. A pending refund has not happened yet. */
 const isGivenBack = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
@@ -128,12 +145,16 @@ function refundOf(
   const goods = refund.refund_line_items.filter(({ line, lineId }) =>
     isOfGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
   );
-  const given = goods.map(({ subtotal, total_tax }) => subtotal - (taxesIncluded ? total_tax : 0n));
+  const givenOf = ({ subtotal, total_tax }: (typeof goods)[number]) => subtotal - (taxesIncluded ? total_tax : 0n);
   const adjustments = refund.order_adjustments.filter(isGivenBack).map(({ amount }) => -amount);
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(sumOf([...given, ...adjustments]), currency),
+    amountMinor: toMinorUnits(sumOf([...goods.map(givenOf), ...adjustments]), currency),
     at: refund.processed_at ?? refund.created_at,
+    items: goods.flatMap((line) => {
+      const amountMinor = toMinorUnits(givenOf(line), currency);
+      return line.lineId === undefined || amountMinor === 0 ? [] : [{ lineId: line.lineId, amountMinor }];
+    }),
   };
 }
 
@@ -175,6 +196,7 @@ function factsOf(order: Order, loose: Lenient): OrderFacts {
     isTest: loose.one('test', z.boolean(), order.test) ?? false,
     isRenewal: isRenewal(order, loose),
     dispute: null,
+    items: itemsOf(order),
   };
 }
 

@@ -38,13 +38,14 @@ function pagesOf({ headers, body }: StoreAnswer<WooOrders>, page: number): numbe
 
 /** Lists what was modified since, then what was put in the trash. */
 export async function listWooOrders(
-  { since, cursor }: Since,
+  { since, before, cursor }: Since,
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
   const requested = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
   const [status, after, page] = requested;
+  const until = before === undefined ? '' : `&modified_before=${gmt(before)}`;
   const answer = await ask(
-    `/orders?status=${status}&modified_after=${gmt(after)}&dates_are_gmt=true` +
+    `/orders?status=${status}&modified_after=${gmt(after)}${until}&dates_are_gmt=true` +
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
   const next = nextOf(requested, answer.body, pagesOf(answer, page));

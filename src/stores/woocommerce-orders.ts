@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { validationError } from '../values/errors.ts';
 import { Currency } from '../values/money.ts';
 import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
-import type { OrderFacts, RefundFacts } from './facts.ts';
+import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import { keptItems, lineText } from './items.ts';
 import { type Lenient, lenient } from './lenient.ts';
 import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, Happened, headerOf, parseBody, type Reading, StoreId } from './provider.ts';
@@ -23,6 +24,16 @@ const WooMoment = WooTime.pipe(Happened);
 /** Totals of lines are after discounts and without tax, whichever way the shop shows its prices. */
 const Line = z.object({ total: Decimal });
 
+const LineItem = Line.extend({
+  id: z.unknown().optional(),
+  sku: z.unknown().optional(),
+  name: z.unknown().optional(),
+  quantity: z.unknown().optional(),
+});
+type LineItem = z.output<typeof LineItem>;
+
+const RefundedLine = Line.extend({ meta_data: z.unknown().optional() });
+
 export const WooOrder = z.object({
   id: StoreId,
   status: z.string(),
@@ -31,7 +42,7 @@ export const WooOrder = z.object({
   date_modified_gmt: WooMoment,
   date_paid_gmt: WooMoment.nullish(),
   total: Decimal,
-  line_items: z.array(Line),
+  line_items: z.array(LineItem),
   fee_lines: z.array(Line).default([]),
   refunds: z.array(z.object({ id: StoreId })).default([]),
   // The rest is read leniently.
@@ -46,7 +57,7 @@ export const WooRefunds = z.array(
     id: StoreId,
     date_created_gmt: WooMoment,
     amount: Decimal,
-    line_items: z.array(Line).default([]),
+    line_items: z.array(RefundedLine).default([]),
     shipping_lines: z.array(z.unknown()).default([]),
     fee_lines: z.array(z.unknown()).default([]),
   }),
@@ -89,20 +100,50 @@ function goodsOf({ line_items, fee_lines }: Order) {
   return { listed, charged: charged > 0n ? charged : 0n };
 }
 
+/** What lines come to after discounts that are fees, in minor units. */
+function amountOf(total: bigint, order: Order): number {
+  const { listed, charged } = goodsOf(order);
+  return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
+}
+
+const quantityOf = ({ quantity }: LineItem): number => z.number().int().min(0).safeParse(quantity).data ?? 1;
+
+const itemsOf = (order: Order): ItemFacts[] =>
+  keptItems(
+    order.line_items.map((line, place) => ({
+      lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
+      sku: lineText(line.sku),
+      title: lineText(line.name),
+      quantity: quantityOf(line),
+      amountMinor: amountOf(line.total, order),
+    })),
+  );
+
+/** Where a line of a refund keeps the id of the line that it gives back. */
+const REFUNDED_LINE = '_refunded_item_id';
+
+/** The line of the order that a line of a refund is for. */
+function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | undefined {
+  const meta = z.array(Meta).safeParse(meta_data).data ?? [];
+  return StoreId.safeParse(meta.find(({ key }) => key === REFUNDED_LINE)?.value).data;
+}
+
 /**
  * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for what,
  * the goods' share of the order.
  */
 function refundOf(refund: WooRefund, order: Order): RefundFacts {
-  const { listed, charged } = goodsOf(order);
+  const { charged } = goodsOf(order);
   const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
-  const lines = -lineTotals(refund.line_items);
-  const ofLines = listed > 0n ? divideHalfEven(lines * charged, listed) : lines;
   const share = order.total > 0n ? divideHalfEven(refund.amount * charged, order.total) : 0n;
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(hasLines ? ofLines : share, order.currency),
+    amountMinor: hasLines ? amountOf(-lineTotals(refund.line_items), order) : toMinorUnits(share, order.currency),
     at: refund.date_created_gmt,
+    items: refund.line_items.flatMap((line) => {
+      const [lineId, amountMinor] = [refundedLineId(line), amountOf(-line.total, order)];
+      return lineId === undefined || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
+    }),
   };
 }
 
@@ -125,6 +166,7 @@ function factsOf(order: Order, refunds: readonly WooRefund[], { one, list }: Len
     isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
     isRenewal: attributes.some(({ name }) => name === RENEWED),
     dispute: null,
+    items: itemsOf(order),
   };
 }
 

@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 
 /** A non-blank argument, so that a variable that a script forgot to set is an error and not a name or a file. */
 export function filled(value: string): string {
@@ -16,3 +16,7 @@ export function wholeNumber(least: number, most: number): (value: string) => num
     return number;
   };
 }
+
+/** Which brand a command is for. */
+export const brandOption = () =>
+  new Option('--brand <id or name>', 'the brand; needed only where there are several').argParser(filled);

@@ -1,8 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../access/keys/plans.ts';
-import { listKeys } from '../../access/keys/queries.ts';
+import { PLAN_NAMES, type PlanName, SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../../access/keys/plans.ts';
+import { type KeyKind, listKeys } from '../../access/keys/queries.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { KeyKind, PlanName, SubscriptionStatus } from '../../engines/postgres/tables.ts';
 import { createBrand, setPlan } from '../../resources/brands/actions.ts';
 import {
   findBrand,
@@ -11,14 +10,27 @@ import {
   listSubscriptions,
 } from '../../resources/brands/queries.ts';
 import { BrandPatch, brandOf } from '../../resources/brands/schema.ts';
-import { filled, wholeNumber } from './arguments.ts';
+import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
-export async function getBrand(db: Db, idOrName: string): Promise<{ id: string; name: string }> {
-  const brand = await findBrand(db, idOrName);
-  if (!brand) throw new Error(`No brand ${JSON.stringify(idOrName)}; give its id or name.`);
-  return brand;
+/** The brands that an error names. */
+const NAMED = 10;
+
+/** The named brand; without a name the only one. */
+export async function getBrand(db: Db, idOrName: string | undefined): Promise<{ id: string; name: string }> {
+  if (idOrName !== undefined) {
+    const brand = await findBrand(db, idOrName);
+    if (!brand) throw new Error(`No brand ${JSON.stringify(idOrName)}; give its id or name.`);
+    return brand;
+  }
+  const brands = new Map((await listBrandPlans(db)).map(({ id, name }) => [id, name]));
+  const [only, ...others] = brands;
+  if (!only) throw new Error('There is no brand yet; create one with `brand create <name>`.');
+  if (others.length === 0) return { id: only[0], name: only[1] };
+  const names = [...brands.values()].slice(0, NAMED).map((name) => JSON.stringify(name));
+  const more = brands.size > NAMED ? ` and ${brands.size - NAMED} more` : '';
+  throw new Error(`There are ${brands.size} brands: ${names.join(', ')}${more}.\nSay which one with --brand.`);
 }
 
 const planOption = () => new Option('--plan <plan>', 'the plan').choices(PLAN_NAMES);
@@ -96,7 +108,7 @@ export function brandCommands(program: Command): void {
     .description('plans')
     .command('set')
     .description('set the plan of a brand; every process applies it within a second')
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .addOption(planOption().makeOptionMandatory())
     .addOption(statusOption())
     .option(
@@ -106,7 +118,7 @@ export function brandCommands(program: Command): void {
     )
     .addOption(new Option('--kind <kind>', 'only one of its two subscriptions').choices(['brand', 'data']))
     .action(
-      (options: { brand: string; plan: PlanName; status?: SubscriptionStatus; credits?: number; kind?: KeyKind }) =>
+      (options: { brand?: string; plan: PlanName; status?: SubscriptionStatus; credits?: number; kind?: KeyKind }) =>
         withEngines(async (engines) => {
           const brand = await getBrand(engines.db, options.brand);
           const change = { plan: options.plan, status: options.status, monthlyCredits: options.credits };

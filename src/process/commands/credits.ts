@@ -1,11 +1,13 @@
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { monthlyCredits } from '../../access/credits/access.ts';
 import { refundRequest } from '../../access/credits/actions.ts';
+import { sumMonth, verifyMonths } from '../../access/credits/months/actions.ts';
+import type { SummedMonth } from '../../access/credits/months/queries.ts';
 import { periodAt } from '../../access/credits/period.ts';
 import { sumEntries } from '../../access/credits/queries.ts';
 import { settle } from '../../access/credits/settle.ts';
 import { listSubscriptions } from '../../resources/brands/queries.ts';
-import { filled } from './arguments.ts';
+import { brandOption, filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
@@ -23,7 +25,7 @@ const COLUMNS = [
 ] as const;
 
 /** A brand's current month, including charges that are not in the ledger yet. */
-async function show(engines: CommandEngines, options: { brand: string; json?: boolean }): Promise<void> {
+async function show(engines: CommandEngines, options: { brand?: string; json?: boolean }): Promise<void> {
   const { db, clock } = engines;
   const brand = await getBrand(db, options.brand);
   const subscription = (await listSubscriptions(db, brand.id)).find(({ kind }) => kind === 'data');
@@ -41,14 +43,44 @@ async function show(engines: CommandEngines, options: { brand: string; json?: bo
   printList(COLUMNS, [item], options.json);
 }
 
+const MONTH_COLUMNS = ['month', 'entries', 'charged', 'refunded', 'sha256', 'emptied_at'] as const;
+
+const monthItem = ({ month, entries, charged, refunded, sha256, emptiedAt }: SummedMonth) => ({
+  ...{ month, entries, charged, refunded, sha256 },
+  emptied_at: emptiedAt?.toISOString() ?? null,
+});
+
+function monthOption(text: string): string {
+  if (!/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) throw new InvalidArgumentError('It must be a month, such as 2027-01.');
+  return text;
+}
+
+async function sum({ db, clock }: CommandEngines, month: string, options: { empty?: boolean; json?: boolean }) {
+  const summed = await sumMonth(db, clock.now(), month, { isEmptied: options.empty === true });
+  printList(MONTH_COLUMNS, [monthItem(summed)], options.json);
+}
+
+async function verify({ db }: CommandEngines, options: { month?: string; copy?: string; json?: boolean }) {
+  const { month, copy } = options;
+  if ((month === undefined) !== (copy === undefined)) throw new Error('--month and --copy belong together.');
+  const verified = await verifyMonths(db, month && copy ? { month, table: copy } : undefined);
+  const isGood = verified.every(({ problems }) => problems.length === 0);
+  const items = verified.map((one) => ({ ...monthItem(one), result: one.problems.length === 0 ? 'ok' : 'WRONG' }));
+  printList([...MONTH_COLUMNS, 'result'], items, options.json);
+  for (const one of verified) {
+    for (const problem of one.problems) process.stderr.write(`${one.month}  ${problem}\n`);
+  }
+  if (!isGood) process.exitCode = 1;
+}
+
 export function creditCommands(program: Command): void {
   const credits = program.command('credits').description('credits');
   credits
     .command('show')
     .description("a brand's credits in the current month, up to the last call")
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .addOption(jsonOption())
-    .action((options: { brand: string; json?: boolean }) => withEngines((engines) => show(engines, options)));
+    .action((options: { brand?: string; json?: boolean }) => withEngines((engines) => show(engines, options)));
   credits
     .command('refund')
     .description('refund what a request paid, once; prints the charge and its credits')
@@ -58,5 +90,23 @@ export function creditCommands(program: Command): void {
         const charge = await refundRequest(engines, id);
         process.stdout.write(`${charge.chargeId}\t${charge.credits}\n`);
       }),
+    );
+  credits
+    .command('sum')
+    .description("sum a past month's charges and refunds by subscription; prints the totals and their hash")
+    .argument('<month>', 'a month whose last billing month ended, such as 2027-01', monthOption)
+    .option('--empty', 'then remove its entries; the sums count instead')
+    .addOption(jsonOption())
+    .action((month: string, options: { empty?: boolean; json?: boolean }) =>
+      withEngines((engines) => sum(engines, month, options)),
+    );
+  credits
+    .command('verify')
+    .description('verify the sums of past months, and their entries where they exist; exits with 1 if they differ')
+    .option('--month <month>', 'only this month, compared with --copy', monthOption)
+    .option('--copy <table>', 'a table with the restored entries of the month', filled)
+    .addOption(jsonOption())
+    .action((options: { month?: string; copy?: string; json?: boolean }) =>
+      withEngines((engines) => verify(engines, options)),
     );
 }

@@ -2,7 +2,6 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Provider } from '../../engines/postgres/attribution-tables.ts';
 import { inWork } from '../../operation/work.ts';
 import {
   type Asking,
@@ -14,12 +13,15 @@ import {
 import { addressWarnings } from '../../resources/integrations/policy.ts';
 import { findBrandOfIntegration, type IntegrationRow, integrations } from '../../resources/integrations/queries.ts';
 import { integrationOf, PROVIDERS, webhookUrlOf } from '../../resources/integrations/schema.ts';
+import { startBackfill } from '../../resources/store-sweeps/backfill/actions.ts';
+import { findBackfill } from '../../resources/store-sweeps/backfill/queries.ts';
+import { backfillOf } from '../../resources/store-sweeps/backfill/schema.ts';
 import { keepWebhooksNow } from '../../resources/store-webhooks/actions.ts';
 import { clientOf } from '../../stores/clients.ts';
-import { AppRefused } from '../../stores/provider.ts';
+import { AppRefused, type Provider } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
-import { filled } from './arguments.ts';
+import { brandOption, filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { readTextFile } from './files.ts';
 import { checkIntegration, reasonOf } from './integration-check.ts';
@@ -27,7 +29,7 @@ import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
 interface ConnectOptions {
-  brand: string;
+  brand?: string;
   provider: Provider;
   url: string;
   tokenFile?: string;
@@ -171,7 +173,7 @@ async function check(engines: CommandEngines, id: string): Promise<void> {
   if (steps.some(({ passed }) => !passed)) process.exitCode = 1;
 }
 
-async function brandOf({ db }: CommandEngines, id: string): Promise<string> {
+async function brandOf({ db }: Pick<CommandEngines, 'db'>, id: string): Promise<string> {
   const brandId = await findBrandOfIntegration(db, id);
   if (!brandId) throw new Error(`No integration ${JSON.stringify(id)}.`);
   return brandId;
@@ -179,7 +181,7 @@ async function brandOf({ db }: CommandEngines, id: string): Promise<string> {
 
 const COLUMNS = ['id', 'provider', 'status', 'webhooks', 'storefront_url', 'name'] as const;
 
-async function list({ db, clock, config }: CommandEngines, options: { brand: string; json?: boolean }): Promise<void> {
+async function list({ db, clock, config }: CommandEngines, options: { brand?: string; json?: boolean }): Promise<void> {
   const { id: brandId } = await getBrand(db, options.brand);
   const items = [];
   const now = clock.now();
@@ -204,12 +206,28 @@ async function disconnect(engines: CommandEngines, id: string): Promise<void> {
   process.stdout.write(`${id}\n`);
 }
 
+/** Starts reading in, or reports how far it is. */
+async function backfill({ db, clock }: CommandEngines, id: string): Promise<void> {
+  const brandId = await brandOf({ db }, id);
+  const running = await findBackfill(db, brandId, id);
+  const actor = { brandId, keyId: null, operation: 'start_store_backfill', requestId: null };
+  const row =
+    running && running.dueAt !== null ? running : await inWork(db, clock, actor, (work) => startBackfill(work, id));
+  const { status, before, reached_at, orders_read, orders_recorded, orders_unread, problem } = backfillOf(row);
+  const far = reached_at === null ? 'nothing read yet' : `read up to ${reached_at}`;
+  process.stdout.write(
+    `${status}: ${far} of orders that changed before ${before}; ${orders_read} read, ${orders_recorded} recorded, ` +
+      `${orders_unread} unreadable\n`,
+  );
+  if (problem !== null) process.stderr.write(`${problem}\n`);
+}
+
 export function integrationCommands(program: Command): void {
   const integration = program.command('integration').description('stores of a brand');
   integration
     .command('connect')
     .description("connect a store; prints the integration's id, and on stderr the URL for its webhooks")
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .addOption(new Option('--provider <provider>', 'the kind of store').choices(PROVIDERS).makeOptionMandatory())
     .requiredOption('--url <url>', "the base of the store's API, such as https://name.myshopify.com", baseUrl)
     .option('--token-file <file>', 'access token; for WooCommerce consumer key:consumer secret; - for stdin', filled)
@@ -225,14 +243,19 @@ export function integrationCommands(program: Command): void {
   integration
     .command('list')
     .description('the stores of a brand')
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .addOption(jsonOption())
-    .action((options: { brand: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
+    .action((options: { brand?: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
   integration
     .command('check')
     .description('look at everything that the connection of a store lives on; each step passes, or fails with the fix')
     .argument('<id>', "the integration's id", filled)
     .action((id: string) => withEngines((engines) => check(engines, id)));
+  integration
+    .command('backfill')
+    .description('read in what a store sold before it was connected, by the worker; again: how far it is')
+    .argument('<id>', "the integration's id", filled)
+    .action((id: string) => withEngines((engines) => backfill(engines, id)));
   integration
     .command('disconnect')
     .description("refuse a store's deliveries from now on and delete its secrets; prints its id")

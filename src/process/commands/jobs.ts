@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { type JobStatus, openJobQueues } from '../job-status.ts';
+import type { JobStatus } from '../job-status.ts';
 import { filled } from './arguments.ts';
-import { withEngines } from './open.ts';
+import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
 const COLUMNS = [
@@ -36,6 +36,12 @@ function itemOf(
   };
 }
 
+/** Loaded only when needed, because it imports every noun: help and wrong arguments do not wait for that. */
+async function openQueues({ redis }: CommandEngines) {
+  const { openJobQueues } = await import('../job-status.ts');
+  return openJobQueues(redis);
+}
+
 export function jobCommands(program: Command): void {
   const jobs = program.command('jobs').description('background work: scheduled, waiting and failed jobs, with reasons');
   jobs
@@ -46,9 +52,9 @@ export function jobCommands(program: Command): void {
     .option('--failed', 'list each failed job with its id')
     .addOption(jsonOption())
     .action((options: { failed?: true; json?: boolean }) =>
-      withEngines(async ({ redis }) => {
+      withEngines(async (engines) => {
         const now = new Date();
-        const found = await openJobQueues(redis).list(now);
+        const found = await (await openQueues(engines)).list(now);
         if (options.failed) {
           const failed = found.flatMap((job) => job.failed.map(({ id, reason }) => ({ id, name: job.name, reason })));
           printList(FAILED_COLUMNS, failed, options.json);
@@ -65,8 +71,8 @@ export function jobCommands(program: Command): void {
     .description('retry a failed job or all failed jobs of a queue, or run a scheduled job now')
     .argument('<id or name>', 'as `jobs list` shows them', filled)
     .action((idOrName: string) =>
-      withEngines(async ({ redis }) => {
-        const retried = await openJobQueues(redis).retry(idOrName);
+      withEngines(async (engines) => {
+        const retried = await (await openQueues(engines)).retry(idOrName);
         if (retried === 0) throw new Error(`No failed job ${JSON.stringify(idOrName)}; see \`jobs list --failed\`.`);
         process.stderr.write(`${retried} ${retried === 1 ? 'job runs' : 'jobs run'} again.\n`);
       }),

@@ -1,17 +1,18 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { refreshAccess } from '../../access/credits/refresh.ts';
-import { createKey, revokeKey } from '../../access/keys/actions.ts';
+import { revokeKey } from '../../access/keys/actions.ts';
 import { hashKey } from '../../access/keys/key-form.ts';
-import { findKey, listKeys } from '../../access/keys/queries.ts';
-import type { KeyKind } from '../../engines/postgres/tables.ts';
+import { findKey, type KeyKind, listKeys } from '../../access/keys/queries.ts';
 import { inWork } from '../../operation/work.ts';
-import { listSubscriptions } from '../../resources/brands/queries.ts';
-import { rotateApiKey } from '../../resources/keys/actions.ts';
+import { makeApiKey, patchApiKey, rotateApiKey } from '../../resources/keys/actions.ts';
+import { LimitsPatch } from '../../resources/keys/schema.ts';
 import { DAY_MS, DURATION_FORM, durationText, HOUR_MS, readDuration } from '../../values/duration.ts';
-import { notFound } from '../../values/errors.ts';
+import { notFound, validationError } from '../../values/errors.ts';
+import { given } from '../../values/patch.ts';
+import { problemsOf } from '../../values/problems.ts';
 import { TimeText } from '../../values/time.ts';
-import { filled } from './arguments.ts';
+import { brandOption, filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
@@ -49,6 +50,70 @@ async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: numbe
   process.stderr.write(`${made.id}: save the key, it is not shown again. ${old.id} ${ends}.\n`);
 }
 
+const whole = (value: string) => {
+  if (!/^\d{1,10}$/.test(value)) throw new InvalidArgumentError('must be a whole number.');
+  return Number(value);
+};
+const texts = (value: string) => value.split(',').map((one) => one.trim());
+const wholes = (value: string) => texts(value).map(whole);
+
+/** `country=US`, given once for each filter. */
+function filter(value: string, others: Record<string, string> = {}): Record<string, string> {
+  const [, name, text] = /^(\w+)=(.+)$/s.exec(value) ?? [];
+  if (name === undefined || text === undefined) throw new InvalidArgumentError('must be name=value.');
+  return { ...others, [name]: text };
+}
+
+interface LimitOptions {
+  monthlyCredits?: number;
+  dailyCredits?: number;
+  callsPerMinute?: number;
+  forcedFilter?: Record<string, string>;
+  allowedAddresses?: string[];
+  alertAt?: number[];
+}
+
+const withLimits = (command: Command): Command =>
+  command
+    .option('--monthly-credits <n>', 'most credits in a billing period', whole)
+    .option('--daily-credits <n>', 'most credits in a UTC day', whole)
+    .option('--calls-per-minute <n>', 'most calls in 60 seconds, at most 100', whole)
+    .option('--forced-filter <name=value>', 'a search filter that always applies to the key; may be repeated', filter)
+    .option('--allowed-addresses <list>', 'addresses and networks that it may be used from, separated by commas', texts)
+    .option('--alert-at <list>', 'percentages at which owners get a mail, such as 80,100', wholes);
+
+/** The limits that the options name. Throws if one is invalid. */
+function limitsIn(options: LimitOptions): LimitsPatch {
+  const { monthlyCredits, dailyCredits, callsPerMinute, forcedFilter, allowedAddresses, alertAt } = options;
+  const limits = {
+    ...{ monthly_credits: monthlyCredits, daily_credits: dailyCredits, calls_per_minute: callsPerMinute },
+    ...{ forced_filters: forcedFilter, allowed_addresses: allowedAddresses, alert_at: alertAt },
+  };
+  const parsed = LimitsPatch.safeParse(limits, { reportInput: true });
+  if (parsed.success) return given(parsed.data);
+  throw validationError(problemsOf(parsed));
+}
+
+const NAMES = Object.keys(LimitsPatch.shape).map((name) => name.replaceAll('_', '-'));
+
+/** Names of limits to remove, as a patch. */
+function removed(value: string): LimitsPatch {
+  const names = texts(value);
+  const unknown = names.find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is not one of ${NAMES.join(', ')}.`);
+  return LimitsPatch.parse(Object.fromEntries(names.map((name) => [name.replaceAll('-', '_'), null])));
+}
+
+async function limit(engines: CommandEngines, keyOrId: string, limits: LimitsPatch): Promise<void> {
+  const { db, clock } = engines;
+  const key = await findKey(db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
+  if (!key) throw notFound('API key');
+  const actor = { brandId: key.brandId, keyId: null, operation: 'update_key', requestId: null };
+  const row = await inWork(db, clock, actor, (work) => patchApiKey(work, key.id, { limits }));
+  await refreshAccess(engines, [key.subscriptionId]);
+  process.stdout.write(`${JSON.stringify(row.limits)}\n`);
+}
+
 /** A key is never an argument, because every process on the machine can read those and shells store them. */
 async function idOrKey(requested: string): Promise<string> {
   if (/^sv[ks]_/.test(requested)) throw new Error("Give the key's id, or - and the key itself on stdin.");
@@ -57,37 +122,41 @@ async function idOrKey(requested: string): Promise<string> {
 
 export function keyCommands(program: Command): void {
   const key = program.command('key').description('API keys');
-  key
-    .command('create')
+  withLimits(key.command('create'))
     .description('create a key; prints it once')
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .addOption(
       new Option('--type <type>', 'which operations the key may call').choices(['brand', 'data']).makeOptionMandatory(),
     )
     .option('--name <name>', 'the name in lists', filled, 'key')
     .option('--expires <time>', 'when it expires', time)
-    .action((options: { brand: string; type: KeyKind; name: string; expires?: Date }) =>
+    .action((options: { brand?: string; type: KeyKind; name: string; expires?: Date } & LimitOptions) =>
       withEngines(async ({ db, clock }) => {
         const brand = await getBrand(db, options.brand);
-        const subscription = (await listSubscriptions(db, brand.id)).find(({ kind }) => kind === options.type);
-        if (!subscription) throw new Error(`${brand.name} has no ${options.type} subscription.`);
-        const made = await createKey(db, clock, {
-          brandId: brand.id,
-          subscriptionId: subscription.id,
-          kind: options.type,
-          name: options.name,
-          ...(options.expires ? { expiresAt: options.expires } : {}),
-        });
+        const { name, type, expires: expires_at } = options;
+        const actor = { brandId: brand.id, keyId: null, operation: 'create_key', requestId: null };
+        const made = await inWork(db, clock, actor, (work) =>
+          makeApiKey(work, { name, type, expires_at, limits: limitsIn(options) }),
+        );
         process.stdout.write(`${made.key}\n`);
         process.stderr.write(`${made.id}: save the key, it is not shown again.\n`);
       }),
     );
+  withLimits(key.command('limit'))
+    .description('set limits of a key, which apply from its next call on; prints all of them')
+    .argument('<id>', "the key's id, or - to read the id or the key itself from stdin", filled)
+    .option('--remove <list>', `limits to remove, separated by commas: ${NAMES.join(', ')}`, removed)
+    .action((requested: string, options: LimitOptions & { remove?: LimitsPatch }) =>
+      withEngines(async (engines) =>
+        limit(engines, await idOrKey(requested), { ...options.remove, ...limitsIn(options) }),
+      ),
+    );
   key
     .command('list')
     .description('the keys of a brand')
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .addOption(jsonOption())
-    .action((options: { brand: string; json?: boolean }) =>
+    .action((options: { brand?: string; json?: boolean }) =>
       withEngines(async ({ db }) => {
         const brand = await getBrand(db, options.brand);
         const items = (await listKeys(db, brand.id)).map((row) => ({

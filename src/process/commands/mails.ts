@@ -8,10 +8,8 @@ import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { renderMail } from '../../mail/render.ts';
 import { inWork } from '../../operation/work.ts';
-// Importing the nouns declares their templates.
-import '../../resources/nouns.ts';
 import { newId } from '../../values/ids.ts';
-import { filled, wholeNumber } from './arguments.ts';
+import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
@@ -35,10 +33,14 @@ async function list({ db }: CommandEngines, options: { brand?: string; limit: nu
   printList(COLUMNS, (await listMails(db, brandId, options.limit)).map(itemOf), options.json);
 }
 
+/** Importing the nouns declares their templates. Commands that render nothing do not wait for it. */
+const declareTemplates = () => import('../../resources/nouns.ts');
+
 /** The mail as it is sent: rendered again from its row, with the same links. */
 async function rendered({ db, config, secrets }: CommandEngines, id: string): Promise<[MailRow, OutgoingMail]> {
   const row = await findMail(db, id);
   if (!row) throw new Error(`No mail ${JSON.stringify(id)}; see \`mail list\`.`);
+  await declareTemplates();
   return [row, renderMail(row, openPageLinks(config, secrets()))];
 }
 
@@ -65,7 +67,8 @@ async function open(engines: CommandEngines, id: string, json: boolean | undefin
 }
 
 /** Queues a test mail, to check that mail arrives; the worker sends it. */
-async function test({ db, clock }: CommandEngines, options: { brand: string; to: string }): Promise<void> {
+async function test({ db, clock }: CommandEngines, options: { brand?: string; to: string }): Promise<void> {
+  await declareTemplates();
   const { id: brandId } = await getBrand(db, options.brand);
   const actor = { brandId, keyId: null, operation: 'cli_mail_test', requestId: null };
   const state = await inWork(db, clock, actor, async (work) => {
@@ -87,7 +90,7 @@ async function release({ db, clock }: CommandEngines, ids: string[], options: { 
   process.stdout.write(`${await releaseMails(db, which, clock.now())}\n`);
 }
 
-async function trust({ db, clock }: CommandEngines, { brand, off }: { brand: string; off?: boolean }): Promise<void> {
+async function trust({ db, clock }: CommandEngines, { brand, off }: { brand?: string; off?: boolean }): Promise<void> {
   const { id } = await getBrand(db, brand);
   await setMailTrust(db, id, off ? null : clock.now());
   process.stdout.write(`${id}\n`);
@@ -125,13 +128,13 @@ export function mailCommands(program: Command): void {
   mail
     .command('trust')
     .description("trust a brand: its name and links no longer hold mails, and it gets an established brand's limit")
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .option('--off', 'no longer trust it')
-    .action((options: { brand: string; off?: boolean }) => withEngines((engines) => trust(engines, options)));
+    .action((options: { brand?: string; off?: boolean }) => withEngines((engines) => trust(engines, options)));
   mail
     .command('test')
     .description('queue a test mail; prints queued or suppressed')
-    .requiredOption('--brand <id or name>', 'the sending brand', filled)
+    .addOption(brandOption())
     .requiredOption('--to <address>', 'the recipient', address)
-    .action((options: { brand: string; to: string }) => withEngines((engines) => test(engines, options)));
+    .action((options: { brand?: string; to: string }) => withEngines((engines) => test(engines, options)));
 }

@@ -1,7 +1,9 @@
 import type { AccessEngines } from '../../access/credits/access.ts';
 import { readConfig } from '../../config.ts';
+import type { DirectoryEngines } from '../../directory/import/writer.ts';
 import { migrateClickHouse } from '../../engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../../engines/clickhouse/open.ts';
+import { openElastic } from '../../engines/elastic/open.ts';
 import { migratePostgres } from '../../engines/postgres/migrate.ts';
 import { type Db, openPostgres, type Postgres } from '../../engines/postgres/open.ts';
 import { readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
@@ -16,7 +18,7 @@ import { clockAhead } from '../sandbox-clock.ts';
 export interface CommandEngines extends AccessEngines {
   /** Links are on the running server, unless `LINKS_URL` is set. */
   config: Config;
-  /** The web app's address: the running server's, or else the configured one. */
+  /** The web app's address: the running server's, or else `API_URL` or the configured port. */
   serverUrl: string;
   /** A server that is known to run on these engines: found on this machine, or named by the environment. */
   knownServerUrl: string | undefined;
@@ -51,7 +53,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       const linksUrl = (config.linksUrlIsSet ? undefined : resolved.linksUrl) ?? config.linksUrl;
       const configuredUrl = `http://${config.host}:${config.port}`;
       const knownServerUrl = resolved.serverUrl ?? config.rest.url ?? (config.portIsSet ? configuredUrl : undefined);
-      const serverUrl = resolved.serverUrl ?? configuredUrl;
+      const serverUrl = resolved.serverUrl ?? config.apiUrl ?? configuredUrl;
       const base = { db: postgres.db, redis, clock: await clockOf(config, postgres.db) };
       await command({ ...base, config: { ...config, linksUrl }, serverUrl, knownServerUrl, secrets });
     } finally {
@@ -88,6 +90,30 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
       await command({ postgres, clicksRedis, clickhouse, clock: await clockOf(config, postgres.db) });
     } finally {
       await Promise.all([clickhouse.close(), clicksRedis.close(), postgres.close()]);
+    }
+  } finally {
+    await stop();
+  }
+}
+
+/** Runs a command on PostgreSQL and Elasticsearch, as those that change the directory need. */
+export async function withDirectory(command: (engines: DirectoryEngines) => Promise<void>): Promise<void> {
+  const config = readConfig();
+  const { urls, stop } = await resolveEngines(config, ['postgres', 'elasticsearch'], {
+    elasticsearchHeapMb: 512,
+    report,
+  });
+  try {
+    if (!urls.postgres || !urls.elasticsearch) throw new Error('PostgreSQL and Elasticsearch are needed.');
+    const postgres = openPostgres(urls.postgres, { max: 3 });
+    const elastic = openElastic(urls.elasticsearch, { connections: 4, timeoutMs: 30_000 });
+    try {
+      await migratePostgres(postgres.db);
+      const base = { db: postgres.db, elastic, clock: await clockOf(config, postgres.db) };
+      const { directoryAlias: alias, directoryLayout: layout } = config;
+      await command({ ...base, alias, layout, secrets: () => readSecrets(config) });
+    } finally {
+      await Promise.all([elastic.close(), postgres.close()]);
     }
   } finally {
     await stop();

@@ -21,6 +21,6 @@ export function openProgram(name: string, description: string): Command {
     .description(description)
     .version(RELEASE, '--version', 'print the version')
     .configureHelp({ optionDescription })
-    .showHelpAfterError()
+    .showHelpAfterError('Add --help to see what it takes.')
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
 }

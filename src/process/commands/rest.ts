@@ -9,6 +9,11 @@ export interface Rest {
   url: string;
   /** Resolves to the answer's body; throws the message of an error response. */
   send(method: 'GET' | 'POST', path: string, body?: object, signal?: AbortSignal): Promise<unknown>;
+  /** Opens a stream; throws the message of an error response, or of a server that cannot be reached. */
+  open(
+    path: string,
+    headers: Record<string, string>,
+  ): Promise<{ body: AsyncIterable<Uint8Array>; headers: Pick<Headers, 'get'> }>;
 }
 
 const Refusal = z.object({
@@ -47,13 +52,15 @@ function demoOf(directory: string): Record<string, string> {
   }
 }
 
-/** Calls the REST API with `ROLLCALL_URL` and `ROLLCALL_BRAND_KEY` from the environment or from the running demo. */
-export function openRest(): Rest {
+/** Calls the REST API with `ROLLCALL_URL` and a key from the environment or from the running demo. */
+export function openRest(kind: 'brand' | 'data' = 'brand'): Rest {
   const { directory, rest } = readConfig();
   const demo = demoOf(directory);
   const url = rest.url ?? demo.ROLLCALL_URL;
-  const key = rest.brandKey ?? demo.ROLLCALL_BRAND_KEY;
-  if (!url || !key) throw new Error('Set ROLLCALL_URL and ROLLCALL_BRAND_KEY, or start the demo with `npm start`.');
+  const [variable, own] =
+    kind === 'brand' ? ['ROLLCALL_BRAND_KEY', rest.brandKey] : ['ROLLCALL_DATA_KEY', rest.dataKey];
+  const key = own ?? demo[variable];
+  if (!url || !key) throw new Error(`Set ROLLCALL_URL and ${variable}, or start the demo with \`npm start\`.`);
   return {
     url,
     send: async (method, where, body, signal) => {
@@ -68,6 +75,12 @@ export function openRest(): Rest {
       });
       const said: unknown = await answer.json().catch(ignoreFailure('its status says enough'));
       if (answer.ok && said !== undefined) return said;
+      throw new RefusedError(url, answer.status, Refusal.safeParse(said).data);
+    },
+    open: async (where, headers) => {
+      const answer = await fetch(new URL(where, url), { headers: { ...headers, authorization: `Bearer ${key}` } });
+      if (answer.ok && answer.body) return { body: answer.body, headers: answer.headers };
+      const said: unknown = await answer.json().catch(ignoreFailure('its status says enough'));
       throw new RefusedError(url, answer.status, Refusal.safeParse(said).data);
     },
   };

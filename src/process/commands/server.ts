@@ -6,6 +6,7 @@ export const SAMPLE_CREATORS = 20_000;
 export interface ServerOptions {
   creators?: number;
   port?: number;
+  empty?: true;
 }
 
 /** Parses the arguments of `npm start`; ends the process for `--help` and for invalid ones. */
@@ -24,6 +25,7 @@ export function readServerOptions(): ServerOptions {
       'port to listen on, 0 for any (default 8080, or the next free one); short links use the next port, or LINKS_PORT',
       wholeNumber(0, 65_535),
     )
+    .option('--empty', 'the brand demo without its sample of 90 days; removes it where it is')
     .parse()
     .opts<ServerOptions>();
 }

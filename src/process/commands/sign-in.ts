@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createSignInPath } from '../../access/sessions/actions.ts';
 import { ensurePersonToSignIn } from '../../resources/people/actions.ts';
-import { filled } from './arguments.ts';
+import { brandOption, filled } from './arguments.ts';
 import { getBrand } from './brands.ts';
 import { withEngines } from './open.ts';
 
@@ -11,9 +11,9 @@ export function signInCommands(program: Command): void {
     .description(
       "print a link that signs in to the web app once, within 15 minutes, as the brand's first owner or as --email",
     )
-    .requiredOption('--brand <id or name>', 'the brand', filled)
+    .addOption(brandOption())
     .option('--email <address>', 'one of its people; for a brand without people, its new first owner', filled)
-    .action((options: { brand: string; email?: string }) =>
+    .action((options: { brand?: string; email?: string }) =>
       withEngines(async (engines) => {
         const brand = await getBrand(engines.db, options.brand);
         const person = await ensurePersonToSignIn(engines, brand.id, options.email);

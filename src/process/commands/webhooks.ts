@@ -1,8 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
-import { eventsShownTo, shownAs } from '../../outbox/events.ts';
+import { eventNames, eventsShownTo, shownAs, type Variant } from '../../outbox/events.ts';
 import { LATEST } from '../../resources/events/schema.ts';
+// Importing the nouns declares their events.
+import '../../resources/nouns.ts';
 import { sampleData } from '../../resources/webhooks/schema.ts';
 import { newId } from '../../values/ids.ts';
 import { forward } from '../listening/forward.ts';
@@ -34,9 +36,17 @@ const outsideOfFeed = () =>
     shownAs('current', name) === undefined ? [older] : [],
   );
 
+const unknownEvents = (names: readonly string[], variant: Variant) =>
+  new Error(
+    `${names.join(', ')} ${names.length === 1 ? 'is not an event' : 'are not events'}. The events are:\n  ${eventNames(variant).join('\n  ')}`,
+  );
+
 /** `--events` as the feed names them: with `--legacy` they are the older names. */
 function typesOf(events: string | undefined, legacy: true | undefined): string[] {
   const names = events?.split(',').flatMap((name) => name.trim() || []) ?? [];
+  const variant = legacy ? 'legacy' : 'current';
+  const unknown = names.filter((name) => !eventNames(variant).includes(name));
+  if (unknown.length > 0) throw unknownEvents(unknown, variant);
   if (!legacy) return names;
   const missing = names.filter((name) => outsideOfFeed().includes(name));
   if (missing.length > 0) {
@@ -46,12 +56,13 @@ function typesOf(events: string | undefined, legacy: true | undefined): string[]
 }
 
 async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
+  const types = typesOf(events, legacy);
   const { directory } = readConfig();
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
   const listening: Listening = {
     ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? LATEST },
-    ...{ variant: legacy ? 'legacy' : 'current', types: typesOf(events, legacy), signal: stopping.signal, print, say },
+    ...{ variant: legacy ? 'legacy' : 'current', types, signal: stopping.signal, print, say },
   };
   try {
     await listen(listening, last, () => {
@@ -92,7 +103,7 @@ async function runTrigger(event: string): Promise<void> {
   const listening = findListening(readConfig().directory);
   if (listening) {
     const data = sampleData('current', event);
-    if (data === undefined) throw new Error(`${event} is not an event; see \`GET /v1/webhooks/events\`.`);
+    if (data === undefined) throw unknownEvents([event], 'current');
     const eventId = newId('evt_test', Date.now());
     const sample = { variant: 'current' as const, eventId, event, createdAt: new Date(), data, isTest: true };
     return await forward(listening.target, listening.secret, sample, print);

@@ -6,7 +6,15 @@ import type { Context } from '../../operation/context.ts';
 import { lagOf } from '../../outbox/relay.ts';
 import { CONSUMER_NAMES } from '../../resources/nouns.ts';
 import { readWebhookFigures } from '../../resources/webhooks/sending/queries.ts';
-import { type Metrics, meterClicks, meterLedger, meterMails, meterOutbox, openMetrics } from '../../values/metrics.ts';
+import {
+  type Metrics,
+  meterCalls,
+  meterClicks,
+  meterLedger,
+  meterMails,
+  meterOutbox,
+  openMetrics,
+} from '../../values/metrics.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';
@@ -38,6 +46,7 @@ export function openProcessMetrics(context: Context): Metrics {
   const metrics = openMetrics();
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.reads, consumer));
   meterLedger(metrics, () => countUnsynced(postgres.reads));
+  meterCalls(metrics, () => context.calls.dropped());
   meterClicks(metrics, config.maxClicksBytes, () => backlogOf(clicksRedis, clock.now()));
   const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
   meterWebhooks(metrics, () => readWebhookFigures(postgres.reads, clock.now(), recently()), clock.now);

@@ -1,5 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { KEY_CONTEXT } from '../../directory/forget/forgotten.ts';
 import type { Db } from '../../engines/postgres/open.ts';
+import { makeSaltOnce, SALT_CONTEXT } from '../../resources/orders/customers/actions.ts';
 import type { Secrets } from '../../values/secrets.ts';
 
 /** A column with sealed values: `key` names its rows, and each value opens only with its own context. */
@@ -19,14 +21,30 @@ const ofId = (table: string, column: string, context = id): SealedColumn => ({ t
 
 /** Everything that is sealed, one column per line; a test finds missing ones. */
 export const SEALED: readonly SealedColumn[] = [
-  ofId('integrations', 'secrets'),
+  // A shop whose orders are reported with a key has none.
+  { ...ofId('integrations', 'secrets'), where: sql<boolean>`source_name is null` },
   ofId('store_deliveries', 'body'),
   ofId('webhook_subscriptions', 'secret'),
   ofId('webhook_subscriptions', 'previous_secret'),
   ofId('plans', 'request'),
   ofId('contracts', 'signer_ip_sealed', sql<string>`'contract ' || id`),
   ofId('contracts', 'signer_agent_sealed', sql<string>`'contract ' || id`),
+  { ...ofId('export_schedules', 'credentials'), where: sql<boolean>`deleted_at is null` },
   ofId('store_authorizations', 'keys', sql<string>`'authorization ' || encode(token_hash, 'hex')`),
+  {
+    table: 'directory_forgotten_key',
+    column: 'key',
+    key: sql<string>`only_one::text`,
+    context: sql<string>`${KEY_CONTEXT}::text`,
+  },
+  {
+    table: 'customer_salt',
+    column: 'salt',
+    key: sql<string>`only_one::text`,
+    context: sql<string>`${SALT_CONTEXT}::text`,
+  },
+  ofId('directory_forgotten', 'pks', sql<string>`'forgotten ' || id`),
+  ofId('directory_forget_requests', 'email', sql<string>`'forget request ' || id`),
   {
     table: 'idempotency_keys',
     column: 'answer',
@@ -93,6 +111,8 @@ async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Pro
 /** Seals everything with the new secret. */
 export async function resealAll(db: Db, secrets: Secrets): Promise<Resealed[]> {
   const done: Resealed[] = [];
+  // Before the old secret is forgotten, of which the first salt is derived.
+  await makeSaltOnce(db, secrets);
   for (const column of SEALED) done.push(await resealColumn(db, secrets, column));
   return done;
 }

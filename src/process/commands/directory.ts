@@ -1,0 +1,97 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { z } from 'zod';
+import { type ForgottenRecord, forget, getForgotten, listOptOuts, remember } from '../../directory/forget/forget.ts';
+import type { Name } from '../../directory/forget/hashes.ts';
+import { filled, wholeNumber } from './arguments.ts';
+import { withDirectory } from './open.ts';
+import { jsonOption, printList } from './table.ts';
+
+const COLUMNS = [
+  ...(['id', 'named', 'requested_by', 'created_at', 'finished_at', 'remembered_at', 'creators', 'reason'] as const),
+];
+
+const sum = (removed: ForgottenRecord['removed']) => removed.reduce((total, { creators }) => total + creators, 0);
+
+const itemOf = (record: ForgottenRecord) => ({
+  ...{ id: record.id, named: record.named, reason: record.reason, requested_by: record.requestedBy },
+  created_at: record.createdAt.toISOString(),
+  finished_at: record.finishedAt?.toISOString() ?? null,
+  remembered_at: record.rememberedAt?.toISOString() ?? null,
+});
+
+function nameOf(text: string): Name {
+  const value = text.trim();
+  const pk = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (Number.isSafeInteger(pk)) return { kind: 'pk', value: pk };
+  if (/^@[^@\s]+$/.test(value)) return { kind: 'username', value: value.slice(1) };
+  const email = z.email().safeParse(value).data;
+  if (email !== undefined) return { kind: 'email', value: email };
+  throw new InvalidArgumentError('must be a pk, a username such as @gordongram, or an e-mail address.');
+}
+
+function printRecord(record: ForgottenRecord, json: boolean | undefined): void {
+  const { removed, kept, pks } = record;
+  if (json) {
+    process.stdout.write(`${JSON.stringify({ ...itemOf(record), pks, removed, kept_by_brands: kept }, null, 2)}\n`);
+    return;
+  }
+  const lines = [
+    ...Object.entries(itemOf(record)).map(([name, value]) => `${name}\t${value ?? '-'}`),
+    `pks\t${pks.join(', ') || '-'}`,
+    ...removed.map(({ index, creators }) => `removed\t${index}: ${creators}`),
+    ...kept.map(({ brand_id, creator_id }) => `kept by brand\t${brand_id}: ${creator_id}`),
+  ];
+  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+}
+
+export function directoryCommands(program: Command): void {
+  const directory = program.command('directory').description('creators who opted out of the directory');
+  directory
+    .command('forget')
+    .description('remove a creator from every version for good; prints the id of the opt-out')
+    .argument(
+      '<pk, @username or e-mail>',
+      'a pk or username names one creator, an e-mail everyone who shows it',
+      nameOf,
+    )
+    .requiredOption('--reason <text>', 'why, for the record', filled)
+    .action((name: Name, { reason }: { reason: string }) =>
+      withDirectory(async (engines) => {
+        const { id, removed, kept } = await forget(engines, name, { reason, by: 'operator' });
+        const places = `Documents removed: ${sum(removed)}, from ${removed.length} of the directory's versions.`;
+        process.stderr.write(`${places} Records that brands keep: ${kept.length}.\n`);
+        process.stdout.write(`${id}\n`);
+      }),
+    );
+  const forgotten = directory.command('forgotten').description('the record of opt-outs; it does not name anyone');
+  forgotten
+    .command('list')
+    .description('opt-outs, newest first')
+    .option('--limit <number>', 'how many', wholeNumber(1, 10_000), 50)
+    .addOption(jsonOption())
+    .action(({ limit, json }: { limit: number; json?: boolean }) =>
+      withDirectory(async (engines) => {
+        const records = await listOptOuts(engines, limit);
+        const items = records.map((record) => ({ ...itemOf(record), creators: record.pks.length }));
+        printList(COLUMNS, items, json);
+      }),
+    );
+  forgotten
+    .command('show')
+    .description('what was removed where, and what brands keep themselves')
+    .argument('<id>', 'the opt-out', filled)
+    .option('--json', 'as JSON')
+    .action((id: string, { json }: { json?: boolean }) =>
+      withDirectory(async (engines) => printRecord(await getForgotten(engines, id), json)),
+    );
+  directory
+    .command('remember')
+    .description('withdraw an opt-out: the next import or upsert may add the creator again')
+    .argument('<id>', 'the opt-out', filled)
+    .action((id: string) =>
+      withDirectory(async (engines) => {
+        await remember(engines, id);
+        process.stdout.write(`${id}\n`);
+      }),
+    );
+}
