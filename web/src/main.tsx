@@ -13,6 +13,7 @@ import './style/shell.css';
 import './style/parts.css';
 import './style/table.css';
 import './style/popup.css';
+import './style/directory.css';
 
 applyTheme();
 

@@ -1,6 +1,6 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { Failure, Loading, PageHead } from './kit/parts.tsx';
-import { NAVIGATION } from './navigation.ts';
+import { ITEM_PAGES, NAVIGATION } from './navigation.ts';
 import { Shell } from './shell.tsx';
 
 const root = createRootRoute({
@@ -18,8 +18,12 @@ const pages = NAVIGATION.flatMap(({ links }) =>
   links.map(({ to, page }) => createRoute({ getParentRoute: () => inside, path: to, component: page })),
 );
 
+const creator = createRoute({ getParentRoute: () => inside, path: '/creators/$id', component: ITEM_PAGES.creator });
+const campaign = createRoute({ getParentRoute: () => inside, path: '/campaigns/$id', component: ITEM_PAGES.campaign });
+const contract = createRoute({ getParentRoute: () => inside, path: '/contracts/$id', component: ITEM_PAGES.contract });
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, inside.addChildren(pages)]),
+  routeTree: root.addChildren([signIn, inside.addChildren([...pages, creator, campaign, contract])]),
   basepath: '/app',
   scrollRestoration: true,
   defaultPreload: 'intent',

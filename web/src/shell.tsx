@@ -2,14 +2,21 @@ import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useCall } from './call/use.ts';
 import icon from './icon.svg';
-import { words } from './kit/format.ts';
+import { Icon } from './icons.tsx';
+import { showTimesIn, words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
 import { NAVIGATION } from './navigation.ts';
 import { leave, noteSession, signOut } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
 
-/** A separate chunk, so that the page does not wait for the dialogs' code. */
+/** Separate chunks, so that the page does not wait for the dialogs' code. */
 const PhoneTop = lazy(() => import('./phone-top.tsx'));
+const SampleNotice = lazy(() => import('./sample-notice.tsx'));
+const Palette = lazy(() => import('./palette.tsx'));
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
+
+const THEME_SIGNS = { system: '◐', light: '☀', dark: '☾' } as const;
 
 function ThemeButton() {
   const [theme, setTheme] = useState(currentTheme);
@@ -18,10 +25,14 @@ function ThemeButton() {
     applyTheme(next);
     setTheme(next);
   };
-  return <Button onPress={change}>Theme: {theme}</Button>;
+  return (
+    <Button onPress={change} label={`Theme: ${theme}`}>
+      {THEME_SIGNS[theme]}
+    </Button>
+  );
 }
 
-function Side({ onChoose }: { onChoose?: () => void }) {
+function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => void }) {
   const { data } = useCall('get_session');
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
@@ -37,6 +48,9 @@ function Side({ onChoose }: { onChoose?: () => void }) {
         <img src={icon} alt="" />
         <span>{session?.brand.name ?? 'Rollcall'}</span>
       </p>
+      <button type="button" className="find" onClick={onSearch}>
+        Search <kbd aria-hidden>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
       <nav className="nav" aria-label="Main" ref={nav}>
         {NAVIGATION.map(({ title, links }) => (
           <div key={title}>
@@ -50,6 +64,7 @@ function Side({ onChoose }: { onChoose?: () => void }) {
                     activeOptions={{ exact: to === '/', includeSearch: false }}
                     activeProps={{ 'aria-current': 'page' }}
                   >
+                    <Icon of={to} />
                     {label}
                   </Link>
                 </li>
@@ -61,7 +76,8 @@ function Side({ onChoose }: { onChoose?: () => void }) {
       <div className="who">
         {session && (
           <p>
-            {session.person.name ?? session.person.email}, {words(session.person.role).toLowerCase()}
+            {session.person.name ?? session.person.email}
+            <span className="second">{words(session.person.role)}</span>
           </p>
         )}
         <div className="row">
@@ -82,18 +98,46 @@ export function Shell() {
     if (isSignedOut) leave();
     else if (isSignedIn) noteSession();
   }, [isSignedOut, isSignedIn]);
+  const [isSearching, setSearching] = useState(false);
+  const search = () => setSearching(true);
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setSearching(true);
+    };
+    window.addEventListener('keydown', press);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
   if (isPending || isSignedOut) return <Loading rows={1} />;
   if (error) return <Failure error={error} again={() => void refetch()} />;
+  showTimesIn(data.data.brand.time_zone);
   return (
     <div className="shell">
       <a className="skip" href="#main">
         Skip to content
       </a>
-      <Side />
+      <Side onSearch={search} />
       <Suspense>
-        <PhoneTop>{(close) => <Side onChoose={close} />}</PhoneTop>
+        <PhoneTop>
+          {(close) => (
+            <Side
+              onChoose={close}
+              onSearch={() => {
+                close();
+                search();
+              }}
+            />
+          )}
+        </PhoneTop>
+        <Palette isOpen={isSearching} onClose={() => setSearching(false)} />
       </Suspense>
       <main className="main" id="main" ref={main} tabIndex={-1}>
+        {data.data.brand.has_sample && (
+          <Suspense>
+            <SampleNotice />
+          </Suspense>
+        )}
         <Outlet />
       </main>
     </div>

@@ -132,6 +132,11 @@ export async function callApp(method: 'POST' | 'DELETE', path: string, body?: ob
 }
 
 /** Sends a form with a file to an operation that accepts one. */
-export async function uploadTo(id: OperationId, form: FormData): Promise<void> {
-  await answerOf(urlOf(operations[id]?.[1] ?? ''), { method: 'POST', body: form });
+export async function uploadTo<Id extends OperationId>(
+  id: Id,
+  form: FormData,
+  params: object = {},
+): Promise<Answer<Id>> {
+  const url = urlOf(operations[id]?.[1] ?? '', params);
+  return await checked(await answerOf(url, { method: 'POST', body: form }), isAnswerOf(id));
 }

@@ -13,25 +13,28 @@ import {
   type Row,
   send,
 } from './call.ts';
-import { isAnswerOf, isListed } from './check.ts';
+import { isAnswerOf, isListed, type Listed } from './check.ts';
 
 const PAGE = 100;
 
-interface CallOptions {
+interface CallOptions<Id extends OperationId> {
   enabled?: boolean;
   refetchMs?: number;
+  /** It is not reloaded any more once this holds. */
+  until?: (answer: Answer<Id>) => boolean;
   /** Reads the answer each time, because an old one must not be shown, such as who is owed money. */
   isFresh?: boolean;
 }
 
 /** One answer, cached while it is fresh; the input is part of the cache key. */
-export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, options: CallOptions = {}) {
+export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, options: CallOptions<Id> = {}) {
+  const { refetchMs, until } = options;
   return useQuery<Answer<Id>>({
     queryKey: [id, input],
     queryFn: () => call(id, input),
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
-    ...(options.refetchMs === undefined ? {} : { refetchInterval: options.refetchMs }),
+    refetchInterval: ({ state: { data } }) => (data !== undefined && until?.(data) ? false : (refetchMs ?? false)),
     ...(options.isFresh ? { gcTime: 0 } : {}),
   });
 }
@@ -93,6 +96,19 @@ export function useRows<Id extends OperationId>(
       for (const one of found) if (one.isError) void one.refetch();
     },
   };
+}
+
+/** The first rows of a list, and how many there are in all. */
+export function useFirst<Id extends OperationId>(
+  id: Id,
+  query: Query<Id>,
+  { limit = 5, isEnabled = true, params }: { limit?: number; isEnabled?: boolean; params?: Params<Id> } = {},
+) {
+  return useQuery<Listed<Row<Id>>>({
+    queryKey: [id, 'first', query, params, limit],
+    queryFn: ({ signal }) => send(id, { params: { ...params }, query: { ...query, limit }, signal }, isListed<Row<Id>>),
+    enabled: isEnabled,
+  });
 }
 
 async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promise<Row<Id>[]> {

@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { Scroller } from './in-sight.tsx';
 import { Button } from './parts.tsx';
+import { useTitle } from './title.ts';
 
 interface DialogProps {
   title: string;
@@ -18,6 +19,7 @@ interface DialogProps {
 
 export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad }: DialogProps) {
   const [popup, setPopup] = useState<Element | null>(null);
+  useTitle(isOpen && isSide ? title : undefined);
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>

@@ -1,6 +1,7 @@
 import { Fragment, type ReactNode, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
-import { Button } from './parts.tsx';
+import { useOpened } from './opened.ts';
+import { Button, IfMay } from './parts.tsx';
 
 export interface Editing<Item> {
   item: Item;
@@ -12,26 +13,34 @@ interface EditorProps<Item> {
   item: Item;
   needs: OperationId;
   kind?: 'primary' | 'plain';
+  /** Names the item, where several can be edited. */
+  label?: string;
   children: (editing: Editing<Item>) => ReactNode;
 }
 
 /**
- * A button that edits an item. The form keeps the item as it was when the button was pressed, so that others'
- * concurrent changes are not overwritten.
+ * A button that edits an item, in a form with an address: `?edit=cmp_…`. The form keeps the item as it was when it was
+ * opened, so that others' concurrent changes are not overwritten.
  */
-export function Editor<Item>({ item, needs, kind = 'plain', children }: EditorProps<Item>) {
-  const [opened, setOpened] = useState({ item, times: 0 });
-  const [isOpen, setOpen] = useState(false);
-  const open = () => {
-    setOpened({ item, times: opened.times + 1 });
-    setOpen(true);
-  };
+export function Editor<Item extends { id: string }>({
+  item,
+  needs,
+  kind = 'plain',
+  label,
+  children,
+}: EditorProps<Item>) {
+  const { id, open, close } = useOpened('edit');
+  const isOpen = id === item.id;
+  const [opened, setOpened] = useState({ item, isOpen, times: 0 });
+  if (isOpen !== opened.isOpen) {
+    setOpened(isOpen ? { item, isOpen, times: opened.times + 1 } : { ...opened, isOpen });
+  }
   return (
-    <>
-      <Button needs={needs} kind={kind} onPress={open}>
+    <IfMay needs={needs}>
+      <Button kind={kind} onPress={() => open(item.id)} {...(label === undefined ? {} : { label })}>
         Edit
       </Button>
-      <Fragment key={opened.times}>{children({ item: opened.item, isOpen, onClose: () => setOpen(false) })}</Fragment>
-    </>
+      <Fragment key={opened.times}>{children({ item: opened.item, isOpen, onClose: close })}</Fragment>
+    </IfMay>
   );
 }

@@ -1,14 +1,21 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useId } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { words } from './format.ts';
+import { Button } from './parts.tsx';
+import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
+import { Views } from './views.tsx';
 
 export interface Filter {
   name: string;
   label: string;
-  kind: 'select' | 'text' | 'date' | 'number';
+  kind: 'select' | 'text' | 'date' | 'number' | PickerKind;
   options?: readonly (readonly [value: string, label: string])[];
+  /** The label of no choice. */
+  all?: string;
   /** The value that applies by default. */
   fallback?: string;
+  /** Filters that choosing this one removes. */
+  clears?: readonly string[];
 }
 
 /** Filters by status. */
@@ -17,13 +24,19 @@ export const stateFilter = (states: readonly string[]): Filter => ({
   options: states.map((state) => [state, words(state)]),
 });
 
-/** Filters by creator. */
-export const CREATOR_FILTER: Filter = { name: 'creator_email', label: 'Creator’s e-mail', kind: 'text' };
+export const CREATOR_FILTER: Filter = { name: 'creator_email', label: 'Creator', kind: 'creator' };
+export const CAMPAIGN_FILTER: Filter = { name: 'campaign_id', label: 'Campaign', kind: 'campaign' };
+export const LINK_FILTER: Filter = { name: 'link_id', label: 'Link or code', kind: 'link' };
+
+/** The order of a list by time; newest first unless the table's head was pressed. */
+export const sortIn = (get: (name: string) => string | undefined) =>
+  choiceOf(get('sort'), ['newest', 'oldest']) ?? 'newest';
 
 /** The filters in the URL's query, so that a shared or reloaded page shows the same. */
 export function useFilters(): {
   get: (name: string) => string | undefined;
-  set: (name: string, value: string) => void;
+  /** Also removes the filters in `clears`. */
+  set: (name: string, value: string, clears?: readonly string[]) => void;
 } {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
@@ -32,8 +45,9 @@ export function useFilters(): {
       const value = search[name];
       return value === undefined || value === '' ? undefined : String(value);
     },
-    set: (name, value) => {
-      const next: Record<string, unknown> = { ...search, [name]: value || undefined };
+    set: (name, value, clears = []) => {
+      const cleared = Object.fromEntries(clears.map((one) => [one, undefined]));
+      const next: Record<string, unknown> = { ...search, ...cleared, [name]: value || undefined };
       void navigate({ to: '.', search: next, replace: true });
     },
   };
@@ -43,36 +57,93 @@ export function choiceOf<T extends string>(value: string | undefined, among: rea
   return among.find((one) => one === value);
 }
 
-export function Filters({ of }: { of: readonly Filter[] }) {
+/** A year that is still being typed, such as 0002. */
+const isWhole = (date: string) => /^(?:19[7-9]|2\d\d)\d-/.test(date);
+
+/** Follows the address, but never while it is typed in. */
+function DateInput({ id, value, onSet }: { id: string; value: string; onSet: (value: string) => void }) {
+  const input = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (input.current && input.current !== document.activeElement) input.current.value = value;
+  }, [value]);
+  return (
+    <input
+      id={id}
+      type="date"
+      ref={input}
+      defaultValue={value}
+      onChange={({ target }) => isWhole(target.value) && onSet(target.value)}
+      onBlur={({ target }) => {
+        if (target.value === '') onSet('');
+        else target.value = value;
+      }}
+    />
+  );
+}
+
+function One({ filter }: { filter: Filter }) {
+  const { name, label, kind, options = [], all = 'All', fallback = '', clears } = filter;
   const { get, set } = useFilters();
   const id = useId();
+  const value = get(name);
+  const onSet = (next: string) => next !== (value ?? '') && set(name, next, clears);
   return (
-    <search className="filters">
-      {of.map(({ name, label, kind, options, fallback = '' }) => (
-        <div key={name} className="filter">
-          <label htmlFor={`${id}${name}`}>{label}</label>
-          {kind === 'select' ? (
-            <select id={`${id}${name}`} value={get(name) ?? ''} onChange={({ target }) => set(name, target.value)}>
-              <option value="">All</option>
-              {(options ?? []).map(([value, text]) => (
-                <option key={value} value={value}>
-                  {text}
-                </option>
-              ))}
-            </select>
-          ) : (
-            <input
-              id={`${id}${name}`}
-              type={kind === 'text' ? 'search' : kind}
-              key={get(name) === undefined ? `not ${fallback}` : 'filled'}
-              defaultValue={get(name) ?? fallback}
-              onBlur={({ target }) => set(name, target.value)}
-              onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(name, currentTarget.value)}
-              onChange={({ target }) => kind === 'date' && set(name, target.value)}
-            />
-          )}
-        </div>
+    <div className="filter">
+      <label htmlFor={id}>{label}</label>
+      {isPickerKind(kind) ? (
+        <Picker kind={kind} id={id} value={value ?? ''} onPick={onSet} />
+      ) : kind === 'select' ? (
+        <select id={id} value={value ?? fallback} onChange={({ target }) => onSet(target.value)}>
+          {fallback === '' && <option value="">{all}</option>}
+          {value !== undefined && !options.some(([one]) => one === value) && <option value={value}>{value}</option>}
+          {options.map(([one, text]) => (
+            <option key={one} value={one}>
+              {text}
+            </option>
+          ))}
+        </select>
+      ) : kind === 'date' ? (
+        <DateInput id={id} value={value ?? fallback} onSet={onSet} />
+      ) : (
+        <input
+          id={id}
+          type={kind === 'text' ? 'search' : kind}
+          key={value === undefined ? `not ${fallback}` : 'filled'}
+          defaultValue={value ?? fallback}
+          onBlur={({ target }) => onSet(target.value)}
+          onKeyDown={({ key, currentTarget }) => key === 'Enter' && onSet(currentTarget.value)}
+        />
+      )}
+    </div>
+  );
+}
+
+interface FiltersProps {
+  of: readonly Filter[];
+  /** Hidden behind a button unless one of them is set. */
+  more?: readonly Filter[];
+  /** What they filter, where a page has several. */
+  label?: string;
+  /** What else in the address belongs to a saved view; `false`: the page's other filters save these too. */
+  saved?: readonly string[] | false;
+}
+
+export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps) {
+  const { get } = useFilters();
+  const [isOpen, setOpen] = useState(more.some(({ name }) => get(name) !== undefined));
+  return (
+    <search className="filters" aria-label={label}>
+      {[...of, ...(isOpen ? more : [])].map((filter) => (
+        <One key={filter.name} filter={filter} />
       ))}
+      {more.length > 0 && (
+        <div className="filter-more">
+          <Button isExpanded={isOpen} onPress={() => setOpen(!isOpen)}>
+            {isOpen ? 'Fewer filters' : 'More filters'}
+          </Button>
+        </div>
+      )}
+      {saved && <Views names={[...[...of, ...more].map(({ name }) => name), ...saved]} />}
     </search>
   );
 }

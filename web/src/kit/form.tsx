@@ -3,17 +3,30 @@ import { CallError, type OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { Dialog } from './dialog.tsx';
 import { Button, Facts } from './parts.tsx';
+import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 
 export interface Field {
   name: string;
   label: string;
-  kind?: 'text' | 'email' | 'number' | 'date' | 'url' | 'textarea' | 'select' | 'checkbox' | 'password';
+  kind?: 'text' | 'email' | 'number' | 'date' | 'url' | 'textarea' | 'select' | 'checkbox' | 'password' | PickerKind;
   options?: readonly (readonly [value: string, label: string])[];
   isRequired?: boolean;
   hint?: string;
   value?: string | number | boolean | null;
   step?: string;
 }
+
+/** The creator that a form is about. */
+export const creatorField = (value?: string | null): Field => ({
+  ...{ name: 'creator_email', label: 'Creator', kind: 'creator', isRequired: true },
+  value: value ?? null,
+});
+
+/** The campaign that the form's item belongs to. */
+export const campaignField = (value?: string | null): Field => ({
+  ...{ name: 'campaign_id', label: 'Campaign', kind: 'campaign' },
+  value: value ?? null,
+});
 
 /** The values of a form, read by name and kind. Blank text counts as missing. */
 export class Values {
@@ -68,6 +81,10 @@ function Control({ field, id, problem }: { field: Field; id: string; problem: st
     'aria-invalid': problem ? true : undefined,
   };
   const text = value === null || value === undefined ? '' : String(value);
+  if (isPickerKind(kind)) {
+    const isInvalid = problem !== undefined;
+    return <Picker {...{ kind, id, name, isRequired, isInvalid }} value={text} describedBy={described} />;
+  }
   if (kind === 'checkbox') return <input type="checkbox" {...common} defaultChecked={value === true} />;
   if (kind === 'textarea') return <textarea rows={4} {...common} defaultValue={text} />;
   if (kind === 'select') {

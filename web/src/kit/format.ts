@@ -1,12 +1,41 @@
-/** Formats dates, numbers and money in the browser's locale. */
+/** Formats dates, numbers and money in the browser's locale, and times in the brand's time zone. */
 const numbers = new Intl.NumberFormat();
 const compacts = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
-const days = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 const utcDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const utcTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
 const shortDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
-const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+const shortHours = new Intl.DateTimeFormat(undefined, {
+  ...({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' } as const),
+  timeZone: 'UTC',
+});
+const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
+const regions = new Intl.DisplayNames(undefined, { type: 'region' });
 const currencies = new Map<string, Intl.NumberFormat>();
+
+/** The time zone of this computer. */
+export const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+function formatsIn(timeZone: string) {
+  const parts = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
+  return {
+    timeZone,
+    days: new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone }),
+    // Another zone than the computer's is named.
+    times: new Intl.DateTimeFormat(undefined, {
+      ...(timeZone === ownZone ? { dateStyle: 'medium', timeStyle: 'short' } : { ...parts, timeZoneName: 'short' }),
+      timeZone,
+    }),
+    isoDays: new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeZone }),
+  };
+}
+
+let here = formatsIn('UTC');
+
+/** Sets the time zone in which all times are shown: the brand's. */
+export function showTimesIn(timeZone: string): void {
+  if (timeZone !== here.timeZone) here = formatsIn(timeZone);
+}
 
 export const number = (value: number | null | undefined) =>
   value === null || value === undefined ? '–' : numbers.format(value);
@@ -20,25 +49,57 @@ export function money(amount: number | null | undefined, currency: string): stri
   return known.format(amount);
 }
 
+/** A round amount for the axis of a chart, such as `$1.2K`. */
+export const compactMoney = (amount: number, currency: string) =>
+  new Intl.NumberFormat(undefined, {
+    ...({ style: 'currency', currency, notation: 'compact', currencyDisplay: 'narrowSymbol' } as const),
+    ...{ minimumFractionDigits: 0, maximumFractionDigits: 1 },
+  }).format(amount);
+
 export const percent = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : `${numbers.format(value)} %`;
+  value === null || value === undefined ? '–' : `${numbers.format(value)}%`;
+
+/** The name of a country by its ISO 3166 code. */
+export const countryName = (code: string | null): string =>
+  code === null ? '–' : /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : code;
+/** A figure compared with the previous period's, in words. */
+export function versus(now: number, was: number | undefined, earlier = 'previous period'): string | undefined {
+  if (was === undefined) return undefined;
+  if (was === 0) return now === 0 ? 'No change' : 'No earlier data';
+  const change = Math.round(((now - was) / was) * 100);
+  return `${change > 0 ? '+' : ''}${number(change)}% from the ${earlier}`;
+}
+
+/** To one decimal, for shares that are read, not added up. */
+export const roundly = (value: number) => number(Math.round(value * 10) / 10);
+export const aboutPercent = (value: number | null) => (value === null ? '–' : `${roundly(value)}%`);
 
 type Time = string | null | undefined;
 const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value);
 
-/** The day of a time, or a date. */
+/** The day of a time in the brand's time zone, or a date. */
 export function day(value: Time): string {
   if (!value) return '–';
-  return (isDay(value) ? utcDays : days).format(new Date(value));
+  return (isDay(value) ? utcDays : here.days).format(new Date(value));
 }
+/** The month of a date, such as `2026-03-01` or `2026-03`. */
+export const month = (value: string) => months.format(new Date(value));
 export const shortDay = (value: string) => shortDays.format(new Date(value));
-export const time = (value: Time) => (value ? times.format(new Date(value)) : '–');
+/** The beginning of an hour of figures, which are in UTC. */
+export const shortHour = (value: string) => shortHours.format(new Date(value));
+export const time = (value: Time) => (value ? here.times.format(new Date(value)) : '–');
+/** The same time in UTC, unless that is the brand's time zone. */
+export const utcTime = (value: string) =>
+  here.timeZone === 'UTC' ? undefined : `${utcTimes.format(new Date(value))} UTC`;
 
-/** A deadline that is a date arrives as midnight UTC, and lasts until the end of that day. */
-const isWholeDay = (value: string) => value.endsWith('T00:00:00.000Z');
+/** A deadline that is a date arrives as midnight UTC, and lasts until the end of that day in the brand's time zone. */
+export const isWholeDay = (value: string) => value.endsWith('T00:00:00.000Z');
 export const deadline = (value: Time) => (value && isWholeDay(value) ? utcDays.format(new Date(value)) : time(value));
-export const isPastDeadline = (value: Time) =>
-  Boolean(value) && Date.now() >= new Date(value ?? 0).getTime() + (isWholeDay(value ?? '') ? 86_400_000 : 0);
+export function isPastDeadline(value: Time): boolean {
+  if (!value) return false;
+  if (!isWholeDay(value)) return Date.now() >= Date.parse(value);
+  return here.isoDays.format(new Date()) > value.slice(0, 10);
+}
 
 const UNITS = [
   ['day', 86_400_000],
@@ -62,11 +123,5 @@ export function words(value: string | null | undefined): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A field's value, as shown in the audit log and in a plan. */
-export function fieldValue(value: unknown): string {
-  if (value === undefined || value === null) return '–';
-  return typeof value === 'string' ? withLocalTimes(value) : JSON.stringify(value);
-}
-
-/** The API's text, with its times converted to the browser's format. */
+/** The API's text, with its times in the browser's format. */
 export const withLocalTimes = (text: string) => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => time(at));

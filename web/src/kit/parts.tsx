@@ -3,9 +3,11 @@ import { useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { words } from './format.ts';
+import { useTitle } from './title.ts';
 
 /** The head of every page: its title, one sentence, and its actions. */
 export function PageHead({ title, hint, children }: { title: string; hint?: ReactNode; children?: ReactNode }) {
+  useTitle(title);
   return (
     <header className="page-head">
       <div>
@@ -35,6 +37,7 @@ type Tone = 'good' | 'wait' | 'bad' | 'quiet';
 const TONES: Readonly<Record<string, Tone>> = {
   ...{
     active: 'good',
+    live: 'good',
     approved: 'good',
     accepted: 'good',
     connected: 'good',
@@ -47,12 +50,15 @@ const TONES: Readonly<Record<string, Tone>> = {
   ...{
     expiring: 'wait',
     to_settle: 'wait',
+    held: 'wait',
     reauth_required: 'bad',
     error: 'bad',
     failing: 'bad',
     rejected: 'bad',
     revoked: 'bad',
   },
+  ...{ done: 'good', queued: 'wait', running: 'wait' },
+  ...{ contracted: 'good', posted: 'good', applied: 'wait', unread: 'wait', not_on_the_roster: 'quiet' },
   ...{ failed: 'bad', disabled: 'bad', revision_requested: 'wait', open: 'wait', in_transit: 'wait', exhausted: 'bad' },
 };
 
@@ -74,12 +80,14 @@ interface ButtonProps {
   isBusy?: boolean;
   isDisabled?: boolean;
   label?: string;
+  /** Whether what it opens is open. */
+  isExpanded?: boolean;
   /** The operation that it calls or leads to. It is hidden from people who may not call it. */
   needs?: OperationId;
 }
 
 export function Button(props: ButtonProps) {
-  const { children, onPress, kind = 'plain', type = 'button', isBusy, isDisabled, label, needs } = props;
+  const { children, onPress, kind = 'plain', type = 'button', isBusy, isDisabled, label, isExpanded, needs } = props;
   const button = (
     <button
       type={type === 'submit' ? 'submit' : 'button'}
@@ -88,6 +96,7 @@ export function Button(props: ButtonProps) {
       disabled={isDisabled || isBusy}
       aria-busy={isBusy}
       aria-label={label}
+      aria-expanded={isExpanded}
     >
       {children}
     </button>

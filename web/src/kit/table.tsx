@@ -2,8 +2,11 @@ import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import type { Rows } from '../call/use.ts';
+import { CreatorFace } from './creator-face.tsx';
+import { useFilters } from './filters.tsx';
 import { number } from './format.ts';
 import { InSight } from './in-sight.tsx';
+import { Menu } from './menu.tsx';
 import { Empty, Failure, Loading } from './parts.tsx';
 
 export interface Column<Row> {
@@ -13,6 +16,10 @@ export interface Column<Row> {
   isNumber?: boolean;
   /** Hidden on phones. */
   isWide?: boolean;
+  /** The time that the list is ordered by: its head reverses the order. */
+  isOrder?: boolean;
+  /** The value of `sort` that puts the largest of this column first: its head sets it. */
+  largest?: { by: string; isOn: boolean };
   /** The operation that its buttons call. The column is hidden from people who may not call it. */
   needs?: OperationId;
 }
@@ -22,8 +29,98 @@ function useColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[
   return columns.filter(({ needs }) => needs === undefined || may(needs));
 }
 
+const keyFor = (caption: string) => `columns ${caption}`;
+
+/** The columns that this person hid from a table, kept in the browser. */
+function useHidden(caption: string): { hidden: readonly string[]; toggle: (head: string) => void } {
+  const [hidden, setHidden] = useState<readonly string[]>(
+    () => localStorage.getItem(keyFor(caption))?.split('\n').filter(Boolean) ?? [],
+  );
+  const toggle = (head: string) => {
+    const next = hidden.includes(head) ? hidden.filter((one) => one !== head) : [...hidden, head];
+    localStorage.setItem(keyFor(caption), next.join('\n'));
+    setHidden(next);
+  };
+  return { hidden, toggle };
+}
+
+/** From this number on, a person may choose the columns. */
+const MANY_COLUMNS = 4;
+
+interface ColumnChoiceProps {
+  caption: string;
+  heads: readonly string[];
+  hidden: readonly string[];
+  toggle: (head: string) => void;
+}
+
+function ColumnChoice({ caption, heads, hidden, toggle }: ColumnChoiceProps) {
+  return (
+    <Menu label={`Columns of ${caption}`} text="Columns">
+      {heads.map((head) => (
+        <label key={head} className="option">
+          <input type="checkbox" checked={!hidden.includes(head)} onChange={() => toggle(head)} />
+          {head}
+        </label>
+      ))}
+    </Menu>
+  );
+}
+
+function Head<Row>({ column }: { column: Column<Row> }) {
+  const { head, isNumber, isWide, isOrder, largest } = column;
+  const { get, set } = useFilters();
+  const className = classOf(isNumber, isWide);
+  const sort = get('sort') ?? 'newest';
+  if (largest) {
+    return (
+      <th scope="col" className={className} aria-sort={largest.isOn ? 'descending' : 'none'}>
+        <button type="button" className="sort" onClick={() => set('sort', largest.isOn ? '' : largest.by)}>
+          {head} {largest.isOn && <span aria-hidden>↓</span>}
+        </button>
+      </th>
+    );
+  }
+  if (!isOrder) {
+    return (
+      <th scope="col" className={className}>
+        {head}
+      </th>
+    );
+  }
+  const isOldest = sort === 'oldest';
+  const isNewest = sort === 'newest';
+  return (
+    <th scope="col" className={className} aria-sort={isOldest ? 'ascending' : isNewest ? 'descending' : 'none'}>
+      <button type="button" className="sort" onClick={() => set('sort', isNewest ? 'oldest' : '')}>
+        {head} {(isOldest || isNewest) && <span aria-hidden>{isOldest ? '↑' : '↓'}</span>}
+      </button>
+    </th>
+  );
+}
+
+interface OpenerProps {
+  onOpen: () => void;
+  second: ReactNode;
+  /** The creator that the row is about, whose face is shown. */
+  of?: { creator_name: string | null; creator_email: string | null };
+  children: ReactNode;
+}
+
 /** The first cell of a row that opens: its name and a second line. */
-export function Opener(props: { onOpen: () => void; second: ReactNode; children: ReactNode }) {
+export function Opener({ of, ...props }: OpenerProps) {
+  if (!of) return <Named {...props} />;
+  return (
+    <div className="person">
+      <CreatorFace name={of.creator_name ?? of.creator_email ?? '?'} email={of.creator_email} />
+      <div>
+        <Named {...props} />
+      </div>
+    </div>
+  );
+}
+
+function Named(props: Omit<OpenerProps, 'of'>) {
   return (
     <>
       <button type="button" className="link" onClick={props.onOpen}>
@@ -39,6 +136,21 @@ interface Selection {
   onSelect: (selected: ReadonlySet<string>) => void;
 }
 
+/** Selects all shown rows, or none of them. Rows on other pages stay as they are. */
+function SelectAll({ keys, selection }: { keys: readonly string[]; selection: Selection }) {
+  const isAll = keys.length > 0 && keys.every((key) => selection.selected.has(key));
+  const toggle = () => {
+    const shown = new Set(keys);
+    const others = [...selection.selected].filter((key) => !shown.has(key));
+    selection.onSelect(new Set(isAll ? others : [...others, ...shown]));
+  };
+  return (
+    <th scope="col" className="choice">
+      <input type="checkbox" aria-label="Select all shown" checked={isAll} onChange={toggle} />
+    </th>
+  );
+}
+
 interface TableProps<Row extends object> {
   /** Describes the table for people who cannot see it. */
   caption: string;
@@ -51,7 +163,7 @@ interface TableProps<Row extends object> {
   keyOf?: (row: Row) => string;
 }
 
-const ROW = 53;
+const ROW = 44;
 const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
@@ -63,46 +175,39 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 /** A list of any length, of which only the visible rows are rendered. */
 export function Table<Row extends object>(props: TableProps<Row>) {
   const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf } = props;
-  const columns = useColumns(props.columns);
+  const allowed = useColumns(props.columns);
+  const { hidden, toggle } = useHidden(caption);
+  // The first column names the row.
+  const columns = allowed.filter(({ head }, i) => i === 0 || !hidden.includes(head));
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={8} />;
   if (list.total === 0) return empty;
   const choosable = list.rows.filter(maySelect);
-  const isAll =
-    selection !== undefined && choosable.length > 0 && choosable.every((row) => selection.selected.has(keyOf(row)));
   return (
     <div className="table-frame">
+      <div className="table-top">
+        <p className="count" role="status">
+          {number(list.total ?? list.rows.length)} {list.total === 1 ? 'entry' : 'entries'}
+        </p>
+        {allowed.length >= MANY_COLUMNS && (
+          <div className="wide">
+            <ColumnChoice {...{ caption, hidden, toggle }} heads={allowed.slice(1).map(({ head }) => head)} />
+          </div>
+        )}
+      </div>
       <table aria-rowcount={(list.total ?? list.rows.length) + 1}>
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {selection && (
-              <th scope="col" className="choice">
-                <input
-                  type="checkbox"
-                  aria-label="Select all shown"
-                  checked={isAll}
-                  onChange={() => {
-                    const shown = new Set(choosable.map(keyOf));
-                    const others = [...selection.selected].filter((key) => !shown.has(key));
-                    selection.onSelect(new Set(isAll ? others : [...others, ...shown]));
-                  }}
-                />
-              </th>
-            )}
-            {columns.map(({ head, isNumber, isWide }) => (
-              <th key={head} scope="col" className={classOf(isNumber, isWide)}>
-                {head}
-              </th>
+            {selection && <SelectAll keys={choosable.map(keyOf)} selection={selection} />}
+            {columns.map((column) => (
+              <Head key={column.head} column={column} />
             ))}
           </tr>
         </thead>
         <Body list={list} columns={columns} selection={selection} maySelect={maySelect} keyOf={keyOf} />
       </table>
       {list.error && <Failure error={list.error} again={list.again} />}
-      <p className="count" role="status">
-        {number(list.total ?? list.rows.length)} {list.total === 1 ? 'entry' : 'entries'}
-      </p>
     </div>
   );
 }
@@ -169,20 +274,25 @@ function Gap({ height, width }: { height: number; width: number }) {
   );
 }
 
-function Choice({ id, selection, isDisabled }: { id: string; selection: Selection; isDisabled: boolean }) {
+interface ChoiceProps {
+  id: string;
+  selection: Selection;
+  isDisabled?: boolean;
+  label?: string;
+}
+
+function Choice({ id, selection, isDisabled = false, label = 'Select this row' }: ChoiceProps) {
   const isChosen = selection.selected.has(id);
   const toggle = () => {
     const next = new Set(selection.selected);
     if (!next.delete(id)) next.add(id);
     selection.onSelect(next);
   };
-  return (
-    <input type="checkbox" aria-label="Select this row" checked={isChosen} disabled={isDisabled} onChange={toggle} />
-  );
+  return <input type="checkbox" aria-label={label} checked={isChosen} disabled={isDisabled} onChange={toggle} />;
 }
 
 /** If the table is wider than the screen, the keyboard can scroll it too. */
-function Frame({ caption, children }: { caption: string; children: ReactNode }) {
+export function Frame({ caption, children }: { caption: string; children: ReactNode }) {
   const frame = useRef<HTMLElement>(null);
   const [isWider, setWider] = useState(false);
   useLayoutEffect(() => {
@@ -211,26 +321,33 @@ export function PlainTable<Row>(props: {
   keyOf: (row: Row) => string;
   /** A last row, such as the sum, with a cell for each column. */
   foot?: readonly ReactNode[];
+  /** For many columns of figures. */
+  isTight?: boolean;
+  selection?: Selection & { nameOf: (row: Row) => string };
 }) {
-  const { caption, rows, keyOf, foot } = props;
+  const { caption, rows, keyOf, foot, isTight, selection } = props;
   const columns = useColumns(props.columns);
   if (rows.length === 0) return <Empty title="Nothing yet" />;
   return (
     <Frame caption={caption}>
-      <table>
+      <table className={isTight ? 'tight' : undefined}>
         <caption className="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ head, isNumber, isWide }) => (
-              <th key={head} scope="col" className={classOf(isNumber, isWide)}>
-                {head}
-              </th>
+            {selection && <SelectAll keys={rows.map(keyOf)} selection={selection} />}
+            {columns.map((column) => (
+              <Head key={column.head} column={column} />
             ))}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
             <tr key={keyOf(row)}>
+              {selection && (
+                <td className="choice">
+                  <Choice id={keyOf(row)} selection={selection} label={`Select ${selection.nameOf(row)}`} />
+                </td>
+              )}
               {columns.map(({ head, cell, isNumber, isWide }) => (
                 <td key={head} className={classOf(isNumber, isWide)}>
                   {cell(row)}

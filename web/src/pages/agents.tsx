@@ -1,20 +1,22 @@
-import { useState } from 'react';
+import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { Changes } from '../kit/changes.tsx';
+import { Detail } from '../kit/detail.tsx';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
-import { ago, fieldValue, number, time, words } from '../kit/format.ts';
-import { Badge, Button, Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
+import { number, words } from '../kit/format.ts';
+import { useOpened } from '../kit/opened.ts';
+import { Badge, Button, Card, Copy, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Ago, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { CampaignName } from './item-links.tsx';
+import { kindOf } from './record-links.tsx';
 
 const STATES = everyOf<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
 type Plan = Row<'list_plans'>;
-
-const GENERATED = 'Generated when applied';
-const BLANK = fieldValue(null);
 
 function Policy() {
   const { data, error, refetch } = useCall('get_agent_policy');
@@ -82,56 +84,93 @@ function Policy() {
 }
 
 /** What a plan would change, field by field, before a person applies it. */
-function PlanDialog({ plan, onClose }: { plan: Plan | undefined; onClose: () => void }) {
-  const apply = useChange('apply_plan', ['list_plans']);
-  const applyIt = () => apply.mutateAsync({ params: { id: plan?.id ?? '' }, body: {} }).then(onClose, () => undefined);
-  const rows = (plan?.changes ?? []).flatMap(({ resource_id, old, new: next, generated }) =>
-    [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].map((name) => ({
-      ...{ id: `${resource_id} ${name}`, resource: resource_id, name },
-      ...{ old: fieldValue(old?.[name]), next: generated.includes(name) ? GENERATED : fieldValue(next?.[name]) },
-    })),
-  );
+function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_plan', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const apply = useChange('apply_plan', ['list_plans', 'get_plan']);
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const close = () => {
+    apply.reset();
+    onClose();
+  };
   return (
-    <Dialog
-      title={words(plan?.operation)}
-      hint="What this plan would change."
-      isOpen={plan !== undefined}
-      onClose={onClose}
-      isSide
-    >
-      <PlainTable
-        caption="What would change"
-        rows={rows.filter(({ old, next }) => old !== BLANK || next !== BLANK)}
-        keyOf={({ id }) => id}
-        columns={[
-          { head: 'Resource', cell: ({ resource }) => <span className="small muted">{resource}</span>, isWide: true },
-          { head: 'Field', cell: ({ name }) => words(name) },
-          { head: 'Now', cell: ({ old }) => old },
-          { head: 'After', cell: ({ next }) => next },
-        ]}
-      />
-      {apply.error && <Failure error={apply.error} />}
-      {plan?.status === 'open' && (
-        <div className="popup-foot">
-          <Button needs="apply_plan" kind="primary" isBusy={apply.isPending} onPress={() => void applyIt()}>
-            Apply plan
-          </Button>
-        </div>
+    <Detail id={id} onClose={close} found={found} title={(plan) => (plan ? words(plan.operation) : 'Plan')}>
+      {(plan) => (
+        <>
+          <p className="hint">
+            {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'}
+          </p>
+          {plan.changes.map((change) => (
+            <Card key={change.resource_id} title={kindOf(change.resource_id)}>
+              <Changes
+                caption="What would change"
+                of={{ ...change, currency }}
+                shownAs={(name, value) => name === 'campaign_id' && <CampaignName id={String(value)} />}
+              />
+            </Card>
+          ))}
+          {apply.error && <Failure error={apply.error} />}
+          {plan.status === 'open' && (
+            <div className="popup-foot">
+              <Button
+                needs="apply_plan"
+                kind="primary"
+                isBusy={apply.isPending}
+                onPress={() =>
+                  void apply.mutateAsync({ params: { id: plan.id }, body: {} }).then(close, () => undefined)
+                }
+              >
+                Apply plan
+              </Button>
+            </div>
+          )}
+        </>
       )}
-    </Dialog>
+    </Detail>
+  );
+}
+
+/** How an agent is connected to this server. */
+function Connect() {
+  const url = `${location.origin}/mcp`;
+  const command = `claude mcp add --transport http rollcall ${url}`;
+  const settings = JSON.stringify({ mcpServers: { rollcall: { url } } });
+  return (
+    <Card title="Connect an agent">
+      <p className="hint">
+        Agents use the Model Context Protocol. At the first call the agent opens a page here, where an owner chooses
+        what it may do; its token is listed under <Link to="/keys">API keys</Link> and can be revoked there.
+      </p>
+      <Snippet title="Address, for Claude and ChatGPT" text={url} />
+      <Snippet title="Claude Code" text={command} />
+      <Snippet title="Cursor, .cursor/mcp.json" text={settings} />
+    </Card>
+  );
+}
+
+function Snippet({ title, text }: { title: string; text: string }) {
+  return (
+    <div className="code short">
+      <h3>{title}</h3>
+      <div className="code-text">
+        <pre>
+          <code>{text}</code>
+        </pre>
+      </div>
+      <Copy text={text} label={`Copy: ${title}`} />
+    </div>
   );
 }
 
 export function Agents() {
   const { get } = useFilters();
   const list = useRows('list_plans', { status: choiceOf(get('status'), STATES) });
-  const [plan, setPlan] = useState<Plan>();
+  const opened = useOpened();
   const columns: readonly Column<Plan>[] = [
     {
       head: 'Plan',
       cell: (row) => (
         <Opener
-          onOpen={() => setPlan(row)}
+          onOpen={() => opened.open(row.id)}
           second={
             <>
               {number(row.changes.length)} {row.changes.length === 1 ? 'change' : 'changes'}
@@ -144,23 +183,30 @@ export function Agents() {
     },
     { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or a person'), isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Created', cell: ({ created_at }) => ago(created_at), isWide: true },
-    { head: 'Expires', cell: ({ expires_at }) => time(expires_at), isWide: true },
+    { head: 'Created', cell: ({ created_at }) => <Ago at={created_at} />, isWide: true },
+    { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, isWide: true },
   ];
   return (
     <>
       <PageHead title="Agents" hint="What agents may do with your keys, and the plans that wait for your approval." />
-      <Filters of={[stateFilter(STATES)]} />
+      {(list.total !== 0 || get('status') !== undefined) && <Filters of={[stateFilter(STATES)]} />}
       <Table
         caption="Plans"
         list={list}
         columns={columns}
-        empty={<Empty title="No plans here">Agents create a plan to preview a change.</Empty>}
+        empty={
+          <Empty title="No plans here">
+            When an agent prepares a change, it appears here for a person to read and apply.
+          </Empty>
+        }
       />
-      <Card title="Agent permissions">
-        <Policy />
-      </Card>
-      <PlanDialog plan={plan} onClose={() => setPlan(undefined)} />
+      <div className="grid">
+        <Card title="Agent permissions">
+          <Policy />
+        </Card>
+        <Connect />
+      </div>
+      <OpenPlan id={opened.id} onClose={opened.close} />
     </>
   );
 }

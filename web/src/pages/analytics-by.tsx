@@ -1,122 +1,257 @@
-import type { Row } from '../call/call.ts';
+import type { Answer, Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { money, number } from '../kit/format.ts';
-import { Failure, Loading } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
+import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
+import { choiceOf, useFilters } from '../kit/filters.tsx';
+import { number, percent, words } from '../kit/format.ts';
+import { minorMoney } from '../kit/minor.ts';
+import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
+import { type Column, PlainTable } from '../kit/table.tsx';
 
-type OfCampaign = Row<'list_campaign_performance'>;
-type OfLink = Row<'list_affiliate_performance'>;
+type BreakdownQuery = Query<'get_analytics_breakdown'>;
+type By = NonNullable<BreakdownQuery['by']>;
+type BreakdownRow = Row<'get_analytics_breakdown'>;
+type Figures = Omit<BreakdownRow, 'key' | 'label' | 'currency' | 'previous'>;
+
+const BY = everyOf<By>()([
+  ...(['creator', 'campaign', 'link', 'product', 'country', 'device', 'referrer', 'platform', 'store'] as const),
+  ...(['source', 'weekday', 'hour', 'click_kind'] as const),
+]);
+const SORTS = everyOf<NonNullable<BreakdownQuery['sort']>>()([
+  ...(['revenue', 'orders', 'clicks', 'visitors', 'commission', 'conversion_rate', 'aov'] as const),
+]);
+type Sort = (typeof SORTS)[number];
+const SORT_LABEL: Readonly<Record<Sort, string>> = {
+  ...{ revenue: 'Sales', orders: 'Orders', clicks: 'Clicks', visitors: 'Visitors', commission: 'Commission' },
+  ...{ conversion_rate: 'Conversion', aov: 'Average order' },
+};
 const SHOWN = 50;
+
+/** Rows without a key, by what they lack. */
+const NONE: Readonly<Record<By, string>> = {
+  creator: 'No creator',
+  campaign: 'No campaign',
+  link: 'No link or code',
+  product: 'No product',
+  country: 'Unknown',
+  device: 'Won by a code',
+  referrer: 'Unknown',
+  platform: 'No platform',
+  store: 'No store',
+  source: 'No source',
+  weekday: 'No day',
+  hour: 'No hour',
+  click_kind: 'Won by a code',
+};
+
+/** The dimensions that an order has of its click. */
+const OF_CLICK: readonly By[] = ['country', 'device', 'referrer', 'click_kind'];
+
+/** The dimensions that a click does not have. */
+const OF_ORDER: readonly By[] = ['product', 'store', 'source'];
+
+const DEVICES = everyOf<NonNullable<BreakdownQuery['device']>>()(['mobile', 'tablet', 'desktop', 'bot', 'none']);
+const KINDS = everyOf<NonNullable<BreakdownQuery['click_kind']>>()([
+  ...(['counted', 'repeat', 'bot', 'prefetch', 'head', 'none'] as const),
+]);
+
+/** The filters of the address, under the names of the dimensions. */
+export function useDimensions() {
+  const { get } = useFilters();
+  return {
+    ...{ creator: get('creator'), campaign: get('campaign'), link: get('link'), country: get('country') },
+    ...{ referrer: get('referrer'), platform: get('platform'), store: get('store'), source: get('source') },
+    ...{ weekday: get('weekday'), hour: get('hour'), product: get('product') },
+    device: choiceOf(get('device'), DEVICES),
+    click_kind: choiceOf(get('click_kind'), KINDS),
+  };
+}
 
 interface Period {
   from: string;
   to: string;
 }
-interface ByProps extends Period {
-  before: Period;
-}
 
-/** Minor units as the currency counts them: yen have none. */
-function major(minor: number, currency: string): number {
-  const digits =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  return minor / 10 ** digits;
-}
-
-const useCampaigns = ({ from, to }: Period, limit: number) =>
-  useCall('list_campaign_performance', { query: { date_from: from, date_to: to, limit } });
-
-export function ByCampaign({ from, to, before }: ByProps) {
-  const now = useCampaigns({ from, to }, SHOWN);
-  const was = useCampaigns(before, 100);
-  if (now.error) return <Failure error={now.error} again={() => void now.refetch()} />;
-  if (!now.data) return <Loading rows={4} />;
-  const keyOf = ({ campaign_id, currency }: OfCampaign) => `${campaign_id} ${currency}`;
-  const old = new Map(was.data?.data.map((row) => [keyOf(row), row]));
-  // A campaign beyond the page limit may still have had earlier sales.
-  const none = was.data?.pagination.has_more ? undefined : 0;
+/** A chosen filter by the name that its row has. */
+function ChosenOne({ by, value, ...period }: Period & { by: By; value: string }) {
+  const { set } = useFilters();
+  const { data } = useCall('get_analytics_breakdown', { query: { ...useDimensions(), ...period, by, limit: 1 } });
+  const label = data?.data.find(({ key }) => key === value)?.label ?? value;
   return (
-    <>
-      <PlainTable
-        caption="Analytics by campaign"
-        rows={now.data.data}
-        keyOf={keyOf}
-        columns={[
-          {
-            head: 'Campaign',
-            cell: ({ campaign_id, campaign_title }) => campaign_title ?? campaign_id ?? 'No campaign',
-          },
-          { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
-          { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-          {
-            head: 'Sales',
-            cell: ({ revenue_minor, currency }) => money(major(revenue_minor, currency), currency),
-            isNumber: true,
-          },
-          {
-            head: 'Previous',
-            cell: ({ currency, ...row }) => {
-              const minor = old.get(keyOf({ currency, ...row }))?.revenue_minor ?? none;
-              return was.data && money(minor === undefined ? undefined : major(minor, currency), currency);
-            },
-            isNumber: true,
-            isWide: true,
-          },
-        ]}
-      />
-      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} with the highest sales.</p>}
-    </>
+    <Button onPress={() => set(by, '')}>
+      {words(by)}: {value === 'none' ? NONE[by] : label} <span aria-hidden>×</span>
+      <span className="sr-only">, remove</span>
+    </Button>
   );
 }
 
-export function ByLink({ from, to, before }: ByProps) {
-  const now = useCall('list_affiliate_performance', {
-    query: { date_from: from, date_to: to, sort: 'revenue', limit: SHOWN },
+/** The chosen filters, each with a button that removes it. */
+export function Chosen(period: Period) {
+  const chosen = useDimensions();
+  const buttons = BY.flatMap((by) => {
+    const value = chosen[by];
+    return value === undefined ? [] : [<ChosenOne key={by} by={by} value={value} {...period} />];
   });
-  const rows = now.data?.data ?? [];
-  const ids = [...new Set(rows.map(({ link_id }) => link_id))].join(',');
-  const was = useCall(
-    'list_affiliate_performance',
-    { query: { date_from: before.from, date_to: before.to, link_ids: ids, limit: 100 } },
-    { enabled: ids !== '' },
-  );
-  if (now.error) return <Failure error={now.error} again={() => void now.refetch()} />;
-  if (!now.data) return <Loading rows={4} />;
-  const keyOf = ({ link_id, currency }: OfLink) => `${link_id} ${currency}`;
-  const old = new Map(was.data?.data.map((row) => [keyOf(row), row]));
+  return buttons.length > 0 && <div className="row">{buttons}</div>;
+}
+
+const figureOf: Readonly<Record<Sort, (row: Figures) => number>> = {
+  revenue: ({ revenue_minor }) => revenue_minor,
+  orders: ({ orders }) => orders,
+  clicks: ({ clicks }) => clicks,
+  visitors: ({ visitors }) => visitors,
+  commission: ({ commission_minor }) => commission_minor,
+  conversion_rate: ({ conversion_rate }) => conversion_rate ?? 0,
+  aov: ({ aov_minor }) => aov_minor ?? 0,
+};
+
+/** Whether a row has more than clicks. */
+const isOfOrders = ({ key, orders, revenue_minor, refunds_minor, commission_minor }: BreakdownRow) =>
+  key !== null || [orders, revenue_minor, refunds_minor, commission_minor].some((figure) => figure !== 0);
+
+function shownAs(sort: Sort, row: Figures, currency: string): string {
+  if (sort === 'conversion_rate') return percent(row.conversion_rate);
+  if (sort === 'aov') return minorMoney(row.aov_minor, currency);
+  const figure = figureOf[sort](row);
+  return sort === 'revenue' || sort === 'commission' ? minorMoney(figure, currency) : number(figure);
+}
+
+/** The change from the earlier period, in percent; of rates in points. */
+function changeText(sort: Sort, now: Figures, was: Figures): string | undefined {
+  const [figure, earlier] = [figureOf[sort](now), figureOf[sort](was)];
+  if (sort === 'conversion_rate') {
+    const points = Math.round((figure - earlier) * 100) / 100;
+    return `${points > 0 ? '+' : ''}${number(points)} points`;
+  }
+  if (earlier === figure) return 'No change';
+  if (earlier <= 0) return earlier === 0 ? 'New' : undefined;
+  const change = Math.round((100 * (figure - earlier)) / earlier);
+  return change === 0 ? 'No change' : `${change > 0 ? '+' : ''}${number(change)}%`;
+}
+
+interface Shown {
+  by: By;
+  sort: Sort;
+  /** The name of the earlier period. */
+  before: string;
+  largest: number;
+  narrow: (key: string) => void;
+}
+
+function columnsOf({ by, sort, before, largest, narrow }: Shown): Column<BreakdownRow>[] {
+  const figure = (one: Sort, isWide = true): Column<BreakdownRow> => ({
+    ...{ head: SORT_LABEL[one], isNumber: true, isWide: isWide && one !== sort },
+    largest: { by: one, isOn: one === sort },
+    cell: (row) => shownAs(one, row, row.currency),
+  });
+  return [
+    {
+      head: words(by),
+      cell: ({ key, label, ...row }) => (
+        <>
+          <button type="button" className="link" onClick={() => narrow(key ?? 'none')}>
+            {key === null ? NONE[by] : (label ?? key)}
+          </button>
+          <span className="part" aria-hidden>
+            <span style={{ inlineSize: `${largest > 0 ? (100 * Math.max(figureOf[sort](row), 0)) / largest : 0}%` }} />
+          </span>
+        </>
+      ),
+    },
+    ...(OF_ORDER.includes(by) ? [] : [figure('clicks'), figure('visitors')]),
+    figure('orders', false),
+    ...(OF_ORDER.includes(by) ? [] : [figure('conversion_rate')]),
+    figure('revenue', false),
+    figure('commission'),
+    figure('aov'),
+    {
+      ...{ head: before, isNumber: true, isWide: true },
+      cell: ({ previous, ...row }) =>
+        previous && (
+          <>
+            {shownAs(sort, previous, row.currency)}
+            <span className="second">{changeText(sort, row, previous)}</span>
+          </>
+        ),
+    },
+  ];
+}
+
+function Coverage({ by, of }: { by: By; of: Answer<'get_analytics_breakdown'>['meta']['coverage'] }) {
+  if (!OF_CLICK.includes(by) || of.by_code === 0) return null;
   return (
-    <>
-      <PlainTable
-        caption="Analytics by link and code"
-        rows={rows}
-        keyOf={keyOf}
-        columns={[
-          {
-            head: 'Link or code',
-            cell: ({ value, creator_name, creator_email }) => (
-              <>
-                {value}
-                <span className="second">{creator_name ?? creator_email}</span>
-              </>
-            ),
-          },
-          { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
-          { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-          {
-            head: 'Sales',
-            cell: ({ revenue_minor, currency }) => money(major(revenue_minor, currency), currency),
-            isNumber: true,
-          },
-          {
-            head: 'Previous',
-            cell: (row) =>
-              was.data && money(major(old.get(keyOf(row))?.revenue_minor ?? 0, row.currency), row.currency),
-            isNumber: true,
-            isWide: true,
-          },
-        ]}
-      />
-      {now.data.pagination.has_more && <p className="hint">The {number(SHOWN)} with the highest sales.</p>}
-    </>
+    <p className="hint">
+      A code won {number(of.by_code)} of {number(of.orders)} orders: no click says where they came from.
+    </p>
+  );
+}
+
+interface BreakdownProps extends Period {
+  compare: 'previous' | 'year';
+  /** What the period to compare with is called. */
+  before: string;
+}
+
+/** The figures of the period by one dimension, largest first; a row narrows the page to itself. */
+export function Breakdown({ from, to, compare, before }: BreakdownProps) {
+  const { get, set } = useFilters();
+  const by = choiceOf(get('of'), BY) ?? 'creator';
+  const sort = choiceOf(get('sort'), SORTS) ?? 'revenue';
+  const query = { ...useDimensions(), by, from, to, compare, sort };
+  const call = useCall('get_analytics_breakdown', { query: { ...query, limit: SHOWN } });
+  // The rows of another dimension are not shown meanwhile.
+  const data = call.isPlaceholderData ? undefined : call.data;
+  const found = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
+  // Days and hours have an order of their own.
+  const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;
+  const rows = isTimely ? found.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : found;
+  const largest = Math.max(0, ...rows.map((row) => figureOf[sort](row)));
+  return (
+    <Card
+      title="Breakdown"
+      action={<Download id="get_analytics_breakdown" query={query} name={`analytics-by-${by}.csv`} />}
+    >
+      <div className="filters">
+        <div className="filter">
+          <label htmlFor="breakdown-by">By</label>
+          <select id="breakdown-by" value={by} onChange={({ target }) => set('of', target.value)}>
+            {BY.map((one) => (
+              <option key={one} value={one}>
+                {words(one)}
+              </option>
+            ))}
+          </select>
+        </div>
+        <div className="filter">
+          <label htmlFor="breakdown-sort">Ranked by</label>
+          <select id="breakdown-sort" value={sort} onChange={({ target }) => set('sort', target.value)}>
+            {SORTS.map((one) => (
+              <option key={one} value={one}>
+                {SORT_LABEL[one]}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
+      {call.error && <Failure error={call.error} again={() => void call.refetch()} />}
+      {!call.error && !data && <Loading rows={4} />}
+      {data && (
+        <>
+          <PlainTable
+            isTight
+            caption={`Analytics by ${words(by).toLowerCase()}`}
+            rows={rows}
+            keyOf={({ key, currency }) => `${key} ${currency}`}
+            columns={columnsOf({ by, sort, before, largest, narrow: (key) => set(by, key) })}
+          />
+          <Coverage by={by} of={data.meta.coverage} />
+          {data.pagination.has_more && (
+            <p className="hint">
+              The first {number(SHOWN)} of {number(data.pagination.total)}. The file has all.
+            </p>
+          )}
+        </>
+      )}
+    </Card>
   );
 }

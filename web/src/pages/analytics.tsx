@@ -1,70 +1,115 @@
-import { lazy, Suspense } from 'react';
+import { Link } from '@tanstack/react-router';
+import { lazy, type ReactNode, Suspense } from 'react';
 import type { Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { day, money, number, percent, words } from '../kit/format.ts';
+import { day, money, number, percent, shortHour, versus } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
-import { PlainTable } from '../kit/table.tsx';
-import { ByCampaign, ByLink } from './analytics-by.tsx';
+import { usePeriod } from '../kit/period.ts';
+import { Tabs } from '../kit/tabs.tsx';
+import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { Breakdown, Chosen, useDimensions } from './analytics-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
-const GRANULARITIES = everyOf<NonNullable<Query<'get_analytics'>['granularity']>>()(['day', 'week', 'month']);
-const DAY_MS = 86_400_000;
+const GRANULARITIES = everyOf<NonNullable<Query<'get_analytics'>['granularity']>>()(['hour', 'day', 'week', 'month']);
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
+const COMPARED = { previous: 'Previous period', year: 'Year before' } as const;
+type Compared = keyof typeof COMPARED;
+const BY_HOUR_DAYS = 31;
 
-/** The period of the same length that ends the day before. */
-function before(from: string, to: string): { from: string; to: string } {
+function yearBefore(date: string): string {
+  const at = new Date(date);
+  at.setUTCFullYear(at.getUTCFullYear() - 1);
+  return dayOf(at.getTime());
+}
+
+/** The period to compare with: of the same length, or the same dates a year before. */
+function before(from: string, to: string, compare: Compared): { from: string; to: string } {
+  if (compare === 'year') return { from: yearBefore(from), to: yearBefore(to) };
   const [start, end] = [Date.parse(from), Date.parse(to)];
   return { from: dayOf(start - (end - start) - DAY_MS), to: dayOf(start - DAY_MS) };
 }
 
-function versus(now: number, was: number | undefined): string | undefined {
-  if (was === undefined) return undefined;
-  if (was === 0) return now === 0 ? 'No change' : 'No earlier data';
-  const change = Math.round(((now - was) / was) * 100);
-  return `${change > 0 ? '+' : ''}${number(change)} % from the previous period`;
+/** Hours only of a period that has not too many. */
+const bucketsOf = (from: string, to: string) =>
+  GRANULARITIES.filter((one) => one !== 'hour' || Date.parse(to) - Date.parse(from) < BY_HOUR_DAYS * DAY_MS);
+
+type Dimensions = ReturnType<typeof useDimensions>;
+
+/** The list of what a figure counts, if it can be filtered in the same way. */
+function ToList({ of, only, children, ...period }: Listed & { children: ReactNode }) {
+  const { link, country, device, referrer, store, click_kind: kind = 'counted', ...others } = only;
+  const isWhole = Object.values(others).every((value) => value === undefined);
+  const isNone = [link, country, device, referrer, store, kind].includes('none');
+  if (!isWhole || isNone) return children;
+  if (of === 'orders') {
+    const isByClick = [country, device, referrer, only.click_kind].some((value) => value !== undefined);
+    const search = { ...period, attributed: 'true', link_id: link, integration_id: store };
+    return isByClick ? children : <ListLink to="/orders" search={search} content={children} />;
+  }
+  const search = { ...period, kind, link_id: link, country, device, referrer };
+  return store === undefined ? <ListLink to="/clicks" search={search} content={children} /> : children;
+}
+
+interface Listed {
+  of: 'orders' | 'clicks';
+  only: Dimensions;
+  from: string;
+  to: string;
+}
+
+interface ListLinkProps {
+  to: '/orders' | '/clicks';
+  search: Readonly<Record<string, string | undefined>>;
+  content: ReactNode;
+}
+
+function ListLink({ to, search, content }: ListLinkProps) {
+  return (
+    <Link to={to} search={search} className="plain-link">
+      {content}
+      <span className="sr-only">, one by one</span>
+    </Link>
+  );
 }
 
 export function Analytics() {
   const { get, set } = useFilters();
-  const granularity = choiceOf(get('by'), GRANULARITIES) ?? 'day';
-  const to = get('to') ?? dayOf(Date.now());
-  const from = get('from') ?? dayOf(Date.parse(to) - 29 * DAY_MS);
-  const now = useCall('get_analytics', { query: { from, to, granularity } });
-  const was = useCall('get_analytics', { query: { ...before(from, to), granularity } });
+  const { from, to, filters } = usePeriod();
+  const buckets = bucketsOf(from, to);
+  const granularity = choiceOf(get('by'), buckets) ?? 'day';
+  const compare = choiceOf(get('compare'), ['previous', 'year']) ?? 'previous';
+  const only = useDimensions();
+  const earlier = before(from, to, compare);
+  const now = useCall('get_analytics', { query: { ...only, from, to, granularity } });
+  const was = useCall('get_analytics', { query: { ...only, ...earlier, granularity } });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const summary = now.data?.summary;
   const old = was.data;
+  const charted = {
+    before: COMPARED[compare],
+    ...(granularity === 'hour' ? { dateOf: shortHour } : {}),
+  };
   return (
     <>
       <PageHead
         title="Analytics"
-        hint={`${day(from)} to ${day(to)}, in UTC, compared with ${day(before(from, to).from)} to ${day(before(from, to).to)}.`}
+        hint={`${day(from)} to ${day(to)}, in UTC, compared with ${day(earlier.from)} to ${day(earlier.to)}.`}
       >
-        <fieldset className="tabs">
-          <legend className="sr-only">Group by</legend>
-          {GRANULARITIES.map((one) => (
-            <label key={one} className="tab">
-              <input
-                type="radio"
-                name="by"
-                className="sr-only"
-                checked={granularity === one}
-                onChange={() => set('by', one)}
-              />
-              {words(one)}
-            </label>
-          ))}
-        </fieldset>
+        <Tabs legend="Group by" options={buckets} chosen={granularity} onChoose={(one) => set('by', one)} />
       </PageHead>
       <Filters
         of={[
-          { name: 'from', label: 'From', kind: 'date', fallback: from },
-          { name: 'to', label: 'To', kind: 'date', fallback: to },
+          ...filters,
+          {
+            ...{ name: 'compare', label: 'Compare with', kind: 'select', all: COMPARED.previous },
+            options: [['year', COMPARED.year]],
+          },
         ]}
+        saved={['by', 'of', 'sort', ...Object.keys(only)]}
       />
+      <Chosen from={from} to={to} />
       {now.error && <Failure error={now.error} again={() => void now.refetch()} />}
       {!now.error && !summary && <Loading />}
       {summary && now.data && (
@@ -73,33 +118,47 @@ export function Analytics() {
             <Stat
               label="Sales"
               value={money(summary.total_revenue, currency)}
-              note={versus(summary.total_revenue, old?.summary.total_revenue)}
+              note={versus(summary.total_revenue, old?.summary.total_revenue, COMPARED[compare].toLowerCase())}
             />
             <Stat
               label="Commissions"
               value={money(summary.total_commissions, currency)}
-              note={versus(summary.total_commissions, old?.summary.total_commissions)}
+              note={versus(summary.total_commissions, old?.summary.total_commissions, COMPARED[compare].toLowerCase())}
             />
             <Stat
               label="Clicks"
-              value={number(summary.total_clicks)}
-              note={versus(summary.total_clicks, old?.summary.total_clicks)}
+              value={
+                <ToList of="clicks" only={only} from={from} to={to}>
+                  {number(summary.total_clicks)}
+                </ToList>
+              }
+              note={versus(summary.total_clicks, old?.summary.total_clicks, COMPARED[compare].toLowerCase())}
             />
             <Stat
               label="Orders"
-              value={number(summary.total_conversions)}
-              note={versus(summary.total_conversions, old?.summary.total_conversions)}
+              value={
+                <ToList of="orders" only={only} from={from} to={to}>
+                  {number(summary.total_conversions)}
+                </ToList>
+              }
+              note={versus(summary.total_conversions, old?.summary.total_conversions, COMPARED[compare].toLowerCase())}
             />
             <Stat
               label="Conversion rate"
               value={percent(summary.conversion_rate)}
-              note={old && `${percent(old.summary.conversion_rate)} previously`}
+              note={
+                old &&
+                (old.summary.total_clicks === 0
+                  ? 'No earlier data'
+                  : `${percent(old.summary.conversion_rate)} in the ${COMPARED[compare].toLowerCase()}`)
+              }
             />
           </Stats>
           <Suspense fallback={<Loading rows={4} />}>
             <div className="grid">
               <Card title="Sales">
                 <Chart
+                  {...charted}
                   label="Sales"
                   points={now.data.trends.map(({ date, revenue }, i) => ({
                     date,
@@ -107,10 +166,12 @@ export function Analytics() {
                     was: old?.trends[i]?.revenue,
                   }))}
                   show={(value) => money(value, currency)}
+                  currency={currency}
                 />
               </Card>
               <Card title="Clicks">
                 <Chart
+                  {...charted}
                   label="Clicks"
                   points={now.data.trends.map(({ date, clicks }, i) => ({
                     date,
@@ -122,32 +183,7 @@ export function Analytics() {
               </Card>
             </div>
           </Suspense>
-          <div className="grid">
-            <Card title="Top creators">
-              <PlainTable
-                caption="Top creators"
-                rows={now.data.top_creators}
-                keyOf={({ id }) => id}
-                columns={[
-                  { head: 'Creator', cell: ({ name, id }) => name ?? id },
-                  { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-                  { head: 'Sales', cell: ({ revenue }) => money(revenue, currency), isNumber: true },
-                  {
-                    head: 'Previous',
-                    cell: ({ id }) => money(old?.top_creators.find((one) => one.id === id)?.revenue, currency),
-                    isNumber: true,
-                    isWide: true,
-                  },
-                ]}
-              />
-            </Card>
-            <Card title="Campaigns">
-              <ByCampaign from={from} to={to} before={before(from, to)} />
-            </Card>
-          </div>
-          <Card title="Links and codes">
-            <ByLink from={from} to={to} before={before(from, to)} />
-          </Card>
+          <Breakdown from={from} to={to} compare={compare} before={COMPARED[compare]} />
         </>
       )}
     </>

@@ -1,13 +1,14 @@
-import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
 import { day } from '../kit/format.ts';
-import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, Table } from '../kit/table.tsx';
+import { useOpened } from '../kit/opened.ts';
+import { Badge, Button, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { type Column, Opener } from '../kit/table.tsx';
+import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { CampaignLink, CreatorName } from './item-links.tsx';
 
 const STATES = everyOf<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
 /** Any decision can be changed later. */
@@ -46,11 +47,17 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['Campaign', application.campaign_title],
+              ['Creator', <CreatorName key="creator" of={application} />],
+              [
+                'Campaign',
+                <CampaignLink key="campaign" id={application.campaign_id}>
+                  {application.campaign_title}
+                </CampaignLink>,
+              ],
               ['Status', <Badge key="state" state={application.status} />],
               ['E-mail', application.creator_email],
-              ['Photo app', application.creator_photo_app && `@${application.creator_photo_app}`],
-              ['Video app', application.creator_video_app && `@${application.creator_video_app}`],
+              ['Instagram', application.creator_photo_app && `@${application.creator_photo_app}`],
+              ['TikTok', application.creator_video_app && `@${application.creator_video_app}`],
               ['Applied', day(application.applied_at)],
               ['Message', application.message],
               [
@@ -84,58 +91,42 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   );
 }
 
-/** The campaign that the list is limited to. */
-function OfCampaign({ id, onAll }: { id: string; onAll: () => void }) {
-  const { data } = useCall('get_campaign', { params: { id } });
-  return (
-    <p className="row">
-      <span>
-        Only applications to <strong>{data?.data.title ?? 'one campaign'}</strong>
-      </span>
-      <Button onPress={onAll}>Show all</Button>
-    </p>
-  );
-}
-
 export function Applications() {
-  const { get, set } = useFilters();
-  const query = {
-    status: choiceOf(get('status'), STATES),
-    campaign_id: get('campaign_id'),
-    creator_email: get('creator_email'),
-  };
+  const query = useWorkQuery(STATES);
   const list = useRows('list_applications', query);
-  const [shown, setShown] = useState<string>();
+  const opened = useOpened();
   const columns: readonly Column<Application>[] = [
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+        <Opener
+          of={{ creator_name, creator_email }}
+          onOpen={() => opened.open(id)}
+          second={creator_name ? creator_email : ''}
+        >
           {creator_name ?? creator_email}
         </Opener>
       ),
     },
-    { head: 'Campaign', cell: ({ campaign_title }) => campaign_title, isWide: true },
+    {
+      head: 'Campaign',
+      cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
+      isWide: true,
+    },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true },
+    { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true, isOrder: true },
   ];
   return (
-    <>
-      <PageHead
-        title="Applications"
-        hint="Creators who want to work with you. Accepting one puts the creator on the roster."
-      >
-        <Download id="list_applications" query={query} name="applications.csv" />
-      </PageHead>
-      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
-      {query.campaign_id && <OfCampaign id={query.campaign_id} onAll={() => set('campaign_id', '')} />}
-      <Table
-        caption="Applications"
-        list={list}
-        columns={columns}
-        empty={<Empty title="No applications here">Creators apply on your campaigns’ pages.</Empty>}
-      />
-      <Detail id={shown} onClose={() => setShown(undefined)} />
-    </>
+    <WorkPage
+      title="Applications"
+      hint="Creators who want to work with you. Accepting one puts the creator on the roster."
+      states={STATES}
+      list={list}
+      columns={columns}
+      empty="Creators apply on your campaigns’ pages."
+      actions={<Download id="list_applications" query={query} name="applications.csv" />}
+    >
+      <Detail id={opened.id} onClose={opened.close} />
+    </WorkPage>
   );
 }

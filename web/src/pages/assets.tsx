@@ -1,16 +1,19 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { type Query, type Row, uploadTo } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Detail } from '../kit/detail.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
-import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { Form } from '../kit/form.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { campaignField, creatorField, type Field, FieldRow, Form, Values } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { type Folder, Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
 
 const TYPES = everyOf<Row<'list_assets'>['type']>()(['image', 'video', 'document', 'audio', 'other']);
 const RIGHTS = everyOf<NonNullable<Query<'list_assets'>['rights']>>()(['valid', 'expiring', 'expired']);
@@ -25,17 +28,22 @@ interface Upload {
   why?: string;
 }
 
+const OF_FIELDS: readonly Field[] = [{ ...creatorField(), isRequired: false }, campaignField()];
+
 /** Uploads one file after another and shows the result of each. */
 function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: string | undefined }) {
   const { isOpen, onClose, folder } = props;
   const cache = useQueryClient();
   const [uploads, setUploads] = useState<readonly Upload[]>([]);
+  const fields = useRef<HTMLFormElement>(null);
   async function upload(files: FileList | null) {
+    const values = new Values(new FormData(fields.current ?? undefined));
     for (const file of files ?? []) {
       const { name } = file;
       setUploads((known) => [...known, { name, state: 'in progress' }]);
       const form = new FormData();
       if (folder !== undefined) form.set('folder_id', folder);
+      for (const { name: field } of OF_FIELDS) if (values.some(field)) form.set(field, values.text(field));
       form.set('file', file);
       const outcome: Upload = await uploadTo('upload_asset', form).then(
         () => ({ name, state: 'uploaded' as const }),
@@ -51,7 +59,17 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
     onClose();
   };
   return (
-    <Dialog title="Upload files" hint="Images, videos, audio and documents." isOpen={isOpen} onClose={close}>
+    <Dialog
+      title="Upload files"
+      hint="Images, videos, audio and documents. Choose whom and what they belong to first, then the files."
+      isOpen={isOpen}
+      onClose={close}
+    >
+      <form className="form" ref={fields} onSubmit={(event) => event.preventDefault()}>
+        {OF_FIELDS.map((field) => (
+          <FieldRow key={field.name} field={field} />
+        ))}
+      </form>
       <div className="field">
         <label htmlFor="upload-files">Files</label>
         <input id="upload-files" type="file" multiple onChange={({ target }) => void upload(target.files)} />
@@ -73,24 +91,26 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
 }
 
 interface DetailProps {
-  asset: Asset | undefined;
+  id: string | undefined;
   folders: readonly Folder[];
   onClose: () => void;
 }
 
-function Detail({ asset, folders, onClose }: DetailProps) {
-  const update = useChange('update_assets', ['list_assets', 'list_asset_folders']);
+function OpenedFile({ id, folders, onClose }: DetailProps) {
+  const found = useCall('get_asset', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const update = useChange('update_assets', ['list_assets', 'list_asset_folders', 'get_asset']);
   const remove = useChange('delete_asset', ['list_assets', 'list_asset_folders']);
   return (
-    <Dialog title={asset?.name ?? ''} isOpen={asset !== undefined} onClose={onClose} isSide>
-      {asset && (
+    <Detail id={id} onClose={onClose} found={found} title={(asset) => asset?.name ?? 'File'}>
+      {(asset) => (
         <>
           {asset.thumbnail_url && <img className="preview" src={asset.thumbnail_url} alt={asset.name} />}
           <Facts
             of={[
               ['Type', `${words(asset.type)}, ${asset.mime_type}`],
               ['Size', size(asset.size_bytes)],
-              ['Creator', asset.creator_email],
+              ['Creator', <CreatorName key="creator" of={asset} />],
+              ['Campaign', <CampaignName key="campaign" id={asset.campaign_id} />],
               ['Source', words(asset.source)],
               ['Rights', asset.usage_rights],
               ['Rights end', day(asset.rights_expires_at)],
@@ -149,9 +169,11 @@ function Detail({ asset, folders, onClose }: DetailProps) {
           </Confirm>
         </>
       )}
-    </Dialog>
+    </Detail>
   );
 }
+
+const FILTERED = ['search', 'tag', 'type', 'rights', 'creator_email', 'campaign_id'] as const;
 
 /** Files are selected within one folder. */
 export function Assets() {
@@ -169,17 +191,19 @@ function Library({ folder }: { folder: string | undefined }) {
     tag: get('tag'),
     type: choiceOf(get('type'), TYPES),
     rights: choiceOf(get('rights'), RIGHTS),
+    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort: sortIn(get) },
   });
+  const isFiltered = FILTERED.some((name) => get(name) !== undefined);
   const may = useMay();
-  const [isUploading, setUploading] = useState(false);
-  const [shown, setShown] = useState<Asset>();
+  const opened = useOpened();
+  const uploading = useDialog('upload');
   const columns: readonly Column<Asset>[] = [
     {
       head: 'File',
       cell: (asset) => (
         <span className="row">
           {asset.thumbnail_url && <img className="face" src={asset.thumbnail_url} alt="" />}
-          <button type="button" className="link" onClick={() => setShown(asset)}>
+          <button type="button" className="link" onClick={() => opened.open(asset.id)}>
             {asset.name}
           </button>
         </span>
@@ -188,24 +212,28 @@ function Library({ folder }: { folder: string | undefined }) {
     { head: 'Type', cell: ({ type }) => words(type), isWide: true },
     { head: 'Size', cell: ({ size_bytes }) => size(size_bytes), isNumber: true },
     { head: 'Rights end', cell: ({ rights_expires_at }) => day(rights_expires_at), isWide: true },
-    { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true },
+    { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <>
       <PageHead title="Content library" hint="Your files and those of creators, with their rights.">
-        <Button needs="upload_asset" kind="primary" onPress={() => setUploading(true)}>
+        <Button needs="upload_asset" kind="primary" onPress={uploading.open}>
           Upload files
         </Button>
       </PageHead>
       <Folders folders={folders} current={folder} />
-      <Filters
-        of={[
-          { name: 'search', label: 'Name', kind: 'text' },
-          { name: 'tag', label: 'Tag', kind: 'text' },
-          { name: 'type', label: 'Type', kind: 'select', options: TYPES.map((type) => [type, words(type)]) },
-          { name: 'rights', label: 'Rights', kind: 'select', options: RIGHTS.map((right) => [right, words(right)]) },
-        ]}
-      />
+      {(list.total !== 0 || isFiltered) && (
+        <Filters
+          of={[
+            { name: 'search', label: 'Name', kind: 'text' },
+            { name: 'tag', label: 'Tag', kind: 'text' },
+            { name: 'type', label: 'Type', kind: 'select', options: TYPES.map((type) => [type, words(type)]) },
+            { name: 'rights', label: 'Rights', kind: 'select', options: RIGHTS.map((right) => [right, words(right)]) },
+            CREATOR_FILTER,
+            CAMPAIGN_FILTER,
+          ]}
+        />
+      )}
       <Table
         caption="Content library"
         list={list}
@@ -214,8 +242,8 @@ function Library({ folder }: { folder: string | undefined }) {
         empty={<Empty title="No files here">Upload files, or approve deliverables to add theirs.</Empty>}
       />
       <MoveFiles ids={[...selected]} folders={folders} onMoved={() => setSelected(new Set())} />
-      <UploadDialog isOpen={isUploading} onClose={() => setUploading(false)} folder={folder} />
-      <Detail asset={shown} folders={folders} onClose={() => setShown(undefined)} />
+      <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
+      <OpenedFile id={opened.id} folders={folders} onClose={opened.close} />
     </>
   );
 }

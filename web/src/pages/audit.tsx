@@ -1,72 +1,163 @@
-import { useState } from 'react';
+import { operations } from 'virtual:operations';
+import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { useAll, useCall, useRows } from '../call/use.ts';
+import { Changes, changedNames, fieldName } from '../kit/changes.tsx';
+import { Detail } from '../kit/detail.tsx';
 import { Download } from '../kit/download.tsx';
-import { Filters, useFilters } from '../kit/filters.tsx';
-import { fieldValue, time, words } from '../kit/format.ts';
+import { type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { words } from '../kit/format.ts';
+import { useOpened } from '../kit/opened.ts';
 import { Empty, Facts, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Ago, BothTimes } from '../kit/time.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
+import { doneText, isOnPage, KINDS, kindOf, RecordLink } from './record-links.tsx';
 
 type Entry = Row<'list_audit_log'>;
 
+/** Who made a change: a person, a key, a creator on a page, or the server by itself. */
+function whoOf({ person_name, key_name, by_agent, operation, creator_name, creator_email }: Entry): string {
+  const agent = by_agent ? ', an agent' : '';
+  if (person_name !== null) return `${person_name}${agent}`;
+  if (key_name !== null) return `Key ${key_name}${agent}`;
+  return isOnPage(operation) ? (creator_name ?? creator_email ?? 'A creator') : 'Rollcall';
+}
+
+const FIELDS_SHOWN = 3;
+
+/** The first fields that a change is about. */
+function fieldsOf(entry: Entry): string {
+  if (entry.old === null || entry.new === null) return '';
+  const names = changedNames(entry).map((name) => fieldName(name).toLowerCase());
+  const more = names.length - FIELDS_SHOWN;
+  return names.slice(0, FIELDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+/** An address without its scheme; a word of the API as a word. */
+const shortName = (name: string) =>
+  /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
+
+/** The record's name, which leads to it while it exists; else what kind of record it is. */
+function RecordName({ of: { resource_id: id, resource_name: name, new: next } }: { of: Entry }) {
+  return (
+    <RecordLink id={id} isThere={next !== null}>
+      {name === null ? kindOf(id) : shortName(name)}
+    </RecordLink>
+  );
+}
+
+const CHANGES = Object.entries(operations)
+  .filter(([, [method]]) => method !== 'GET')
+  .map(([id]) => [id, doneText(id)] as const)
+  .toSorted(([, one], [, other]) => one.localeCompare(other));
+
+function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_audit_entry', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  return (
+    <Detail id={id} onClose={onClose} found={found} title={(entry) => (entry ? doneText(entry.operation) : 'Change')}>
+      {(entry) => (
+        <>
+          <Facts
+            of={[
+              ['Who', whoOf(entry)],
+              ['When', <BothTimes key="when" at={entry.created_at} />],
+              [kindOf(entry.resource_id), <RecordName key="record" of={entry} />],
+              ...(entry.creator_email === null ? [] : [['Creator', <CreatorName key="creator" of={entry} />] as const]),
+              ['Id', <code key="id">{entry.resource_id}</code>],
+              ['Request', entry.request_id && <code>{entry.request_id}</code>],
+            ]}
+          />
+          <p>
+            <Link to="/audit" search={{ resource_id: entry.resource_id }}>
+              All changes to this record
+            </Link>
+          </p>
+          <Changes
+            caption="What changed"
+            of={{ ...entry, currency: entry.currency ?? currency }}
+            shownAs={(name, value) => name === 'campaign_id' && <CampaignName id={String(value)} />}
+          />
+        </>
+      )}
+    </Detail>
+  );
+}
+
 export function Audit() {
   const { get } = useFilters();
-  const query = { operation: get('operation'), resource_id: get('resource_id') };
+  const people = useAll('list_people', {}).data ?? [];
+  const query = {
+    ...{ operation: get('operation'), person_id: get('person_id'), resource_id: get('resource_id') },
+    ...{ resource_prefix: get('resource_prefix'), created_after: get('created_after') },
+    ...{ created_before: get('created_before'), sort: sortIn(get) },
+  };
   const list = useRows('list_audit_log', query);
-  const [entry, setEntry] = useState<Entry>();
-  const names = [...new Set([...Object.keys(entry?.old ?? {}), ...Object.keys(entry?.new ?? {})])];
+  const opened = useOpened();
   const columns: readonly Column<Entry>[] = [
     {
-      head: 'Operation',
+      head: 'Change',
       cell: (row) => (
-        <Opener onOpen={() => setEntry(row)} second={row.resource_id}>
-          {words(row.operation)}
+        <Opener
+          onOpen={() => opened.open(row.id)}
+          second={
+            <>
+              {fieldsOf(row)}
+              <span className="narrow">
+                {kindOf(row.resource_id)} {row.resource_name && shortName(row.resource_name)}
+              </span>
+            </>
+          }
+        >
+          {doneText(row.operation)}
         </Opener>
       ),
     },
     {
-      head: 'Who',
-      cell: ({ person_name, key_name }) => person_name ?? (key_name ? `Key ${key_name}` : 'A creator, or the server'),
+      head: 'Record',
+      cell: (row) => (
+        <>
+          <RecordName of={row} />
+          <span className="second">
+            {[row.resource_name && kindOf(row.resource_id), row.creator_name ?? row.creator_email]
+              .filter(Boolean)
+              .join(', ')}
+          </span>
+        </>
+      ),
+      isWide: true,
     },
-    { head: 'When', cell: ({ created_at }) => time(created_at), isWide: true },
+    { head: 'Who', cell: whoOf },
+    { head: 'When', cell: ({ created_at }) => <Ago at={created_at} />, isWide: true, isOrder: true },
+  ];
+  const filters: readonly Filter[] = [
+    { name: 'operation', label: 'Change', kind: 'select', options: CHANGES },
+    {
+      ...{ name: 'resource_prefix', label: 'Record', kind: 'select' },
+      options: Object.entries(KINDS).map(([prefix, { name }]) => [prefix, name]),
+    },
+    {
+      ...{ name: 'person_id', label: 'Person', kind: 'select' },
+      options: people.map(({ id, name, email }) => [id, name ?? email]),
+    },
+    { name: 'created_after', label: 'From', kind: 'date' },
+    { name: 'created_before', label: 'To', kind: 'date' },
+    ...(query.resource_id === undefined ? [] : [{ name: 'resource_id', label: 'Record id', kind: 'text' } as const]),
   ];
   return (
     <>
       <PageHead title="Audit log" hint="Every change, with who made it and when.">
         <Download id="list_audit_log" query={query} name="audit-log.csv" />
       </PageHead>
-      <Filters
-        of={[
-          { name: 'operation', label: 'Operation', kind: 'text' },
-          { name: 'resource_id', label: 'Resource id', kind: 'text' },
-        ]}
+      <Filters of={filters} />
+      <Table
+        caption="Audit log"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No changes here">Choose other filters to see more.</Empty>}
       />
-      <Table caption="Audit log" list={list} columns={columns} empty={<Empty title="No changes here" />} />
-      <Dialog title={words(entry?.operation)} isOpen={entry !== undefined} onClose={() => setEntry(undefined)} isSide>
-        {entry && (
-          <>
-            <Facts
-              of={[
-                ['Who', entry.person_name ?? entry.key_name ?? 'A creator, on a public page'],
-                ['When', time(entry.created_at)],
-                ['Resource', entry.resource_id],
-                ['Request', entry.request_id],
-              ]}
-            />
-            <PlainTable
-              caption="What changed"
-              rows={names}
-              keyOf={(name) => name}
-              columns={[
-                { head: 'Field', cell: (name) => words(name) },
-                { head: 'Before', cell: (name) => fieldValue(entry.old?.[name]) },
-                { head: 'After', cell: (name) => fieldValue(entry.new?.[name]) },
-              ]}
-            />
-          </>
-        )}
-      </Dialog>
+      <OpenEntry id={opened.id} onClose={opened.close} />
     </>
   );
 }

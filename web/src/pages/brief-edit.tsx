@@ -2,16 +2,15 @@ import type { Answer } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { changed, isEmpty } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
-import { type Field, FormDialog, type Values } from '../kit/form.tsx';
+import { campaignField, creatorField, type Field, FormDialog, type Values } from '../kit/form.tsx';
 import { platformField, platformIn } from './platforms.ts';
 
 type Brief = Answer<'get_brief'>['data'];
 
 const fieldsOf = (brief: Brief): Field[] => [
   { name: 'title', label: 'Title', isRequired: true, value: brief.title },
-  ...(brief.status === 'draft'
-    ? [{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' as const, value: brief.creator_email }]
-    : []),
+  ...(brief.status === 'draft' ? [{ ...creatorField(brief.creator_email), isRequired: false }] : []),
+  campaignField(brief.campaign_id),
   { name: 'content_type', label: 'Content type', hint: 'For example, “reel”.', value: brief.content_type },
   platformField('platform', brief.platform),
   { name: 'instructions', label: 'Instructions', kind: 'textarea', value: brief.instructions },
@@ -30,6 +29,7 @@ const fieldsOf = (brief: Brief): Field[] => [
 function changeIn(values: Values, brief: Brief) {
   const next = {
     title: values.text('title'),
+    campaign_id: values.orNull('campaign_id'),
     content_type: values.orNull('content_type'),
     platform: platformIn(values, 'platform'),
     instructions: values.orNull('instructions'),

@@ -1,17 +1,20 @@
-import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
-import { day, time, words } from '../kit/format.ts';
-import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
+import { campaignField, creatorField } from '../kit/form.tsx';
+import { day, words } from '../kit/format.ts';
+import { useOpened } from '../kit/opened.ts';
+import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
+import { type Column, Opener, PlainTable } from '../kit/table.tsx';
+import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { EditBrief } from './brief-edit.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
+import { platformName } from './platforms.ts';
 
 const STATES = everyOf<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
 type Brief = Row<'list_briefs'>;
@@ -36,9 +39,10 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={brief.status} />],
-              ['Creator', brief.creator_name ?? brief.creator_email],
+              ['Creator', <CreatorName key="creator" of={brief} />],
+              ['Campaign', <CampaignName key="campaign" id={brief.campaign_id} />],
               ['Content', words(brief.content_type)],
-              ['Platform', words(brief.platform)],
+              ['Platform', platformName(brief.platform)],
               ['Due', day(brief.due_date)],
               ['Instructions', brief.instructions],
               ['Talking points', brief.talking_points.join('\n')],
@@ -53,7 +57,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               keyOf={({ email }) => email}
               columns={[
                 { head: 'Sent to', cell: ({ email }) => email },
-                { head: 'Seen', cell: ({ viewed_at }) => (viewed_at ? time(viewed_at) : 'Not yet') },
+                { head: 'Seen', cell: ({ viewed_at }) => (viewed_at ? <Time at={viewed_at} /> : 'Not yet') },
               ]}
             />
           )}
@@ -95,16 +99,15 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 }
 
 export function Briefs() {
-  const { get } = useFilters();
-  const list = useRows('list_briefs', { status: choiceOf(get('status'), STATES), creator_email: get('creator_email') });
+  const query = useWorkQuery(STATES);
+  const list = useRows('list_briefs', query);
   const create = useChange('create_brief', ['list_briefs']);
-  const [isMaking, setMaking] = useState(false);
-  const [shown, setShown] = useState<string>();
+  const opened = useOpened();
   const columns: readonly Column<Brief>[] = [
     {
       head: 'Brief',
       cell: ({ id, title, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+        <Opener onOpen={() => opened.open(id)} second={creator_name ?? creator_email}>
           {title}
         </Opener>
       ),
@@ -112,41 +115,38 @@ export function Briefs() {
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
-    <>
-      <PageHead title="Briefs" hint="Instructions for creators. Each brief has its own page.">
-        <Button needs="create_brief" kind="primary" onPress={() => setMaking(true)}>
-          Write a brief
-        </Button>
-      </PageHead>
-      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
-      <Table
-        caption="Briefs"
-        list={list}
-        columns={columns}
-        empty={<Empty title="No briefs here">Write one, and send it to a creator.</Empty>}
-      />
-      <FormDialog
-        title="Write a brief"
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
-        action="Save draft"
-        fields={[
+    <WorkPage
+      title="Briefs"
+      hint="Instructions for creators. Each brief has its own page."
+      states={STATES}
+      list={list}
+      columns={columns}
+      empty="Write one, and send it to a creator."
+      create={{
+        needs: 'create_brief',
+        title: 'Write a brief',
+
+        action: 'Save draft',
+        fields: [
           { name: 'title', label: 'Title', isRequired: true },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },
+          { ...creatorField(query.creator_email), isRequired: false },
+          campaignField(query.campaign_id),
           { name: 'content_type', label: 'Content type', hint: 'For example, “reel”.' },
           { name: 'instructions', label: 'Instructions', kind: 'textarea' },
           { name: 'talking_points', label: 'Talking points', kind: 'textarea', hint: 'One per line.' },
           { name: 'do_not', label: 'What to avoid', kind: 'textarea', hint: 'One per line.' },
           { name: 'due_date', label: 'Due date', kind: 'date' },
           { name: 'send_notification', label: 'Mail it to the creator now', kind: 'checkbox' },
-        ]}
-        onSubmit={async (values) => {
-          await create.mutateAsync({
+        ],
+        onSubmit: async (values) => {
+          const { data } = await create.mutateAsync({
             body: {
               title: values.text('title'),
               creator_email: values.orNull('creator_email'),
+              campaign_id: values.orNull('campaign_id'),
               content_type: values.orNull('content_type'),
               instructions: values.orNull('instructions'),
               talking_points: values.lines('talking_points'),
@@ -155,10 +155,11 @@ export function Briefs() {
               send_notification: values.isChecked('send_notification'),
             },
           });
-          setMaking(false);
-        }}
-      />
-      <Opened id={shown} onClose={() => setShown(undefined)} />
-    </>
+          opened.open(data.id);
+        },
+      }}
+    >
+      <Opened id={opened.id} onClose={opened.close} />
+    </WorkPage>
   );
 }

@@ -6,11 +6,11 @@ import { everyOf } from '../kit/every.ts';
 import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { words } from '../kit/format.ts';
 import { compensationFields, compensationIn } from './compensation.ts';
-import { PLATFORMS } from './platforms.ts';
+import { PLATFORMS, platformName } from './platforms.ts';
 
 export const STATES = everyOf<Answer<'get_campaign'>['data']['status']>()(['active', 'draft', 'paused', 'completed']);
-export const DEADLINE_HINT = 'Applications close at the end of this day, UTC.';
-type Campaign = Answer<'get_campaign'>['data'];
+export const DEADLINE_HINT = 'Applications close at the end of this day, in the brand’s time zone.';
+export type Campaign = Answer<'get_campaign'>['data'];
 
 const fieldsOf = (campaign: Campaign): Field[] => [
   { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
@@ -28,7 +28,7 @@ const groupsOf = ({ requirements }: Campaign): Group[] => [
   {
     ...{ key: 'platforms', legend: 'Platforms' },
     fields: PLATFORMS.map((one) => ({
-      ...{ name: one, label: words(one), kind: 'checkbox' },
+      ...{ name: one, label: platformName(one), kind: 'checkbox' },
       value: requirements.platforms?.includes(one) ?? false,
     })),
   },

@@ -5,15 +5,26 @@ import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, type Filter, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
+import {
+  CAMPAIGN_FILTER,
+  CREATOR_FILTER,
+  choiceOf,
+  type Filter,
+  Filters,
+  sortIn,
+  stateFilter,
+  useFilters,
+} from '../kit/filters.tsx';
 import { day, money, number, words } from '../kit/format.ts';
+import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { ExplainDialog } from './explain.tsx';
+import { CreatorName } from './item-links.tsx';
 
-const STATES = everyOf<Row<'list_commissions'>['status']>()(['pending', 'approved', 'rejected', 'paid']);
-type Commission = Row<'list_commissions'>;
+const STATES = everyOf<Row<'list_affiliate_commissions'>['status']>()(['pending', 'approved', 'rejected', 'paid']);
+type Commission = Row<'list_affiliate_commissions'>;
 
 const REVIEW_FILTER: Filter = {
   ...{ name: 'approvable', label: 'Review', kind: 'select' },
@@ -92,16 +103,19 @@ export function Commissions() {
   const { get } = useFilters();
   const status = choiceOf(get('status'), STATES);
   const approvable = get('approvable') === 'true' ? true : undefined;
-  const query = { status, approvable, creator_email: get('creator_email') };
-  const list = useRows('list_commissions', query);
-  const review = useChange('update_commissions', ['list_commissions', 'get_analytics']);
+  const query = {
+    ...{ status, approvable, sort: sortIn(get) },
+    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
+  };
+  const list = useRows('list_affiliate_commissions', query);
+  const review = useChange('update_commissions', ['list_affiliate_commissions', 'list_commissions', 'get_analytics']);
   const say = useSay();
   const may = useMay();
   // The user may select rows, scroll on, and select more.
   const orders = useRef(new Map<string, string>());
   for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [explained, setExplained] = useState<string>();
+  const opened = useOpened();
   const [refused, setRefused] = useState<Refused>();
 
   async function decide(to: Decision, ids: readonly string[]) {
@@ -129,23 +143,25 @@ export function Commissions() {
   const columns: readonly Column<Commission>[] = [
     {
       head: 'Order',
-      cell: ({ order_id, type, discount_code, affiliate_code, creator_email }) => (
+      cell: ({ order_id, type, discount_code, affiliate_code, ...creator }) => (
         <>
           {order_id === null ? (
             words(type)
           ) : (
-            <button type="button" className="link" onClick={() => setExplained(order_id)}>
+            <button type="button" className="link order-id" onClick={() => opened.open(order_id)}>
               {order_id}
             </button>
           )}
           <span className="second">{discount_code ?? affiliate_code}</span>
           <div className="narrow">
-            <span className="second">{creator_email}</span>
+            <span className="second">
+              <CreatorName of={creator} />
+            </span>
           </div>
         </>
       ),
     },
-    { head: 'Creator', cell: ({ creator_email }) => creator_email ?? '–', isWide: true },
+    { head: 'Creator', cell: (row) => <CreatorName of={row} />, isWide: true },
     { head: 'Sale', cell: ({ amount, currency }) => money(amount, currency), isNumber: true, isWide: true },
     { head: 'Commission', cell: ({ commission, currency }) => money(commission, currency), isNumber: true },
     {
@@ -158,14 +174,22 @@ export function Commissions() {
         </span>
       ),
     },
-    { head: 'Ordered', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
+    {
+      ...{ head: 'Recorded', isWide: true, isOrder: true },
+      cell: ({ created_at, occurred_at }) => (
+        <>
+          {day(created_at)}
+          {day(occurred_at) !== day(created_at) && <span className="second">ordered {day(occurred_at)}</span>}
+        </>
+      ),
+    },
   ];
   return (
     <>
       <PageHead title="Commissions" hint="What creators earned from orders. Open an order to see who was paid and why.">
         <Download id="list_commissions" query={query} name="commissions.csv" />
       </PageHead>
-      <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER]} />
+      <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption="Commissions"
         list={list}
@@ -192,7 +216,7 @@ export function Commissions() {
           </span>
         </section>
       )}
-      <ExplainDialog orderId={explained} onClose={() => setExplained(undefined)} />
+      <ExplainDialog order={opened.id} onClose={opened.close} />
       <Dialog
         title="Some commissions cannot be changed"
         hint={refused?.done ? `The first ${number(refused.done)} were ${refused.to}.` : 'Nothing has been changed yet.'}

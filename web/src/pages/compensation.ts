@@ -16,7 +16,7 @@ export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensat
   if (!compensation) return '–';
   const { type, amount, currency } = compensation;
   if (amount === null) return words(type);
-  return currency ? money(amount, currency) : `${amount} %`;
+  return currency ? money(amount, currency) : `${amount}%`;
 }
 
 /** The pay fields in the forms of campaigns and contracts. */

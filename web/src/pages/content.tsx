@@ -1,16 +1,35 @@
-import { lazy, Suspense, useState } from 'react';
+import { lazy, Suspense } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
-import { ago, compact, day, number, percent, words } from '../kit/format.ts';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { campaignField, creatorField, FormDialog } from '../kit/form.tsx';
+import { compact, day, number, percent, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
+import { platformName, postName } from './platforms.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
+
+/** Why the last refresh failed. */
+const REFRESH_ERRORS: Readonly<Record<string, string>> = {
+  no_provider: 'No source of metrics is set up for this platform',
+  unavailable: 'The platform did not answer',
+  gone: 'The post is gone',
+  interrupted: 'The refresh was interrupted',
+};
+
+const REFRESH_LABELS: Readonly<Record<string, string>> = {
+  no_provider: 'No metrics',
+  unavailable: 'No answer',
+  gone: 'Post gone',
+  interrupted: 'Interrupted',
+};
 
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -20,15 +39,22 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   const views =
     post?.metrics_history.flatMap(({ date, views: value }) => (value === null ? [] : [{ date, value }])) ?? [];
   return (
-    <Dialog title="Post" hint={post?.url} isOpen={id !== undefined} onClose={onClose} isSide>
+    <Dialog
+      title={post ? `${platformName(post.platform)} post` : 'Post'}
+      hint={post?.url}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
       {error && <Failure error={error} again={() => void refetch()} />}
       {!post && !error && <Loading />}
       {post && post.id === id && (
         <>
           <Facts
             of={[
-              ['Creator', post.creator_name ?? post.creator_email],
-              ['Platform', words(post.platform)],
+              ['Creator', <CreatorName key="creator" of={post} />],
+              ['Campaign', <CampaignName key="campaign" id={post.campaign_id} />],
+              ['Platform', platformName(post.platform)],
               ['Posted', day(post.posted_at)],
               ['Views', number(post.metrics.views)],
               ['Likes', number(post.metrics.likes)],
@@ -39,8 +65,8 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
                 'Paid partnership label',
                 post.paid_partnership === null ? 'Unknown' : post.paid_partnership ? 'Yes' : 'No',
               ],
-              ['Last updated', ago(post.last_refreshed)],
-              ['Last error', post.refresh_error],
+              ['Last updated', <Ago key="updated" at={post.last_refreshed} />],
+              ['Last error', post.refresh_error && (REFRESH_ERRORS[post.refresh_error] ?? words(post.refresh_error))],
               ['Caption', post.caption],
             ]}
           />
@@ -79,17 +105,20 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
 
 export function Content() {
   const { get } = useFilters();
-  const query = { creator_email: get('creator_email') };
+  const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort: sortIn(get) };
   const list = useRows('list_content', query);
   const track = useChange('track_content', ['list_content']);
-  const [isAdding, setAdding] = useState(false);
-  const [shown, setShown] = useState<string>();
+  const making = useDialog('create');
+  const opened = useOpened();
   const columns: readonly Column<Post>[] = [
     {
       head: 'Post',
-      cell: ({ id, url, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
-          {url.replace(/^https?:\/\/(www\.)?/, '')}
+      cell: ({ id, url, platform, creator_name, creator_email }) => (
+        <Opener
+          onOpen={() => opened.open(id)}
+          second={[platformName(platform), creator_name ?? creator_email].filter(Boolean).join(', ')}
+        >
+          {postName(url)}
         </Opener>
       ),
     },
@@ -98,20 +127,28 @@ export function Content() {
     { head: 'Comments', cell: (post) => compact(post.metrics.comments), isNumber: true, isWide: true },
     {
       head: 'Status',
-      cell: ({ status, refresh_error }) => <Badge state={refresh_error ? 'failing' : status} />,
+      cell: ({ status, refresh_error: error }) =>
+        error ? (
+          <span className="badge bad" title={REFRESH_ERRORS[error] ?? words(error)}>
+            {REFRESH_LABELS[error] ?? 'Failing'}
+          </span>
+        ) : (
+          <Badge state={status} />
+        ),
       isWide: true,
     },
-    { head: 'Last updated', cell: ({ last_refreshed }) => ago(last_refreshed), isWide: true },
+    { head: 'Last updated', cell: ({ last_refreshed }) => <Ago at={last_refreshed} />, isWide: true },
+    { head: 'Tracked since', cell: ({ tracked_at }) => day(tracked_at), isWide: true, isOrder: true },
   ];
   return (
     <>
       <PageHead title="Content" hint="Posts you track, with their metrics by day.">
         <Download id="list_content" query={query} name="content.csv" />
-        <Button needs="track_content" kind="primary" onPress={() => setAdding(true)}>
+        <Button needs="track_content" kind="primary" onPress={making.open}>
           Track a post
         </Button>
       </PageHead>
-      <Filters of={[CREATOR_FILTER]} />
+      <Filters of={[CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption="Content"
         list={list}
@@ -120,19 +157,26 @@ export function Content() {
       />
       <FormDialog
         title="Track a post"
-        isOpen={isAdding}
-        onClose={() => setAdding(false)}
+        isOpen={making.isOpen}
+        onClose={making.close}
         action="Track"
         fields={[
           { name: 'url', label: 'Post URL', kind: 'url', isRequired: true },
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email' },
+          { ...creatorField(get('creator_email')), isRequired: false },
+          campaignField(get('campaign_id')),
         ]}
         onSubmit={async (values) => {
-          await track.mutateAsync({ body: { url: values.text('url'), creator_email: values.orNull('creator_email') } });
-          setAdding(false);
+          await track.mutateAsync({
+            body: {
+              url: values.text('url'),
+              creator_email: values.orNull('creator_email'),
+              campaign_id: values.orNull('campaign_id'),
+            },
+          });
+          making.close();
         }}
       />
-      <Detail id={shown} onClose={() => setShown(undefined)} />
+      <Detail id={opened.id} onClose={opened.close} />
     </>
   );
 }

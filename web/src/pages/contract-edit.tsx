@@ -4,7 +4,7 @@ import { useChange } from '../call/use.ts';
 import { changed, dayOf, isEmpty } from '../kit/changed.ts';
 import type { Editing } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
-import { type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
+import { campaignField, creatorField, type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { compensationFields, compensationIn } from './compensation.ts';
@@ -20,10 +20,8 @@ interface Entry {
 }
 
 const fieldsOf = (contract: Contract): Field[] => [
-  {
-    ...{ name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
-    value: contract.creator_email,
-  },
+  creatorField(contract.creator_email),
+  campaignField(contract.campaign_id),
   { name: 'title', label: 'Title', isRequired: true, value: contract.title },
   ...compensationFields('Pay', contract.compensation),
   {
@@ -94,7 +92,11 @@ export function termsText(terms: Contract['terms']): string | null {
   const { days, territory, channels, starts, starts_on } = terms;
   const from = { signed: 'signing', posted: 'posting', fixed: day(starts_on) }[starts] ?? words(starts);
   const length = days === null ? 'No time limit' : `${number(days)} days`;
-  return [`${length}, from ${from}`, territory ?? 'worldwide', channels.join(', ') || 'any channel'].join('; ');
+  return [
+    `${length}, from ${from}`,
+    territory ?? 'worldwide',
+    channels.map(words).join(', ').toLowerCase() || 'any channel',
+  ].join('; ');
 }
 
 function termsIn(values: Values) {
@@ -113,6 +115,7 @@ const changeIn = (values: Values, contract: Contract, entries: readonly Entry[])
   changed(
     {
       creator_email: values.text('creator_email'),
+      campaign_id: values.orNull('campaign_id'),
       title: values.text('title'),
       compensation: compensationIn(values),
       expires_at: values.orNull('expires_at'),

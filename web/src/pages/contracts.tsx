@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
@@ -5,13 +6,15 @@ import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
+import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
-import { Badge, Button, Copy, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, Table } from '../kit/table.tsx';
+import { useOpened } from '../kit/opened.ts';
+import { Badge, Button, Copy, Facts, Failure } from '../kit/parts.tsx';
+import { type Column, Opener } from '../kit/table.tsx';
+import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { compensationFields, compensationIn, payText } from './compensation.ts';
 import { EditContract, termsText } from './contract-edit.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
 
 const STATES = everyOf<Row<'list_contracts'>['status']>()(['draft', 'sent', 'signed', 'expired']);
 type Contract = Row<'list_contracts'>;
@@ -38,7 +41,8 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
-              ['Creator', contract.creator_name ?? contract.creator_email],
+              ['Creator', <CreatorName key="creator" of={contract} />],
+              ['Campaign', <CampaignName key="campaign" id={contract.campaign_id} />],
               ['Pay', payText(contract)],
               [
                 'Deliverables',
@@ -67,6 +71,11 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             </div>
           )}
           <div className="row">
+            {contract.content_sha256 !== null && (
+              <Link className="button plain" to="/contracts/$id" params={{ id: contract.id }} search={{}}>
+                {contract.status === 'signed' ? 'Open the signed contract' : 'Open the contract'}
+              </Link>
+            )}
             {['draft', 'sent'].includes(contract.status) && (
               <Button
                 needs="send_contract"
@@ -102,19 +111,15 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 }
 
 export function Contracts() {
-  const { get } = useFilters();
-  const list = useRows('list_contracts', {
-    status: choiceOf(get('status'), STATES),
-    creator_email: get('creator_email'),
-  });
+  const query = useWorkQuery(STATES);
+  const list = useRows('list_contracts', query);
   const create = useChange('create_contract', ['list_contracts', 'list_deliverables']);
-  const [isMaking, setMaking] = useState(false);
-  const [shown, setShown] = useState<string>();
+  const opened = useOpened();
   const columns: readonly Column<Contract>[] = [
     {
       head: 'Contract',
       cell: ({ id, title, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+        <Opener onOpen={() => opened.open(id)} second={creator_name ?? creator_email}>
           {title}
         </Opener>
       ),
@@ -122,40 +127,37 @@ export function Contracts() {
     { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
     { head: 'Pay', cell: payText, isNumber: true, isWide: true },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
-    <>
-      <PageHead title="Contracts" hint="Creators sign on a private page. Signing creates the contract’s deliverables.">
-        <Button needs="create_contract" kind="primary" onPress={() => setMaking(true)}>
-          Draft a contract
-        </Button>
-      </PageHead>
-      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
-      <Table
-        caption="Contracts"
-        list={list}
-        columns={columns}
-        empty={<Empty title="No contracts here">Draft one for a creator on your roster.</Empty>}
-      />
-      <FormDialog
-        title="Draft a contract"
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
-        action="Save draft"
-        fields={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+    <WorkPage
+      title="Contracts"
+      hint="Creators sign on a private page. Signing creates the contract’s deliverables."
+      states={STATES}
+      list={list}
+      columns={columns}
+      empty="Draft one for a creator on your roster."
+      create={{
+        needs: 'create_contract',
+        title: 'Draft a contract',
+
+        action: 'Save draft',
+        fields: [
+          creatorField(query.creator_email),
+          campaignField(query.campaign_id),
           { name: 'title', label: 'Title', isRequired: true },
           ...compensationFields('Pay', { type: 'fixed', amount: null, currency: null }),
           { name: 'type', label: 'Content type', hint: 'For example, “reel”.' },
           { name: 'quantity', label: 'Quantity', kind: 'number', value: 1, step: '1' },
           { name: 'due_date', label: 'Due date', kind: 'date' },
           { name: 'usage_rights', label: 'Rights', kind: 'textarea' },
-        ]}
-        onSubmit={async (values) => {
+        ],
+        onSubmit: async (values) => {
           const made = values.some('type');
-          await create.mutateAsync({
+          const { data } = await create.mutateAsync({
             body: {
               creator_email: values.text('creator_email'),
+              campaign_id: values.orNull('campaign_id'),
               title: values.text('title'),
               compensation: compensationIn(values),
               ...(made
@@ -168,10 +170,11 @@ export function Contracts() {
               usage_rights: values.orNull('usage_rights'),
             },
           });
-          setMaking(false);
-        }}
-      />
-      <Opened id={shown} onClose={() => setShown(undefined)} />
-    </>
+          opened.open(data.id);
+        },
+      }}
+    >
+      <Opened id={opened.id} onClose={opened.close} />
+    </WorkPage>
   );
 }

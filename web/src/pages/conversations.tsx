@@ -1,28 +1,48 @@
-import { useState } from 'react';
+import { useEffect } from 'react';
 import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
-import { ago, number } from '../kit/format.ts';
+import { creatorField, FormDialog } from '../kit/form.tsx';
+import { number } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
+import { CreatorLink } from './item-links.tsx';
 import { Messages } from './messages.tsx';
 
 const REFETCH_MS = 10_000;
 type Conversation = Row<'list_conversations'>;
 
 /** Opening it marks it as read. */
-function Thread({ conversation, onClose }: { conversation: Conversation | undefined; onClose: () => void }) {
+function Thread({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data } = useCall(
+    'get_conversation',
+    { params: { conversationId: id ?? '' }, query: { limit: 1 } },
+    { enabled: id !== undefined },
+  );
+  const thread = data?.data.conversation_id === id ? data?.data : undefined;
+  const { mutate } = useChange('read_conversation', ['list_conversations']);
+  const mayRead = useMay()('read_conversation');
+  const isUnread = (thread?.unread_count ?? 0) > 0;
+  useEffect(() => {
+    if (id !== undefined && isUnread && mayRead) mutate({ params: { conversationId: id }, body: {} });
+  }, [id, isUnread, mayRead, mutate]);
   return (
     <Dialog
-      title={conversation?.creator_name ?? conversation?.creator_email ?? 'Conversation'}
-      isOpen={conversation !== undefined}
+      title={thread?.creator_name ?? thread?.creator_email ?? 'Conversation'}
+      hint={
+        thread?.creator_email && (
+          <CreatorLink id={thread.creator_email}>Contracts, content and payouts of this creator</CreatorLink>
+        )
+      }
+      isOpen={id !== undefined}
       onClose={onClose}
       isSide
     >
-      {conversation && <Messages key={conversation.conversation_id} id={conversation.conversation_id} />}
+      {id !== undefined && <Messages key={id} id={id} />}
     </Dialog>
   );
 }
@@ -36,20 +56,13 @@ export function Conversations() {
     { refetchMs: REFETCH_MS },
   );
   const send = useChange('send_message', ['list_conversations']);
-  const read = useChange('read_conversation', ['list_conversations']);
-  const [shown, setShown] = useState<Conversation>();
-  const may = useMay();
-  const [isWriting, setWriting] = useState(false);
-  function open(conversation: Conversation) {
-    setShown(conversation);
-    if (conversation.unread_count > 0 && may('read_conversation'))
-      read.mutate({ params: { conversationId: conversation.conversation_id }, body: {} });
-  }
+  const opened = useOpened();
+  const making = useDialog('create');
   const columns: readonly Column<Conversation>[] = [
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener onOpen={() => open(row)} second={row.last_message.body}>
+        <Opener of={row} onOpen={() => opened.open(row.conversation_id)} second={row.last_message.body}>
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),
@@ -59,12 +72,12 @@ export function Conversations() {
       cell: ({ unread_count }) => (unread_count > 0 ? <span className="badge wait">{number(unread_count)}</span> : '–'),
       isNumber: true,
     },
-    { head: 'Last message', cell: ({ last_message }) => ago(last_message.sent_at), isWide: true },
+    { head: 'Last message', cell: ({ last_message }) => <Ago at={last_message.sent_at} />, isWide: true },
   ];
   return (
     <>
       <PageHead title="Conversations" hint="Messages between you and creators.">
-        <Button needs="send_message" kind="primary" onPress={() => setWriting(true)}>
+        <Button needs="send_message" kind="primary" onPress={making.open}>
           Write to a creator
         </Button>
       </PageHead>
@@ -91,11 +104,11 @@ export function Conversations() {
       />
       <FormDialog
         title="Write to a creator"
-        isOpen={isWriting}
-        onClose={() => setWriting(false)}
+        isOpen={making.isOpen}
+        onClose={making.close}
         action="Send"
         fields={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          creatorField(get('creator_email')),
           { name: 'subject', label: 'Subject' },
           {
             name: 'body',
@@ -107,7 +120,7 @@ export function Conversations() {
           { name: 'send_email', label: 'Also send by e-mail', kind: 'checkbox', value: true },
         ]}
         onSubmit={async (values) => {
-          await send.mutateAsync({
+          const { data } = await send.mutateAsync({
             body: {
               creator_email: values.text('creator_email'),
               subject: values.orNull('subject'),
@@ -115,10 +128,10 @@ export function Conversations() {
               send_email: values.isChecked('send_email'),
             },
           });
-          setWriting(false);
+          opened.open(data.conversation_id);
         }}
       />
-      <Thread conversation={shown} onClose={() => setShown(undefined)} />
+      <Thread id={opened.id} onClose={opened.close} />
     </>
   );
 }

@@ -2,10 +2,13 @@ import type { Answer } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Form } from '../kit/form.tsx';
-import { day, time, words } from '../kit/format.ts';
+import { day, words } from '../kit/format.ts';
 import { Badge, Button, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
+import { Time } from '../kit/time.tsx';
 import { payText } from './compensation.ts';
 import { termsText } from './contract-edit.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
+import { platformName } from './platforms.ts';
 
 type Deliverable = Answer<'get_deliverable'>['data'];
 type Submission = Deliverable['submissions'][number];
@@ -99,7 +102,7 @@ function Version({
       ))}
       <Facts
         of={[
-          ['Submitted', time(submitted_at)],
+          ['Submitted', <Time key="submitted" at={submitted_at} />],
           [
             'Post',
             content_url && (
@@ -187,7 +190,12 @@ export function Review({ id, onClose }: { id: string | undefined; onClose: () =>
             <Facts
               of={[
                 ['Status', <Badge key="state" state={one.status} />],
-                ['Content type', [words(one.type), one.platform && words(one.platform)].filter(Boolean).join(', ')],
+                ['Creator', <CreatorName key="creator" of={one} />],
+                ['Campaign', <CampaignName key="campaign" id={one.campaign_id} />],
+                [
+                  'Content type',
+                  [words(one.type), one.platform && platformName(one.platform)].filter(Boolean).join(', '),
+                ],
                 ['Instructions', one.instructions],
                 ['Due', day(one.due_date)],
               ]}

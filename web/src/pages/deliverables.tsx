@@ -1,12 +1,12 @@
-import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
+import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
-import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, Table } from '../kit/table.tsx';
+import { useOpened } from '../kit/opened.ts';
+import { Badge } from '../kit/parts.tsx';
+import { type Column, Opener } from '../kit/table.tsx';
+import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
 
 const STATES = everyOf<Row<'list_deliverables'>['status']>()([
@@ -21,19 +21,15 @@ const STATES = everyOf<Row<'list_deliverables'>['status']>()([
 type Deliverable = Row<'list_deliverables'>;
 
 export function Deliverables() {
-  const { get } = useFilters();
-  const list = useRows('list_deliverables', {
-    status: choiceOf(get('status'), STATES),
-    creator_email: get('creator_email'),
-  });
+  const query = useWorkQuery(STATES);
+  const list = useRows('list_deliverables', query);
   const create = useChange('create_deliverable', ['list_deliverables']);
-  const [isAdding, setAdding] = useState(false);
-  const [shown, setShown] = useState<string>();
+  const opened = useOpened();
   const columns: readonly Column<Deliverable>[] = [
     {
       head: 'Deliverable',
       cell: ({ id, type, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ?? creator_email}>
+        <Opener onOpen={() => opened.open(id)} second={creator_name ?? creator_email}>
           {words(type)}
         </Opener>
       ),
@@ -41,46 +37,43 @@ export function Deliverables() {
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
+    { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
-    <>
-      <PageHead title="Deliverables" hint="What creators owe you and what they sent.">
-        <Button needs="create_deliverable" kind="primary" onPress={() => setAdding(true)}>
-          Request a deliverable
-        </Button>
-      </PageHead>
-      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
-      <Table
-        caption="Deliverables"
-        list={list}
-        columns={columns}
-        empty={<Empty title="No deliverables here">Signed contracts create them, or you request one.</Empty>}
-      />
-      <FormDialog
-        title="Request a deliverable"
-        hint="For work outside a contract. The creator is mailed a page to submit it on."
-        isOpen={isAdding}
-        onClose={() => setAdding(false)}
-        action="Request"
-        fields={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+    <WorkPage
+      title="Deliverables"
+      hint="What creators owe you and what they sent."
+      states={STATES}
+      list={list}
+      columns={columns}
+      empty="Signed contracts create them, or you request one."
+      create={{
+        needs: 'create_deliverable',
+        title: 'Request a deliverable',
+        hint: 'For work outside a contract. The creator is mailed a page to submit it on.',
+        action: 'Request',
+        fields: [
+          creatorField(query.creator_email),
+          campaignField(query.campaign_id),
           { name: 'type', label: 'Content type', isRequired: true, hint: 'For example, “reel”.' },
           { name: 'instructions', label: 'Instructions', kind: 'textarea' },
           { name: 'due_date', label: 'Due date', kind: 'date' },
-        ]}
-        onSubmit={async (values) => {
+        ],
+        onSubmit: async (values, close) => {
           await create.mutateAsync({
             body: {
               creator_email: values.text('creator_email'),
+              campaign_id: values.orNull('campaign_id'),
               type: values.text('type'),
               instructions: values.orNull('instructions'),
               due_date: values.orNull('due_date'),
             },
           });
-          setAdding(false);
-        }}
-      />
-      <Review id={shown} onClose={() => setShown(undefined)} />
-    </>
+          close();
+        },
+      }}
+    >
+      <Review id={opened.id} onClose={opened.close} />
+    </WorkPage>
   );
 }

@@ -1,245 +1,192 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { type Answer, CallError } from '../call/call.ts';
-import { useCall, useChange } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
-import { Filters, useFilters } from '../kit/filters.tsx';
+import { useCall } from '../call/use.ts';
 import { compact, number, percent } from '../kit/format.ts';
-import { Button, Card, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
-import { Opener, PlainTable } from '../kit/table.tsx';
-import { useSay } from '../kit/toast.tsx';
+import { Button, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { ListOfAll } from './add-to-list.tsx';
+import { Chips } from './directory-chips.tsx';
+import { DirectoryFilters } from './directory-filters.tsx';
+import { Reading } from './directory-reading.tsx';
+import { PAGE_SIZE, Results } from './directory-results.tsx';
+import { type DirectorySearch, facetQuery, filtersIn, useDirectorySearch, without } from './directory-search.ts';
 import { SavedSearches } from './saved-searches.tsx';
 
 type Found = Answer<'search_creators'>;
-type Creator = Found['data'][number];
-const NAMES = [
-  'q',
-  'category',
-  'niche',
-  'country',
-  'state',
-  'city',
-  'gender',
-  'follower_min',
-  'follower_max',
-  'engagement_min',
-] as const;
-const FACETS = ['category', 'niche', 'country', 'state', 'metro', 'gender'] as const;
-const FILTER_OF = {
-  category: 'category',
-  niche: 'niche',
-  country: 'country',
-  state: 'state',
-  metro: 'city',
-  gender: 'gender',
-} as const;
+type Spread = NonNullable<NonNullable<Found['preview']>['stats']>['followers'];
 
-function Facets({
-  of,
-  onChoose,
-}: {
-  of: NonNullable<Found['preview']>['facets'];
-  onChoose: (name: string, value: string) => void;
-}) {
+const TYPED_MS = 350;
+
+/** Searches while the words are typed, once the typing pauses. */
+function Words({ by }: { by: DirectorySearch }) {
+  const id = useId();
+  const value = by.search.q ?? '';
+  const [text, setText] = useState(value);
+  const [seen, setSeen] = useState({ value, sent: value });
+  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>();
+  if (seen.value !== value) {
+    setSeen({ ...seen, value });
+    // Something else changed the address, such as a saved search.
+    if (value !== seen.sent) setText(value);
+  }
+  const send = (next: string) => {
+    clearTimeout(timer);
+    if (next.trim() === value) return;
+    setSeen({ ...seen, sent: next.trim() });
+    by.change({ q: next.trim(), q_as: undefined });
+  };
   return (
-    <div className="facets">
-      {FACETS.filter((facet) => of[facet].length > 0).map((facet) => (
-        <fieldset key={facet}>
-          <legend>{facet}</legend>
-          {of[facet].slice(0, 8).map(({ value, count }) => (
-            <button key={value} type="button" className="chip" onClick={() => onChoose(FILTER_OF[facet], value)}>
-              {value} <span className="muted">{compact(count)}</span>
-            </button>
-          ))}
-        </fieldset>
-      ))}
+    <div className="words">
+      <label className="sr-only" htmlFor={id}>
+        Keyword or location
+      </label>
+      <input
+        id={id}
+        type="search"
+        placeholder="Keyword or location: vegan, marathon, Bay Area"
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          clearTimeout(timer);
+          setTimer(setTimeout(() => send(target.value), TYPED_MS));
+        }}
+        onKeyDown={({ key }) => key === 'Enter' && send(text)}
+      />
+      <label className="option nowrap">
+        <input
+          type="checkbox"
+          checked={by.search.typos === 'true'}
+          disabled={value === ''}
+          onChange={({ target }) => by.change({ typos: target.checked ? 'true' : undefined })}
+        />
+        Allow typing errors
+      </label>
     </div>
   );
 }
 
-function Profile({ creator, onClose }: { creator: Creator | undefined; onClose: () => void }) {
-  const add = useChange('add_to_roster_by_handle', ['list_roster']);
-  const say = useSay();
-  async function put({ extracted_email, username, full_name }: Creator) {
-    try {
-      await add.mutateAsync({ body: { ig_handle: username, name: full_name, creator_email: extracted_email } });
-      say(`${full_name ?? username} was added to the roster.`);
-      onClose();
-    } catch (error) {
-      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
-    }
-  }
+const ORDERS = [
+  ['followers', 'Most followers'],
+  ['followers_asc', 'Fewest followers'],
+  ['engagement', 'Highest engagement'],
+  ['engagement_asc', 'Lowest engagement'],
+  ['posts', 'Most posts'],
+  ['recent', 'Newest data'],
+  ['relevance', 'Best match'],
+] as const;
+
+function Order({ by, isText }: { by: DirectorySearch; isText: boolean }) {
+  const id = useId();
   return (
-    <Dialog
-      title={creator?.full_name ?? creator?.username ?? ''}
-      isOpen={creator !== undefined}
-      onClose={onClose}
-      isSide
-    >
-      {creator && (
-        <>
-          <Facts
-            of={[
-              ['Handle', `@${creator.username}`],
-              ['Followers', number(creator.follower_count)],
-              ['Engagement', percent(creator.engagement_rate)],
-              ['Category', creator.category],
-              ['Niches', creator.niches],
-              ['Location', [creator.city, creator.state, creator.country].filter(Boolean).join(', ')],
-              ['E-mail', creator.extracted_email],
-              ['About', creator.biography],
-            ]}
-          />
-          <div className="popup-foot">
-            <Button
-              needs="add_to_roster_by_handle"
-              kind="primary"
-              isBusy={add.isPending}
-              onPress={() => void put(creator)}
-            >
-              Add to the roster
-            </Button>
-          </div>
-        </>
-      )}
-    </Dialog>
+    <div className="row order">
+      <label htmlFor={id}>Sort by</label>
+      <select
+        id={id}
+        value={by.search.sort ?? 'followers'}
+        onChange={({ target }) => by.change({ sort: target.value === 'followers' ? undefined : target.value })}
+      >
+        {ORDERS.map(([value, label]) => (
+          <option key={value} value={value} disabled={value === 'relevance' && !isText}>
+            {label}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 
-/** A number field, because a user would not page through two hundred pages. */
-function PageChoice({ page, pages, onChoose }: { page: number; pages: number; onChoose: (page: number) => void }) {
-  const choose = (text: string) => {
-    const wanted = Math.min(Math.max(Math.round(Number(text)) || page, 1), pages);
-    if (wanted !== page) onChoose(wanted);
+const rounded = (digits: number) => (value: number | null | undefined) =>
+  percent(value === undefined || value === null ? value : Number(value.toFixed(digits)));
+
+/** The values between which four out of five creators lie. */
+function spreadNote(spread: Spread | undefined, show: (value: number | null | undefined) => string): string {
+  if (!spread || spread.p10 === null) return '–';
+  return `4 in 5: ${show(spread.p10)} to ${show(spread.p90)}`;
+}
+
+/** The results as a whole; free, and read beside the creators. */
+function Summary({ search, total }: { search: DirectorySearch['search']; total: number | undefined }) {
+  const spread = useCall('search_creators', {
+    query: { ...without(search, ['sort']), preview: true, stats: true, facets: 'has_email' },
+  });
+  const stats = spread.data?.preview?.stats;
+  const { data } = useCall('search_creators', { query: facetQuery(search, 'has_email', []) });
+  const preview = data?.preview;
+  const all = data?.pagination.total ?? 0;
+  const shareOf = (counts: { value: boolean; count: number }[] | undefined) => {
+    const count = counts?.find(({ value }) => value)?.count ?? 0;
+    return preview && all > 0 ? percent(Math.round((count / all) * 1_000) / 10) : '–';
   };
   return (
-    <label className="row page-choice">
-      Page
-      <input
-        key={page}
-        type="number"
-        min={1}
-        max={pages}
-        defaultValue={page}
-        onBlur={({ target }) => choose(target.value)}
-        onKeyDown={({ key, currentTarget }) => key === 'Enter' && choose(currentTarget.value)}
+    <Stats>
+      <Stat
+        label="Creators"
+        value={number(total)}
+        note={filtersIn(search).length > 0 ? 'match the search' : 'in the directory'}
       />
-      of {number(pages)}
-    </label>
-  );
-}
-
-/** One page, fetched only on request, because it costs credits. */
-function Results({ query, preview }: { query: Record<string, string>; preview: NonNullable<Found['preview']> }) {
-  const { pages, credits_to_fetch_all } = preview;
-  const [page, setPage] = useState(0);
-  const [shown, setShown] = useState<Creator>();
-  const { data, error, isFetching, refetch } = useCall(
-    'search_creators',
-    { query: { ...query, page, limit: 50 } },
-    { enabled: page > 0 },
-  );
-  if (page === 0) {
-    return (
-      <p>
-        <Button kind="primary" onPress={() => setPage(1)}>
-          Show creators
-        </Button>{' '}
-        <span className="muted">
-          Searching here is included in your plan. With a data key, each page costs{' '}
-          {number(credits_to_fetch_all / pages)} credits.
-        </span>
-      </p>
-    );
-  }
-  return (
-    <>
-      {error && <Failure error={error} again={() => void refetch()} />}
-      {!data && !error && <Loading rows={8} />}
-      {data && (
-        <PlainTable
-          caption="Creators"
-          rows={data.data}
-          keyOf={({ pk }) => String(pk)}
-          columns={[
-            {
-              head: 'Creator',
-              cell: (creator) => (
-                <Opener onOpen={() => setShown(creator)} second={<>@{creator.username}</>}>
-                  {creator.full_name ?? creator.username}
-                </Opener>
-              ),
-            },
-            { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
-            {
-              head: 'Engagement',
-              cell: ({ engagement_rate }) => percent(engagement_rate),
-              isNumber: true,
-              isWide: true,
-            },
-            { head: 'Category', cell: ({ category }) => category ?? '–', isWide: true },
-            { head: 'Location', cell: ({ city, country }) => [city, country].filter(Boolean).join(', ') || '–' },
-          ]}
-        />
-      )}
-      <div className="row">
-        <Button isDisabled={page <= 1} isBusy={isFetching} onPress={() => setPage(page - 1)}>
-          Previous page
-        </Button>
-        <PageChoice page={page} pages={pages} onChoose={setPage} />
-        <Button isDisabled={page >= pages} isBusy={isFetching} onPress={() => setPage(page + 1)}>
-          Next page
-        </Button>
-      </div>
-      <Profile creator={shown} onClose={() => setShown(undefined)} />
-    </>
+      <Stat
+        label="Median followers"
+        value={compact(stats?.followers.p50)}
+        note={spreadNote(stats?.followers, compact)}
+      />
+      <Stat
+        label="Median engagement"
+        value={rounded(2)(stats?.engagement.p50)}
+        note={spreadNote(stats?.engagement, rounded(1))}
+      />
+      <Stat label="With an e-mail address" value={shareOf(preview?.facets.has_email)} note="of them" />
+      <Stat label="Verified" value={shareOf(preview?.facets.is_verified)} note="of them" />
+    </Stats>
   );
 }
 
 export function Directory() {
-  const { get, set } = useFilters();
-  const query: Record<string, string> = {};
-  for (const name of NAMES) {
-    const value = get(name);
-    if (value !== undefined) query[name] = value;
-  }
-  const { data, error, refetch } = useCall('search_creators', { query: { ...query, preview: true, limit: 50 } });
-  const preview = data?.preview;
+  const by = useDirectorySearch();
+  const { search, page } = by;
+  const [isOpen, setOpen] = useState(false);
+  const { data, error, isPlaceholderData, refetch } = useCall('search_creators', {
+    query: { ...search, page, limit: PAGE_SIZE },
+  });
   const isOff = error instanceof CallError && error.code === 'SUBSCRIPTION_REQUIRED';
+  const problems = error instanceof CallError ? error.problems : [];
+  const q = data?.meta.interpretation.q;
+  if (isOff) {
+    return (
+      <>
+        <PageHead title="Directory" hint="Public creators." />
+        <Empty title="The directory is not in your plan">{error.message}</Empty>
+      </>
+    );
+  }
+  const chosen = filtersIn(without(search, ['q'])).length;
   return (
     <>
-      <PageHead title="Directory" hint="Public creators. Counts are free; results load one page at a time." />
-      <SavedSearches />
-      <Filters
-        of={[
-          { name: 'q', label: 'Keyword or location', kind: 'text' },
-          { name: 'category', label: 'Category', kind: 'text' },
-          { name: 'country', label: 'Country', kind: 'text' },
-          { name: 'city', label: 'City or metro', kind: 'text' },
-          { name: 'follower_min', label: 'Minimum followers', kind: 'number' },
-          { name: 'follower_max', label: 'Maximum followers', kind: 'number' },
-          { name: 'engagement_min', label: 'Minimum engagement, %', kind: 'number' },
-        ]}
-      />
-      {isOff && <Empty title="The directory is not in your plan">{error.message}</Empty>}
-      {error && !isOff && <Failure error={error} again={() => void refetch()} />}
-      {!error && !preview && <Loading rows={4} />}
-      {preview && data && (
-        <>
-          <Stats>
-            <Stat label="Creators found" value={number(data.pagination.total)} />
-            <Stat label="Pages" value={number(preview.pages)} />
-            <Stat label="Credits for all pages with a data key" value={number(preview.credits_to_fetch_all)} />
-          </Stats>
-          <Card title="Refine">
-            <Facets of={preview.facets} onChoose={set} />
-          </Card>
-          {data.pagination.total > 0 ? (
-            <Results key={JSON.stringify(query)} query={query} preview={preview} />
-          ) : (
-            <Empty title="No matches">Remove a filter.</Empty>
+      <PageHead title="Directory" hint="Find creators by what they do, where they live and how many they reach.">
+        <SavedSearches search={search} />
+        <ListOfAll search={without(search, ['sort'])} total={data?.pagination.total ?? 0} />
+      </PageHead>
+      <Words by={by} />
+      <div className="directory">
+        <Button kind="plain" onPress={() => setOpen(!isOpen)} isExpanded={isOpen}>
+          Filters{chosen > 0 ? ` (${chosen})` : ''}
+        </Button>
+        <search className={isOpen ? 'panel open' : 'panel'} aria-label="Filters">
+          <DirectoryFilters by={by} problems={problems} />
+        </search>
+        <div className="found">
+          <Summary search={search} total={data?.pagination.total} />
+          <div className="row found-head">
+            <Chips by={by} />
+            {search.similar_to === undefined && <Order by={by} isText={q?.read_as === 'text'} />}
+          </div>
+          {data && <Reading by={by} of={data.meta.interpretation} />}
+          {error && <Failure error={error} again={() => void refetch()} />}
+          {!data && !error && <Loading rows={10} />}
+          {data && data.pagination.total === 0 && (
+            <Empty title="No creators match">Remove a filter, or choose another place or category.</Empty>
           )}
-        </>
-      )}
+          {data && data.pagination.total > 0 && <Results by={by} found={data} isOld={isPlaceholderData} />}
+        </div>
+      </div>
     </>
   );
 }

@@ -1,35 +1,40 @@
-import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
-import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Detail } from '../kit/detail.tsx';
+import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, sortIn, stateFilter, useFilters } from '../kit/filters.tsx';
 import { Form } from '../kit/form.tsx';
-import { day, time } from '../kit/format.ts';
+import { day } from '../kit/format.ts';
+import { useOpened } from '../kit/opened.ts';
 import { Badge, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { BothTimes } from '../kit/time.tsx';
+import { CreatorName } from './item-links.tsx';
 
 const STATES = everyOf<Row<'list_disputes'>['status']>()(['open', 'answered', 'closed']);
 type Dispute = Row<'list_disputes'>;
 
-function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: () => void }) {
-  const update = useChange('update_dispute', ['list_disputes']);
+function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const found = useCall('get_dispute', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const update = useChange('update_dispute', ['list_disputes', 'get_dispute']);
   return (
-    <Dialog
-      title={dispute?.creator_name ?? dispute?.creator_email ?? 'Dispute'}
-      isOpen={dispute !== undefined}
+    <Detail
+      id={id}
       onClose={onClose}
-      isSide
+      found={found}
+      title={(dispute) => dispute?.creator_name ?? dispute?.creator_email ?? 'Dispute'}
     >
-      {dispute && (
+      {(dispute) => (
         <>
           <Facts
             of={[
               ['Status', <Badge key="state" state={dispute.status} />],
+              ['Creator', <CreatorName key="creator" of={dispute} />],
               ['Message', dispute.message],
               ['Order', dispute.order_id],
               ['Line', dispute.line_id],
-              ['Opened', time(dispute.created_at)],
+              ['Opened', <BothTimes key="opened" at={dispute.created_at} />],
               ['Answered', dispute.answer],
             ]}
           />
@@ -70,7 +75,7 @@ function Detail({ dispute, onClose }: { dispute: Dispute | undefined; onClose: (
           )}
         </>
       )}
-    </Dialog>
+    </Detail>
   );
 }
 
@@ -79,19 +84,20 @@ export function Disputes() {
   const list = useRows('list_disputes', {
     status: choiceOf(get('status'), STATES),
     creator_email: get('creator_email'),
+    sort: sortIn(get),
   });
-  const [shown, setShown] = useState<Dispute>();
+  const opened = useOpened();
   const columns: readonly Column<Dispute>[] = [
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener onOpen={() => setShown(row)} second={row.message}>
+        <Opener of={row} onOpen={() => opened.open(row.id)} second={row.message}>
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Opened', cell: ({ created_at }) => day(created_at), isWide: true },
+    { head: 'Opened', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <>
@@ -103,7 +109,7 @@ export function Disputes() {
         columns={columns}
         empty={<Empty title="No disputes">Creators open one from their statement.</Empty>}
       />
-      <Detail dispute={shown} onClose={() => setShown(undefined)} />
+      <Opened id={opened.id} onClose={opened.close} />
     </>
   );
 }

@@ -1,8 +1,11 @@
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { day, money, time, words } from '../kit/format.ts';
+import { day, money, number, words } from '../kit/format.ts';
+import { minorMoney } from '../kit/minor.ts';
 import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { BothTimes } from '../kit/time.tsx';
+import { CreatorName } from './item-links.tsx';
 
 /** Why a commission cannot be approved, in plain words. */
 type Commission = NonNullable<Answer<'explain_attribution'>['data']['commission']>;
@@ -13,31 +16,61 @@ const BLOCKS: Readonly<Record<Commission['blocked_by'][number], string>> = {
   high_fraud_flag: 'It was flagged as possible fraud, so it is not approved automatically.',
 };
 
-/** Explains why an order paid a creator, or did not. */
-export function ExplainDialog({ orderId, onClose }: { orderId: string | undefined; onClose: () => void }) {
-  const {
-    data: answer,
-    error,
-    refetch,
-  } = useCall('explain_attribution', { query: { order_id: orderId ?? '' } }, { enabled: orderId !== undefined });
-  const data = answer?.data;
+const PROVIDERS: ReadonlyMap<string, string> = new Map([
+  ['shopify', 'Shopify'],
+  ['woocommerce', 'WooCommerce'],
+]);
+
+/** A store of an order, which the API names `provider:address`. */
+function storeName(source: string): string {
+  const [provider = '', address] = source.split(':');
+  return [PROVIDERS.get(provider) ?? words(provider), address].filter(Boolean).join(', ');
+}
+
+/** The id in Rollcall. The number at a store may be that of several orders. */
+const isId = (order: string) => /^ord_[0-9A-Za-z]{20}$/.test(order);
+
+/** Explains why an order paid a creator, or did not. It is known by its id, or by its number at a store. */
+export function ExplainDialog({ order = '', onClose }: { order: string | undefined; onClose: () => void }) {
+  const isKnown = isId(order);
+  const byId = useCall('get_order', { params: { id: order } }, { enabled: isKnown });
+  const byNumber = useCall(
+    'explain_attribution',
+    { query: { order_id: order } },
+    { enabled: order !== '' && !isKnown },
+  );
+  const { data: answer, error, refetch } = isKnown ? byId : byNumber;
+  const found = answer?.data;
+  const data = found && [found.id, found.order_id].includes(order) ? found : undefined;
+  const atStore = data?.order_id ?? (isKnown ? '' : order);
   return (
-    <Dialog title={`Order ${orderId ?? ''}`} isOpen={orderId !== undefined} onClose={onClose} isSide>
+    <Dialog title={`Order ${atStore}`.trim()} isOpen={order !== ''} onClose={onClose} isSide>
       {error && <Failure error={error} again={() => void refetch()} />}
       {!error && !data && <Loading />}
-      {data && data.order_id === orderId && (
+      {data && (
         <div className="stack">
           <p className="note-box">{data.explanation}</p>
           <Facts
             of={[
-              ['Store', words(data.source)],
+              ['Store', storeName(data.source)],
               ['Amount', money(data.amount, data.currency)],
-              ['Ordered', time(data.occurred_at)],
-              ['Paid', time(data.paid_at)],
-              ['Cancelled', data.cancelled_at && time(data.cancelled_at)],
+              ['Ordered', <BothTimes key="ordered" at={data.occurred_at} />],
+              ['Paid', <BothTimes key="paid" at={data.paid_at} />],
+              ['Cancelled', data.cancelled_at && <BothTimes key="cancelled" at={data.cancelled_at} />],
               ['Customer', data.customer_email],
             ]}
           />
+          {data.items.length > 0 && (
+            <ul className="plain">
+              {data.items.map(({ sku, title, quantity, amount_minor, refunded_minor }, i) => (
+                <li key={i}>
+                  {number(quantity)} × {title ?? sku ?? 'Item'}, {minorMoney(amount_minor, data.currency)}
+                  {refunded_minor > 0 && `, ${minorMoney(refunded_minor, data.currency)} refunded`}
+                  {sku !== null && title !== null && <span className="second muted"> {sku}</span>}
+                </li>
+              ))}
+            </ul>
+          )}
           {data.commission && (
             <>
               <h3>
@@ -46,7 +79,7 @@ export function ExplainDialog({ orderId, onClose }: { orderId: string | undefine
               <Facts
                 of={[
                   ['Amount', money(data.commission.commission, data.currency)],
-                  ['Creator', data.commission.creator_name ?? data.commission.creator_email],
+                  ['Creator', <CreatorName key="creator" of={data.commission} />],
                   ['Can be approved from', day(data.commission.hold_ends_at)],
                   ['Note', data.commission.status_note],
                 ]}
@@ -69,6 +102,8 @@ export function ExplainDialog({ orderId, onClose }: { orderId: string | undefine
           <ul className="plain">
             {data.candidates.map((candidate, i) => (
               <li key={`${candidate.type} ${candidate.link_id ?? i}`}>
+                <strong>{candidate.type === 'code' ? candidate.code : (candidate.link_value ?? 'A click')}</strong>
+                {': '}
                 {candidate.explanation}
                 <span className="second muted"> {candidate.creator_name ?? candidate.creator_email}</span>
               </li>

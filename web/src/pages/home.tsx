@@ -2,11 +2,15 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { ago, money, number } from '../kit/format.ts';
+import { ago, money, number, versus } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { FirstSteps } from './first-steps.tsx';
+import { SalesTrend, useTrend } from './sales-trend.tsx';
 
 interface Waiting {
   count: number | undefined;
+  /** Shown in place of the count. */
+  amount?: string;
   /** The singular and the plural. */
   text: readonly [one: string, more: string];
   link: (content: ReactNode) => ReactNode;
@@ -19,7 +23,13 @@ interface Counted {
   refetch: () => unknown;
 }
 
-function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly Counted[] }) {
+interface DecisionsProps {
+  of: readonly Waiting[];
+  counted: readonly Counted[];
+  isReady: boolean;
+}
+
+function Decisions({ of, counted, isReady }: DecisionsProps) {
   const failed = counted.filter(({ error, data }) => error !== null && data === undefined);
   const [first] = failed;
   const again = () => {
@@ -28,15 +38,15 @@ function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly 
   if (first?.error) return <Failure error={first.error} again={again} />;
   const known = of.filter(({ count }) => count !== undefined);
   const open = known.filter(({ count }) => count !== 0);
-  if (known.length === 0) return <Loading rows={3} />;
+  if (!isReady || counted.some(({ data }) => data === undefined)) return <Loading rows={2} />;
   if (open.length === 0) return <Empty title="Nothing to decide">New work appears here automatically.</Empty>;
   return (
     <ul className="decisions">
-      {open.map(({ count, text, link }) => (
-        <li key={text[1]}>
+      {open.map(({ count, amount, text, link }) => (
+        <li key={`${amount} ${text[1]}`} className={amount === undefined ? undefined : 'amount'}>
           {link(
             <>
-              <strong>{number(count)}</strong> {text[count === 1 ? 0 : 1]}
+              <strong>{amount ?? number(count)}</strong> {text[count === 1 ? 0 : 1]}
             </>,
           )}
         </li>
@@ -46,6 +56,7 @@ function Decisions({ of, counted }: { of: readonly Waiting[]; counted: readonly 
 }
 
 const REFETCH = { refetchMs: 30_000 };
+const TREND = { days: 30, granularity: 'day' } as const;
 
 /** A store that was not swept is silent also when it sells nothing. */
 const needsAttention = ({ status, webhook_health: health, last_swept_at }: Row<'list_affiliate_stores'>): boolean =>
@@ -63,16 +74,28 @@ export function Home() {
   const messages = useCall('list_conversations', { query: { unread: true, limit: 1 } }, REFETCH);
   const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
-  const figures = useCall('get_analytics', {});
+  const due = useCall('preview_payouts', { query: { limit: 1 } }, REFETCH);
+  const { now: figures, was } = useTrend(TREND);
   const broken = stores.data?.data.filter(needsAttention);
-  const summary = figures.data?.summary;
+  // Both at once, so that nothing jumps when the earlier figures come.
+  const summary = was.isPending ? undefined : figures.data?.summary;
+  const earlier = was.data?.summary;
+  const payable = due.data?.summary.by_currency.filter(({ total }) => total > 0) ?? [];
   return (
     <>
       <PageHead title="Home" hint="What needs a decision today." />
       <Card title="Needs your decision">
         <Decisions
           counted={[commissions, applications, deliverables, payouts, messages, disputes, stores]}
+          isReady={!due.isPending}
           of={[
+            ...payable.map(
+              ({ currency: of, total, payees }): Waiting => ({
+                ...{ count: payees, amount: money(total, of) },
+                text: ['due to one creator', `due to ${number(payees)} creators`],
+                link: (content) => <Link to="/payouts">{content}</Link>,
+              }),
+            ),
             {
               count: commissions.data?.pagination.total,
               text: ['commission to review', 'commissions to review'],
@@ -137,16 +160,37 @@ export function Home() {
       </Card>
       <Card title="The last 30 days" action={<Link to="/analytics">All analytics</Link>}>
         {figures.error && <Failure error={figures.error} again={() => void figures.refetch()} />}
-        {!figures.error && !summary && <Loading rows={2} />}
+        {!figures.error && !summary && <Loading rows={3} />}
         {summary && (
           <Stats>
-            <Stat label="Sales" value={money(summary.total_revenue, currency)} />
-            <Stat label="Commissions" value={money(summary.total_commissions, currency)} />
-            <Stat label="Clicks" value={number(summary.total_clicks)} />
-            <Stat label="Orders" value={number(summary.total_conversions)} />
-            <Stat label="Active creators" value={number(summary.active_creators)} />
+            <Stat
+              label="Sales"
+              value={money(summary.total_revenue, currency)}
+              note={versus(summary.total_revenue, earlier?.total_revenue)}
+            />
+            <Stat
+              label="Commissions"
+              value={money(summary.total_commissions, currency)}
+              note={versus(summary.total_commissions, earlier?.total_commissions)}
+            />
+            <Stat
+              label="Clicks"
+              value={number(summary.total_clicks)}
+              note={versus(summary.total_clicks, earlier?.total_clicks)}
+            />
+            <Stat
+              label="Orders"
+              value={number(summary.total_conversions)}
+              note={versus(summary.total_conversions, earlier?.total_conversions)}
+            />
+            <Stat
+              label="Active creators"
+              value={number(summary.active_creators)}
+              note={versus(summary.active_creators, earlier?.active_creators)}
+            />
           </Stats>
         )}
+        <SalesTrend {...TREND} />
       </Card>
       {stores.data && stores.data.data.length > 0 && (
         <Card title="Stores" action={<Link to="/stores">All stores</Link>}>
@@ -164,6 +208,8 @@ export function Home() {
           </ul>
         </Card>
       )}
+      {/* Last and after the stores, so that nothing jumps when it is known that there are any. */}
+      {!stores.isPending && <FirstSteps />}
     </>
   );
 }

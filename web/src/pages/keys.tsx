@@ -1,14 +1,18 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
-import { ago, day, number, words } from '../kit/format.ts';
-import { Badge, Button, Card, Copy, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { day, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
+import { KeyEdit, limitsInWords } from './key-limits.tsx';
+import { KeyUsage } from './key-usage.tsx';
 
-const Chart = lazy(() => import('../kit/chart.tsx'));
 const TYPES = everyOf<Row<'list_keys'>['type']>()(['brand', 'data']);
 const OVERLAPS = [
   ['24', 'For 24 hours'],
@@ -18,37 +22,14 @@ const OVERLAPS = [
 
 type Key = Row<'list_keys'>;
 
-function Usage() {
-  const { data } = useCall('list_usage', { query: { limit: 100 } });
-  const balance = data?.summary.balance;
-  const byDay = Map.groupBy(data?.data ?? [], ({ date }) => date);
-  const points = [...byDay]
-    .map(([date, rows]) => ({ date, value: rows.reduce((sum, { credits, refunded }) => sum + credits - refunded, 0) }))
-    .reverse();
-  if (!balance) return null;
-  return (
-    <Card title="Directory credits">
-      <Stats>
-        <Stat label="Remaining this period" value={number(balance.remaining)} note={`of ${number(balance.granted)}`} />
-        <Stat label="Used" value={number(balance.charged - balance.refunded)} />
-        <Stat label="Renews on" value={day(balance.period_end)} />
-      </Stats>
-      {points.length > 0 && (
-        <Suspense>
-          <Chart label="Credits used" points={points} show={number} />
-        </Suspense>
-      )}
-    </Card>
-  );
-}
-
 export function Keys() {
   const list = useRows('list_keys', {});
   const make = useChange('create_key', ['list_keys']);
   const rotate = useChange('rotate_key', ['list_keys']);
   const revoke = useChange('revoke_key', ['list_keys']);
-  const [isMaking, setMaking] = useState(false);
-  const [rotated, setRotated] = useState<Key>();
+  const making = useDialog('create');
+  const rotating = useOpened('rotate');
+  const rotated = list.rows.find(({ id }) => id === rotating.id);
   const [shown, setShown] = useState<string>();
   const columns: readonly Column<Key>[] = [
     {
@@ -64,7 +45,8 @@ export function Keys() {
     },
     { head: 'Type', cell: ({ type }) => words(type), isWide: true },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
-    { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
+    { head: 'Limits', cell: limitsInWords, isWide: true },
+    { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
@@ -72,7 +54,10 @@ export function Keys() {
       cell: (key) =>
         (key.state === 'active' || key.state === 'expiring') && (
           <div className="row">
-            <Button needs="rotate_key" onPress={() => setRotated(key)} label={`Rotate ${key.name}`}>
+            <Editor item={key} needs="update_key" label={`Edit ${key.name}`}>
+              {({ item, ...dialog }) => <KeyEdit of={item} {...dialog} />}
+            </Editor>
+            <Button needs="rotate_key" onPress={() => rotating.open(key.id)} label={`Rotate ${key.name}`}>
               Rotate
             </Button>
             <Confirm
@@ -94,7 +79,7 @@ export function Keys() {
         title="API keys"
         hint="A brand key can call every operation; a data key only searches the directory and uses credits. A key is shown once, when you create it."
       >
-        <Button needs="create_key" kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_key" kind="primary" onPress={making.open}>
           Create a key
         </Button>
       </PageHead>
@@ -104,11 +89,11 @@ export function Keys() {
         columns={columns}
         empty={<Empty title="No API keys yet">Create one for your website, your warehouse or an agent.</Empty>}
       />
-      <Usage />
+      <KeyUsage />
       <FormDialog
         title="Create a key"
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
+        isOpen={making.isOpen}
+        onClose={making.close}
         action="Create the key"
         fields={[
           { name: 'name', label: 'Name', isRequired: true, hint: 'Who or what uses it, such as “website”.' },
@@ -132,7 +117,7 @@ export function Keys() {
               expires_at: values.some('expires_at'),
             },
           });
-          setMaking(false);
+          making.close();
           setShown(data.key);
         }}
       />
@@ -140,7 +125,7 @@ export function Keys() {
         title={`Rotate ${rotated?.name ?? ''}`}
         hint="Creates a new key with the same name. Deploy it while the old one still works."
         isOpen={rotated !== undefined}
-        onClose={() => setRotated(undefined)}
+        onClose={rotating.close}
         action="Create the new key"
         fields={[
           { name: 'overlap', label: 'Keep the old key working', kind: 'select', isRequired: true, options: OVERLAPS },
@@ -150,7 +135,7 @@ export function Keys() {
             params: { id: rotated?.id ?? '' },
             body: { overlap_hours: values.number('overlap') },
           });
-          setRotated(undefined);
+          rotating.close();
           setShown(data.key);
         }}
       />

@@ -1,96 +1,126 @@
-import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useMay } from '../call/may.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
-import { money, number, percent } from '../kit/format.ts';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { campaignField, creatorField, FormDialog } from '../kit/form.tsx';
+import { day, money, number, percent } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
-import { type Column, Table } from '../kit/table.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
+import { CreatorName } from './item-links.tsx';
+import { BulkDialog } from './link-bulk.tsx';
+import { LinkPanel } from './link-edit.tsx';
+import { LeakedCodes } from './link-leaks.tsx';
 
 const TYPES = everyOf<Row<'list_affiliate_links'>['type']>()(['link', 'discount_code']);
 type LinkRow = Row<'list_affiliate_links'>;
 
 export function Links() {
   const { get } = useFilters();
-  const query = { creator_email: get('creator_email') };
+  const isActive = get('active');
+  const query = {
+    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id'), search: get('search') },
+    ...{ type: choiceOf(get('type'), TYPES), sort: sortIn(get) },
+    ...(isActive === undefined ? {} : { active: isActive === 'true' }),
+  };
   const list = useRows('list_affiliate_links', query);
   const create = useChange('create_affiliate_link', ['list_affiliate_links']);
-  const update = useChange('update_affiliate_link', ['list_affiliate_links']);
-  const [isMaking, setMaking] = useState(false);
+  const update = useChange('update_affiliate_link', ['list_affiliate_links', 'get_affiliate_link']);
+  const opened = useOpened();
+  const bulk = useDialog('bulk');
+  const making = useDialog('create');
+  const turn = (id: string, active: boolean) => update.mutate({ params: { id }, body: { active } });
   const actionsOf = ({ id, active, url, value }: LinkRow) => (
     <div className="row">
-      {url && <Copy text={url} label={`Copy the address of ${value}`} />}
-      {active ? (
-        <Confirm
-          needs="update_affiliate_link"
-          label="Turn off"
-          title={`Turn ${value} off?`}
-          action="Turn off"
-          onConfirm={() => update.mutateAsync({ params: { id }, body: { active: false } })}
-        >
-          <p>New orders are not attributed to it. Existing commissions stay.</p>
-        </Confirm>
-      ) : (
-        <Button
-          needs="update_affiliate_link"
-          onPress={() => update.mutate({ params: { id }, body: { active: true } })}
-          label={`Turn ${value} on`}
-        >
-          Turn on
-        </Button>
-      )}
+      <Copy text={url ?? value} label={`Copy ${url ? `the address of ${value}` : value}`} />
+      <Menu label={`More actions for ${value}`} needs="update_affiliate_link">
+        <Button onPress={() => opened.open(id)}>Edit</Button>
+        {active ? (
+          <Confirm
+            label="Turn off"
+            title={`Turn ${value} off?`}
+            action="Turn off"
+            onConfirm={() => update.mutateAsync({ params: { id }, body: { active: false } })}
+          >
+            <p>New orders are not attributed to it. Existing commissions stay.</p>
+          </Confirm>
+        ) : (
+          <Button onPress={() => turn(id, true)} label={`Turn ${value} on`}>
+            Turn on
+          </Button>
+        )}
+      </Menu>
     </div>
   );
-  // A user who may not change links can only copy addresses, and a code has none.
-  const hasActions = useMay()('update_affiliate_link') || list.rows.some(({ url }) => url);
   const columns: readonly Column<LinkRow>[] = [
     {
       head: 'Link or code',
       cell: (link) => (
-        <>
-          <strong>{link.value}</strong>
-          {link.url && <span className="second">{link.url}</span>}
-          <div className="narrow">
-            <span className="second">{link.creator_name ?? link.creator_email}</span>
-            {actionsOf(link)}
-          </div>
-        </>
+        <Opener
+          onOpen={() => opened.open(link.id)}
+          second={[percent(link.commission_rate), link.url ?? 'Discount code'].join(', ')}
+        >
+          {link.value}
+        </Opener>
       ),
     },
-    { head: 'Creator', cell: ({ creator_name, creator_email }) => creator_name ?? creator_email ?? '–', isWide: true },
-    { head: 'Rate', cell: ({ commission_rate }) => percent(commission_rate), isNumber: true, isWide: true },
+    { head: 'Creator', cell: (link) => <CreatorName of={link} />, isWide: true },
     { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
     { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
-    { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true },
+    { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true, isWide: true },
     { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },
-    ...(hasActions ? [{ head: 'Actions', cell: actionsOf, isWide: true }] : []),
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Actions', needs: 'update_affiliate_link', cell: actionsOf },
   ];
   return (
     <>
       <PageHead title="Links and codes" hint="What creators share. Orders made through them earn a commission.">
         <Download id="list_affiliate_links" query={query} name="links.csv" />
-        <Button needs="create_affiliate_link" kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="bulk_create_affiliate_codes" onPress={bulk.open}>
+          Create for everyone
+        </Button>
+        <Button needs="create_affiliate_link" kind="primary" onPress={making.open}>
           Create a link or code
         </Button>
       </PageHead>
-      <Filters of={[CREATOR_FILTER]} />
+      <Filters
+        of={[
+          { name: 'search', label: 'Name or code', kind: 'text' },
+          CREATOR_FILTER,
+          CAMPAIGN_FILTER,
+          {
+            ...{ name: 'type', label: 'Type', kind: 'select' },
+            options: [
+              ['link', 'Short links'],
+              ['discount_code', 'Discount codes'],
+            ],
+          },
+          {
+            ...{ name: 'active', label: 'Status', kind: 'select' },
+            options: [
+              ['true', 'Active'],
+              ['false', 'Off'],
+            ],
+          },
+        ]}
+      />
       <Table
         caption="Links and codes"
         list={list}
         columns={columns}
         empty={<Empty title="No links yet">Create one for a creator on your roster.</Empty>}
       />
+      <LeakedCodes />
       <FormDialog
         title="Create a link or code"
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
+        isOpen={making.isOpen}
+        onClose={making.close}
         action="Create"
         fields={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          creatorField(get('creator_email')),
           {
             name: 'type',
             label: 'Type',
@@ -107,6 +137,7 @@ export function Links() {
             isRequired: true,
             hint: 'The end of the link, or the code that customers type.',
           },
+          campaignField(get('campaign_id')),
           { name: 'destination_url', label: 'Destination', kind: 'url', hint: 'A page of your store. Only for links.' },
           { name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
           {
@@ -118,9 +149,10 @@ export function Links() {
         ]}
         onSubmit={async (values) => {
           const rate = values.someNumber('commission_rate');
-          await create.mutateAsync({
+          const { data } = await create.mutateAsync({
             body: {
               creator_email: values.text('creator_email'),
+              campaign_id: values.orNull('campaign_id'),
               type: values.choice('type', TYPES),
               value: values.text('value'),
               destination_url: values.orNull('destination_url'),
@@ -128,9 +160,11 @@ export function Links() {
               ...(rate === undefined ? {} : { commission_rate: rate }),
             },
           });
-          setMaking(false);
+          opened.open(data.id);
         }}
       />
+      <LinkPanel id={opened.id} onClose={opened.close} />
+      <BulkDialog isOpen={bulk.isOpen} onClose={bulk.close} />
     </>
   );
 }

@@ -3,9 +3,9 @@ import { type RefObject, useContext, useEffect, useRef, useState } from 'react';
 import { type Answer, call } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
 import { Form } from '../kit/form.tsx';
-import { time } from '../kit/format.ts';
 import { InSight, Scroller } from '../kit/in-sight.tsx';
 import { Failure, IfMay, Loading } from '../kit/parts.tsx';
+import { Time } from '../kit/time.tsx';
 
 const REFETCH_MS = 10_000;
 const PAGE = 50;
@@ -82,7 +82,7 @@ function Bubble({ of: { subject, body, sender, sent_at }, creator }: { of: Messa
       {subject && <strong>{subject}</strong>}
       <p>{body}</p>
       <span className="small muted">
-        {sender === 'brand' ? 'You' : (creator ?? 'The creator')}, {time(sent_at)}
+        {sender === 'brand' ? 'You' : (creator ?? 'The creator')}, <Time at={sent_at} />
       </span>
     </div>
   );

@@ -123,6 +123,7 @@ function Batch({ onClose }: { onClose: () => void }) {
     'list_payouts',
     'preview_payouts',
     'list_commissions',
+    'list_affiliate_commissions',
     'get_payout_statement',
   ]);
   const say = useSay();

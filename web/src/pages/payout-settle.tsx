@@ -69,6 +69,7 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
     'list_payouts',
     'get_payout_statement',
     'list_commissions',
+    'list_affiliate_commissions',
     'preview_payouts',
   ]);
   const [how, setHow] = useState<How>('oldest');

@@ -4,6 +4,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
 import { Badge, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { listed, Table } from '../kit/table.tsx';
+import { CreatorName } from './item-links.tsx';
 
 type Line = Answer<'get_payout_statement'>['data']['lines'][number];
 
@@ -46,7 +47,7 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
     <>
       <Facts
         of={[
-          ['Creator', payout.creator_name ?? payout.creator_email],
+          ['Creator', <CreatorName key="creator" of={payout} />],
           ['Amount', money(payout.amount, currency)],
           ['Status', <PayoutState key="state" of={payout} />],
           ['Method', words(payout.method)],

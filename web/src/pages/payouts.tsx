@@ -3,9 +3,10 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { FormDialog } from '../kit/form.tsx';
+import { CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { creatorField, FormDialog } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BatchDialog } from './payout-batch.tsx';
@@ -25,18 +26,23 @@ export function Payouts() {
     settled: settled === undefined ? undefined : settled === 'true',
     from: get('from'),
     to: get('to'),
+    sort: sortIn(get),
   };
   const list = useRows('list_payouts', query);
   const create = useChange('create_payout', ['list_payouts']);
-  const [isMaking, setMaking] = useState(false);
-  const [isPaying, setPaying] = useState(false);
+  const making = useDialog('create');
+  const paying = useDialog('pay');
   const [settling, setSettling] = useState<Payout>();
-  const [shown, setShown] = useState<string>();
+  const opened = useOpened();
   const columns: readonly Column<Payout>[] = [
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+        <Opener
+          of={{ creator_name, creator_email }}
+          onOpen={() => opened.open(id)}
+          second={creator_name ? creator_email : ''}
+        >
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
@@ -44,7 +50,7 @@ export function Payouts() {
     { head: 'Method', cell: ({ method }) => words(method), isWide: true },
     { head: 'Amount', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
     { head: 'Status', cell: (payout) => <PayoutState of={payout} />, isWide: true },
-    { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true },
+    { head: 'Recorded', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',
       needs: 'settle_payout',
@@ -60,10 +66,10 @@ export function Payouts() {
     <>
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks its commissions as paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
-        <Button needs="pay_payout_batch" onPress={() => setPaying(true)}>
+        <Button needs="pay_payout_batch" onPress={paying.open}>
           Pay what is due
         </Button>
-        <Button needs="create_payout" kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_payout" kind="primary" onPress={making.open}>
           Record a payout
         </Button>
       </PageHead>
@@ -96,11 +102,11 @@ export function Payouts() {
       <FormDialog
         title="Record a payout"
         hint="For a creator who is or was on the roster."
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
+        isOpen={making.isOpen}
+        onClose={making.close}
         action="Record the payout"
         fields={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+          creatorField(get('creator_email')),
           { name: 'amount', label: 'Amount', kind: 'number', isRequired: true, step: '0.01' },
           { name: 'currency', label: 'Currency', hint: 'Three-letter code. Leave blank for your brand’s currency.' },
           {
@@ -125,12 +131,12 @@ export function Payouts() {
               note: values.orNull('note'),
             },
           });
-          setMaking(false);
+          making.close();
         }}
       />
       <SettleDialog payout={settling} onClose={() => setSettling(undefined)} />
-      <BatchDialog isOpen={isPaying} onClose={() => setPaying(false)} />
-      <PayoutDialog id={shown} onClose={() => setShown(undefined)} />
+      <BatchDialog isOpen={paying.isOpen} onClose={paying.close} />
+      <PayoutDialog id={opened.id} onClose={opened.close} />
     </>
   );
 }

@@ -2,11 +2,14 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { type Editing, Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
-import { ago, words } from '../kit/format.ts';
+import { words } from '../kit/format.ts';
+import { useDialog } from '../kit/opened.ts';
 import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
 
 const ROLES = everyOf<Row<'list_people'>['role']>()(['viewer', 'manager', 'owner']);
 const ROLE_OPTIONS = [
@@ -16,14 +19,36 @@ const ROLE_OPTIONS = [
 ] as const;
 type Person = Row<'list_people'>;
 
+function EditPerson({ item: person, isOpen, onClose }: Editing<Person>) {
+  const update = useChange('update_person', ['list_people', 'get_session']);
+  return (
+    <FormDialog
+      title={`Edit ${person.name ?? person.email}`}
+      isOpen={isOpen}
+      onClose={onClose}
+      action="Save"
+      fields={[
+        { name: 'name', label: 'Name', value: person.name },
+        {
+          ...{ name: 'role', label: 'Role', kind: 'select', isRequired: true },
+          ...{ options: ROLE_OPTIONS, value: person.role },
+        },
+      ]}
+      onSubmit={async (values) => {
+        const body = { name: values.orNull('name'), role: values.choice('role', ROLES) };
+        await update.mutateAsync({ params: { id: person.id }, body });
+        onClose();
+      }}
+    />
+  );
+}
+
 export function People() {
   const list = useRows('list_people', {});
   const me = useCall('get_session').data?.data.person;
   const invite = useChange('invite_person', ['list_people']);
-  const update = useChange('update_person', ['list_people', 'get_session']);
   const remove = useChange('remove_person', ['list_people']);
-  const [isInviting, setInviting] = useState(false);
-  const [changed, setChanged] = useState<Person>();
+  const inviting = useDialog('invite');
   const [link, setLink] = useState<string>();
   const columns: readonly Column<Person>[] = [
     {
@@ -37,15 +62,15 @@ export function People() {
       ),
     },
     { head: 'Role', cell: ({ role }) => words(role) },
-    { head: 'Last active', cell: ({ last_seen_at }) => ago(last_seen_at), isWide: true },
+    { head: 'Last active', cell: ({ last_seen_at }) => <Ago at={last_seen_at} />, isWide: true },
     {
       head: 'Actions',
       needs: 'update_person',
       cell: (person) => (
         <div className="row">
-          <Button needs="update_person" onPress={() => setChanged(person)} label={`Edit ${person.email}`}>
-            Edit
-          </Button>
+          <Editor item={person} needs="update_person" label={`Edit ${person.email}`}>
+            {(editing) => <EditPerson {...editing} />}
+          </Editor>
           {person.id !== me?.id && (
             <Confirm
               needs="remove_person"
@@ -64,15 +89,15 @@ export function People() {
   return (
     <>
       <PageHead title="People" hint="Who can sign in. The audit log shows who changed what.">
-        <Button needs="invite_person" kind="primary" onPress={() => setInviting(true)}>
+        <Button needs="invite_person" kind="primary" onPress={inviting.open}>
           Invite someone
         </Button>
       </PageHead>
       <Table caption="People" list={list} columns={columns} empty={<Empty title="No people yet" />} />
       <FormDialog
         title="Invite someone"
-        isOpen={isInviting}
-        onClose={() => setInviting(false)}
+        isOpen={inviting.isOpen}
+        onClose={inviting.close}
         action="Invite"
         fields={[
           { name: 'email', label: 'E-mail', kind: 'email', isRequired: true },
@@ -83,32 +108,8 @@ export function People() {
           const { data } = await invite.mutateAsync({
             body: { email: values.text('email'), name: values.orNull('name'), role: values.choice('role', ROLES) },
           });
-          setInviting(false);
+          inviting.close();
           setLink(new URL(data.sign_in_path, location.origin).href);
-        }}
-      />
-      <FormDialog
-        title={`Edit ${changed?.name ?? changed?.email ?? ''}`}
-        isOpen={changed !== undefined}
-        onClose={() => setChanged(undefined)}
-        action="Save"
-        fields={[
-          { name: 'name', label: 'Name', value: changed?.name ?? '' },
-          {
-            name: 'role',
-            label: 'Role',
-            kind: 'select',
-            isRequired: true,
-            options: ROLE_OPTIONS,
-            value: changed?.role ?? '',
-          },
-        ]}
-        onSubmit={async (values) => {
-          await update.mutateAsync({
-            params: { id: changed?.id ?? '' },
-            body: { name: values.orNull('name'), role: values.choice('role', ROLES) },
-          });
-          setChanged(undefined);
         }}
       />
       <Dialog

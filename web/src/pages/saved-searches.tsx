@@ -1,56 +1,160 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useAll, useChange } from '../call/use.ts';
-import { FormDialog } from '../kit/form.tsx';
+import type { Row } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
+import { useAll, useCall, useChange } from '../call/use.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { type Field, FormDialog, type Values } from '../kit/form.tsx';
+import { number } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
-import { useSay } from '../kit/toast.tsx';
+import type { Search } from './directory-search.ts';
+import { NewMatches } from './saved-search-matches.tsx';
 
-const asTexts = (search: Record<string, unknown>): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(search).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+export type SavedSearch = Row<'list_saved_searches'>;
+
+const SHOWN = ['list_saved_searches'] as const;
+const NEVER = 'never';
+const EVERY = ['never', 'import', 'day', 'week'] as const;
+const ALERTS = [
+  [NEVER, 'Never'],
+  ['import', 'After each import'],
+  ['day', 'Once a day'],
+  ['week', 'Once a week'],
+] as const;
+
+/** The fields of a new search, or of one that is changed. */
+function useFields(of?: SavedSearch): Field[] {
+  const may = useMay();
+  const person = useCall('get_session').data?.data.person;
+  const mail = of?.alert?.mail ?? (person ? [person.email] : []);
+  const isOwn = of === undefined || of.by === person?.email;
+  return [
+    { name: 'name', label: 'Search name', isRequired: true, value: of?.name ?? '' },
+    ...(isOwn && may('create_list')
+      ? [
+          {
+            ...{ name: 'shared', label: 'Share it with the brand', kind: 'checkbox' as const },
+            ...{ value: of?.shared ?? false, hint: "The brand's API keys can run it too." },
+          },
+        ]
+      : []),
+    {
+      ...{ name: 'every', label: 'Mail what is new', kind: 'select', isRequired: true },
+      ...{ options: ALERTS, value: of?.alert?.every ?? NEVER },
+    },
+    { name: 'mail', label: 'Mail to', value: mail.join(', '), hint: "Addresses of the brand's people." },
+  ];
+}
+
+function bodyOf(values: Values, isShared: boolean | undefined) {
+  const every = values.choice('every', EVERY);
+  return {
+    name: values.text('name'),
+    ...(isShared === undefined ? {} : { shared: isShared }),
+    alert: every === NEVER ? null : { every, mail: values.list('mail') },
+  };
+}
+
+/** Settings of a saved search, and the button that deletes it. */
+function Settings({ of, onClose }: { of: SavedSearch; onClose: () => void }) {
+  const update = useChange('update_saved_search', SHOWN);
+  const remove = useChange('delete_saved_search', SHOWN);
+  const fields = useFields(of);
+  const hasShared = fields.some(({ name }) => name === 'shared');
+  return (
+    <FormDialog
+      title={of.name}
+      hint={of.problem ?? undefined}
+      isOpen
+      onClose={onClose}
+      action="Save"
+      fields={fields}
+      onSubmit={async (values) => {
+        const body = bodyOf(values, hasShared ? values.isChecked('shared') : undefined);
+        await update.mutateAsync({ params: { id: of.id }, body });
+        onClose();
+      }}
+    >
+      <div className="row">
+        <Confirm
+          label="Delete"
+          title={`Delete “${of.name}”?`}
+          action="Delete"
+          onConfirm={async () => {
+            await remove.mutateAsync({ params: { id: of.id } });
+            onClose();
+          }}
+        >
+          <p>Its matches and its mails end too.</p>
+        </Confirm>
+      </div>
+    </FormDialog>
   );
+}
 
-/** Named searches, saved for the signed-in user. */
-export function SavedSearches() {
-  const search: Record<string, unknown> = useSearch({ strict: false });
+/** One saved search: a link that runs it, what is new, and its settings. */
+function Chip({ of, onMatches, onSettings }: { of: SavedSearch; onMatches: () => void; onSettings: () => void }) {
+  const may = useMay();
+  const person = useCall('get_session').data?.data.person;
+  // Viewers change only their own.
+  const isChangeable = of.by === person?.email || may('create_list');
+  return (
+    <span className="chip">
+      <Link to="/directory" search={of.filters} activeOptions={{ exact: true }}>
+        {of.name}
+      </Link>
+      {of.matches > 0 && (
+        <button type="button" className="link" onClick={onMatches}>
+          {of.unseen > 0 ? <span className="badge good">{number(of.unseen)} new</span> : `${number(of.matches)} found`}
+          <span className="sr-only"> in {of.name}</span>
+        </button>
+      )}
+      {of.problem !== null && <span className="badge bad">Cannot run</span>}
+      {isChangeable && (
+        <button type="button" className="link" aria-label={`Settings of ${of.name}`} onClick={onSettings}>
+          …
+        </button>
+      )}
+    </span>
+  );
+}
+
+/** The person's saved searches and those that are shared, with what is new since they last looked. */
+export function SavedSearches({ search }: { search: Search }) {
   const saved = useAll('list_saved_searches', {});
-  const save = useChange('save_search', ['list_saved_searches']);
-  const forget = useChange('delete_saved_search', ['list_saved_searches']);
-  const say = useSay();
+  const save = useChange('save_search', SHOWN);
+  const address: Record<string, unknown> = useSearch({ strict: false });
   const [isNaming, setNaming] = useState(false);
-  const filters = asTexts(search);
+  // A mail links to the matches of one search.
+  const [matchesOf, setMatchesOf] = useState(address.matches);
+  const [settingsOf, setSettingsOf] = useState<string>();
+  const fields = useFields();
+  const hasShared = fields.some(({ name }) => name === 'shared');
+  const named = (id: unknown) => saved.data?.find((one) => one.id === id);
+  const [shown, changed] = [named(matchesOf), named(settingsOf)];
   return (
     <section className="row saved" aria-label="Saved searches">
-      {saved.data?.map(({ id, name, filters: kept }) => (
-        <span key={id} className="chip">
-          <Link to="/directory" search={kept} activeOptions={{ exact: true }}>
-            {name}
-          </Link>
-          <button
-            type="button"
-            className="link"
-            aria-label={`Delete ${name}`}
-            onClick={() => forget.mutate({ params: { id } }, { onError: (error) => say(error.message) })}
-          >
-            ✕
-          </button>
-        </span>
+      {saved.data?.map((one) => (
+        <Chip key={one.id} of={one} onMatches={() => setMatchesOf(one.id)} onSettings={() => setSettingsOf(one.id)} />
       ))}
-      <Button onPress={() => setNaming(true)} isDisabled={Object.keys(filters).length === 0}>
+      <Button onPress={() => setNaming(true)} isDisabled={Object.keys(search).length === 0}>
         Save this search
       </Button>
       <FormDialog
         title="Save this search"
-        hint="A search with the same name is replaced."
+        hint="A search of yours with the same name is replaced. Creators who match from now on are new."
         isOpen={isNaming}
         onClose={() => setNaming(false)}
         action="Save"
-        fields={[{ name: 'name', label: 'Search name', isRequired: true }]}
+        fields={fields}
         onSubmit={async (values) => {
-          await save.mutateAsync({ body: { name: values.text('name'), filters } });
+          const body = bodyOf(values, hasShared ? values.isChecked('shared') : undefined);
+          await save.mutateAsync({ body: { ...body, filters: search } });
           setNaming(false);
         }}
       />
+      {changed && <Settings key={changed.id} of={changed} onClose={() => setSettingsOf(undefined)} />}
+      {shown && <NewMatches key={shown.id} of={shown} onClose={() => setMatchesOf(undefined)} />}
     </section>
   );
 }

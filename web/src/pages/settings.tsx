@@ -4,16 +4,23 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
-import { ago, day, words } from '../kit/format.ts';
+import { day, ownZone, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { signOut } from '../signed-out.ts';
+import { AttributionCard, WhatIfCard } from './attribution-rules.tsx';
+import { DirectoryImports } from './directory-imports.tsx';
+import { FraudRulesCard } from './fraud-rules.tsx';
 
 type Transport = NonNullable<Body<'create_passkey'>['response']['response']['transports']>[number];
 const TRANSPORTS = everyOf<Transport>()(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb']);
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
+
+/** The zones that this browser knows, and the brand's own. */
+const zones = (current: string) => [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].sort();
 
 function BrandForm() {
   const { data, error, refetch } = useCall('get_brand');
@@ -21,7 +28,7 @@ function BrandForm() {
   const say = useSay();
   const brand = data?.data;
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!brand) return <Loading />;
+  if (!brand) return <Loading rows={20} />;
   return (
     <Form
       needs="update_brand"
@@ -45,6 +52,12 @@ function BrandForm() {
           isRequired: true,
           value: brand.settings.currency,
           hint: 'Three-letter code, for new orders.',
+        },
+        {
+          ...{ name: 'time_zone', label: 'Time zone', kind: 'select', isRequired: true },
+          options: zones(brand.settings.time_zone).map((zone) => [zone, zone.replaceAll('_', ' ')]),
+          value: brand.settings.time_zone,
+          hint: `Of times in the app and of deadlines. Analytics count days in UTC. This computer is in ${ownZone}.`,
         },
         {
           name: 'default_commission_rate',
@@ -71,6 +84,7 @@ function BrandForm() {
             description: values.orNull('description'),
             settings: {
               currency: values.text('currency').toUpperCase(),
+              time_zone: values.text('time_zone'),
               default_commission_rate: values.number('default_commission_rate'),
               auto_approve_commissions: values.isChecked('auto_approve_commissions'),
             },
@@ -118,7 +132,7 @@ function Passkeys() {
           keyOf={({ id }) => id}
           columns={[
             { head: 'Name', cell: ({ name }) => name },
-            { head: 'Last used', cell: ({ last_used_at }) => ago(last_used_at), isWide: true },
+            { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} />, isWide: true },
             {
               head: 'Actions',
               cell: ({ id, name }) => (
@@ -176,7 +190,7 @@ function Sessions() {
             <>
               {is_current ? `${device} (this one)` : device}
               <span className="second">
-                Last used {ago(last_used_at)}, expires {day(expires_at)}
+                Last used <Ago at={last_used_at} />, expires {day(expires_at)}
               </span>
             </>
           ),
@@ -204,8 +218,40 @@ function SignOutEverywhere() {
   );
 }
 
+function OwnMails() {
+  const { data, error, refetch } = useCall('get_session');
+  const update = useChange('set_own_mails', ['get_session']);
+  const say = useSay();
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  const { mails } = data.data;
+  return (
+    <Form
+      key={JSON.stringify(mails)}
+      action="Save mails"
+      kind="plain"
+      fields={[
+        { name: 'applications', label: 'A creator applies', kind: 'checkbox', value: mails.applications },
+        { name: 'replies', label: 'A creator replies', kind: 'checkbox', value: mails.replies },
+        { name: 'contracts', label: 'A creator signs a contract', kind: 'checkbox', value: mails.contracts },
+      ]}
+      onSubmit={async (values) => {
+        await update.mutateAsync({
+          body: {
+            applications: values.isChecked('applications'),
+            replies: values.isChecked('replies'),
+            contracts: values.isChecked('contracts'),
+          },
+        });
+        say('Saved.');
+      }}
+    />
+  );
+}
+
 export function Settings() {
   const brand = useCall('get_brand').data?.data;
+  const session = useCall('get_session').data?.data;
   return (
     <>
       <PageHead
@@ -223,6 +269,10 @@ export function Settings() {
           <BrandForm />
         </Card>
         <div className="stack">
+          <Card title="Your mails">
+            <p className="hint">To {session?.person.email ?? 'you'}, when</p>
+            <OwnMails />
+          </Card>
           <Passkeys />
           <Card title="Active sessions">
             <Sessions />
@@ -230,6 +280,13 @@ export function Settings() {
           </Card>
         </div>
       </div>
+      <div className="stack wide-forms">
+        <AttributionCard />
+        <FraudRulesCard />
+        <WhatIfCard />
+      </div>
+      {/* After the form, so that it is not pushed down. */}
+      {brand && session?.sees_imports && <DirectoryImports />}
     </>
   );
 }

@@ -1,14 +1,18 @@
-import { useState } from 'react';
 import type { Answer, Body, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { everyOf } from '../kit/every.ts';
-import { CREATOR_FILTER, choiceOf, Filters, stateFilter, useFilters } from '../kit/filters.tsx';
-import { Form, FormDialog } from '../kit/form.tsx';
-import { day, time, words } from '../kit/format.ts';
-import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, Table } from '../kit/table.tsx';
+import { choiceOf } from '../kit/filters.tsx';
+import { campaignField, creatorField, Form } from '../kit/form.tsx';
+import { day, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { Badge, Button, Facts } from '../kit/parts.tsx';
+import { type Column, Opener } from '../kit/table.tsx';
+import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { CampaignName, CreatorName } from './item-links.tsx';
+import { ShareDialog } from './shipment-share.tsx';
 
 const STATES = everyOf<NonNullable<Body<'update_shipment'>['status']>>()([
   'pending',
@@ -45,6 +49,8 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={parcel.status} />],
+              ['Creator', <CreatorName key="creator" of={parcel} />],
+              ['Campaign', <CampaignName key="campaign" id={parcel.campaign_id} />],
               ['Carrier status', parcel.tracking_status],
               ['Tracking problem', parcel.tracking_error],
               [
@@ -67,7 +73,10 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
           <ul className="plain">
             {parcel.tracking_events.map(({ at, status, message, location }, i) => (
               <li key={`${at} ${status} ${i}`}>
-                <span className="muted">{time(at)}</span> {message ?? words(status)} {location && `(${location})`}
+                <span className="muted">
+                  <Time at={at} />
+                </span>{' '}
+                {message ?? words(status)} {location && `(${location})`}
               </li>
             ))}
           </ul>
@@ -109,19 +118,16 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
 }
 
 export function Shipments() {
-  const { get } = useFilters();
-  const list = useRows('list_shipments', {
-    status: choiceOf(get('status'), STATES),
-    creator_email: get('creator_email'),
-  });
+  const query = useWorkQuery(STATES);
+  const list = useRows('list_shipments', query);
   const create = useChange('create_shipment', ['list_shipments']);
-  const [isMaking, setMaking] = useState(false);
-  const [shown, setShown] = useState<string>();
+  const opened = useOpened();
+  const sharing = useDialog('share');
   const columns: readonly Column<Shipment>[] = [
     {
       head: 'To',
       cell: ({ id, creator_name, creator_email, product_description }) => (
-        <Opener onOpen={() => setShown(id)} second={product_description}>
+        <Opener onOpen={() => opened.open(id)} second={product_description}>
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
@@ -133,38 +139,40 @@ export function Shipments() {
       isWide: true,
     },
     { head: 'Expected', cell: ({ estimated_arrival }) => day(estimated_arrival), isWide: true },
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
-    <>
-      <PageHead title="Shipments" hint="Products on their way to creators.">
-        <Button needs="create_shipment" kind="primary" onPress={() => setMaking(true)}>
-          Add a shipment
+    <WorkPage
+      title="Shipments"
+      hint="Products on their way to creators."
+      states={STATES}
+      list={list}
+      columns={columns}
+      empty="Add one when you send products to a creator."
+      actions={
+        <Button needs="share_shipments" onPress={sharing.open}>
+          Share a page
         </Button>
-      </PageHead>
-      <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
-      <Table
-        caption="Shipments"
-        list={list}
-        columns={columns}
-        empty={<Empty title="No shipments here">Add one when you send products to a creator.</Empty>}
-      />
-      <FormDialog
-        title="Add a shipment"
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
-        action="Add"
-        fields={[
-          { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+      }
+      create={{
+        needs: 'create_shipment',
+        title: 'Add a shipment',
+
+        action: 'Add',
+        fields: [
+          creatorField(query.creator_email),
+          campaignField(query.campaign_id),
           { name: 'product_description', label: 'Contents', kind: 'textarea' },
           { name: 'carrier', label: 'Carrier' },
           { name: 'tracking_number', label: 'Tracking number' },
           { name: 'estimated_arrival', label: 'Expected on', kind: 'date' },
           { name: 'notify_creator', label: 'Mail the creator', kind: 'checkbox', value: true },
-        ]}
-        onSubmit={async (values) => {
+        ],
+        onSubmit: async (values, close) => {
           await create.mutateAsync({
             body: {
               creator_email: values.text('creator_email'),
+              campaign_id: values.orNull('campaign_id'),
               product_description: values.orNull('product_description'),
               carrier: values.orNull('carrier'),
               tracking_number: values.orNull('tracking_number'),
@@ -172,10 +180,12 @@ export function Shipments() {
               notify_creator: values.isChecked('notify_creator'),
             },
           });
-          setMaking(false);
-        }}
-      />
-      <Parcel id={shown} onClose={() => setShown(undefined)} />
-    </>
+          close();
+        },
+      }}
+    >
+      <ShareDialog isOpen={sharing.isOpen} onClose={sharing.close} />
+      <Parcel id={opened.id} onClose={opened.close} />
+    </WorkPage>
   );
 }

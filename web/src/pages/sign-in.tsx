@@ -2,6 +2,7 @@ import { startAuthentication } from '@simplewebauthn/browser';
 import { useState, useSyncExternalStore } from 'react';
 import { callApp, otherAnswer } from '../call/call.ts';
 import { isRecord } from '../call/check.ts';
+import icon from '../icon.svg';
 import { Form } from '../kit/form.tsx';
 import { Button } from '../kit/parts.tsx';
 import { goBack, hadSession } from '../signed-out.ts';
@@ -69,7 +70,8 @@ function SignInWith({ token }: { token: string }) {
   }
   return (
     <main className="alone">
-      <div className="card">
+      <div className="card sign-in">
+        <img src={icon} alt="" width={40} height={40} />
         <h1>Sign in to Rollcall</h1>
         {hadSession() && !token && (
           <p className="note-box">Your session has ended. Sign in to continue where you left off.</p>
@@ -89,11 +91,11 @@ function SignInWith({ token }: { token: string }) {
         ) : (
           <MailForm />
         )}
-        <p>
-          <Button isBusy={isBusy} onPress={() => void signIn(withPasskey)}>
-            Sign in with a passkey
-          </Button>
-        </p>
+        <p className="or">or</p>
+        <Button isBusy={isBusy} onPress={() => void signIn(withPasskey)}>
+          Sign in with a passkey
+        </Button>
+        <p className="hint small">New here? An owner of the brand can invite you.</p>
       </div>
     </main>
   );

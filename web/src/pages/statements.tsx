@@ -3,15 +3,22 @@ import type { Answer, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { Form } from '../kit/form.tsx';
+import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { creatorField, Form } from '../kit/form.tsx';
 import { day, money, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, listed, Opener, Table } from '../kit/table.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
 const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
+
+const TOTALS = [
+  ['Earned', 'commission', true],
+  ['Paid out', 'paid_out', true],
+  ['Closing balance', 'closing', false],
+] as const;
 
 /** The last complete month, in UTC days. */
 function lastMonth(): { from: string; to: string } {
@@ -82,7 +89,15 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
   );
 }
 
-function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: () => void }) {
+function Making({
+  email,
+  onMade,
+  onClose,
+}: {
+  email: string | undefined;
+  onMade: (made: Made) => void;
+  onClose: () => void;
+}) {
   const make = useChange('create_statement', ['list_statements']);
   const { from, to } = lastMonth();
   return (
@@ -90,7 +105,7 @@ function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
       action="Create the statement"
       onCancel={onClose}
       fields={[
-        { name: 'creator_email', label: 'Creator’s e-mail', kind: 'email', isRequired: true },
+        creatorField(email),
         { name: 'from', label: 'From', kind: 'date', isRequired: true, value: from },
         { name: 'to', label: 'To', kind: 'date', isRequired: true, value: to, hint: 'That day is included.' },
         { name: 'send_email', label: 'Mail the creator the link', kind: 'checkbox' },
@@ -112,28 +127,38 @@ function Making({ onMade, onClose }: { onMade: (made: Made) => void; onClose: ()
 
 export function Statements() {
   const { get } = useFilters();
-  const query = { creator_email: get('creator_email') };
+  const query = { creator_email: get('creator_email'), sort: sortIn(get) };
   const list = useRows('list_statements', query);
-  const [shown, setShown] = useState<string>();
-  const [isMaking, setMaking] = useState(false);
+  const opened = useOpened();
+  const making = useDialog('create');
   const [made, setMade] = useState<Made>();
   const columns: readonly Column<Statement>[] = [
     {
       head: 'Creator',
       cell: ({ id, creator_name, creator_email }) => (
-        <Opener onOpen={() => setShown(id)} second={creator_name ? creator_email : ''}>
+        <Opener
+          of={{ creator_name, creator_email }}
+          onOpen={() => opened.open(id)}
+          second={creator_name ? creator_email : ''}
+        >
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
     },
     { head: 'Period', cell: period },
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true },
+    ...TOTALS.map(
+      ([head, name, isWide]): Column<Statement> => ({
+        ...{ head, isNumber: true, isWide },
+        cell: ({ totals }) => totals?.map((one) => money(one[name], one.currency)).join(' + ') || '–',
+      }),
+    ),
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <>
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
-        <Button needs="create_statement" kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_statement" kind="primary" onPress={making.open}>
           Create a statement
         </Button>
       </PageHead>
@@ -144,11 +169,12 @@ export function Statements() {
         columns={columns}
         empty={<Empty title="No statements here">Create one when a creator asks about a month’s earnings.</Empty>}
       />
-      <Dialog title="Create a statement" isOpen={isMaking} onClose={() => setMaking(false)}>
+      <Dialog title="Create a statement" isOpen={making.isOpen} onClose={making.close}>
         <Making
-          onClose={() => setMaking(false)}
+          email={get('creator_email')}
+          onClose={making.close}
           onMade={(one) => {
-            setMaking(false);
+            making.close();
             setMade(one);
           }}
         />
@@ -168,7 +194,7 @@ export function Statements() {
           </a>
         </div>
       </Dialog>
-      <Lines id={shown} onClose={() => setShown(undefined)} />
+      <Lines id={opened.id} onClose={opened.close} />
     </>
   );
 }

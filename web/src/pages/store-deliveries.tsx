@@ -2,8 +2,9 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
-import { ago, number, time, words } from '../kit/format.ts';
+import { number, time, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Ago, BothTimes, Time } from '../kit/time.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 type Delivery = Row<'list_store_deliveries'>;
@@ -20,15 +21,15 @@ function DeliveryItem({ delivery, onRetry }: { delivery: Delivery; onRetry: () =
   return (
     <li className="stack">
       <p>
-        <span className="strong">{name}</span> <Badge state={state} /> {ago(received_at)}
+        <span className="strong">{name}</span> <Badge state={state} /> <Ago at={received_at} />
       </p>
       <Facts
         of={[
           ['Reason', reasonOf(delivery)],
           ['Order', order_id],
-          ['Received', time(received_at)],
+          ['Received', <BothTimes key="received" at={received_at} />],
           ['Attempts', number(attempts)],
-          ...(next_attempt_at === null ? [] : [['Next attempt', time(next_attempt_at)] as const]),
+          ...(next_attempt_at === null ? [] : [['Next attempt', <Time key="next" at={next_attempt_at} />] as const]),
           ...(notes.length === 0 ? [] : [['Left out', notes.join('; ')] as const]),
         ]}
       />

@@ -1,6 +1,7 @@
 import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { ago } from '../kit/format.ts';
+import { Ago } from '../kit/time.tsx';
 import { Code } from './store-set-up.tsx';
 import type { Provider } from './store-snippets.ts';
 
@@ -54,8 +55,8 @@ export function Webhooks({ store: first }: { store: Store }) {
   if (status === 'active') {
     return (
       <p className="note-box">
-        The webhooks are on. Rollcall checks them every 15 minutes, last {ago(checkedAt)}, and creates one again that is
-        missing. You do not have to do anything.
+        The webhooks are on. Rollcall checks them every 15 minutes, last <Ago at={checkedAt} />, and creates one again
+        that is missing. You do not have to do anything.
       </p>
     );
   }

@@ -3,6 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { ago, day, number, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp, useReturnFromStore } from './store-connect.tsx';
 import { StoreDeliveries } from './store-deliveries.tsx';
@@ -108,18 +109,19 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
 export function Stores() {
   const list = useRows('list_affiliate_stores', {});
   const disconnect = useChange('disconnect_affiliate_store', ['list_affiliate_stores']);
-  const [isConnecting, setConnecting] = useState(false);
+  const connecting = useDialog('connect');
   const [connected, setConnected] = useState<Store>();
-  const [setUpOf, setSetUpOf] = useState<Store>();
+  const settingUp = useOpened();
+  const setUpOf = list.rows.find(({ id }) => id === settingUp.id);
   const returnProblem = useReturnFromStore(setConnected);
   const closeConnect = () => {
-    setConnecting(false);
+    connecting.close();
     setConnected(undefined);
   };
   return (
     <>
       <PageHead title="Stores" hint="Where your orders come from, and whether they are arriving.">
-        <Button needs="connect_affiliate_store" kind="primary" onPress={() => setConnecting(true)}>
+        <Button needs="connect_affiliate_store" kind="primary" onPress={connecting.open}>
           Connect a store
         </Button>
       </PageHead>
@@ -140,13 +142,13 @@ export function Stores() {
           <StoreCard
             key={store.id}
             store={store}
-            onSetUp={() => setSetUpOf(store)}
+            onSetUp={() => settingUp.open(store.id)}
             onDisconnect={() => disconnect.mutateAsync({ params: { id: store.id } })}
           />
         ))}
       </div>
       <ConnectDialog
-        isOpen={isConnecting || connected !== undefined}
+        isOpen={connecting.isOpen || connected !== undefined}
         onClose={closeConnect}
         connected={connected}
         onConnected={setConnected}
@@ -155,7 +157,7 @@ export function Stores() {
         title="Set up the store"
         hint={setUpOf && `Finish the setup in ${setUpOf.name}.`}
         isOpen={setUpOf !== undefined}
-        onClose={() => setSetUpOf(undefined)}
+        onClose={settingUp.close}
         isSide
       >
         {setUpOf && <SetUp store={setUpOf} />}

@@ -3,9 +3,10 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
-import { ago, number, time, words } from '../kit/format.ts';
+import { number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Ago } from '../kit/time.tsx';
 
 const REFETCH_MS = 3_000;
 const STATES = everyOf<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
@@ -68,7 +69,7 @@ function Sent({ delivery }: { delivery: Delivery }) {
         </span>
       </div>
       <p className="muted">
-        {ago(created_at)}, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
+        <Ago at={created_at} />, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
         {last_status_code !== null && `, response ${last_status_code}`}
         {last_error && `, ${last_error}`}
       </p>
@@ -114,10 +115,17 @@ function List({ id, state }: { id: string; state: State | undefined }) {
   );
 }
 
-export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'> | undefined; onClose: () => void }) {
+export function Deliveries({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const { data } = useCall('get_webhook', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const [state, setState] = useState<State>();
   return (
-    <Dialog title="Deliveries" hint={webhook?.url} isOpen={webhook !== undefined} onClose={onClose} isSide>
+    <Dialog
+      title="Deliveries"
+      hint={data?.data.id === id ? data?.data.url : undefined}
+      isOpen={id !== undefined}
+      onClose={onClose}
+      isSide
+    >
       <fieldset className="tabs">
         <legend className="sr-only">Status of the deliveries</legend>
         {[undefined, ...STATES].map((one) => (
@@ -133,7 +141,7 @@ export function Deliveries({ webhook, onClose }: { webhook: Row<'list_webhooks'>
           </label>
         ))}
       </fieldset>
-      {webhook && <List key={webhook.id} id={webhook.id} state={state} />}
+      {id !== undefined && <List key={id} id={id} state={state} />}
     </Dialog>
   );
 }

@@ -3,11 +3,15 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { ago, number, words } from '../kit/format.ts';
+import { number, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
+import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { Deliveries } from './webhook-deliveries.tsx';
+import { RecoverDialog } from './webhook-recover.tsx';
 
 type Webhook = Row<'list_webhooks'>;
 
@@ -26,8 +30,9 @@ export function Webhooks() {
   const rotate = useChange('rotate_webhook_secret', ['list_webhooks']);
   const test = useChange('test_webhook', ['list_webhook_deliveries', 'list_webhooks']);
   const say = useSay();
-  const [isMaking, setMaking] = useState(false);
-  const [shown, setShown] = useState<Webhook>();
+  const making = useDialog('create');
+  const opened = useOpened();
+  const recovering = useOpened('recover');
   const [secret, setSecret] = useState<string>();
   const sendTest = (id: string) =>
     test.mutateAsync({ params: { id }, body: {} }).then(
@@ -35,9 +40,12 @@ export function Webhooks() {
       (error: Error) => say(error.message),
     );
   const actionsOf = ({ id, url, active }: Webhook) => (
-    <div className="row">
-      <Button needs="test_webhook" onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
-        Test
+    <Menu label={`Actions for ${url}`}>
+      <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
+        Send a test
+      </Button>
+      <Button needs="recover_webhook" onPress={() => recovering.open(id)}>
+        Send missed events
       </Button>
       {!active && (
         <Button
@@ -70,30 +78,29 @@ export function Webhooks() {
       >
         <p>No more events are sent to it.</p>
       </Confirm>
-    </div>
+    </Menu>
   );
   const columns: readonly Column<Webhook>[] = [
     {
       head: 'Address',
       cell: (webhook) => (
         <>
-          <button type="button" className="link" onClick={() => setShown(webhook)}>
+          <button type="button" className="link" onClick={() => opened.open(webhook.id)}>
             {webhook.url}
           </button>
           <span className="second">{webhook.description ?? `Events: ${number(webhook.events.length)}`}</span>
-          <div className="narrow">{actionsOf(webhook)}</div>
         </>
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last response', cell: lastAnswer },
-    { head: 'Last delivery', cell: ({ last_triggered_at }) => ago(last_triggered_at), isWide: true },
-    { head: 'Actions', needs: 'test_webhook', cell: actionsOf, isWide: true },
+    { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
+    { head: 'Actions', needs: 'test_webhook', cell: actionsOf },
   ];
   return (
     <>
       <PageHead title="Webhooks" hint="Send events to your systems and see whether each delivery succeeded.">
-        <Button needs="create_webhook" kind="primary" onPress={() => setMaking(true)}>
+        <Button needs="create_webhook" kind="primary" onPress={making.open}>
           Add a webhook
         </Button>
       </PageHead>
@@ -105,8 +112,8 @@ export function Webhooks() {
       />
       <FormDialog
         title="Add a webhook"
-        isOpen={isMaking}
-        onClose={() => setMaking(false)}
+        isOpen={making.isOpen}
+        onClose={making.close}
         action="Add"
         fields={[
           {
@@ -133,11 +140,12 @@ export function Webhooks() {
               events: events.map(({ event }) => event).filter((event) => values.isChecked(event)),
             },
           });
-          setMaking(false);
+          making.close();
           setSecret(data.secret);
         }}
       />
-      <Deliveries webhook={shown} onClose={() => setShown(undefined)} />
+      <Deliveries id={opened.id} onClose={opened.close} />
+      <RecoverDialog id={recovering.id} onClose={recovering.close} />
       <Dialog
         title="The signing secret"
         hint="Copy it now: it is shown only once. Your receiver verifies signatures with it."

@@ -1,0 +1,73 @@
+import type { ReactNode } from 'react';
+import { day, percent, withLocalTimes, words } from './format.ts';
+import { minorMoney } from './minor.ts';
+import { type Column, PlainTable } from './table.tsx';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Change {
+  /** Null if the record was created. */
+  old: Fields | null;
+  /** Null if the record was deleted. */
+  new: Fields | null;
+  /** Fields whose value is not known before the change is made. */
+  generated?: readonly string[];
+  /** The currency of the amounts, unless a field says it. */
+  currency: string;
+}
+
+/** They say nothing that the record's name and the time of the change do not. */
+const HIDDEN: ReadonlySet<string> = new Set(['id', 'brand_id', 'created_at', 'updated_at']);
+
+const UNITS = /_(?:minor|ppm|id)$/;
+/** A field's name in words: "Commission rate" for `commission_rate_ppm`. */
+export const fieldName = (name: string) => words(name.replace(UNITS, '')).replace('email', 'e-mail');
+
+/** Fields whose values are words of the API, such as `revision_requested`. */
+const IN_WORDS = /(?:^|_)(?:status|state|type|method|source|provider|role)$/;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+function textOf(name: string, value: unknown, currency: string): string {
+  if (value === undefined || value === null || value === '') return '–';
+  if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+  if (typeof value === 'number' && name.endsWith('_minor')) return minorMoney(value, currency);
+  if (typeof value === 'number' && name.endsWith('_ppm')) return percent(value / 10_000);
+  if (Array.isArray(value)) return value.map((one) => textOf(name, one, currency)).join(', ') || '–';
+  if (typeof value === 'object') {
+    const parts = Object.entries(value).filter(([, one]) => one !== null);
+    return parts.map(([key, one]) => `${fieldName(key)}: ${textOf(key, one, currency)}`).join(', ') || '–';
+  }
+  const text = String(value);
+  if (DAY.test(text)) return day(text);
+  return IN_WORDS.test(name) ? words(text) : withLocalTimes(text);
+}
+
+/** The names of the fields that differ and say something. */
+export const changedNames = ({ old, new: next }: Pick<Change, 'old' | 'new'>): string[] =>
+  [...new Set([...Object.keys(old ?? {}), ...Object.keys(next ?? {})])].filter(
+    (name) => !HIDDEN.has(name) && ((old?.[name] ?? null) !== null || (next?.[name] ?? null) !== null),
+  );
+
+/** What a change does to each field, in words: before and after; the values alone of what is new or deleted. */
+export function Changes({ of, caption, shownAs }: ChangesProps) {
+  const { old, new: next, generated = [] } = of;
+  const currencyIn = (fields: Fields | null) => (typeof fields?.currency === 'string' ? fields.currency : of.currency);
+  const shown = (fields: Fields | null) => (name: string) =>
+    fields === next && generated.includes(name)
+      ? 'Generated when applied'
+      : ((fields?.[name] ?? null) !== null && shownAs?.(name, fields?.[name])) ||
+        textOf(name, fields?.[name], currencyIn(fields));
+  const field: Column<string> = { head: 'Field', cell: fieldName };
+  const columns: readonly Column<string>[] =
+    old !== null && next !== null
+      ? [field, { head: 'Before', cell: shown(old) }, { head: 'After', cell: shown(next) }]
+      : [field, { head: 'Value', cell: shown(next ?? old) }];
+  return <PlainTable caption={caption} rows={changedNames(of)} keyOf={(name) => name} columns={columns} />;
+}
+
+interface ChangesProps {
+  of: Change;
+  caption: string;
+  /** Shows a value in another way, such as a link to what an id names. */
+  shownAs?: (name: string, value: unknown) => ReactNode;
+}

@@ -1,0 +1,153 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, useRef, useState } from 'react';
+import { CallError, type OperationId } from '../call/call.ts';
+import { Dialog } from './dialog.tsx';
+import { number } from './format.ts';
+import { Badge, Button, Failure, Loading } from './parts.tsx';
+import { listed, Table } from './table.tsx';
+
+/** A line of a file, and what becomes of it. */
+export interface ImportLine {
+  id: string;
+  /** What names it in the file. */
+  name: string;
+  plan: string;
+  /** Why it was refused. */
+  why?: string | undefined;
+}
+
+export interface CsvImportProps<L extends ImportLine> {
+  title: string;
+  hint: ReactNode;
+  /** What names a line. */
+  head: string;
+  isOpen: boolean;
+  onClose: () => void;
+  /** Other fields that `planOf` needs. */
+  children?: ReactNode;
+  /** What the import will do with each line, for review before it starts. */
+  planOf: (text: string) => Promise<L[]>;
+  /** Each plan with the sign of its status, and the words that count its lines. The first is that of lines to send. */
+  plans: readonly (readonly [plan: L['plan'], tone: string, counted: string])[];
+  /** Sends up to `batch` lines, and answers what became of them. */
+  batch: number;
+  send: (lines: readonly L[]) => Promise<L[]>;
+  action: (count: number) => string;
+  /** What is to be said of the file before it is sent. */
+  noteOn?: (lines: readonly L[]) => ReactNode;
+  /** The list that changes. */
+  changes: OperationId;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Lines are sent as fast as the API accepts them. */
+async function sendWhenAccepted<L>(send: () => Promise<L[]>): Promise<L[]> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof CallError && error.status === 429)) throw error;
+      await pause(Math.max(error.retryAfterMs, 1_000));
+    }
+  }
+}
+
+/** Reads a CSV file, shows what will become of each line, and sends what is to be sent. */
+export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
+  const { title, hint, head, isOpen, onClose, children, planOf, plans, batch, send, action, changes, noteOn } = props;
+  const cache = useQueryClient();
+  const [lines, setLines] = useState<readonly L[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<Error>();
+  const isStopped = useRef(false);
+  const [open] = plans[0] ?? [''];
+  const tones = new Map<string, string>(plans.map(([plan, tone]) => [plan, tone]));
+  const countOf = (plan: string) => lines.filter((line) => line.plan === plan).length;
+  const counts = plans.map(([plan, , counted]) => `${number(countOf(plan))} ${counted}`).join(', ');
+
+  async function whileBusy(work: () => Promise<void>): Promise<void> {
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await work();
+    } catch (error) {
+      setFailure(error instanceof Error ? error : new Error('The file could not be read.'));
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  const read = (file: File | undefined) => file && whileBusy(async () => setLines(await planOf(await file.text())));
+
+  const run = () =>
+    whileBusy(async () => {
+      isStopped.current = false;
+      const done = new Map(lines.map((line) => [line.id, line]));
+      const waiting = lines.filter(({ plan }) => plan === open);
+      for (let at = 0; at < waiting.length && !isStopped.current; at += batch) {
+        for (const line of await sendWhenAccepted(() => send(waiting.slice(at, at + batch)))) done.set(line.id, line);
+        if (!isStopped.current) setLines([...done.values()]);
+      }
+      await cache.invalidateQueries({ queryKey: [changes] });
+    });
+
+  const close = () => {
+    isStopped.current = true;
+    setLines([]);
+    setFailure(undefined);
+    onClose();
+  };
+  return (
+    <Dialog title={title} hint={hint} isOpen={isOpen} onClose={close}>
+      {children}
+      <div className="field">
+        <label htmlFor="import-file">File</label>
+        <input
+          id="import-file"
+          type="file"
+          accept=".csv,text/csv,text/plain"
+          onChange={({ target }) => void read(target.files?.[0])}
+        />
+      </div>
+      {failure && <Failure error={failure} />}
+      {isBusy && lines.length === 0 && <Loading rows={3} />}
+      {lines.length > 0 && (
+        <>
+          <p role="status">{counts}.</p>
+          {noteOn?.(lines)}
+          <Table
+            caption="Result for each line"
+            list={listed(lines)}
+            empty={undefined}
+            columns={[
+              {
+                head,
+                cell: ({ name, why }) => (
+                  <>
+                    {name || '(none)'}
+                    {why && <span className="second">{why}</span>}
+                  </>
+                ),
+              },
+              {
+                head: 'Result',
+                cell: ({ plan }) => (
+                  <span className="row">
+                    <Badge state={tones.get(plan) ?? plan} /> {plan}
+                  </span>
+                ),
+              },
+            ]}
+          />
+        </>
+      )}
+      <div className="popup-foot">
+        <Button onPress={close}>{isBusy ? 'Stop' : 'Close'}</Button>
+        <Button kind="primary" isBusy={isBusy} isDisabled={countOf(open) === 0} onPress={() => void run()}>
+          {action(countOf(open))}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,79 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { OperationId, Query, Row } from '../call/call.ts';
+import { useFirst } from '../call/use.ts';
+import { number } from './format.ts';
+import { Badge, Card, Failure, Loading } from './parts.tsx';
+
+type ListPage =
+  | '/applications'
+  | '/briefs'
+  | '/commissions'
+  | '/content'
+  | '/contracts'
+  | '/conversations'
+  | '/deliverables'
+  | '/links'
+  | '/payouts'
+  | '/shipments';
+
+interface GlanceRow {
+  key: string;
+  name: ReactNode;
+  /** What the name opens on the list's page: by default the item, by its key. Null if the name is a link itself. */
+  opens?: Record<string, unknown> | null;
+  second?: ReactNode;
+  state?: string;
+  value?: ReactNode;
+}
+
+interface GlanceProps<Id extends OperationId> {
+  title: string;
+  id: Id;
+  /** The page of the whole list, with the same filters. */
+  to: ListPage;
+  query: Query<Id> & Record<string, unknown>;
+  row: (item: Row<Id>) => GlanceRow;
+  /** What stands in place of the rows while there are none. */
+  empty: ReactNode;
+}
+
+const SHOWN = 5;
+
+/** The newest items of a list on a card, with a link to all of them. */
+export function Glance<Id extends OperationId>({ title, id, to, query, row, empty }: GlanceProps<Id>) {
+  const { data, error, refetch } = useFirst(id, query, { limit: SHOWN });
+  const total = data?.pagination.total ?? 0;
+  const all = total > SHOWN && (
+    <Link to={to} search={query}>
+      All {number(total)}
+    </Link>
+  );
+  return (
+    <Card title={title} action={all}>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!error && !data && <Loading rows={2} />}
+      {data && total === 0 && <p className="hint">{empty}</p>}
+      {total > 0 && (
+        <ul className="glance">
+          {data?.data.map(row).map(({ key, name, opens = { open: key }, second, state, value }) => (
+            <li key={key} className="glance-row">
+              <div>
+                {opens === null ? (
+                  name
+                ) : (
+                  <Link to={to} search={opens}>
+                    {name}
+                  </Link>
+                )}
+                {second && <span className="second">{second}</span>}
+              </div>
+              {value !== undefined && <span className="figure">{value}</span>}
+              {state !== undefined && <Badge state={state} />}
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,244 @@
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useFirst } from '../call/use.ts';
+import { creatorName, creatorSecond } from './creator-name.ts';
+import { Face } from './face.tsx';
+import { useLater } from './later.ts';
+
+export interface Choice {
+  value: string;
+  name: string;
+  /** A second line, such as the handle. */
+  second: string | null;
+  /** The picture; undefined for what has none, such as a campaign. */
+  url?: string | null;
+  /** Why it cannot be chosen. */
+  unless?: string;
+}
+
+interface Source {
+  /** The choices for a typed text, once they are loaded. */
+  useFound: (text: string, isOpen: boolean) => readonly Choice[] | undefined;
+  /** The choice with this value. */
+  useNamed: (value: string) => Choice | undefined;
+  placeholder: string;
+  /** Whether a typed text is itself a value. */
+  isValue: (text: string) => boolean;
+}
+
+const SHOWN = 8;
+
+const creatorChoice = (creator: Row<'list_roster'>): Choice => ({
+  value: creator.creator_email ?? '',
+  name: creatorName(creator),
+  second: creatorSecond(creator),
+  url: creator.pfp_url,
+  ...(creator.creator_email === null ? { unless: 'no e-mail address' } : {}),
+});
+
+const CREATORS: Source = {
+  useFound: (text, isEnabled) =>
+    useFirst('list_roster', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
+      creatorChoice,
+    ),
+  useNamed: (value) => {
+    const isEnabled = value.includes('@');
+    const [creator] = useFirst('list_roster', { creator_email: value }, { limit: 1, isEnabled }).data?.data ?? [];
+    return creator && creatorChoice(creator);
+  },
+  placeholder: 'Name, handle or e-mail',
+  isValue: (text) => /^[^@\s]+@[^@\s]+\.[^@\s]+$/.test(text),
+};
+
+const campaignChoice = ({ id, title, status }: Pick<Row<'list_campaigns'>, 'id' | 'title' | 'status'>): Choice => ({
+  ...{ value: id, name: title },
+  second: status === 'active' ? null : status,
+});
+
+const CAMPAIGNS: Source = {
+  useFound: (text, isEnabled) =>
+    useFirst('list_campaigns', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
+      campaignChoice,
+    ),
+  useNamed: (value) => {
+    const { data } = useCall('get_campaign', { params: { id: value } }, { enabled: value !== '' });
+    return data?.data.id === value ? campaignChoice(data.data) : undefined;
+  },
+  placeholder: 'Title',
+  isValue: () => false,
+};
+
+/** Entries of the roster by id, also of creators without an e-mail address. */
+const ENTRIES: Source = {
+  ...CREATORS,
+  useFound: (text, isEnabled) =>
+    useFirst('list_roster', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
+      (creator) => ({
+        ...{ value: creator.id, name: creatorChoice(creator).name },
+        ...{ second: creatorSecond(creator), url: creator.pfp_url },
+      }),
+    ),
+  useNamed: (value) => {
+    const { data } = useCall('get_roster_creator', { params: { id: value } }, { enabled: value !== '' });
+    return data?.data.id === value ? { ...creatorChoice(data.data), value } : undefined;
+  },
+  isValue: () => false,
+};
+
+type LinkItem = Pick<Row<'list_affiliate_links'>, 'id' | 'value' | 'creator_name' | 'creator_email'>;
+const linkChoice = ({ id, value, creator_name, creator_email }: LinkItem): Choice => ({
+  ...{ value: id, name: value, second: creator_name ?? creator_email },
+});
+
+const LINKS: Source = {
+  useFound: (text, isEnabled) =>
+    useFirst('list_affiliate_links', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
+      linkChoice,
+    ),
+  useNamed: (value) => {
+    const { data } = useCall('get_affiliate_link', { params: { id: value } }, { enabled: value !== '' });
+    return data?.data.id === value ? linkChoice(data.data) : undefined;
+  },
+  placeholder: 'Name or code',
+  isValue: () => false,
+};
+
+const SOURCES = { creator: CREATORS, campaign: CAMPAIGNS, entry: ENTRIES, link: LINKS };
+export type PickerKind = keyof typeof SOURCES;
+export const isPickerKind = (kind: string): kind is PickerKind => kind in SOURCES;
+
+interface PickerProps {
+  kind: PickerKind;
+  id: string;
+  value: string;
+  /** The name of the form's field that has the value. */
+  name?: string;
+  onPick?: (value: string) => void;
+  isRequired?: boolean | undefined;
+  describedBy?: string | undefined;
+  isInvalid?: boolean;
+}
+
+/** A text field that suggests creators, campaigns or links while their names are typed. */
+export function Picker(props: PickerProps) {
+  const { kind, id, name, onPick, isRequired, describedBy, isInvalid } = props;
+  const { useFound, useNamed, placeholder, isValue } = SOURCES[kind];
+  const list = useId();
+  const input = useRef<HTMLInputElement>(null);
+  const [value, setValue] = useState(props.value);
+  const [given, setGiven] = useState(props.value);
+  /** What is being typed; undefined once something is chosen. */
+  const [text, setText] = useState<string>();
+  const [picked, setPicked] = useState<Choice>();
+  const [isOpen, setOpen] = useState(false);
+  const [active, setActive] = useState(-1);
+  // A filter is also changed from outside, such as by Back.
+  if (given !== props.value) {
+    setGiven(props.value);
+    setValue(props.value);
+    setText(undefined);
+  }
+  const typed = (text ?? '').trim();
+  const settled = useLater(typed, 200);
+  const found = useFound(settled, isOpen);
+  const known = useNamed(value);
+  const named = picked?.value === value ? picked : known;
+  const choices = settled === typed && isOpen ? (found ?? []) : [];
+  const isShown = choices.length > 0 && !(choices.length === 1 && choices[0]?.value === value);
+  const shown = text ?? (value === '' ? '' : (named?.name ?? value));
+  const isUnknown = typed !== '' && value === '';
+  useEffect(() => {
+    input.current?.setCustomValidity(isUnknown && name !== undefined ? 'Choose one from the list.' : '');
+  }, [isUnknown, name]);
+
+  function type(next: string) {
+    const entered = next.trim();
+    setText(next);
+    setValue(isValue(entered) ? entered : '');
+    setOpen(true);
+    setActive(-1);
+    if (entered === '') onPick?.('');
+  }
+  function pick(choice: Choice) {
+    if (choice.unless !== undefined) return;
+    setValue(choice.value);
+    setPicked(choice);
+    setText(undefined);
+    setOpen(false);
+    onPick?.(choice.value);
+  }
+  function leave() {
+    setOpen(false);
+    if (value !== '' && text !== undefined) onPick?.(value);
+  }
+  function press(event: KeyboardEvent) {
+    const { key } = event;
+    if (key === 'Escape' && isShown) {
+      event.stopPropagation();
+      setOpen(false);
+    } else if (key === 'ArrowDown' || key === 'ArrowUp') {
+      event.preventDefault();
+      setOpen(true);
+      const step = key === 'ArrowDown' ? 1 : -1;
+      if (choices.length > 0) setActive((active + step + choices.length) % choices.length);
+    } else if (key === 'Enter') {
+      const choice = isShown ? choices[active] : undefined;
+      if (choice || name === undefined) event.preventDefault();
+      if (choice) pick(choice);
+      else leave();
+    }
+  }
+  return (
+    <div className="picker">
+      {kind !== 'campaign' && kind !== 'link' && value !== '' && text === undefined && (
+        <Face name={shown} url={named?.url ?? null} />
+      )}
+      <input
+        ref={input}
+        id={id}
+        type="text"
+        role="combobox"
+        autoComplete="off"
+        spellCheck={false}
+        placeholder={name === undefined ? 'All' : placeholder}
+        value={shown}
+        required={isRequired}
+        aria-expanded={isShown}
+        aria-controls={list}
+        aria-autocomplete="list"
+        aria-activedescendant={isShown && active >= 0 ? `${list}${active}` : undefined}
+        aria-describedby={describedBy}
+        aria-invalid={isInvalid ? true : undefined}
+        onChange={({ target }) => type(target.value)}
+        onClick={() => setOpen(true)}
+        onKeyDown={press}
+        onBlur={leave}
+      />
+      {name !== undefined && <input type="hidden" name={name} value={value} />}
+      {isShown && (
+        <div id={list} role="listbox" className="choices" aria-label="Suggestions">
+          {choices.map((choice, i) => (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the text field has the focus and takes the keys
+            // biome-ignore lint/a11y/useFocusableInteractive: the same
+            <div
+              key={`${choice.value} ${choice.name} ${choice.second}`}
+              id={`${list}${i}`}
+              role="option"
+              aria-selected={i === active}
+              aria-disabled={choice.unless !== undefined}
+              className="choice-row"
+              onPointerDown={(event) => event.preventDefault()}
+              onClick={() => pick(choice)}
+            >
+              {choice.url !== undefined && <Face name={choice.name} url={choice.url} />}
+              <span>
+                {choice.name}
+                <span className="second">{[choice.second, choice.unless].filter(Boolean).join(', ')}</span>
+              </span>
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}

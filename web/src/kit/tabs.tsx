@@ -1,0 +1,27 @@
+import { useId } from 'react';
+import { words } from './format.ts';
+
+interface TabsProps<T extends string> {
+  /** What is chosen, for people who cannot see it. */
+  legend: string;
+  options: readonly T[];
+  chosen: T;
+  onChoose: (one: T) => void;
+  labelOf?: (one: T) => string;
+}
+
+/** One of a few choices, all of which are visible. */
+export function Tabs<T extends string>({ legend, options, chosen, onChoose, labelOf = words }: TabsProps<T>) {
+  const name = useId();
+  return (
+    <fieldset className="tabs">
+      <legend className="sr-only">{legend}</legend>
+      {options.map((one) => (
+        <label key={one} className="tab">
+          <input type="radio" name={name} className="sr-only" checked={chosen === one} onChange={() => onChoose(one)} />
+          {labelOf(one)}
+        </label>
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,37 @@
+import { ago, time, utcTime } from './format.ts';
+
+interface TimeProps {
+  at: string | null | undefined;
+}
+
+/** A time in the brand's time zone, and in UTC where the pointer rests on it. */
+export function Time({ at }: TimeProps) {
+  if (!at) return '–';
+  return (
+    <time dateTime={at} title={utcTime(at)}>
+      {time(at)}
+    </time>
+  );
+}
+
+/** A time with UTC beside it. */
+export function BothTimes({ at }: TimeProps) {
+  if (!at) return '–';
+  const utc = utcTime(at);
+  return (
+    <time dateTime={at}>
+      {time(at)}
+      {utc && <span className="second">{utc}</span>}
+    </time>
+  );
+}
+
+/** How long ago something was, and when where the pointer rests on it. */
+export function Ago({ at }: TimeProps) {
+  if (!at) return '–';
+  return (
+    <time dateTime={at} title={[time(at), utcTime(at)].filter(Boolean).join(', ')}>
+      {ago(at)}
+    </time>
+  );
+}

@@ -1,0 +1,79 @@
+import type { ReactNode } from 'react';
+import type { OperationId } from '../call/call.ts';
+import type { Rows } from '../call/use.ts';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, stateFilter, useFilters } from './filters.tsx';
+import { type Field, FormDialog, type Values } from './form.tsx';
+import { useDialog } from './opened.ts';
+import { Button, Empty, PageHead } from './parts.tsx';
+import { type Column, Table } from './table.tsx';
+
+/** The query of a list of work with creators: the filters in the page's address. */
+export function useWorkQuery<const State extends string>(states: readonly State[]) {
+  const { get } = useFilters();
+  return {
+    status: choiceOf(get('status'), states),
+    creator_email: get('creator_email'),
+    campaign_id: get('campaign_id'),
+    sort: sortIn(get),
+  };
+}
+
+interface WorkPageProps<Item extends object> {
+  title: string;
+  hint: string;
+  states: readonly string[];
+  list: Rows<Item>;
+  columns: readonly Column<Item>[];
+  /** What to do where there is none yet. */
+  empty: string;
+  /** The form that makes one, and the button that opens it. */
+  create?: {
+    needs: OperationId;
+    title: string;
+    hint?: string;
+    action: string;
+    fields: readonly Field[];
+    onSubmit: (values: Values, close: () => void) => Promise<void>;
+  };
+  /** Beside the button that makes one. */
+  actions?: ReactNode;
+  /** Its other dialogs. */
+  children: ReactNode;
+}
+
+/** A page that lists one kind of work with creators, by status, creator and campaign. */
+export function WorkPage<Item extends object>(props: WorkPageProps<Item>) {
+  const { title, hint, states, list, columns, empty, create, actions, children } = props;
+  const making = useDialog('create');
+  return (
+    <>
+      <PageHead title={title} hint={hint}>
+        {actions}
+        {create && (
+          <Button needs={create.needs} kind="primary" onPress={making.open}>
+            {create.title}
+          </Button>
+        )}
+      </PageHead>
+      <Filters of={[stateFilter(states), CREATOR_FILTER, CAMPAIGN_FILTER]} />
+      <Table
+        caption={title}
+        list={list}
+        columns={columns}
+        empty={<Empty title={`No ${title.toLowerCase()} here`}>{empty}</Empty>}
+      />
+      {create && (
+        <FormDialog
+          title={create.title}
+          hint={create.hint}
+          isOpen={making.isOpen}
+          onClose={making.close}
+          action={create.action}
+          fields={create.fields}
+          onSubmit={(values) => create.onSubmit(values, making.close)}
+        />
+      )}
+      {children}
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+import { useState } from 'react';
+import { useAll, useChange } from '../call/use.ts';
+import { type Field, FormDialog } from '../kit/form.tsx';
+import { number } from '../kit/format.ts';
+import { Button } from '../kit/parts.tsx';
+import { useSay } from '../kit/toast.tsx';
+import type { Search } from './directory-search.ts';
+
+const NEW = 'new';
+/** The most creators that one call takes. */
+const AT_ONCE = 1_000;
+
+interface AddToListProps {
+  pks: readonly number[];
+  onDone: () => void;
+}
+
+/** Puts creators on one of the brand's lists, or on a new one. */
+export function AddToList({ pks, onDone }: AddToListProps) {
+  const lists = useAll('list_lists', {});
+  const shown = ['list_lists', 'list_listed_creators', 'search_creators'] as const;
+  const make = useChange('create_list', shown);
+  const add = useChange('add_to_list', shown);
+  const say = useSay();
+  const [isOpen, setOpen] = useState(false);
+  const options = (lists.data ?? []).map(({ id, name }) => [id, name] as const);
+  const name: Field = { name: 'name', label: 'Name of the new list' };
+  const choice: Field = {
+    ...{ name: 'list', label: 'List', kind: 'select', isRequired: true },
+    options: [...options, [NEW, 'A new list']],
+  };
+  async function put(chosen: string, newName: string) {
+    const id = chosen === NEW ? (await make.mutateAsync({ body: { name: newName } })).data.id : chosen;
+    let added = 0;
+    for (let i = 0; i < pks.length; i += AT_ONCE) {
+      const { data } = await add.mutateAsync({ params: { id }, body: { pks: pks.slice(i, i + AT_ONCE) } });
+      added += data.added;
+    }
+    const known = pks.length - added;
+    const label = options.find(([one]) => one === id)?.[1] ?? newName;
+    say(`${number(added)} added to “${label}”.${known > 0 ? ` ${number(known)} already on it.` : ''}`);
+    setOpen(false);
+    onDone();
+  }
+  return (
+    <>
+      <Button needs="add_to_list" isDisabled={pks.length === 0} onPress={() => setOpen(true)}>
+        Add to a list
+      </Button>
+      <FormDialog
+        title={pks.length === 1 ? 'Add to a list' : `Add ${number(pks.length)} creators to a list`}
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Add"
+        fields={[choice, { ...name, hint: 'Only for a new list.' }]}
+        onSubmit={(values) => put(values.text('list'), values.text('name'))}
+      />
+    </>
+  );
+}
+
+/** The most creators that a list takes. */
+const MAX_CREATORS = 100_000;
+
+/** Puts every match of a search on a new list. */
+export function ListOfAll({ search, total }: { search: Search; total: number }) {
+  const make = useChange('create_list', ['list_lists']);
+  const say = useSay();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button needs="create_list" isDisabled={total === 0 || total > MAX_CREATORS} onPress={() => setOpen(true)}>
+        Make a list
+      </Button>
+      <FormDialog
+        title={total === 1 ? 'Make a list of the creator found' : `Make a list of all ${number(total)} creators`}
+        hint="The list keeps the creators found now; later matches are not added."
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Make the list"
+        fields={[{ name: 'name', label: 'Name of the list', isRequired: true }]}
+        onSubmit={async (values) => {
+          const { data } = await make.mutateAsync({ body: { name: values.text('name'), search } });
+          say(`${number(data.creators)} creators are on “${data.name}”.`);
+          setOpen(false);
+        }}
+      />
+    </>
+  );
+}

@@ -1,0 +1,183 @@
+import type { Answer, Query } from '../call/call.ts';
+import { useCall } from '../call/use.ts';
+import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
+import { choiceOf, type Filter, Filters, useFilters } from '../kit/filters.tsx';
+import { compactMoney, month, number, percent, shortDay } from '../kit/format.ts';
+import { major } from '../kit/minor.ts';
+import { Card, Empty, Failure, Loading } from '../kit/parts.tsx';
+import { Frame } from '../kit/table.tsx';
+
+type CohortsQuery = Query<'get_analytics_cohorts'>;
+type Cohort = Answer<'get_analytics_cohorts'>['data'][number];
+
+const LENGTHS = everyOf<NonNullable<CohortsQuery['by']>>()(['month', 'week']);
+const METRICS = everyOf<NonNullable<CohortsQuery['metric']>>()(['customers', 'orders', 'revenue']);
+type Metric = (typeof METRICS)[number];
+
+const METRIC_LABELS: Readonly<Record<Metric, string>> = {
+  customers: 'Customers',
+  orders: 'Orders',
+  revenue: 'Sales',
+};
+
+const FILTERS: readonly Filter[] = [
+  {
+    ...{ name: 'cohort', label: 'First order by', kind: 'select', fallback: 'month' },
+    options: [
+      ['month', 'Month'],
+      ['week', 'Week'],
+    ],
+  },
+  {
+    ...{ name: 'metric', label: 'Shown', kind: 'select', fallback: 'customers' },
+    options: METRICS.map((one) => [one, METRIC_LABELS[one]]),
+  },
+  {
+    ...{ name: 'of', label: 'Customers', kind: 'select', fallback: 'all', clears: ['creator'] },
+    options: [
+      ['all', 'All'],
+      ['attributed', 'Won by creators'],
+    ],
+  },
+  { name: 'creator', label: 'Won by one creator', kind: 'entry', clears: ['of'] },
+];
+
+/** What of the address belongs to cohorts. */
+export const COHORT_NAMES = FILTERS.map(({ name }) => name);
+
+const SHADES = 5;
+
+/** From 0, nothing, to 5, as much as the most. */
+const shadeOf = (value: number, most: number) =>
+  value <= 0 || most <= 0 ? 0 : Math.min(SHADES, Math.ceil((SHADES * value) / most));
+
+const shareOf = (value: number, { customers }: Cohort) => (customers === 0 ? 0 : value / customers);
+const percentOf = (share: number) => percent(Math.round(share * 1_000) / 10);
+
+function Value({ value, metric, row }: { value: number; metric: Metric; row: Cohort }) {
+  if (metric === 'revenue' && row.currency !== null) return compactMoney(major(value, row.currency), row.currency);
+  if (metric === 'orders') return number(value);
+  return (
+    <>
+      {percentOf(shareOf(value, row))}
+      <span className="second">{number(value)}</span>
+    </>
+  );
+}
+
+/** Customers who came back, in percent of all cohorts that are old enough. */
+function Average({ rows, width }: { rows: readonly Cohort[]; width: number }) {
+  const places = Array.from({ length: width }, (_, i) => {
+    const old = rows.filter(({ values }) => values.length > i);
+    const of = old.reduce((sum, { customers }) => sum + customers, 0);
+    const again = old.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);
+    return { place: i, share: of === 0 ? 0 : again / of };
+  });
+  return (
+    <tfoot>
+      <tr>
+        <th scope="row">All</th>
+        <td className="number wide">{number(rows.reduce((sum, { customers }) => sum + customers, 0))}</td>
+        {places.map(({ place, share }) => (
+          <td key={place} className="number">
+            {percentOf(share)}
+          </td>
+        ))}
+      </tr>
+    </tfoot>
+  );
+}
+
+interface TriangleProps {
+  rows: readonly Cohort[];
+  by: (typeof LENGTHS)[number];
+  metric: Metric;
+}
+
+/** Each cell has its figure; the shade repeats it. */
+function Triangle({ rows, by, metric }: TriangleProps) {
+  const width = Math.max(0, ...rows.map(({ values }) => values.length));
+  const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
+  const weight = (value: number, row: Cohort) => (metric === 'customers' ? shareOf(value, row) : value);
+  // The first of each row is the largest by nature, and would make all others pale.
+  const most = Math.max(0, ...rows.flatMap((row) => row.values.slice(1).map((value) => weight(value, row))));
+  const nameOf = ({ cohort }: Cohort) => (by === 'month' ? month(cohort) : shortDay(cohort));
+  return (
+    <Frame caption="Cohorts">
+      <table className="triangle">
+        <caption className="sr-only">{`${METRIC_LABELS[metric]} by ${by} since the first order`}</caption>
+        <thead>
+          <tr>
+            <th scope="col" rowSpan={2}>
+              First order
+            </th>
+            <th scope="col" rowSpan={2} className="number wide">
+              Customers
+            </th>
+            <th scope="colgroup" colSpan={width}>
+              {by === 'month' ? 'Months later' : 'Weeks later'}
+            </th>
+          </tr>
+          <tr>
+            {Array.from({ length: width }, (_, i) => (
+              <th key={i} scope="col" className="number">
+                {i}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr key={`${row.cohort} ${row.currency}`}>
+              <th scope="row">
+                {nameOf(row)}
+                {isMixed && <span className="second">{row.currency}</span>}
+              </th>
+              <td className="number wide">{number(row.customers)}</td>
+              {row.values.map((value, i) => (
+                <td key={i} className={`number shade${i === 0 ? '' : shadeOf(weight(value, row), most)}`}>
+                  <Value value={value} metric={metric} row={row} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+        {metric === 'customers' && <Average rows={rows} width={width} />}
+      </table>
+    </Frame>
+  );
+}
+
+/** Customers by the month or week of their first order, and what they bought since. */
+export function Cohorts() {
+  const { get } = useFilters();
+  const by = choiceOf(get('cohort'), LENGTHS) ?? 'month';
+  const metric = choiceOf(get('metric'), METRICS) ?? 'customers';
+  const entry = get('creator');
+  const creator = useCall('get_roster_creator', { params: { id: entry ?? '' } }, { enabled: entry !== undefined });
+  const won = creator.data?.data.id === entry ? creator.data?.data.creator_id : undefined;
+  const of = won ?? choiceOf(get('of'), ['all', 'attributed']) ?? 'all';
+  const isKnown = entry === undefined || won !== undefined;
+  const query = { by, metric, of };
+  const call = useCall('get_analytics_cohorts', { query }, { enabled: isKnown });
+  const error = isKnown ? call.error : creator.error;
+  // Figures of another metric are not shown under this one's name.
+  const data = call.isPlaceholderData || !isKnown ? undefined : call.data;
+  return (
+    <Card title="Cohorts" action={<Download id="get_analytics_cohorts" query={query} name="cohorts.csv" />}>
+      <p className="hint">
+        {by === 'month' ? 'Customers of the last 12 months' : 'Customers of the last 12 weeks'} by their first order,
+        and what they bought in each {by} since, from creators or elsewhere. The last figure of a row is of a {by} that
+        is not over.
+      </p>
+      <Filters of={FILTERS} label="Cohorts" saved={false} />
+      {error && <Failure error={error} again={() => void (creator.error ? creator : call).refetch()} />}
+      {!error && !data && <Loading rows={6} />}
+      {data && data.data.length === 0 && (
+        <Empty title="No customers yet">They appear with the first paid order that has an e-mail address.</Empty>
+      )}
+      {data && data.data.length > 0 && <Triangle rows={data.data} by={by} metric={metric} />}
+    </Card>
+  );
+}

@@ -1,0 +1,241 @@
+import type { Body, Row } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { type Editing, Editor } from '../kit/editor.tsx';
+import { everyOf } from '../kit/every.ts';
+import { useFilters } from '../kit/filters.tsx';
+import { type Field, Form, FormDialog, type Values } from '../kit/form.tsx';
+import { day, money, percent } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
+import type { useOpened } from '../kit/opened.ts';
+import { Badge, Button, Card, Empty } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { Tabs } from '../kit/tabs.tsx';
+import { useSay } from '../kit/toast.tsx';
+import { today } from '../kit/utc-day.ts';
+import { CampaignName } from './item-links.tsx';
+
+type Cost = Row<'list_costs'>;
+export type CostKind = Cost['kind'];
+
+const KINDS = everyOf<CostKind>()(['cogs_percent', 'per_order', 'fixed', 'per_item']);
+const KIND_LABELS: Readonly<Record<CostKind, string>> = {
+  ...{ cogs_percent: 'Goods', per_order: 'Each order', fixed: 'Fixed', per_item: 'Product' },
+};
+const KIND_HINTS: Readonly<Record<CostKind, string>> = {
+  cogs_percent: 'What goods cost, in percent of their sales.',
+  per_order: 'What each order costs on top, such as packing and postage.',
+  fixed: 'Something paid once or for a time, such as an agency. It is spread evenly over its days.',
+  per_item: 'What an item of a product costs, sent to a creator or sold. For sold ones it replaces the percentage.',
+};
+
+/** What is read again after a cost has changed. */
+const SHOWN = ['list_costs', 'get_analytics_returns'] as const;
+
+const PREFIX = 'cost_';
+/** The dialog that enters a cost of a kind, in the address. */
+export const dialogOf = (kind: CostKind) => `${PREFIX}${kind}`;
+const kindIn = (dialog: string | undefined) => KINDS.find((kind) => dialogOf(kind) === dialog);
+
+const amountText = ({ kind, amount, currency }: Cost) =>
+  kind === 'cogs_percent' ? percent(amount) : money(amount, currency ?? 'USD');
+
+function stateOf({ from, to }: Cost): string {
+  if (to !== null && to < today()) return 'ended';
+  return from !== null && from > today() ? 'upcoming' : 'active';
+}
+
+function datesText({ from, to, kind }: Cost): string {
+  if (from === null && to === null) return 'Always';
+  if (to === null) return kind === 'fixed' ? day(from) : `From ${day(from)}`;
+  return from === null ? `Until ${day(to)}` : `${day(from)} – ${day(to)}`;
+}
+
+const datesOf = (kind: CostKind, { from, to }: Pick<Cost, 'from' | 'to'>): Field[] => [
+  {
+    ...{ name: 'from', label: 'First day', kind: 'date', value: from },
+    ...(kind === 'fixed' ? { isRequired: true } : { hint: 'Empty: it has always been so.' }),
+  },
+  {
+    ...{ name: 'to', label: 'Last day', kind: 'date', value: to },
+    hint: kind === 'fixed' ? 'Empty: all of it counts on the first day.' : 'Empty: until further notice.',
+  },
+];
+
+const noteField = (value: string | null): Field => ({ name: 'note', label: 'Note', value });
+
+function amountField(kind: CostKind, value: number | null): Field {
+  const label = kind === 'cogs_percent' ? 'Percent of sales' : 'Amount';
+  return { name: 'amount', label, kind: 'number', isRequired: true, value };
+}
+
+function fieldsOf(kind: CostKind, currency: string): Field[] {
+  const campaign: Field = {
+    ...{ name: 'campaign_id', label: 'Campaign', kind: 'campaign' },
+    hint:
+      kind === 'fixed'
+        ? 'Empty: the whole brand.'
+        : 'Empty: all orders. For its orders, a campaign’s own cost replaces the brand’s.',
+  };
+  return [
+    kind === 'per_item'
+      ? { name: 'sku', label: 'SKU', isRequired: true, hint: 'As in orders and in the products of a shipment.' }
+      : campaign,
+    amountField(kind, null),
+    ...(kind === 'cogs_percent' ? [] : [{ name: 'currency', label: 'Currency', isRequired: true, value: currency }]),
+    ...datesOf(kind, { from: null, to: null }),
+    noteField(null),
+  ];
+}
+
+function bodyOf(kind: CostKind, values: Values): Body<'create_cost'> {
+  const campaign = values.orNull('campaign_id');
+  return {
+    ...{ kind, amount: values.number('amount'), note: values.orNull('note') },
+    ...{ from: values.orNull('from'), to: values.orNull('to') },
+    ...(kind === 'per_item'
+      ? { scope: 'product' as const, sku: values.text('sku') }
+      : { scope: campaign === null ? ('brand' as const) : ('campaign' as const), campaign_id: campaign }),
+    ...(kind === 'cogs_percent' ? {} : { currency: values.text('currency').toUpperCase() }),
+  };
+}
+
+function EnterCost({ kind, onClose }: { kind: CostKind | undefined; onClose: () => void }) {
+  const { set } = useFilters();
+  const say = useSay();
+  const create = useChange('create_cost', SHOWN);
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  return (
+    <Dialog title="Enter a cost" hint={kind && KIND_HINTS[kind]} isOpen={kind !== undefined} onClose={onClose}>
+      {kind && (
+        <>
+          <Tabs
+            legend="Kind of cost"
+            options={KINDS}
+            chosen={kind}
+            labelOf={(one) => KIND_LABELS[one]}
+            onChoose={(one) => set('dialog', dialogOf(one))}
+          />
+          <Form
+            key={kind}
+            action="Enter"
+            onCancel={onClose}
+            fields={fieldsOf(kind, currency)}
+            onSubmit={async (values) => {
+              await create.mutateAsync({ body: bodyOf(kind, values) });
+              say('The returns now include this cost.');
+              onClose();
+            }}
+          />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function EditCost({ item: cost, isOpen, onClose }: Editing<Cost>) {
+  const update = useChange('update_cost', SHOWN);
+  return (
+    <FormDialog
+      title="Edit this cost"
+      hint="Earlier periods change with it. To keep them, end this cost and enter another."
+      isOpen={isOpen}
+      onClose={onClose}
+      action="Save"
+      fields={[amountField(cost.kind, cost.amount), ...datesOf(cost.kind, cost), noteField(cost.note)]}
+      onSubmit={async (values) => {
+        const now = { amount: values.number('amount'), from: values.orNull('from'), to: values.orNull('to') };
+        const body = changed({ ...now, note: values.orNull('note') }, cost);
+        if (!isEmpty(body)) await update.mutateAsync({ params: { id: cost.id }, body });
+        onClose();
+      }}
+    />
+  );
+}
+
+function Actions({ cost }: { cost: Cost }) {
+  const update = useChange('update_cost', SHOWN);
+  const remove = useChange('delete_cost', SHOWN);
+  const nameOf = `${KIND_LABELS[cost.kind].toLowerCase()}, ${amountText(cost)}`;
+  const canEnd = stateOf(cost) === 'active' && cost.kind !== 'fixed';
+  return (
+    <div className="row">
+      <Editor item={cost} needs="update_cost">
+        {(editing) => <EditCost {...editing} />}
+      </Editor>
+      <Menu label={`More actions for ${nameOf}`} needs="delete_cost">
+        {canEnd && (
+          <Confirm
+            label="End today"
+            title="End this cost?"
+            action="End today"
+            isDanger={false}
+            onConfirm={() => update.mutateAsync({ params: { id: cost.id }, body: { to: today() } })}
+          >
+            <p>Today is its last day. Periods until then keep it; later orders are without it.</p>
+          </Confirm>
+        )}
+        <Confirm
+          label="Delete"
+          title="Delete this cost?"
+          action="Delete"
+          onConfirm={() => remove.mutateAsync({ params: { id: cost.id } })}
+        >
+          <p>Profit of all periods is then computed without it. To keep earlier periods, end it instead.</p>
+        </Confirm>
+      </Menu>
+    </div>
+  );
+}
+
+function Scope({ of: { scope, campaign_id, sku } }: { of: Cost }) {
+  if (scope === 'campaign') return <CampaignName id={campaign_id} />;
+  return scope === 'product' ? <code>{sku}</code> : 'The whole brand';
+}
+
+const COLUMNS: readonly Column<Cost>[] = [
+  {
+    head: 'Cost',
+    cell: ({ kind, note }) => (
+      <>
+        {KIND_LABELS[kind]}
+        {note && <span className="second">{note}</span>}
+      </>
+    ),
+  },
+  { head: 'Of', cell: (cost) => <Scope of={cost} />, isWide: true },
+  { head: 'Amount', cell: amountText, isNumber: true },
+  { head: 'Days', cell: datesText, isWide: true },
+  { head: 'Status', cell: (cost) => <Badge state={stateOf(cost)} />, isWide: true },
+  { head: 'Actions', needs: 'update_cost', cell: (cost) => <Actions cost={cost} /> },
+];
+
+/** The costs that returns are computed from. */
+export function Costs({ dialog }: { dialog: ReturnType<typeof useOpened> }) {
+  const list = useRows('list_costs', {});
+  const kind = kindIn(dialog.id);
+  return (
+    <Card title="Costs">
+      <p className="hint">
+        What only you know. Costs of one kind add up; a campaign’s own replace the brand’s for its orders.
+      </p>
+      <Table
+        caption="Costs"
+        list={list}
+        columns={COLUMNS}
+        empty={
+          <Empty title="No costs entered">
+            <div className="stack">
+              <p>Without them, profit is not known: nothing is assumed.</p>
+              <Button needs="create_cost" onPress={() => dialog.open(dialogOf('cogs_percent'))}>
+                Enter what goods cost
+              </Button>
+            </div>
+          </Empty>
+        }
+      />
+      <EnterCost kind={kind} onClose={dialog.close} />
+    </Card>
+  );
+}

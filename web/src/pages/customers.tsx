@@ -1,0 +1,216 @@
+import type { Answer, Query, Row } from '../call/call.ts';
+import { useCall } from '../call/use.ts';
+import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { aboutPercent, day, number, roundly } from '../kit/format.ts';
+import { minorMoney } from '../kit/minor.ts';
+import { Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { usePeriod } from '../kit/period.ts';
+import { type Column, PlainTable } from '../kit/table.tsx';
+import { Tabs } from '../kit/tabs.tsx';
+import { COHORT_NAMES, Cohorts } from './cohorts.tsx';
+import { headOf, RowName } from './row-name.tsx';
+
+type By = NonNullable<Query<'get_analytics_customers'>['by']>;
+type CustomersRow = Row<'get_analytics_customers'>;
+type Share = Answer<'get_analytics_share'>['data'];
+
+const BY = everyOf<By>()(['creator', 'campaign', 'link', 'store']);
+const SHOWN = 50;
+
+/** The difference in new customers and how certain it is, in words. */
+function differenceText({ attributed, others, difference, interval }: Share['new_customers']): string {
+  if (difference === null || interval === null) {
+    return 'Whether creators bring more new customers cannot be said yet: it takes orders with an e-mail address both from creators and from elsewhere.';
+  }
+  const shares = `${aboutPercent(attributed.share)} of the orders that creators won are first orders of their customers; of all other orders it is ${aboutPercent(others.share)}.`;
+  const between = `${roundly(interval.from)} and ${roundly(interval.to)} percentage points`;
+  if (interval.from <= 0 && interval.to >= 0) {
+    return `${shares} The difference may be chance: with 95% confidence it is between ${between}, and that includes zero.`;
+  }
+  const more = difference > 0 ? 'Creators bring more new customers' : 'Creators bring fewer new customers';
+  return `${more}: ${shares} With 95% confidence the difference is between ${between}.`;
+}
+
+const HALF = 100;
+const HEIGHT = 20;
+const LABELS = 9;
+/** Labels nearer than this overlap. */
+const BESIDE = 14;
+
+/** The interval around zero. The sentence above it says the same. */
+function Interval({ from, to, at }: { from: number; to: number; at: number }) {
+  const most = Math.max(Math.abs(from), Math.abs(to), 1) * 1.15;
+  const x = (points: number) => HALF + (points / most) * HALF;
+  return (
+    <svg className="interval" viewBox={`0 0 ${2 * HALF} ${HEIGHT + LABELS}`} aria-hidden="true">
+      <path className="axis" d={`M0 ${HEIGHT / 2}H${2 * HALF}M${HALF} 2V${HEIGHT - 2}`} />
+      <path className="range" d={`M${x(from)} ${HEIGHT / 2}H${x(to)}`} />
+      <circle cx={x(at)} cy={HEIGHT / 2} r="4" />
+      {[from, to].map((points) => (
+        <text key={points} x={x(points)} y={HEIGHT + LABELS / 2} textAnchor="middle">
+          {roundly(points)}
+        </text>
+      ))}
+      {[from, to].every((points) => Math.abs(x(points) - HALF) > BESIDE) && (
+        <text x={HALF} y={HEIGHT + LABELS / 2} textAnchor="middle">
+          0
+        </text>
+      )}
+    </svg>
+  );
+}
+
+function ShareOfSales({ data }: { data: Share }) {
+  const { new_customers: firsts } = data;
+  const ofOrders = ({ orders, first_orders }: typeof firsts.others) =>
+    `${number(first_orders)} of ${number(orders)} with an e-mail address`;
+  if (data.orders === 0) return <Empty title="No paid orders in this period" />;
+  return (
+    <>
+      <Stats>
+        {data.by_currency.map(({ currency, sales_minor, attributed_sales_minor, share }) => (
+          <Stat
+            key={currency}
+            label="Sales through creators"
+            value={aboutPercent(share)}
+            note={`${minorMoney(attributed_sales_minor, currency)} of ${minorMoney(sales_minor, currency)}`}
+          />
+        ))}
+        <Stat
+          label="Orders through creators"
+          value={aboutPercent(data.share)}
+          note={`${number(data.attributed_orders)} of ${number(data.orders)}`}
+        />
+        <Stat
+          label="First orders, through creators"
+          value={aboutPercent(firsts.attributed.share)}
+          note={ofOrders(firsts.attributed)}
+        />
+        <Stat
+          label="First orders, elsewhere"
+          value={aboutPercent(firsts.others.share)}
+          note={ofOrders(firsts.others)}
+        />
+      </Stats>
+      <p className="hint">{differenceText(firsts)}</p>
+      {firsts.interval !== null && firsts.difference !== null && (
+        <Interval {...firsts.interval} at={firsts.difference} />
+      )}
+    </>
+  );
+}
+
+function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
+  const most = Math.max(1, ...rows.map(({ key, new_customers }) => (key === null ? 0 : new_customers)));
+  const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
+  return [
+    {
+      head: headOf(by),
+      cell: (row) => (
+        <>
+          <RowName by={by} of={row} />
+          {isMixed && <span className="second">{row.currency}</span>}
+          {row.key !== null && (
+            <span className="part" aria-hidden>
+              <span style={{ inlineSize: `${(100 * row.new_customers) / most}%` }} />
+            </span>
+          )}
+        </>
+      ),
+    },
+    { head: 'New', cell: (row) => number(row.new_customers), isNumber: true },
+    { head: 'Returning', cell: (row) => number(row.returning_customers), isNumber: true, isWide: true },
+    { head: 'New of all', cell: (row) => aboutPercent(row.new_share), isNumber: true },
+    {
+      head: 'First order',
+      cell: (row) => minorMoney(row.first_order_minor, row.currency),
+      isNumber: true,
+      isWide: true,
+    },
+    { head: 'Again in 30 d', cell: (row) => aboutPercent(row.repeat_rate_30), isNumber: true, isWide: true },
+    { head: '60 d', cell: (row) => aboutPercent(row.repeat_rate_60), isNumber: true, isWide: true },
+    { head: '90 d', cell: (row) => aboutPercent(row.repeat_rate_90), isNumber: true, isWide: true },
+    {
+      head: 'Value in 90 d',
+      cell: (row) => minorMoney(row.value_90_minor, row.currency),
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Cost per new',
+      cell: (row) => minorMoney(row.cost_per_new_customer_minor, row.currency),
+      isNumber: true,
+    },
+  ];
+}
+
+function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
+  return (
+    <p className="hint">
+      {meta.history_since !== null &&
+        `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
+      {meta.without_email > 0 &&
+        `${number(meta.without_email)} of ${number(meta.orders)} orders have no e-mail address and are in no row. `}
+      “Again in 30 d” is the part of the new customers who ordered again within 30 days. It and the value count only
+      customers who are known that long; a dash means that none is.
+    </p>
+  );
+}
+
+/** Who buys: new and returning customers, the creators' part of all sales, and cohorts. */
+export function Customers() {
+  const { get, set } = useFilters();
+  const { from, to, filters } = usePeriod('90d');
+  const by = choiceOf(get('by'), BY) ?? 'creator';
+  const query = { by, from, to };
+  const share = useCall('get_analytics_share', { query: { from, to } });
+  const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
+  // The rows of another dimension are not shown meanwhile.
+  const list = call.isPlaceholderData ? undefined : call.data;
+  // What belongs to none comes last.
+  const rows = (list?.data ?? []).toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
+  return (
+    <>
+      <PageHead
+        title="Customers"
+        hint={`Who bought from ${day(from)} to ${day(to)}, in UTC, and what a new customer costs.`}
+      >
+        <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
+      </PageHead>
+      <Filters of={filters} saved={['by', ...COHORT_NAMES]} />
+      <Card title="Creators’ part of all sales">
+        {share.error && <Failure error={share.error} again={() => void share.refetch()} />}
+        {!share.error && !share.data && <Loading rows={4} />}
+        {share.data && <ShareOfSales data={share.data.data} />}
+      </Card>
+      <Card
+        title="New and returning customers"
+        action={<Tabs legend="By" options={BY} chosen={by} onChoose={(one) => set('by', one)} />}
+      >
+        {call.error && <Failure error={call.error} again={() => void call.refetch()} />}
+        {!call.error && !list && <Loading rows={12} />}
+        {list && rows.length === 0 && <Empty title="No customers in this period" />}
+        {list && rows.length > 0 && (
+          <>
+            <PlainTable
+              isTight
+              caption={`Customers by ${by}`}
+              rows={rows}
+              keyOf={({ key, currency }) => `${key} ${currency}`}
+              columns={columnsOf(by, rows)}
+            />
+            <Known meta={list.meta} />
+            {list.pagination.has_more && (
+              <p className="hint">
+                The first {number(SHOWN)} of {number(list.pagination.total)}. The file has all.
+              </p>
+            )}
+          </>
+        )}
+      </Card>
+      {(list || call.error) && <Cohorts />}
+    </>
+  );
+}

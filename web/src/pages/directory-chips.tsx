@@ -1,0 +1,115 @@
+import { useAll, useCall } from '../call/use.ts';
+import { compact, words } from '../kit/format.ts';
+import { Button } from '../kit/parts.tsx';
+import { usePlaceNames } from './directory-names.ts';
+import { type Changes, type DirectorySearch, filtersIn, type Search, valuesOf, without } from './directory-search.ts';
+
+interface Chip {
+  key: string;
+  text: string;
+  /** What removes it. */
+  changes: Changes;
+}
+
+const RANGES = [
+  ['follower', 'Followers', ''],
+  ['engagement', 'Engagement', '%'],
+  ['age', 'Age', ''],
+  ['posts', 'Posts', ''],
+  ['following', 'Following', ''],
+] as const;
+
+const ANY = ['city_any', 'category_any', 'niche_any', 'country_any', 'state_any', 'gender_any'] as const;
+const NOT = ['not_city', 'not_category', 'not_niche', 'not_country'] as const;
+const SAID = {
+  is_verified: ['Verified', 'Not verified'],
+  has_email: ['With e-mail', 'Without e-mail'],
+  has_url: ['With a link', 'Without a link'],
+} as const;
+const TRUTHS = ['is_verified', 'has_email', 'has_url'] as const;
+
+function rangeChips(search: Search): Chip[] {
+  return RANGES.flatMap(([param, label, unit]): Chip[] => {
+    const [least, most] = [search[`${param}_min`], search[`${param}_max`]];
+    if (least === undefined && most === undefined) return [];
+    const [from, to] = [compact(Number(least)), compact(Number(most))];
+    const text = least === undefined ? `up to ${to}` : most === undefined ? `from ${from}` : `${from} to ${to}`;
+    const changes = { [`${param}_min`]: undefined, [`${param}_max`]: undefined };
+    return [{ key: param, text: `${label} ${text}${unit}`, changes }];
+  });
+}
+
+function valueChips(search: Search, name: string, textOf: (value: string) => string): Chip[] {
+  const values = valuesOf(search, name);
+  return values.map((value) => ({
+    key: `${name}:${value}`,
+    text: textOf(value),
+    changes: { [name]: values.filter((other) => other !== value).join('|') },
+  }));
+}
+
+/** Everything that narrows the search, each to be removed by itself. */
+export function Chips({ by: { search, change } }: { by: DirectorySearch }) {
+  const names = usePlaceNames();
+  const labelOf = (name: string) => {
+    if (name.includes('country')) return names.country;
+    if (name.includes('city')) {
+      return (value: string) => (names.metro(value) === value ? words(value) : names.metro(value));
+    }
+    return name === 'state_any' ? names.state : words;
+  };
+  const chips = [
+    ...ANY.flatMap((name) => valueChips(search, name, labelOf(name))),
+    ...NOT.flatMap((name) => valueChips(search, name, (value) => `Not ${labelOf(name)(value)}`)),
+    ...rangeChips(search),
+    ...TRUTHS.flatMap((name) =>
+      search[name] === undefined
+        ? []
+        : [{ key: name, text: SAID[name][search[name] === 'true' ? 0 : 1], changes: { [name]: undefined } }],
+    ),
+  ];
+  const lists = useAll('list_lists', {});
+  const listChips = (['in_list', 'not_in_list'] as const).flatMap((name) => {
+    const ids = search[name]?.split(',').filter(Boolean) ?? [];
+    return ids.map((id) => {
+      const list = lists.data?.find((one) => one.id === id)?.name ?? 'A list';
+      const changes = { [name]: ids.filter((one) => one !== id).join(',') };
+      return { key: `${name}:${id}`, text: name === 'in_list' ? `In ${list}` : `Not in ${list}`, changes };
+    });
+  });
+  chips.push(...listChips);
+  const seeds = search.similar_to?.split(',') ?? [];
+  const seed = useCall('get_directory_creator', { params: { pk: seeds[0] ?? '' } }, { enabled: seeds.length === 1 })
+    .data?.data;
+  if (seeds.length > 0) {
+    const text = seed && seeds.length === 1 ? `Similar to @${seed.username}` : `Similar to ${seeds.length} creators`;
+    chips.push({ key: 'similar', text, changes: { similar_to: undefined } });
+  }
+  if (search.fresh_within_days !== undefined) {
+    const text = `Data at most ${search.fresh_within_days} days old`;
+    chips.push({ key: 'fresh', text, changes: { fresh_within_days: undefined } });
+  }
+  if (search.exclude_roster === 'true') {
+    chips.push({ key: 'roster', text: 'Not on the roster', changes: { exclude_roster: undefined } });
+  }
+  if (chips.length === 0) return null;
+  const none = Object.fromEntries(filtersIn(without(search, ['q'])).map((name) => [name, undefined]));
+  return (
+    <div className="row chips">
+      {chips.map(({ key, text, changes }) => (
+        <button
+          key={key}
+          type="button"
+          className="chip on"
+          aria-label={`Remove ${text}`}
+          onClick={() => change(changes)}
+        >
+          {text} <span aria-hidden>✕</span>
+        </button>
+      ))}
+      <Button kind="quiet" onPress={() => change(none)}>
+        Clear all
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,122 @@
+import type { ReactNode } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { Face } from '../kit/face.tsx';
+import { compact, day, number, percent, words } from '../kit/format.ts';
+import { Facts, Failure, Stat, Stats } from '../kit/parts.tsx';
+import { Opener } from '../kit/table.tsx';
+import { usePlaceNames } from './directory-names.ts';
+import { Similar } from './directory-similar.tsx';
+
+export type Creator = Row<'search_creators'>;
+
+export const nameOf = ({ full_name, username }: Creator) => full_name || username;
+
+/** Whether the profile is verified, beside its name. */
+function Verified({ of }: { of: Creator }) {
+  if (!of.is_verified) return null;
+  return (
+    <span className="verified" role="img" aria-label="Verified" title="Verified">
+      ✓
+    </span>
+  );
+}
+
+/** A creator in a table: picture, name and handle, which open the card. */
+export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
+  return (
+    <div className="person">
+      <Face name={nameOf(of)} url={of.profile_pic_url} />
+      <div>
+        <Opener onOpen={onOpen} second={<>@{of.username}</>}>
+          {nameOf(of)} <Verified of={of} />
+        </Opener>
+      </div>
+    </div>
+  );
+}
+
+/** Places are stored as the source spelt them. */
+export function placeOf({ city, state, country }: Creator, countryName: (code: string) => string): string {
+  const land = country !== null && /^[A-Z]{2}$/.test(country) ? countryName(country) : country;
+  return [city, state, land].filter(Boolean).join(', ');
+}
+
+const isWeb = (url: string) => /^https?:\/\//.test(url);
+
+function Outside({ url, children }: { url: string; children: ReactNode }) {
+  return (
+    <a href={url} target="_blank" rel="noreferrer">
+      {children}
+    </a>
+  );
+}
+
+interface CardProps {
+  creator: Creator | undefined;
+  onClose: () => void;
+  /** Opens another creator in its place. */
+  onOpen: (creator: Creator) => void;
+  /** What can be done with the creator. */
+  actions: ReactNode;
+}
+
+/** One creator in a side panel. */
+export function CreatorCard({ creator, onClose, onOpen, actions }: CardProps) {
+  return (
+    <Dialog title={creator ? nameOf(creator) : ''} isOpen={creator !== undefined} onClose={onClose} isSide>
+      {creator && (
+        <>
+          <Shown creator={creator} actions={actions} />
+          <Similar to={creator} onOpen={onOpen} onClose={onClose} />
+        </>
+      )}
+    </Dialog>
+  );
+}
+
+function Shown({ creator, actions }: Pick<CardProps, 'actions'> & { creator: Creator }) {
+  const names = usePlaceNames();
+  const { data, error, refetch } = useCall('get_directory_creator', { params: { pk: String(creator.pk) } });
+  const more = data?.data.pk === creator.pk ? data.data : undefined;
+  const fresh = more && data?.meta;
+  const { username, extracted_email, external_url, biography, niches } = creator;
+  return (
+    <>
+      <div className="profile">
+        <Face name={nameOf(creator)} url={creator.profile_pic_url} isLarge />
+        <div>
+          <p>
+            <Outside url={`https://www.instagram.com/${encodeURIComponent(username)}/`}>@{username}</Outside>{' '}
+            <Verified of={creator} />
+          </p>
+          <p className="muted">{[creator.category, placeOf(creator, names.country)].filter(Boolean).join(' · ')}</p>
+        </div>
+      </div>
+      {biography && <p className="biography">{biography}</p>}
+      <Stats>
+        <Stat label="Followers" value={compact(creator.follower_count)} />
+        <Stat label="Engagement" value={percent(creator.engagement_rate)} />
+        <Stat label="Posts" value={compact(more?.media_count)} />
+        <Stat label="Following" value={compact(more?.following_count)} />
+      </Stats>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      <Facts
+        of={[
+          ['E-mail', extracted_email && <a href={`mailto:${extracted_email}`}>{extracted_email}</a>],
+          [
+            'Link',
+            external_url && (isWeb(external_url) ? <Outside url={external_url}>{external_url}</Outside> : external_url),
+          ],
+          ['Niches', niches],
+          ['Age', number(more?.age)],
+          ['Gender', words(more?.gender)],
+          ['Data of', fresh ? day(fresh.data_as_of) : '–'],
+          ['Last change', fresh ? day(fresh.changed_at) : '–'],
+        ]}
+      />
+      <div className="popup-foot">{actions}</div>
+    </>
+  );
+}

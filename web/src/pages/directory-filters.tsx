@@ -1,0 +1,399 @@
+import { type ReactNode, useId, useState } from 'react';
+import type { Answer, Problem } from '../call/call.ts';
+import { useAll, useCall } from '../call/use.ts';
+import { compact, number, words } from '../kit/format.ts';
+import { useLater } from '../kit/later.ts';
+import { usePlaceNames } from './directory-names.ts';
+import {
+  type DirectorySearch,
+  type Excluded,
+  facetQuery,
+  LISTED,
+  type Several,
+  TRUTHS,
+  valuesOf,
+} from './directory-search.ts';
+
+type Facets = NonNullable<Answer<'search_creators'>['preview']>['facets'];
+type Listed = 'category' | 'niche' | 'country' | 'state' | 'metro' | 'gender';
+
+/** A part of the panel that opens. What it suggests is read only while it is open. */
+function Section(props: { title: string; chosen: number; isOpen?: boolean; children: () => ReactNode }) {
+  const { title, chosen, children } = props;
+  const [isOpen, setOpen] = useState(props.isOpen === true || chosen > 0);
+  return (
+    <details className="filter-part" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        {title}
+        {chosen > 0 && (
+          <span className="badge">
+            {chosen} <span className="sr-only">chosen</span>
+          </span>
+        )}
+      </summary>
+      {isOpen && children()}
+    </details>
+  );
+}
+
+interface Suggested {
+  value: string;
+  label: string;
+  count?: number;
+}
+
+interface ValuesProps {
+  by: DirectorySearch;
+  facet: Listed;
+  any: Several;
+  not?: Excluded;
+  /** The parameter's value for a value of the facet. */
+  nameOf?: (value: string) => string;
+  /** Whether the parameter takes the facet's code, and the name is only shown. */
+  isCode?: boolean;
+  /** Whether the API looks for the typed text; otherwise all values are known here. */
+  isLong?: boolean;
+  /** Whether a part of a value matches it too. */
+  takesText?: boolean;
+  title: string;
+}
+
+const SHOWN = 6;
+
+/** The values of a filter with their counts, as they would be without it. */
+function useSuggested(
+  { by, facet, any, not, isLong, nameOf = words, isCode }: ValuesProps,
+  typed: string,
+): Suggested[] {
+  const later = useLater(typed.trim());
+  const query = facetQuery(by.search, facet, [any, not], isLong && later ? { facet_q: later } : {});
+  const { data } = useCall('search_creators', { query });
+  const found: Facets[Listed] = data?.preview?.facets[facet] ?? [];
+  const isPlain = isCode || nameOf === words;
+  const suggested = found.map(({ value, count }) => {
+    const label = nameOf(value);
+    return { value: isPlain ? value : label, label, count };
+  });
+  const text = typed.trim().toLowerCase();
+  return isLong ? suggested : suggested.filter(({ label }) => label.toLowerCase().includes(text));
+}
+
+const isSame = (one: string, other: string) => one.toLowerCase() === other.toLowerCase();
+
+function Values(props: ValuesProps) {
+  const { by, any, not, title, takesText, nameOf = words, isCode } = props;
+  const [typed, setTyped] = useState('');
+  const suggested = useSuggested(props, typed);
+  const wanted = valuesOf(by.search, any);
+  const unwanted = valuesOf(by.search, not);
+  const chosen = [...wanted, ...unwanted].map((value): Suggested => {
+    const known = suggested.find((one) => isSame(one.value, value));
+    return known ?? { value, label: isCode ? nameOf(value) : words(value) };
+  });
+  const free = suggested.filter(({ value }) => !chosen.some((one) => isSame(one.value, value)));
+  const put = (value: string, into: 'any' | 'not' | 'none') => {
+    const others = (values: readonly string[]) => values.filter((one) => !isSame(one, value));
+    by.change({
+      [any]: [...others(wanted), ...(into === 'any' ? [value] : [])].join('|'),
+      ...(not ? { [not]: [...others(unwanted), ...(into === 'not' ? [value] : [])].join('|') } : {}),
+    });
+  };
+  const text = typed.trim();
+  const isNew = takesText && text !== '' && ![...chosen, ...suggested].some(({ value }) => isSame(value, text));
+  const add = (value: string) => {
+    put(value, 'any');
+    setTyped('');
+  };
+  return (
+    <div className="values">
+      <input
+        type="search"
+        aria-label={`Find in ${title.toLowerCase()}`}
+        placeholder={takesText ? 'Type a name or part of one' : 'Find'}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+        onKeyDown={({ key }) => {
+          const first = isNew ? text : free[0]?.value;
+          if (key === 'Enter' && text !== '' && first !== undefined) add(first);
+        }}
+      />
+      {isNew && (
+        <button type="button" className="link" onClick={() => add(text)}>
+          Search for “{text}”
+        </button>
+      )}
+      <ul>
+        {[...chosen, ...free.slice(0, SHOWN)].map(({ value, label, count }) => {
+          const isWanted = wanted.some((one) => isSame(one, value));
+          const isUnwanted = unwanted.some((one) => isSame(one, value));
+          return (
+            <li key={value}>
+              <label className={isUnwanted ? 'option out' : 'option'}>
+                <input type="checkbox" checked={isWanted} onChange={() => put(value, isWanted ? 'none' : 'any')} />
+                <span>{label}</span>
+              </label>
+              <span className="muted small">{count === undefined ? '' : compact(count)}</span>
+              {not && (
+                <button
+                  type="button"
+                  className="not"
+                  aria-pressed={isUnwanted}
+                  aria-label={`Not ${label}`}
+                  onClick={() => put(value, isUnwanted ? 'none' : 'not')}
+                >
+                  Not
+                </button>
+              )}
+            </li>
+          );
+        })}
+      </ul>
+    </div>
+  );
+}
+
+/** A number as typed: `10k` and `1.5m` too. Undefined if the text is not a number. */
+function numberIn(text: string): string | undefined {
+  const [, digits = '', unit = ''] = /^([\d.,\s]+)([km]?)$/i.exec(text.trim()) ?? [];
+  const value = Number(digits.replaceAll(/[,\s]/g, ''));
+  if (digits.trim() === '' || !Number.isFinite(value)) return undefined;
+  const factor = { k: 1_000, m: 1_000_000 }[unit.toLowerCase()] ?? 1;
+  return String(Math.round(value * factor * 10_000) / 10_000);
+}
+
+function Bound({ by, name, label, hint }: { by: DirectorySearch; name: string; label: string; hint: string }) {
+  const value = by.search[name] ?? '';
+  const set = (text: string) => {
+    const next = numberIn(text);
+    if ((next ?? '') !== value) by.change({ [name]: next });
+  };
+  return (
+    <input
+      key={value}
+      type="text"
+      inputMode="decimal"
+      aria-label={label}
+      placeholder={hint}
+      defaultValue={value}
+      onBlur={({ currentTarget }) => set(currentTarget.value)}
+      onKeyDown={({ key, currentTarget }) => key === 'Enter' && set(currentTarget.value)}
+    />
+  );
+}
+
+interface RangeProps {
+  by: DirectorySearch;
+  facet: 'followers' | 'engagement' | 'age' | 'posts';
+  param: 'follower' | 'engagement' | 'age' | 'posts';
+  /** In a sentence: `Minimum followers`. */
+  what: string;
+  problems: readonly Problem[];
+}
+
+type Range = NonNullable<Facets['followers']>[number];
+
+/** Ranges end before their last number, but the parameter includes it. */
+function boundsOf({ from, to }: Range, param: RangeProps['param']) {
+  const most = to !== null && param !== 'engagement' ? to - 1 : to;
+  return {
+    [`${param}_min`]: from === null ? undefined : String(from),
+    [`${param}_max`]: most === null ? undefined : String(most),
+  };
+}
+
+function rangeName({ from, to }: Range): string {
+  if (from === null) return `below ${compact(to)}`;
+  return to === null ? `${compact(from)} and more` : `${compact(from)} to ${compact(to)}`;
+}
+
+/** How the values are spread, as bars that can be chosen, above the two bounds. */
+function RangeFilter({ by, facet, param, what, problems }: RangeProps) {
+  const id = useId();
+  const names = [`${param}_min`, `${param}_max`];
+  const { data } = useCall('search_creators', { query: facetQuery(by.search, facet, names) });
+  const ranges = data?.preview?.facets[facet] ?? [];
+  const most = Math.max(...ranges.map(({ count }) => count), 1);
+  const [least, greatest] = names.map((name) => by.search[name]);
+  const isWithin = (range: Range) => {
+    const { [`${param}_min`]: from, [`${param}_max`]: to } = boundsOf(range, param);
+    const starts = least === undefined || Number(from ?? -1) >= Number(least);
+    return starts && (greatest === undefined || Number(to ?? Number.POSITIVE_INFINITY) <= Number(greatest));
+  };
+  const problem = problems.find(({ field }) => names.includes(field));
+  return (
+    <div className="range">
+      <div className="bars">
+        {ranges.map((range) => {
+          const label = `${what}: ${rangeName(range)}, ${number(range.count)} creators`;
+          return (
+            <button
+              key={rangeName(range)}
+              type="button"
+              className={isWithin(range) ? 'bar-of on' : 'bar-of'}
+              aria-label={label}
+              title={label}
+              onClick={() => by.change(boundsOf(range, param))}
+            >
+              <span style={{ height: `${Math.max((range.count / most) * 100, range.count > 0 ? 4 : 0)}%` }} />
+            </button>
+          );
+        })}
+      </div>
+      <div className="bounds" aria-describedby={problem && id}>
+        <Bound by={by} name={`${param}_min`} label={`Minimum ${what}`} hint="Min" />
+        <span aria-hidden>–</span>
+        <Bound by={by} name={`${param}_max`} label={`Maximum ${what}`} hint="Max" />
+      </div>
+      {problem && (
+        <p className="problem" id={id} role="alert">
+          The minimum is above the maximum.
+        </p>
+      )}
+    </div>
+  );
+}
+
+const TRUTH_LABELS = { is_verified: 'Verified profile', has_email: 'E-mail address', has_url: 'Link on the profile' };
+
+function Truths({ by }: { by: DirectorySearch }) {
+  const id = useId();
+  return (
+    <div className="truths">
+      {TRUTHS.map((name) => (
+        <div key={name} className="truth">
+          <label htmlFor={`${id}${name}`}>{TRUTH_LABELS[name]}</label>
+          <select
+            id={`${id}${name}`}
+            value={by.search[name] ?? ''}
+            onChange={({ target }) => by.change({ [name]: target.value })}
+          >
+            <option value="">Any</option>
+            <option value="true">Yes</option>
+            <option value="false">No</option>
+          </select>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Keeps to lists of the brand, or leaves their creators out. */
+function Lists({ by }: { by: DirectorySearch }) {
+  const lists = useAll('list_lists', {});
+  const idsIn = (name: string) => by.search[name]?.split(',').filter(Boolean) ?? [];
+  const [kept, left] = [idsIn('in_list'), idsIn('not_in_list')];
+  const put = (id: string, name: 'in_list' | 'not_in_list') => {
+    const ids = name === 'in_list' ? kept : left;
+    const others = name === 'in_list' ? left : kept;
+    const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
+    const other = name === 'in_list' ? 'not_in_list' : 'in_list';
+    by.change({ [name]: next.join(','), [other]: others.filter((one) => one !== id).join(',') });
+  };
+  const isRosterLeft = by.search.exclude_roster === 'true';
+  return (
+    <div className="values listed">
+      <ul>
+        {lists.data?.map(({ id, name, creators }) => (
+          <li key={id}>
+            <label className={left.includes(id) ? 'option out' : 'option'}>
+              <input type="checkbox" checked={kept.includes(id)} onChange={() => put(id, 'in_list')} />
+              <span>{name}</span>
+            </label>
+            <span className="muted small">{compact(creators)}</span>
+            <button
+              type="button"
+              className="not"
+              aria-pressed={left.includes(id)}
+              aria-label={`Not ${name}`}
+              onClick={() => put(id, 'not_in_list')}
+            >
+              Not
+            </button>
+          </li>
+        ))}
+        <li>
+          <label className="option">
+            <input
+              type="checkbox"
+              checked={isRosterLeft}
+              onChange={() => by.change({ exclude_roster: isRosterLeft ? undefined : 'true' })}
+            />
+            <span>Leave out the roster</span>
+          </label>
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+/** Every filter of the directory. The open ones show how many creators each value would find. */
+export function DirectoryFilters({ by, problems }: { by: DirectorySearch; problems: readonly Problem[] }) {
+  const names = usePlaceNames();
+  const chosen = (...params: string[]) => params.reduce((sum, name) => sum + valuesOf(by.search, name).length, 0);
+  const has = (...params: string[]) => (params.some((name) => by.search[name] !== undefined) ? 1 : 0);
+  const range = { by, problems };
+  return (
+    <>
+      <Section title="Followers" chosen={has('follower_min', 'follower_max')} isOpen>
+        {() => <RangeFilter {...range} facet="followers" param="follower" what="followers" />}
+      </Section>
+      <Section title="Location" chosen={chosen('city_any', 'not_city')} isOpen>
+        {() => (
+          <Values by={by} facet="metro" any="city_any" not="not_city" nameOf={names.metro} takesText title="Location" />
+        )}
+      </Section>
+      <Section title="Category" chosen={chosen('category_any', 'not_category')} isOpen>
+        {() => <Values by={by} facet="category" any="category_any" not="not_category" isLong title="Category" />}
+      </Section>
+      <Section title="Engagement" chosen={has('engagement_min')}>
+        {() => <RangeFilter {...range} facet="engagement" param="engagement" what="engagement, %" />}
+      </Section>
+      <Section title="Niche" chosen={chosen('niche_any', 'not_niche')}>
+        {() => <Values by={by} facet="niche" any="niche_any" not="not_niche" isLong takesText title="Niche" />}
+      </Section>
+      <Section title="Country" chosen={chosen('country_any', 'not_country')}>
+        {() => (
+          <Values
+            by={by}
+            facet="country"
+            any="country_any"
+            not="not_country"
+            nameOf={names.country}
+            isCode
+            title="Country"
+          />
+        )}
+      </Section>
+      <Section title="State" chosen={chosen('state_any')}>
+        {() => <Values by={by} facet="state" any="state_any" nameOf={names.state} isCode title="State" />}
+      </Section>
+      <Section title="Age" chosen={has('age_min', 'age_max')}>
+        {() => <RangeFilter {...range} facet="age" param="age" what="age" />}
+      </Section>
+      <Section title="Gender" chosen={chosen('gender_any')}>
+        {() => <Values by={by} facet="gender" any="gender_any" title="Gender" />}
+      </Section>
+      <Section title="Posts" chosen={has('posts_min', 'posts_max')}>
+        {() => <RangeFilter {...range} facet="posts" param="posts" what="posts" />}
+      </Section>
+      <Section title="Lists and roster" chosen={has(...LISTED)}>
+        {() => <Lists by={by} />}
+      </Section>
+      <Section title="Profile" chosen={has(...TRUTHS, 'following_max', 'fresh_within_days')}>
+        {() => (
+          <>
+            <Truths by={by} />
+            <div className="truth">
+              <span>Follows at most</span>
+              <Bound by={by} name="following_max" label="Maximum following" hint="Any" />
+            </div>
+            <div className="truth">
+              <span>Data at most, days old</span>
+              <Bound by={by} name="fresh_within_days" label="Data at most, days old" hint="Any" />
+            </div>
+          </>
+        )}
+      </Section>
+    </>
+  );
+}

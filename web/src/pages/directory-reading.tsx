@@ -1,0 +1,44 @@
+import type { Answer } from '../call/call.ts';
+import { type DirectorySearch, valuesOf } from './directory-search.ts';
+
+type Interpretation = Answer<'search_creators'>['meta']['interpretation'];
+
+/** How the words and places of the search were read, where that is not obvious. */
+export function Reading({ by, of }: { by: DirectorySearch; of: Interpretation }) {
+  const { q, city_any = [], not_city = [], typos = [] } = of;
+  const isPlace = q !== null && q.read_as !== 'text';
+  const unknown = [...city_any, ...not_city].filter(({ did_you_mean }) => did_you_mean !== null);
+  const corrected = typos.filter(({ matched }) => matched.length > 0);
+  const replace = (value: string, name: string) => {
+    const param = valuesOf(by.search, 'city_any').includes(value) ? 'city_any' : 'not_city';
+    const values = valuesOf(by.search, param).map((one) => (one === value ? name : one));
+    by.change({ [param]: values.join('|') });
+  };
+  if (!isPlace && unknown.length === 0 && corrected.length === 0) return null;
+  return (
+    <div className="reading">
+      {isPlace && (
+        <p>
+          “{q.value}” was read as a place: <strong>{q.name}</strong>.{' '}
+          <button type="button" className="link" onClick={() => by.change({ q_as: 'text' })}>
+            Search for the words instead
+          </button>
+        </p>
+      )}
+      {unknown.map(({ value, did_you_mean }) => (
+        <p key={value}>
+          “{value}” finds cities whose name contains it. Did you mean{' '}
+          <button type="button" className="link" onClick={() => replace(value, did_you_mean ?? value)}>
+            {did_you_mean}
+          </button>
+          ?
+        </p>
+      ))}
+      {corrected.map(({ word, matched }) => (
+        <p key={word}>
+          “{word}” also found {matched.join(', ')}.
+        </p>
+      ))}
+    </div>
+  );
+}

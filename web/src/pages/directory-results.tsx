@@ -1,0 +1,139 @@
+import { useState } from 'react';
+import type { Answer } from '../call/call.ts';
+import { compact, number, percent } from '../kit/format.ts';
+import { Button } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+import { AddToList } from './add-to-list.tsx';
+import { type Creator, CreatorCard, CreatorOpener, nameOf, placeOf } from './directory-creator.tsx';
+import { usePlaceNames } from './directory-names.ts';
+import { AddToRoster } from './directory-roster.tsx';
+import type { DirectorySearch } from './directory-search.ts';
+
+export const PAGE_SIZE = 50;
+
+/** A number field, because a user would not page through two hundred pages. */
+function PageChoice({ page, pages, onChoose }: { page: number; pages: number; onChoose: (page: number) => void }) {
+  const choose = (text: string) => {
+    const wanted = Math.min(Math.max(Math.round(Number(text)) || page, 1), pages);
+    if (wanted !== page) onChoose(wanted);
+  };
+  return (
+    <label className="row page-choice">
+      Page
+      <input
+        key={page}
+        type="number"
+        min={1}
+        max={pages}
+        defaultValue={page}
+        onBlur={({ target }) => choose(target.value)}
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && choose(currentTarget.value)}
+      />
+      of {number(pages)}
+    </label>
+  );
+}
+
+interface ResultsProps {
+  by: DirectorySearch;
+  found: Answer<'search_creators'>;
+  /** The results are those of the previous search. */
+  isOld: boolean;
+}
+
+/** One page of creators. Those who are chosen stay chosen on other pages and after other searches. */
+export function Results({ by, found, isOld }: ResultsProps) {
+  const { data, pagination } = found;
+  const names = usePlaceNames();
+  const [shown, setShown] = useState<Creator>();
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
+  const pages = Math.max(Math.ceil(pagination.total / PAGE_SIZE), 1);
+  const keyOf = ({ pk }: Creator) => String(pk);
+  const select = (keys: ReadonlySet<string>) => {
+    const known = new Map([...chosen, ...data.map((creator) => [keyOf(creator), creator] as const)]);
+    setChosen(new Map([...known].filter(([key]) => keys.has(key))));
+  };
+  return (
+    <>
+      <div className={isOld ? 'results old' : 'results'} aria-busy={isOld}>
+        <PlainTable
+          caption="Creators"
+          rows={data}
+          keyOf={keyOf}
+          selection={{ selected: new Set(chosen.keys()), onSelect: select, nameOf }}
+          columns={[
+            {
+              head: 'Creator',
+              cell: (creator) => <CreatorOpener of={creator} onOpen={() => setShown(creator)} />,
+            },
+            {
+              head: 'Followers',
+              cell: ({ follower_count, engagement_rate }) => (
+                <>
+                  {compact(follower_count)}
+                  <span className="narrow">
+                    <span className="second">{percent(engagement_rate)}</span>
+                  </span>
+                </>
+              ),
+              isNumber: true,
+            },
+            {
+              head: 'Engagement',
+              cell: ({ engagement_rate }) => percent(engagement_rate),
+              isNumber: true,
+              isWide: true,
+            },
+            {
+              head: 'Category',
+              cell: ({ category, extracted_email }) => (
+                <>
+                  {category ?? '–'}
+                  {extracted_email && <span className="second">E-mail known</span>}
+                </>
+              ),
+              isWide: true,
+            },
+            { head: 'Location', cell: (creator) => placeOf(creator, names.country) || '–', isWide: true },
+          ]}
+        />
+      </div>
+      {pages > 1 && (
+        <nav className="row" aria-label="Pages of results">
+          <Button isDisabled={by.page <= 1} onPress={() => by.goTo(by.page - 1)}>
+            Previous page
+          </Button>
+          <PageChoice page={by.page} pages={pages} onChoose={by.goTo} />
+          <Button isDisabled={by.page >= pages} onPress={() => by.goTo(by.page + 1)}>
+            Next page
+          </Button>
+        </nav>
+      )}
+      {chosen.size > 0 && (
+        <section className="bar" aria-label="Chosen creators">
+          <strong>{number(chosen.size)} chosen</strong>
+          <div className="row">
+            <Button kind="quiet" onPress={() => setChosen(new Map())}>
+              Clear
+            </Button>
+            <AddToList pks={[...chosen.values()].map(({ pk }) => pk)} onDone={() => setChosen(new Map())} />
+            <AddToRoster of={[...chosen.values()]} onDone={() => setChosen(new Map())} />
+          </div>
+        </section>
+      )}
+      <CreatorCard
+        creator={shown}
+        onClose={() => setShown(undefined)}
+        onOpen={setShown}
+        actions={
+          shown && (
+            <>
+              <AddToList pks={[shown.pk]} onDone={() => setShown(undefined)} />
+              <AddToRoster of={[shown]} onDone={() => setShown(undefined)} />
+            </>
+          )
+        }
+      />
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+import { useState } from 'react';
+import { CallError } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { Button } from '../kit/parts.tsx';
+import { useSay } from '../kit/toast.tsx';
+import { type Creator, nameOf } from './directory-creator.tsx';
+
+const creators = (count: number) => (count === 1 ? '1 creator' : `${count} creators`);
+
+/** Adds creators to the roster one after another, and says how many are new there. */
+export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: () => void }) {
+  const add = useChange('add_to_roster_by_handle', ['list_roster']);
+  const say = useSay();
+  const [done, setDone] = useState<number>();
+  async function addAll() {
+    let added = 0;
+    let known = 0;
+    for (const [i, creator] of of.entries()) {
+      setDone(i);
+      const { username, full_name, extracted_email } = creator;
+      try {
+        await add.mutateAsync({ body: { ig_handle: username, name: full_name, creator_email: extracted_email } });
+        added += 1;
+      } catch (error) {
+        if (!(error instanceof CallError) || error.code !== 'ALREADY_ON_ROSTER') throw error;
+        known += 1;
+      }
+    }
+    const [only] = of;
+    if (of.length === 1 && only) {
+      return say(known ? `${nameOf(only)} is already on the roster.` : `${nameOf(only)} was added to the roster.`);
+    }
+    say(`${creators(added)} added to the roster.${known ? ` ${known} already there.` : ''}`);
+  }
+  async function press() {
+    try {
+      await addAll();
+      onDone();
+    } catch (error) {
+      say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
+    } finally {
+      setDone(undefined);
+    }
+  }
+  const isMany = of.length > 1;
+  return (
+    <Button
+      needs="add_to_roster_by_handle"
+      kind="primary"
+      isBusy={done !== undefined}
+      isDisabled={of.length === 0}
+      onPress={() => void press()}
+    >
+      {isMany && done !== undefined ? `Adding ${done + 1} of ${of.length}` : 'Add to the roster'}
+    </Button>
+  );
+}

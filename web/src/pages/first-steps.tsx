@@ -1,0 +1,104 @@
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+import type { OperationId } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
+import { useCall } from '../call/use.ts';
+import { Button, Card } from '../kit/parts.tsx';
+
+interface Step {
+  /** Undefined while it is not known. */
+  isDone: boolean | undefined;
+  link: ReactNode;
+  hint: string;
+  needs: OperationId;
+}
+
+const ONE = { query: { limit: 1 } };
+const nameOf = (brandId: string) => `rollcall-first-steps-${brandId}`;
+
+const isDismissed = (brandId: string) => localStorage.getItem(nameOf(brandId)) !== null;
+
+function List({ brandId }: { brandId: string }) {
+  const [isGone, setGone] = useState(() => isDismissed(brandId));
+  const may = useMay();
+  const enabled = { enabled: !isGone };
+  const totalOf = (call: { data?: { pagination: { total: number } } | undefined }) => call.data?.pagination.total;
+  const over = (least: number, total: number | undefined) => (total === undefined ? undefined : total > least);
+  const stores = totalOf(useCall('list_affiliate_stores', ONE, enabled));
+  const roster = totalOf(useCall('list_roster', ONE, enabled));
+  const links = totalOf(useCall('list_affiliate_links', ONE, enabled));
+  const payouts = totalOf(useCall('list_payouts', ONE, enabled));
+  const people = totalOf(useCall('list_people', ONE, enabled));
+  const keys = totalOf(useCall('list_keys', ONE, enabled));
+  const rate = useCall('get_brand', {}, enabled).data?.data.settings.default_commission_rate;
+  const hasTerms = payouts === undefined || rate === undefined ? undefined : payouts > 0 || rate > 0;
+  const steps: readonly Step[] = [
+    {
+      isDone: over(0, stores),
+      link: <Link to="/stores">Connect a store</Link>,
+      hint: 'Shopify, WooCommerce or your own. Its orders are matched with your creators.',
+      needs: 'connect_affiliate_store',
+    },
+    {
+      isDone: over(0, roster),
+      link: <Link to="/roster">Add creators</Link>,
+      hint: 'By handle, by e-mail address, or from a file.',
+      needs: 'add_to_roster',
+    },
+    {
+      isDone: over(0, links),
+      link: <Link to="/links">Make a link or a code</Link>,
+      hint: 'It tells you which creator an order came from.',
+      needs: 'create_affiliate_link',
+    },
+    {
+      isDone: hasTerms,
+      link: <Link to="/settings">Set up payouts</Link>,
+      hint: 'Your currency and the commission that creators earn by default.',
+      needs: 'update_brand',
+    },
+    {
+      isDone: over(1, people),
+      link: <Link to="/people">Invite people</Link>,
+      hint: 'Colleagues who manage the work, or only look on.',
+      needs: 'invite_person',
+    },
+    {
+      isDone: over(0, keys),
+      link: <Link to="/keys">Make a key</Link>,
+      hint: 'For your own programs and agents.',
+      needs: 'create_key',
+    },
+  ];
+  const own = steps.filter(({ needs }) => may(needs));
+  const isKnown = own.every(({ isDone }) => isDone !== undefined);
+  if (isGone || !isKnown || own.every(({ isDone }) => isDone)) return null;
+  const close = () => {
+    localStorage.setItem(nameOf(brandId), 'dismissed');
+    setGone(true);
+  };
+  return (
+    <Card title="First steps" action={<Button onPress={close}>Dismiss</Button>}>
+      <ul className="steps">
+        {own.map(({ isDone, link, hint, needs }) => (
+          <li key={needs} className={isDone ? 'done' : undefined}>
+            <span className="tick" aria-hidden>
+              {isDone ? '✓' : ''}
+            </span>
+            <div>
+              {link}
+              {isDone && <span className="sr-only"> (done)</span>}
+              <p className="hint">{hint}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+/** What a new brand does first, ticked by facts. Sample data would tick all of it. */
+export function FirstSteps() {
+  const brand = useCall('get_session').data?.data.brand;
+  return brand && !brand.has_sample && <List key={brand.id} brandId={brand.id} />;
+}

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useCall } from '../call/use.ts';
+import { Face } from '../kit/face.tsx';
+import { IfMay } from '../kit/parts.tsx';
+
+/** A link to a creator's page, by roster id, creator id or e-mail address. */
+export function CreatorLink({ id, children, className }: { id: string; children: ReactNode; className?: string }) {
+  return (
+    <Link to="/creators/$id" params={{ id }} search={{}} className={className}>
+      {children}
+    </Link>
+  );
+}
+
+interface Named {
+  creator_name?: string | null;
+  creator_email: string | null;
+}
+
+/** A creator's name, which leads to their page. */
+export function CreatorName({ of: { creator_name, creator_email } }: { of: Named }) {
+  const name = creator_name ?? creator_email;
+  if (name === null) return '–';
+  return creator_email === null ? name : <CreatorLink id={creator_email}>{name}</CreatorLink>;
+}
+
+/** A creator in a table: picture, name and a second line. */
+export function CreatorCell(props: { id: string; name: string; url: string | null; second: ReactNode }) {
+  const { id, name, url, second } = props;
+  return (
+    <div className="person">
+      <Face name={name} url={url} />
+      <div>
+        <CreatorLink id={id} className="link">
+          {name}
+        </CreatorLink>
+        <span className="second">{second}</span>
+      </div>
+    </div>
+  );
+}
+
+export function CampaignLink({ id, children, className }: { id: string; children: ReactNode; className?: string }) {
+  return (
+    <Link to="/campaigns/$id" params={{ id }} search={{}} className={className}>
+      {children}
+    </Link>
+  );
+}
+
+/** A campaign's title, which leads to its page. */
+export function CampaignName({ id }: { id: string | null }) {
+  const { data } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== null });
+  if (id === null) return '–';
+  return <CampaignLink id={id}>{data?.data.id === id ? data.data.title : 'Campaign'}</CampaignLink>;
+}
+
+const FORMS = [
+  ['/contracts', 'Draft a contract', 'create_contract'],
+  ['/briefs', 'Write a brief', 'create_brief'],
+  ['/deliverables', 'Request a deliverable', 'create_deliverable'],
+  ['/links', 'Create a link or code', 'create_affiliate_link'],
+  ['/shipments', 'Add a shipment', 'create_shipment'],
+] as const;
+
+/** The forms of other pages, filled in for a creator or a campaign. */
+export function FormLinks({ of }: { of: { creator_email: string } | { campaign_id: string } }) {
+  return FORMS.map(([to, label, needs]) => (
+    <IfMay key={to} needs={needs}>
+      <Link to={to} search={{ ...of, dialog: 'create' }} className="button plain">
+        {label}
+      </Link>
+    </IfMay>
+  ));
+}

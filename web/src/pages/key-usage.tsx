@@ -1,0 +1,96 @@
+import { lazy, Suspense, useId, useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useAll, useCall } from '../call/use.ts';
+import { day, number } from '../kit/format.ts';
+import { Card, Failure, Stat, Stats } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+
+const Chart = lazy(() => import('../kit/chart.tsx'));
+
+type Use = Row<'list_usage'>;
+
+const creditsOf = (rows: readonly Use[]) => rows.reduce((sum, { credits, refunded }) => sum + credits - refunded, 0);
+
+interface KeyUse {
+  id: string;
+  name: string;
+  masked: string;
+  calls: number;
+  credits: number;
+}
+
+/** The sums of each key, most credits first. */
+function byKey(rows: readonly Use[]): KeyUse[] {
+  const sums = [...Map.groupBy(rows, ({ key_id }) => key_id)].flatMap(([id, its]): KeyUse[] => {
+    const [first] = its;
+    if (!first) return [];
+    const calls = its.reduce((sum, one) => sum + one.calls, 0);
+    return [{ id, name: first.key_name, masked: first.key, calls, credits: creditsOf(its) }];
+  });
+  return sums.sort((one, other) => other.credits - one.credits);
+}
+
+/** The balance of the period, and what each data key used in the last thirty days. */
+export function KeyUsage() {
+  const id = useId();
+  const [chosen, setChosen] = useState('');
+  const { data, error, refetch } = useCall('list_usage', { query: { limit: '1' } });
+  const all = useAll('list_usage', {});
+  const balance = data?.summary.balance;
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!balance) return null;
+  const keys = byKey(all.data ?? []);
+  const shown = (all.data ?? []).filter(({ key_id }) => chosen === '' || key_id === chosen);
+  const points = [...Map.groupBy(shown, ({ date }) => date)]
+    .map(([date, rows]) => ({ date, value: creditsOf(rows) }))
+    .reverse();
+  return (
+    <Card title="Directory credits">
+      <Stats>
+        <Stat label="Remaining this period" value={number(balance.remaining)} note={`of ${number(balance.granted)}`} />
+        <Stat label="Used" value={number(balance.charged - balance.refunded)} />
+        <Stat label="Renews on" value={day(balance.period_end)} />
+      </Stats>
+      {keys.length > 1 && (
+        <div className="filter">
+          <label htmlFor={id}>Key</label>
+          <select id={id} value={chosen} onChange={({ target }) => setChosen(target.value)}>
+            <option value="">All keys</option>
+            {keys.map((key) => (
+              <option key={key.id} value={key.id}>
+                {key.name}
+              </option>
+            ))}
+          </select>
+        </div>
+      )}
+      {points.length > 0 && (
+        <Suspense>
+          <Chart label="Credits used" points={points} show={number} />
+        </Suspense>
+      )}
+      {keys.length > 0 && (
+        <PlainTable
+          caption="Use of each key in the last 30 days"
+          rows={keys}
+          keyOf={(key) => key.id}
+          columns={[
+            {
+              head: 'Key, last 30 days',
+              cell: ({ name, masked }) => (
+                <>
+                  {name}
+                  <span className="second">
+                    <code>{masked}</code>
+                  </span>
+                </>
+              ),
+            },
+            { head: 'Calls', cell: ({ calls }) => number(calls), isNumber: true },
+            { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true },
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useChange, useFirst } from '../call/use.ts';
+import { Download } from '../kit/download.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { number, percent, time } from '../kit/format.ts';
+import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
+import { type Column, PlainTable } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+type Leak = Row<'list_code_leaks'>;
+
+const LEAST = 20;
+const SHOWN = 10;
+
+interface Rotated {
+  id: string;
+  value: string;
+}
+
+/** Replaces a code with a button that is next to it. */
+export function RotateCode({ of: { id, value }, label }: { of: Rotated; label?: string }) {
+  const rotate = useChange('rotate_affiliate_link', ['list_affiliate_links', 'get_affiliate_link', 'list_code_leaks']);
+  const [isOpen, setOpen] = useState(false);
+  const say = useSay();
+  const close = () => setOpen(false);
+  return (
+    <>
+      <Button
+        needs="rotate_affiliate_link"
+        onPress={() => setOpen(true)}
+        label={`${label ?? 'Replace the code'} ${value}`}
+      >
+        {label ?? 'Replace the code'}
+      </Button>
+      <FormDialog
+        title={`Replace ${value}`}
+        hint="The creator gets a new code by mail. The old one pays until the date you choose."
+        isOpen={isOpen}
+        onClose={close}
+        action="Replace the code"
+        fields={[
+          { name: 'value', label: 'New code', hint: 'Empty: a readable one is made. Add it to your store.' },
+          { name: 'old_pays_until', label: 'The old code pays until', kind: 'date', hint: 'By default for 14 days.' },
+        ]}
+        onSubmit={async (values) => {
+          const [chosen, until] = [values.some('value'), values.some('old_pays_until')];
+          const { data } = await rotate.mutateAsync({
+            params: { id },
+            body: {
+              ...(chosen === undefined ? {} : { value: chosen }),
+              ...(until === undefined ? {} : { old_pays_until: until }),
+            },
+          });
+          close();
+          say(`The new code is ${data.value}. ${data.old_code} pays until ${time(data.old_pays_until)}.`);
+        }}
+      />
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Leak>[] = [
+  {
+    head: 'Code',
+    cell: ({ value, creator_name, creator_email, reasons }) => (
+      <>
+        {value}, {creator_name ?? creator_email}
+        {reasons.map((reason) => (
+          <span className="second sentence" key={reason}>
+            {reason}
+          </span>
+        ))}
+      </>
+    ),
+  },
+  { head: 'Score', cell: ({ score }) => number(score), isNumber: true },
+  { head: 'Orders', cell: ({ orders }) => number(orders), isNumber: true, isWide: true },
+  { head: 'Without a click', cell: ({ without_click }) => percent(without_click), isNumber: true, isWide: true },
+  { head: 'New customers', cell: ({ new_customers }) => percent(new_customers), isNumber: true, isWide: true },
+  {
+    head: 'Actions',
+    needs: 'rotate_affiliate_link',
+    cell: ({ link_id, value }) => <RotateCode of={{ id: link_id, value }} label="Replace" />,
+  },
+];
+
+/** Codes of the last 30 days that are probably public. */
+export function LeakedCodes() {
+  const query = { min_score: LEAST };
+  const { data, error, refetch } = useFirst('list_code_leaks', query, { limit: SHOWN });
+  return (
+    <Card
+      title="Codes that may have leaked"
+      action={<Download id="list_code_leaks" query={query} name="leaks.csv" label="Download scores" />}
+    >
+      <p className="hint">
+        Compares the last 30 days with the eight weeks before. From a score of 50 on, a code is probably public.
+      </p>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Loading rows={2} />}
+      {data?.data.length === 0 && <Empty title="No code looks leaked" />}
+      {data && data.data.length > 0 && (
+        <PlainTable
+          caption="Codes that may have leaked"
+          rows={data.data}
+          keyOf={({ link_id }) => link_id}
+          columns={COLUMNS}
+        />
+      )}
+    </Card>
+  );
+}

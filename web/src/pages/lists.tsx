@@ -1,0 +1,274 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type Row, uploadTo } from '../call/call.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { Editor } from '../kit/editor.tsx';
+import { useFilters } from '../kit/filters.tsx';
+import { FormDialog } from '../kit/form.tsx';
+import { compact, day, number, percent } from '../kit/format.ts';
+import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
+import { useSay } from '../kit/toast.tsx';
+import { type Creator, CreatorCard, CreatorOpener } from './directory-creator.tsx';
+import { AddToRoster } from './directory-roster.tsx';
+
+type List = Row<'list_lists'>;
+type Listed = Row<'list_listed_creators'>;
+
+const SHOWN = ['list_lists', 'get_list', 'list_listed_creators', 'search_creators'] as const;
+
+const fieldsOf = (list?: List) => [
+  { name: 'name', label: 'Name', isRequired: true, value: list?.name ?? '' },
+  { name: 'note', label: 'Note', kind: 'textarea' as const, value: list?.note ?? '' },
+];
+
+function NewList() {
+  const make = useChange('create_list', SHOWN);
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button needs="create_list" kind="primary" onPress={() => setOpen(true)}>
+        New list
+      </Button>
+      <FormDialog
+        title="New list"
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+        action="Create"
+        fields={fieldsOf()}
+        onSubmit={async (values) => {
+          await make.mutateAsync({ body: { name: values.text('name'), note: values.orNull('note') } });
+          setOpen(false);
+        }}
+      />
+    </>
+  );
+}
+
+function FromFile({ id }: { id: string }) {
+  const cache = useQueryClient();
+  const say = useSay();
+  const [isOpen, setOpen] = useState(false);
+  const [failure, setFailure] = useState<string>();
+  const [isBusy, setBusy] = useState(false);
+  async function send(file: File | undefined) {
+    if (!file) return;
+    const form = new FormData();
+    form.set('file', file);
+    setBusy(true);
+    setFailure(undefined);
+    try {
+      await uploadTo('add_file_to_list', form, { id });
+      await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
+      say('The creators of the file are on the list.');
+      setOpen(false);
+    } catch (error) {
+      setFailure(error instanceof Error ? error.message : 'The file could not be read.');
+    } finally {
+      setBusy(false);
+    }
+  }
+  return (
+    <>
+      <Button needs="add_file_to_list" onPress={() => setOpen(true)}>
+        Add a CSV
+      </Button>
+      <Dialog
+        title="Add the creators of a CSV"
+        hint="Up to 20 MB, with a header row and a column pk or username."
+        isOpen={isOpen}
+        onClose={() => setOpen(false)}
+      >
+        <div className="field">
+          <label htmlFor="list-file">File</label>
+          <input
+            id="list-file"
+            type="file"
+            accept=".csv,text/csv"
+            disabled={isBusy}
+            onChange={({ target }) => void send(target.files?.[0])}
+          />
+        </div>
+        {isBusy && <p role="status">Reading the file …</p>}
+        {failure && (
+          <p className="problem" role="alert">
+            {failure}
+          </p>
+        )}
+      </Dialog>
+    </>
+  );
+}
+
+function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void }) {
+  const update = useChange('update_list', SHOWN);
+  const remove = useChange('delete_list', SHOWN);
+  return (
+    <>
+      <Link className="button" to="/directory" search={{ in_list: list.id }}>
+        Search in it
+      </Link>
+      <FromFile id={list.id} />
+      <Editor item={list} needs="update_list">
+        {({ item, isOpen, onClose }) => (
+          <FormDialog
+            title="Edit the list"
+            isOpen={isOpen}
+            onClose={onClose}
+            action="Save"
+            fields={fieldsOf(item)}
+            onSubmit={async (values) => {
+              const body = { name: values.text('name'), note: values.orNull('note') };
+              await update.mutateAsync({ params: { id: item.id }, body });
+              onClose();
+            }}
+          />
+        )}
+      </Editor>
+      <Confirm
+        needs="delete_list"
+        label="Delete"
+        title={`Delete “${list.name}”?`}
+        action="Delete"
+        onConfirm={async () => {
+          await remove.mutateAsync({ params: { id: list.id } });
+          onDeleted();
+        }}
+      >
+        <p>
+          The creators stay in the directory and on the roster. Saved searches that name the list fail from then on.
+        </p>
+      </Confirm>
+    </>
+  );
+}
+
+function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
+  const { data, error, refetch } = useCall('get_list', { params: { id } });
+  const rows = useRows('list_listed_creators', {}, { params: { id } });
+  const remove = useChange('remove_from_list', SHOWN);
+  const say = useSay();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [shown, setShown] = useState<Creator>();
+  const list = data?.data;
+  const keyOf = ({ pk }: Listed) => String(pk);
+  async function takeOff() {
+    try {
+      await remove.mutateAsync({ params: { id }, body: { pks: [...selected].map(Number) } });
+      setSelected(new Set());
+    } catch (thrown) {
+      say(thrown instanceof Error ? thrown.message : 'Something went wrong. Try again.');
+    }
+  }
+  const columns: readonly Column<Listed>[] = [
+    {
+      head: 'Creator',
+      cell: ({ creator, pk }) =>
+        creator ? (
+          <CreatorOpener of={creator} onOpen={() => setShown(creator)} />
+        ) : (
+          <span className="muted">No longer in the directory ({pk})</span>
+        ),
+    },
+    { head: 'Followers', cell: ({ creator }) => compact(creator?.follower_count), isNumber: true },
+    { head: 'Engagement', cell: ({ creator }) => percent(creator?.engagement_rate), isNumber: true, isWide: true },
+    { head: 'Category', cell: ({ creator }) => creator?.category ?? '–', isWide: true },
+    { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true },
+  ];
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!list) return <Loading rows={8} />;
+  return (
+    <>
+      <Link className="link" to="/lists">
+        All lists
+      </Link>
+      <PageHead title={list.name} hint={list.note}>
+        <ListActions list={list} onDeleted={onLeave} />
+      </PageHead>
+      <Table
+        caption="Creators on the list"
+        list={rows}
+        keyOf={keyOf}
+        selection={{ selected, onSelect: setSelected }}
+        columns={columns}
+        empty={
+          <Empty title="Nobody is on this list">
+            <p>Add creators from the directory, or a CSV of usernames.</p>
+            <Link className="button" to="/directory" search={{}}>
+              Search the directory
+            </Link>
+          </Empty>
+        }
+      />
+      {selected.size > 0 && (
+        <IfMay needs="remove_from_list">
+          <section className="bar" aria-label="Selected creators">
+            <strong>{number(selected.size)} selected</strong>
+            <div className="row">
+              <Button kind="quiet" onPress={() => setSelected(new Set())}>
+                Clear
+              </Button>
+              <Button isBusy={remove.isPending} onPress={() => void takeOff()}>
+                Take off the list
+              </Button>
+            </div>
+          </section>
+        </IfMay>
+      )}
+      <CreatorCard
+        creator={shown}
+        onClose={() => setShown(undefined)}
+        onOpen={setShown}
+        actions={shown && <AddToRoster of={[shown]} onDone={() => setShown(undefined)} />}
+      />
+    </>
+  );
+}
+
+export function Lists() {
+  const { get, set } = useFilters();
+  const list = get('list');
+  const rows = useRows('list_lists', {});
+  if (list !== undefined) return <OneList key={list} id={list} onLeave={() => set('list', '')} />;
+  const columns: readonly Column<List>[] = [
+    {
+      head: 'List',
+      cell: ({ id, name, note }) => (
+        <>
+          <Link className="link" to="/lists" search={{ list: id }}>
+            {name}
+          </Link>
+          {note && <span className="second">{note}</span>}
+        </>
+      ),
+    },
+    { head: 'Creators', cell: ({ creators }) => number(creators), isNumber: true },
+    { head: 'Changed', cell: ({ created_at, updated_at }) => <Ago at={updated_at ?? created_at} />, isWide: true },
+  ];
+  return (
+    <>
+      <PageHead
+        title="Lists"
+        hint="Creators of the directory that you collect. A search can include or exclude a list."
+      >
+        <NewList />
+      </PageHead>
+      <Table
+        caption="Lists"
+        list={rows}
+        columns={columns}
+        empty={
+          <Empty title="No lists yet">
+            <p>Choose creators in the directory and add them to a list, or create one and fill it from a CSV.</p>
+            <Link className="button" to="/directory" search={{}}>
+              Search the directory
+            </Link>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

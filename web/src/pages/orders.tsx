@@ -1,0 +1,161 @@
+import type { Query, Row } from '../call/call.ts';
+import { useCall, useRows } from '../call/use.ts';
+import { Download } from '../kit/download.tsx';
+import { everyOf } from '../kit/every.ts';
+import { CREATOR_FILTER, choiceOf, type Filter, Filters, LINK_FILTER, useFilters } from '../kit/filters.tsx';
+import { day, money, words } from '../kit/format.ts';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { ExplainDialog } from './explain.tsx';
+import { CreatorName } from './item-links.tsx';
+import { OrderImport } from './order-import.tsx';
+
+type Order = Row<'list_orders'>;
+
+const REASON: Readonly<Record<NonNullable<Order['reason']>, string>> = {
+  no_candidates: 'No code or click',
+  no_candidate_qualified: 'No code or click qualified',
+  test_order: 'Test order',
+  history: 'Past order',
+};
+const REASONS = everyOf<NonNullable<Order['reason']>>()([
+  ...(['no_candidates', 'no_candidate_qualified', 'test_order', 'history'] as const),
+]);
+const FLAGS = everyOf<Order['fraud_flags'][number]['code']>()([
+  ...(['self_referral', 'velocity', 'code_leak', 'disposable_address', 'forbidden_referrer'] as const),
+  ...(['refund_rate', 'returning_customer'] as const),
+]);
+
+const FILTERS: readonly Filter[] = [
+  {
+    ...{ name: 'attributed', label: 'Paid a creator', kind: 'select' },
+    options: [
+      ['true', 'Yes'],
+      ['false', 'No'],
+    ],
+  },
+  {
+    ...{ name: 'customer', label: 'Customer', kind: 'select' },
+    options: [
+      ['new', 'New'],
+      ['returning', 'Returning'],
+    ],
+  },
+  CREATOR_FILTER,
+  { name: 'order_id', label: 'Order', kind: 'text' },
+];
+
+const MORE: readonly Filter[] = [
+  LINK_FILTER,
+  {
+    ...{ name: 'reason', label: 'Why it paid nobody', kind: 'select' },
+    options: REASONS.map((reason) => [reason, REASON[reason]]),
+  },
+  { name: 'flag', label: 'Fraud flag', kind: 'select', options: FLAGS.map((flag) => [flag, words(flag)]) },
+  { name: 'min_amount', label: 'Amount from', kind: 'number' },
+  { name: 'currency', label: 'Currency', kind: 'text' },
+  { name: 'from', label: 'From', kind: 'date' },
+  { name: 'to', label: 'To', kind: 'date' },
+];
+
+/** The order's filters in the address. A least amount is in the brand's currency unless another is chosen. */
+function useOrderQuery(): Query<'list_orders'> {
+  const { get } = useFilters();
+  const own = useCall('get_session').data?.data.brand.currency;
+  const attributed = choiceOf(get('attributed'), ['true', 'false']);
+  const least = Number(get('min_amount') ?? '');
+  const currency = get('currency')?.toUpperCase();
+  return {
+    ...{ sort: choiceOf(get('sort'), ['newest', 'oldest', 'amount']) ?? 'newest' },
+    ...{ creator_email: get('creator_email'), order_id: get('order_id'), link_id: get('link_id') },
+    ...{ customer: choiceOf(get('customer'), ['new', 'returning']), from: get('from'), to: get('to') },
+    ...{ integration_id: get('integration_id'), reason: choiceOf(get('reason'), REASONS) },
+    flag: choiceOf(get('flag'), FLAGS),
+    attributed: attributed === undefined ? undefined : attributed === 'true',
+    ...(least > 0 ? { min_amount: least, currency: currency ?? own } : { currency }),
+  };
+}
+
+/** Every order that stores reported. One that is opened explains whom it paid, and why. */
+export function Orders() {
+  const opened = useOpened();
+  const importing = useDialog('import');
+  const query = useOrderQuery();
+  const list = useRows('list_orders', query);
+  const stores = useCall('list_affiliate_stores', { query: { limit: 100 } });
+  const names = new Map(stores.data?.data.map(({ id, name }) => [id, name]));
+  const columns: readonly Column<Order>[] = [
+    {
+      head: 'Order',
+      cell: ({ id, order_id, source, integration_id, ...creator }) => (
+        <>
+          <button type="button" className="link order-id" onClick={() => opened.open(id)}>
+            {order_id}
+          </button>
+          <span className="second">{names.get(integration_id) ?? words(source)}</span>
+          <div className="narrow">
+            <span className="second">{creator.creator_email !== null && <CreatorName of={creator} />}</span>
+          </div>
+        </>
+      ),
+    },
+    {
+      head: 'Creator',
+      cell: ({ reason, ...creator }) =>
+        reason === null ? <CreatorName of={creator} /> : <span className="muted">{REASON[reason]}</span>,
+      isWide: true,
+    },
+    { head: 'Customer', cell: ({ customer }) => (customer === null ? '–' : words(customer)), isWide: true },
+    {
+      ...{ head: 'Amount', isNumber: true, largest: { by: 'amount', isOn: query.sort === 'amount' } },
+      cell: ({ amount, currency }) => money(amount, currency),
+    },
+    {
+      head: 'Commission',
+      cell: ({ commission, currency }) => money(commission, currency),
+      isNumber: true,
+      isWide: true,
+    },
+    {
+      head: 'Status',
+      cell: ({ status, paid_at, cancelled_at, fraud_flags }) => (
+        <>
+          <Badge state={status ?? (cancelled_at ? 'cancelled' : paid_at ? 'paid' : 'unpaid')} />
+          {fraud_flags.length > 0 && (
+            <span className="second">{fraud_flags.map(({ code }) => words(code)).join(', ')}</span>
+          )}
+        </>
+      ),
+    },
+    { head: 'Ordered', cell: ({ occurred_at }) => day(occurred_at), isWide: true, isOrder: true },
+  ];
+  return (
+    <>
+      <PageHead title="Orders" hint="Every order of your stores. Open one to see whom it paid, and why.">
+        <Download id="list_orders" query={query} name="orders.csv" />
+        <Button needs="report_orders" onPress={importing.open}>
+          Import past orders
+        </Button>
+      </PageHead>
+      <Filters
+        of={FILTERS}
+        more={[
+          {
+            ...{ name: 'integration_id', label: 'Store', kind: 'select' },
+            options: (stores.data?.data ?? []).map(({ id, name }) => [id, name]),
+          },
+          ...MORE,
+        ]}
+      />
+      <Table
+        caption="Orders"
+        list={list}
+        columns={columns}
+        empty={<Empty title="No orders here">They appear when a store reports them.</Empty>}
+      />
+      <ExplainDialog order={opened.id} onClose={opened.close} />
+      <OrderImport isOpen={importing.isOpen} onClose={importing.close} />
+    </>
+  );
+}

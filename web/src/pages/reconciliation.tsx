@@ -1,0 +1,398 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Answer, CallError, uploadTo } from '../call/call.ts';
+import { isRecord } from '../call/check.ts';
+import { useAll, useCall, useChange, useRows } from '../call/use.ts';
+import { readCsv } from '../kit/csv.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
+import { type Field, FieldRow, FormDialog, type Values } from '../kit/form.tsx';
+import { ago, number, time } from '../kit/format.ts';
+import { FollowedJob, type Job } from '../kit/job.tsx';
+import { useDialog, useOpened } from '../kit/opened.ts';
+import { Badge, Button, Card, Empty, Facts, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+/** Each difference in words. */
+const FINDINGS = [
+  ['missing_here', 'Missing here'],
+  ['missing_there', 'Missing at the store'],
+  ['amount', 'Other amount'],
+  ['currency', 'Other currency'],
+  ['refunded_but_paid', 'Refunded, but paid'],
+  ['cancelled_but_paid', 'Cancelled, but paid'],
+  ['unread', 'Could not be read'],
+] as const;
+type Finding = (typeof FINDINGS)[number][0];
+const KINDS: readonly Finding[] = FINDINGS.map(([kind]) => kind);
+const LABELS = new Map<string, string>(FINDINGS);
+
+/** What a column of a file may be. */
+const ROLES = [
+  ['order_id', 'Order id'],
+  ['currency', 'Currency'],
+  ['amount', 'Goods after discounts'],
+  ['total', 'Total'],
+  ['shipping', 'Shipping'],
+  ['taxes', 'Taxes'],
+  ['fees', 'Fees'],
+  ['refunded', 'Refunded'],
+  ['cancelled_at', 'Cancelled at'],
+  ['status', 'Status'],
+] as const;
+
+/** A header row is no longer. */
+const HEADER_BYTES = 64 * 1024;
+
+interface Difference {
+  finding: Finding;
+  order_id: string;
+  currency_here: string | null;
+  currency_there: string | null;
+  amount_here: string | null;
+  amount_there: string | null;
+  refunded_here: string | null;
+  refunded_there: string | null;
+  commission: string | null;
+  commission_status: string | null;
+  creator_email: string | null;
+}
+
+type Found = Record<Finding | 'matched', number> & {
+  store: string;
+  columns: Record<string, string> | null;
+  from: string | null;
+  until: string | null;
+  plan_id: string | null;
+  differences: readonly Difference[];
+};
+
+const isFound = (result: unknown): result is Found =>
+  isRecord(result) && typeof result.matched === 'number' && Array.isArray(result.differences);
+
+interface AmountProps {
+  of: string | null;
+  refunded: string | null;
+  currency: string | null;
+}
+
+function Amount({ of, refunded, currency }: AmountProps) {
+  if (of === null) return <>–</>;
+  return (
+    <>
+      {`${of} ${currency ?? ''}`}
+      {Number(refunded ?? 0) > 0 && <span className="second">{refunded} refunded</span>}
+    </>
+  );
+}
+
+const COLUMNS: readonly Column<Difference>[] = [
+  {
+    head: 'Difference',
+    cell: ({ finding, order_id }) => (
+      <>
+        {LABELS.get(finding)}
+        <span className="second">Order {order_id}</span>
+      </>
+    ),
+  },
+  {
+    ...{ head: 'Here', isNumber: true },
+    cell: (row) => <Amount of={row.amount_here} refunded={row.refunded_here} currency={row.currency_here} />,
+  },
+  {
+    ...{ head: 'At the store', isNumber: true },
+    cell: (row) => <Amount of={row.amount_there} refunded={row.refunded_there} currency={row.currency_there} />,
+  },
+  {
+    ...{ head: 'Commission', isWide: true },
+    cell: ({ commission, commission_status: status, currency_here: currency, creator_email: email }) =>
+      commission !== null && (
+        <>
+          {`${commission} ${currency ?? ''} `}
+          {status !== null && <Badge state={status} />}
+          <span className="second">{email}</span>
+        </>
+      ),
+  },
+];
+
+/** Offers to read the store again, which repairs what it lists differently. */
+function Repair({ id, of }: { id: string; of: Found }) {
+  const { data } = useCall('get_plan', { params: { id } });
+  const apply = useChange('apply_plan', ['get_plan', 'list_plans']);
+  const say = useSay();
+  const status = data?.data.status;
+  if (status === 'applied')
+    return <p className="note-box">The store is being read again. Compare once more in a few minutes.</p>;
+  if (status !== 'open') return null;
+  return (
+    <div>
+      <Confirm
+        needs="apply_plan"
+        label="Read the store again"
+        title={`Read the orders of ${of.store} again?`}
+        action="Read the store again"
+        isDanger={false}
+        onConfirm={async () => {
+          await apply.mutateAsync({ params: { id }, body: {} });
+          say('The store is being read again.');
+        }}
+      >
+        <p>
+          What the store lists is recorded as its webhooks would have reported it: missing orders, amounts, refunds and
+          cancellations. It goes 60 days back, and takes a few minutes.
+        </p>
+      </Confirm>
+    </div>
+  );
+}
+
+function Differences({ of: { result, files } }: { of: Job }) {
+  const { get } = useFilters();
+  if (!isFound(result)) return null;
+  const chosen = choiceOf(get('finding'), KINDS);
+  const rows = result.differences.filter(({ finding }) => chosen === undefined || finding === chosen);
+  const all = KINDS.filter((kind) => chosen === undefined || kind === chosen).reduce(
+    (sum, kind) => sum + result[kind],
+    0,
+  );
+  const { columns, from, until, plan_id: plan } = result;
+  return (
+    <div className="stack">
+      <Stats>
+        <Stat label="Matched" value={number(result.matched)} />
+        {FINDINGS.map(
+          ([kind, label]) => result[kind] > 0 && <Stat key={kind} label={label} value={number(result[kind])} />,
+        )}
+      </Stats>
+      <Facts
+        of={[
+          ['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`],
+          ...(columns === null
+            ? []
+            : [
+                [
+                  'Columns',
+                  ROLES.flatMap(([role, label]) =>
+                    columns[role] === undefined ? [] : `${label}: ${columns[role]}`,
+                  ).join('; '),
+                ] as const,
+              ]),
+        ]}
+      />
+      {plan !== null && <Repair id={plan} of={result} />}
+      {result.differences.length === 0 ? (
+        <Empty title="No differences">Every order matches.</Empty>
+      ) : (
+        <>
+          <Filters
+            of={[
+              {
+                name: 'finding',
+                label: 'Difference',
+                kind: 'select',
+                options: FINDINGS.filter(([kind]) => result[kind] > 0),
+              },
+            ]}
+            label="Differences"
+            saved={false}
+          />
+          <PlainTable
+            caption="Differences"
+            rows={rows}
+            columns={COLUMNS}
+            keyOf={(row) => `${row.finding} ${row.order_id}`}
+          />
+          {rows.length < all && (
+            <p className="hint">{`The first ${number(rows.length)} of ${number(all)}. The files have all.`}</p>
+          )}
+        </>
+      )}
+      <ul className="plain">
+        {files.map(
+          ({ number: place, name, url }) =>
+            url !== null && (
+              <li key={place}>
+                <a href={url}>{name}</a>
+              </li>
+            ),
+        )}
+      </ul>
+    </div>
+  );
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+
+/** What was compared. */
+function sourceOf({ request }: Job): string {
+  if (textOf(request.file) !== '') return textOf(request.file);
+  return `${time(textOf(request.from))} to ${time(textOf(request.until))}`;
+}
+
+const differencesIn = ({ result }: Job) =>
+  isFound(result) ? number(KINDS.reduce((sum, kind) => sum + result[kind], 0)) : '–';
+
+function Comparisons({ onOpen, nameOf }: { onOpen: (id: string) => void; nameOf: (id: string) => string }) {
+  const list = useRows('list_jobs', { kind: 'reconciliation' });
+  const columns: readonly Column<Job>[] = [
+    {
+      head: 'Compared with',
+      cell: (job) => (
+        <Opener onOpen={() => onOpen(job.id)} second={nameOf(textOf(job.request.integration_id))}>
+          {sourceOf(job)}
+        </Opener>
+      ),
+    },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { ...{ head: 'Differences', isNumber: true }, cell: differencesIn },
+    { ...{ head: 'Started', isWide: true }, cell: ({ created_at }) => ago(created_at) },
+  ];
+  return (
+    <Table
+      caption="Comparisons"
+      list={list}
+      columns={columns}
+      empty={
+        <Empty title="No comparisons yet">
+          Send the store’s export of a month’s orders, before you pay its commissions.
+        </Empty>
+      }
+    />
+  );
+}
+
+/** The headers of a file, which may have any separator. */
+async function headersOf(file: File): Promise<string[]> {
+  const [line = ''] = (await file.slice(0, HEADER_BYTES).text()).split(/\r?\n/, 1);
+  const [headers = []] = readCsv(line.includes('\t') && !line.includes(',') ? line.replaceAll('\t', ',') : line);
+  return headers.map((header) => header.trim()).filter(Boolean);
+}
+
+/** Which header is what. Columns without a choice are recognized by their names. */
+function Columns({ headers }: { headers: readonly string[] }) {
+  const options = [['', 'By its name'], ...headers.map((header) => [header, header] as const)] as const;
+  const fields = ROLES.map(([role, label]): Field => ({ name: `column_${role}`, label, kind: 'select', options }));
+  return (
+    <fieldset className="group">
+      <legend>Columns, where their names are not recognized</legend>
+      {fields.map((field) => (
+        <FieldRow key={field.name} field={field} />
+      ))}
+    </fieldset>
+  );
+}
+
+function columnsIn(values: Values): string | undefined {
+  const named = ROLES.flatMap(([role]) => {
+    const header = values.some(`column_${role}`);
+    return header === undefined ? [] : [[role, header] as const];
+  });
+  return named.length === 0 ? undefined : JSON.stringify(Object.fromEntries(named));
+}
+
+/** What is wrong with the file or its columns, which no other field shows. */
+function ofFile(error: unknown): unknown {
+  const problems = error instanceof CallError ? error.problems : [];
+  const found = problems.find(({ field }) => field === 'file' || field === 'columns');
+  return found ? new Error(`The ${found.field} ${found.message}`) : error;
+}
+
+type Stores = readonly { id: string; name: string }[];
+
+function CompareDialog({
+  stores,
+  onStarted,
+  ...dialog
+}: {
+  stores: Stores;
+  isOpen: boolean;
+  onClose: () => void;
+  onStarted: (id: string) => void;
+}) {
+  const read = useChange('create_reconciliation', ['list_jobs']);
+  const cache = useQueryClient();
+  const [file, setFile] = useState<File>();
+  const [headers, setHeaders] = useState<readonly string[]>([]);
+
+  async function send(values: Values): Promise<Answer<'create_reconciliation'>> {
+    const fields = { integration_id: values.some('integration_id'), from: values.some('from'), to: values.some('to') };
+    if (!file) return await read.mutateAsync({ body: fields });
+    const form = new FormData();
+    for (const [name, value] of Object.entries({ ...fields, columns: columnsIn(values) })) {
+      if (value !== undefined) form.set(name, value);
+    }
+    form.set('file', file);
+    const answer = await uploadTo('create_reconciliation', form).catch((error: unknown) => {
+      throw ofFile(error);
+    });
+    await cache.invalidateQueries({ queryKey: ['list_jobs'] });
+    return answer;
+  }
+
+  return (
+    <FormDialog
+      {...dialog}
+      title="Compare with a store"
+      hint="Send the store’s export of orders as CSV, up to 200 MB. Without a file, a connected store’s orders of a period are read from it."
+      action="Compare"
+      fields={[
+        {
+          ...{ name: 'integration_id', label: 'Store', kind: 'select', isRequired: true },
+          options: stores.map(({ id, name }) => [id, name] as const),
+        },
+        { name: 'from', label: 'From', kind: 'date', hint: 'Of a file, by default, from its first known order.' },
+        { name: 'to', label: 'To', kind: 'date' },
+      ]}
+      onSubmit={async (values) => {
+        const { data } = await send(values);
+        setFile(undefined);
+        setHeaders([]);
+        onStarted(data.id);
+      }}
+    >
+      <div className="field">
+        <label htmlFor="store-export">
+          File <span className="optional">optional</span>
+        </label>
+        <input
+          id="store-export"
+          type="file"
+          accept=".csv,text/csv"
+          onChange={({ target }) => {
+            const chosen = target.files?.[0];
+            setFile(chosen);
+            if (chosen) void headersOf(chosen).then(setHeaders);
+            else setHeaders([]);
+          }}
+        />
+      </div>
+      {headers.length > 0 && <Columns headers={headers} />}
+    </FormDialog>
+  );
+}
+
+/** Compares a store's orders with ours, before a month's commissions are paid. */
+export function Reconciliation() {
+  const { id, open, close } = useOpened();
+  const dialog = useDialog('compare');
+  const stores = useAll('list_affiliate_stores', {}).data ?? [];
+  return (
+    <>
+      <PageHead title="Reconciliation" hint="Compare a store’s orders with ours before you pay a month’s commissions.">
+        <Button needs="create_reconciliation" kind="primary" onPress={dialog.open}>
+          Compare
+        </Button>
+      </PageHead>
+      {id !== undefined && (
+        <Card title="Comparison" action={<Button onPress={close}>Close</Button>}>
+          <FollowedJob id={id} noun="comparison" done={(job) => <Differences of={job} />} />
+        </Card>
+      )}
+      <Comparisons onOpen={open} nameOf={(store) => stores.find((one) => one.id === store)?.name ?? ''} />
+      <CompareDialog stores={stores} isOpen={dialog.isOpen} onClose={dialog.close} onStarted={open} />
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { words } from '../kit/format.ts';
+import { CampaignLink, CreatorLink } from './item-links.tsx';
+
+const PAGES = [
+  '/agents',
+  '/applications',
+  '/assets',
+  '/briefs',
+  '/commissions',
+  '/content',
+  '/contracts',
+  '/conversations',
+  '/deliverables',
+  '/directory',
+  '/disputes',
+  '/keys',
+  '/links',
+  '/lists',
+  '/orders',
+  '/payouts',
+  '/people',
+  '/settings',
+  '/shipments',
+  '/statements',
+  '/stores',
+  '/webhooks',
+] as const;
+
+interface Kind {
+  name: string;
+  page?: (typeof PAGES)[number];
+  /** The page's parameter that opens the record. */
+  opens?: string;
+}
+
+/** Kinds of records by the letters that their ids begin with, in the order of their names. */
+export const KINDS: Readonly<Record<string, Kind>> = {
+  key: { name: 'API key', page: '/keys' },
+  app: { name: 'Application', page: '/applications', opens: 'open' },
+  brd: { name: 'Brand', page: '/settings' },
+  brf: { name: 'Brief', page: '/briefs', opens: 'open' },
+  cmp: { name: 'Campaign' },
+  com: { name: 'Commission', page: '/commissions' },
+  ctr: { name: 'Contract', page: '/contracts', opens: 'open' },
+  cnv: { name: 'Conversation', page: '/conversations', opens: 'open' },
+  cst: { name: 'Cost' },
+  crt: { name: 'Creator' },
+  dlv: { name: 'Deliverable', page: '/deliverables', opens: 'open' },
+  dsp: { name: 'Dispute', page: '/disputes', opens: 'open' },
+  ast: { name: 'File', page: '/assets', opens: 'open' },
+  fld: { name: 'Folder', page: '/assets', opens: 'folder' },
+  lnk: { name: 'Link or code', page: '/links', opens: 'open' },
+  lst: { name: 'List', page: '/lists', opens: 'list' },
+  ord: { name: 'Order', page: '/orders' },
+  psk: { name: 'Passkey', page: '/settings' },
+  pay: { name: 'Payout', page: '/payouts', opens: 'open' },
+  per: { name: 'Person', page: '/people' },
+  cnt: { name: 'Post', page: '/content', opens: 'open' },
+  rst: { name: 'Roster entry' },
+  ssr: { name: 'Saved search', page: '/directory' },
+  shp: { name: 'Shipment', page: '/shipments', opens: 'open' },
+  stm: { name: 'Statement', page: '/statements', opens: 'open' },
+  int: { name: 'Store', page: '/stores' },
+  whk: { name: 'Webhook', page: '/webhooks', opens: 'open' },
+};
+
+export const kindOf = (id: string): string => KINDS[id.slice(0, 3)]?.name ?? 'Record';
+
+interface RecordLinkProps {
+  id: string;
+  children: ReactNode;
+  /** Whether it still exists. */
+  isThere: boolean;
+}
+
+/** Leads to the record with this id, or to the page that lists it. */
+export function RecordLink({ id, children, isThere }: RecordLinkProps) {
+  const prefix = id.slice(0, 3);
+  const { page, opens } = KINDS[prefix] ?? {};
+  if (!isThere) return children;
+  if (prefix === 'cmp') return <CampaignLink id={id}>{children}</CampaignLink>;
+  if (prefix === 'crt' || prefix === 'rst') return <CreatorLink id={id}>{children}</CreatorLink>;
+  if (page === undefined) return children;
+  return (
+    <Link to={page} search={opens === undefined ? {} : { [opens]: id }}>
+      {children}
+    </Link>
+  );
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  ...{ accept: 'Accepted', add: 'Added', apply: 'Applied', approve: 'Approved', complete: 'Completed' },
+  ...{ connect: 'Connected', create: 'Created', delete: 'Deleted', disconnect: 'Disconnected', end: 'Ended' },
+  ...{ expire: 'Expired', invite: 'Invited', mark: 'Marked', merge: 'Merged', move: 'Moved', pay: 'Paid' },
+  ...{ profile: 'Looked up', read: 'Read', recover: 'Recovered', refresh: 'Refreshed', remove: 'Removed' },
+  ...{ report: 'Reported', request: 'Requested', resend: 'Sent again', retry: 'Tried again', review: 'Reviewed' },
+  ...{ revoke: 'Revoked', rotate: 'Rotated', save: 'Saved', send: 'Sent', set: 'Set', settle: 'Settled' },
+  ...{ share: 'Shared', test: 'Tested', track: 'Tracked', update: 'Changed', upload: 'Uploaded', void: 'Voided' },
+};
+
+/** What creators do on the pages that mails lead to. */
+const ON_PAGES: Readonly<Record<string, string>> = {
+  apply: 'Applied to the campaign',
+  page_brief: 'Opened the brief',
+  page_confirm: 'Confirmed the application',
+  page_parcel: 'Answered about the parcel',
+  page_sign: 'Opened or signed the contract',
+  page_statement: 'Answered the statement',
+  page_talk: 'Wrote in the conversation',
+  page_work: 'Worked on the deliverable',
+};
+
+export const isOnPage = (operation: string) => operation in ON_PAGES;
+
+/** An operation as something that happened: "Changed campaign" for `update_campaign`. */
+export function doneText(operation: string): string {
+  const [verb = '', ...rest] = operation.split('_');
+  const done = DONE[verb];
+  if (operation === 'first_owner') return 'Added the first owner';
+  if (operation === 'ingest') return 'Received from the store';
+  return ON_PAGES[operation] ?? (done === undefined ? words(operation) : [done, ...rest].join(' '));
+}

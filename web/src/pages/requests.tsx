@@ -1,0 +1,134 @@
+import { useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useAll, useCall } from '../call/use.ts';
+import { useCursor } from '../kit/cursor.tsx';
+import { Dialog } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { Filters, useFilters } from '../kit/filters.tsx';
+import { number, words } from '../kit/format.ts';
+import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, PlainTable } from '../kit/table.tsx';
+import { BothTimes, Time } from '../kit/time.tsx';
+import { KeyCalls, KeySearches } from './key-calls.tsx';
+
+type KeyRequest = Row<'list_requests'>;
+
+const STATUSES = [
+  ['2xx', 'Succeeded'],
+  ['4xx', 'Refused (4xx)'],
+  ['402', 'Out of credits (402)'],
+  ['422', 'Invalid (422)'],
+  ['429', 'Too many calls (429)'],
+  ['5xx', 'Failed (5xx)'],
+] as const;
+
+const keyOf = ({ request_id, at, ms }: KeyRequest) => `${request_id} ${at} ${ms}`;
+const nameOf = ({ operation }: KeyRequest) => (operation === null ? 'Unknown path' : words(operation));
+
+function columnsOf(open: (row: KeyRequest) => void): readonly Column<KeyRequest>[] {
+  return [
+    {
+      head: 'Operation',
+      cell: (row) => (
+        <Opener onOpen={() => open(row)} second={<Time at={row.at} />}>
+          {nameOf(row)}
+        </Opener>
+      ),
+    },
+    { head: 'Key', cell: ({ key_name, key_id }) => key_name ?? key_id, isWide: true },
+    {
+      head: 'Status',
+      cell: ({ status, code }) => (
+        <>
+          {status}
+          {code !== null && <span className="second">{words(code.toLowerCase())}</span>}
+        </>
+      ),
+    },
+    { head: 'Results', cell: ({ results }) => number(results), isNumber: true, isWide: true },
+    { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true },
+    { head: 'ms', cell: ({ ms }) => number(ms), isNumber: true, isWide: true },
+  ];
+}
+
+type Query = Record<'key' | 'operation' | 'status' | 'request_id' | 'from' | 'to', string | undefined>;
+
+/** Newest first, a hundred at a time. */
+function Pages({ query }: { query: Query }) {
+  const { after, pager } = useCursor();
+  const [opened, setOpened] = useState<KeyRequest>();
+  const { data, error, refetch } = useCall('list_requests', { query: { ...query, after } });
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading rows={8} />;
+  if (data.data.length === 0 && after === undefined)
+    return <Empty title="No calls here">Calls are kept for 14 days, and appear within seconds.</Empty>;
+  return (
+    <>
+      <PlainTable caption="API requests" rows={data.data} keyOf={keyOf} columns={columnsOf(setOpened)} />
+      {pager(data.next_after)}
+      <Dialog
+        title={opened ? nameOf(opened) : ''}
+        isOpen={opened !== undefined}
+        onClose={() => setOpened(undefined)}
+        isSide
+      >
+        {opened && <Details of={opened} />}
+      </Dialog>
+    </>
+  );
+}
+
+function Details({ of }: { of: KeyRequest }) {
+  const { search } = of;
+  return (
+    <Facts
+      of={[
+        ['Request id', <code key="id">{of.request_id}</code>],
+        ['When', <BothTimes key="when" at={of.at} />],
+        ['Key', of.key_name ?? of.key_id],
+        ['Status', of.code === null ? String(of.status) : `${of.status} ${of.code}`],
+        ['Credits', number(of.credits)],
+        ['Duration', `${number(of.ms)} ms`],
+        ['Results', number(of.results)],
+        ['Search', search && words(search.kind)],
+        ['Filters', search && (search.filters.join(', ') || 'None')],
+        ['Fingerprint', search && <code key="fingerprint">{search.fingerprint}</code>],
+      ]}
+    />
+  );
+}
+
+export function Requests() {
+  const { get } = useFilters();
+  const keys = useAll('list_keys', {});
+  const query: Query = {
+    ...{ key: get('key'), operation: get('operation'), status: get('status'), request_id: get('request_id') },
+    ...{ from: get('from'), to: get('to') },
+  };
+  return (
+    <>
+      <PageHead
+        title="API requests"
+        hint="What your keys called in the last 14 days. Names of filters are kept, what was searched for is not."
+      >
+        <Download id="list_requests" query={query} name="requests.csv" />
+      </PageHead>
+      <Filters
+        of={[
+          {
+            ...{ name: 'key', label: 'Key', kind: 'select' },
+            options: (keys.data ?? []).map(({ id, name, masked }) => [id, `${name} ${masked}`]),
+          },
+          { name: 'status', label: 'Status', kind: 'select', options: STATUSES },
+          { name: 'operation', label: 'Operation', kind: 'text' },
+          { name: 'request_id', label: 'Request id', kind: 'text' },
+          { name: 'from', label: 'From', kind: 'date' },
+          { name: 'to', label: 'To', kind: 'date' },
+        ]}
+      />
+      <Pages key={JSON.stringify(query)} query={query} />
+      <KeyCalls />
+      <KeySearches />
+    </>
+  );
+}

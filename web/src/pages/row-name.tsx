@@ -1,0 +1,37 @@
+import { Link } from '@tanstack/react-router';
+import { month, words } from '../kit/format.ts';
+import { CampaignLink, CreatorLink } from './item-links.tsx';
+
+type By = 'creator' | 'campaign' | 'link' | 'store' | 'month';
+
+/** Rows without a key, by what they lack. */
+const NONE: Readonly<Record<By, string>> = {
+  creator: 'No creator',
+  campaign: 'No campaign',
+  link: 'No link or code',
+  store: 'No store',
+  month: 'No month',
+};
+
+/** The head of their column. */
+export const headOf = (by: By): string => (by === 'link' ? 'Link or code' : words(by));
+
+interface RowNameProps {
+  by: By;
+  of: { key: string | null; label: string | null };
+}
+
+/** What a row of figures is about; it leads there. */
+export function RowName({ by, of: { key, label } }: RowNameProps) {
+  if (key === null) return <span className="muted">{NONE[by]}</span>;
+  const name = label ?? key;
+  if (by === 'creator') return <CreatorLink id={key}>{name}</CreatorLink>;
+  if (by === 'campaign') return <CampaignLink id={key}>{name}</CampaignLink>;
+  if (by === 'month') return month(key);
+  if (by === 'store') return name;
+  return (
+    <Link to="/links" search={{ open: key }}>
+      {name}
+    </Link>
+  );
+}

@@ -1,0 +1,49 @@
+import { lazy, Suspense } from 'react';
+import type { Query } from '../call/call.ts';
+import { useCall } from '../call/use.ts';
+import { money } from '../kit/format.ts';
+import { Failure, Loading } from '../kit/parts.tsx';
+import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+
+const Chart = lazy(() => import('../kit/chart.tsx'));
+
+interface TrendProps {
+  /** Whose sales: everyone's by default. */
+  only?: Query<'get_analytics'>;
+  days: number;
+  granularity: 'day' | 'week';
+}
+
+/** The figures of the last days, and those of the same length before. Days are in UTC. */
+export function useTrend({ only = {}, days, granularity }: TrendProps) {
+  const today = Date.parse(dayOf(Date.now()));
+  // A week that has just begun would look like a fall.
+  const last = granularity === 'day' ? today : today - (new Date(today).getUTCDay() || 7) * DAY_MS;
+  const period = (daysAgo: number) => ({
+    from: dayOf(last - (daysAgo + days - 1) * DAY_MS),
+    to: dayOf(last - daysAgo * DAY_MS),
+  });
+  const now = useCall('get_analytics', { query: { ...only, ...period(0), granularity } });
+  const was = useCall('get_analytics', { query: { ...only, ...period(days), granularity } });
+  return { now, was };
+}
+
+/** Sales of the last days in the brand's currency, beside those before. */
+export function SalesTrend(props: TrendProps) {
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const { now, was } = useTrend(props);
+  if (now.error) return <Failure error={now.error} again={() => void now.refetch()} />;
+  if (!now.data || was.isPending) return <Loading rows={6} />;
+  const isCompared = was.data?.trends.some(({ revenue }) => revenue !== 0) ?? false;
+  const earlier = isCompared ? was.data?.trends : undefined;
+  return (
+    <Suspense fallback={<Loading rows={6} />}>
+      <Chart
+        label="Sales"
+        points={now.data.trends.map(({ date, revenue }, i) => ({ date, value: revenue, was: earlier?.[i]?.revenue }))}
+        show={(value) => money(value, currency)}
+        currency={currency}
+      />
+    </Suspense>
+  );
+}

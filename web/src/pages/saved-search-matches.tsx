@@ -1,0 +1,97 @@
+import { Link } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange } from '../call/use.ts';
+import { Dialog } from '../kit/dialog.tsx';
+import { compact, day, number, percent } from '../kit/format.ts';
+import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
+import { PlainTable } from '../kit/table.tsx';
+import { AddToList } from './add-to-list.tsx';
+import { type Creator, CreatorCard, CreatorOpener, nameOf } from './directory-creator.tsx';
+import { AddToRoster } from './directory-roster.tsx';
+
+/** As many as one look-up takes. */
+const AT_ONCE = 100;
+const START = '0';
+
+/** The creators who began to match a saved search since the person last looked, or all of them. */
+export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; onClose: () => void }) {
+  const { id, name, unseen, seen_after } = of;
+  // Kept while the dialog is open, because looking marks them as seen.
+  const [isNew, setNew] = useState(unseen > 0);
+  const [after, setAfter] = useState(unseen > 0 ? seen_after : START);
+  const [shown, setShown] = useState<Creator>();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const see = useChange('mark_saved_search_seen', ['list_saved_searches']);
+  const { mutate } = see;
+  const found = useCall('list_saved_search_matches', { params: { id }, query: { after, limit: AT_ONCE } });
+  const matches = found.data?.data ?? [];
+  const next = found.data?.next_after;
+  const cards = useCall(
+    'search_creators',
+    { query: { pks: matches.map(({ pk }) => pk).join(',') } },
+    { enabled: matches.length > 0 },
+  );
+  useEffect(() => {
+    if (next !== undefined && Number(next) > Number(seen_after)) mutate({ params: { id }, body: { after: next } });
+  }, [id, next, seen_after, mutate]);
+  const times = new Map(matches.map(({ pk, first_matched_at }) => [pk, first_matched_at]));
+  const rows = (cards.data?.data ?? []).filter(({ pk }) => times.has(pk));
+  const error = found.error ?? cards.error;
+  const isLoading = !error && (!found.data || (matches.length > 0 && rows.length === 0));
+  const pks = [...chosen].map(Number);
+  return (
+    <Dialog
+      title={name}
+      hint={isNew ? 'Who began to match since you last looked.' : 'Everyone who began to match since it was saved.'}
+      isOpen
+      onClose={onClose}
+      isSide
+    >
+      {error && <Failure error={error} again={() => void found.refetch()} />}
+      {isLoading && <Loading rows={6} />}
+      {found.data && matches.length === 0 && <Empty title="Nobody is new" />}
+      {rows.length > 0 && (
+        <PlainTable
+          caption="New creators"
+          rows={rows}
+          keyOf={({ pk }) => String(pk)}
+          selection={{ selected: chosen, onSelect: setChosen, nameOf }}
+          columns={[
+            { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setShown(row)} /> },
+            { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
+            {
+              ...{ head: 'Engagement', isNumber: true, isWide: true },
+              cell: ({ engagement_rate }) => percent(engagement_rate),
+            },
+            { head: 'Found', cell: ({ pk }) => day(times.get(pk)), isWide: true },
+          ]}
+        />
+      )}
+      <div className="popup-foot">
+        {isNew && after !== START && (
+          <Button
+            onPress={() => {
+              setNew(false);
+              setAfter(START);
+            }}
+          >
+            Show all
+          </Button>
+        )}
+        {found.data?.has_more && next !== undefined && <Button onPress={() => setAfter(next)}>Show more</Button>}
+        <Link className="button" to="/directory" search={of.filters} onClick={onClose}>
+          Run the search
+        </Link>
+        {chosen.size > 0 && (
+          <>
+            <strong>{number(chosen.size)} chosen</strong>
+            <AddToList pks={pks} onDone={() => setChosen(new Set())} />
+            <AddToRoster of={rows.filter(({ pk }) => chosen.has(String(pk)))} onDone={() => setChosen(new Set())} />
+          </>
+        )}
+      </div>
+      <CreatorCard creator={shown} onClose={() => setShown(undefined)} onOpen={setShown} actions={null} />
+    </Dialog>
+  );
+}

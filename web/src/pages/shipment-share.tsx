@@ -1,0 +1,70 @@
+import { useState } from 'react';
+import type { Answer } from '../call/call.ts';
+import { useChange } from '../call/use.ts';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { campaignField, Form } from '../kit/form.tsx';
+import { Copy } from '../kit/parts.tsx';
+import { useSay } from '../kit/toast.tsx';
+
+type Made = Answer<'share_shipments'>;
+
+/** Creates a public page of the parcels, for those who pack them. */
+export function ShareDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
+  const share = useChange('share_shipments', []);
+  const revoke = useChange('revoke_shipment_share', []);
+  const say = useSay();
+  const [made, setMade] = useState<Made>();
+  const close = () => {
+    setMade(undefined);
+    onClose();
+  };
+  return (
+    <Dialog
+      title="Share a page of the parcels"
+      hint="Anyone with the address sees the state of each parcel, by name or handle, without e-mail addresses and streets."
+      isOpen={isOpen}
+      onClose={close}
+    >
+      {made ? (
+        <>
+          <code className="secret">{made.url}</code>
+          <div className="popup-foot">
+            <Confirm
+              label="Take the page down"
+              title="Take this page down?"
+              action="Take down"
+              onConfirm={async () => {
+                await revoke.mutateAsync({ params: { shareId: made.shareId } });
+                say('The page is gone.');
+                close();
+              }}
+            >
+              <p>Its address stops working at once.</p>
+            </Confirm>
+            <Copy text={made.url} label="Copy the address" />
+            <a className="button plain" href={made.url} target="_blank" rel="noreferrer">
+              Open the page
+            </a>
+          </div>
+        </>
+      ) : (
+        <Form
+          action="Create the page"
+          onCancel={close}
+          needs="share_shipments"
+          fields={[
+            { name: 'title', label: 'Title', isRequired: true, value: 'Our parcels' },
+            { ...campaignField(), name: 'campaignId', hint: 'Then only its parcels.' },
+          ]}
+          onSubmit={async (values) => {
+            setMade(
+              await share.mutateAsync({
+                body: { title: values.text('title'), campaignId: values.orNull('campaignId') },
+              }),
+            );
+          }}
+        />
+      )}
+    </Dialog>
+  );
+}

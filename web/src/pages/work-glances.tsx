@@ -1,0 +1,116 @@
+import type { Row } from '../call/call.ts';
+import { compact, day, money, number, percent, words } from '../kit/format.ts';
+import { Glance } from '../kit/glance.tsx';
+import { payText } from './compensation.ts';
+import { platformName, postName } from './platforms.ts';
+
+/** Whose items a card shows. */
+type Whose = { campaign_id: string } | { creator_email: string };
+
+interface Props {
+  of: Whose;
+}
+
+/** The creator of an item, where those of several are listed. */
+const whoIn = (of: Whose, item: { creator_name: string | null; creator_email: string | null }) =>
+  'campaign_id' in of ? (item.creator_name ?? item.creator_email) : null;
+
+const joined = (...parts: readonly (string | null | undefined)[]) => parts.filter(Boolean).join(', ');
+const dueText = (due: string | null) => due && `due ${day(due)}`;
+
+export const ContractsGlance = ({ of }: Props) => (
+  <Glance
+    title="Contracts"
+    id="list_contracts"
+    to="/contracts"
+    query={of}
+    empty="No contract yet."
+    row={({ id, title, status, expired_reason, ...contract }) => ({
+      ...{ key: id, name: title, second: whoIn(of, contract), value: payText(contract) },
+      state: expired_reason ?? status,
+    })}
+  />
+);
+
+export const DeliverablesGlance = ({ of }: Props) => (
+  <Glance
+    title="Deliverables"
+    id="list_deliverables"
+    to="/deliverables"
+    query={of}
+    empty="Nothing requested yet."
+    row={({ id, type, platform, due_date, status, ...item }) => ({
+      ...{ key: id, name: words(type), state: status },
+      second: joined(whoIn(of, item), platform && platformName(platform), dueText(due_date)),
+    })}
+  />
+);
+
+export const LinksGlance = ({ of }: Props) => (
+  <Glance
+    title="Links and codes"
+    id="list_affiliate_links"
+    to="/links"
+    query={of}
+    empty={
+      'campaign_id' in of ? 'No link or code yet. Only their sales count for the campaign.' : 'No link or code yet.'
+    }
+    row={({ id, value, commission_rate, conversions, revenue, currency, active, ...item }) => ({
+      ...{ key: id, name: value, value: money(revenue, currency), state: active ? 'active' : 'off' },
+      second: joined(
+        whoIn(of, item),
+        percent(commission_rate),
+        `${number(conversions)} ${conversions === 1 ? 'order' : 'orders'}`,
+      ),
+    })}
+  />
+);
+
+export const PostsGlance = ({ of }: Props) => (
+  <Glance
+    title="Posts"
+    id="list_content"
+    to="/content"
+    query={of}
+    empty="No post is tracked."
+    row={({ id, url, platform, posted_at, tracked_at, metrics, ...item }) => ({
+      ...{ key: id, name: postName(url) },
+      second: joined(platformName(platform), whoIn(of, item), day(posted_at ?? tracked_at)),
+      ...(metrics.views === null ? {} : { value: `${compact(metrics.views)} views` }),
+    })}
+  />
+);
+
+export const BriefsGlance = ({ of }: Props) => (
+  <Glance
+    title="Briefs"
+    id="list_briefs"
+    to="/briefs"
+    query={of}
+    empty="No brief yet."
+    row={({ id, title, due_date, status, ...item }) => ({
+      ...{ key: id, name: title, second: joined(whoIn(of, item), dueText(due_date)), state: status },
+    })}
+  />
+);
+
+/** The parcel's content in words. */
+const contentOf = ({ product_description, products }: Row<'list_shipments'>) =>
+  product_description ?? (products?.map(({ quantity, name }) => `${quantity} × ${name}`).join(', ') || 'Parcel');
+
+const addressText = ({ shipping_address: address }: Row<'list_shipments'>) =>
+  typeof address === 'string' ? address : address && Object.values(address).filter(Boolean).join(', ');
+
+export const ShipmentsGlance = ({ of }: Props) => (
+  <Glance
+    title={'campaign_id' in of ? 'Shipments' : 'Shipments and addresses'}
+    id="list_shipments"
+    to="/shipments"
+    query={of}
+    empty="Nothing was shipped."
+    row={(parcel) => ({
+      ...{ key: parcel.id, name: contentOf(parcel), state: parcel.status },
+      second: whoIn(of, parcel) ?? addressText(parcel),
+    })}
+  />
+);

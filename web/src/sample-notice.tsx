@@ -1,0 +1,34 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useChange } from './call/use.ts';
+import { Confirm } from './kit/dialog.tsx';
+import { useSay } from './kit/toast.tsx';
+
+/** Says that what the app shows is a sample, and takes it away. */
+export default function SampleNotice() {
+  const cache = useQueryClient();
+  const remove = useChange('remove_sample', []);
+  const say = useSay();
+  return (
+    <aside className="notice" aria-label="Sample data">
+      <p>
+        <strong>This is sample data</strong>: 90 days of a made-up shop, to look around and try things out.
+      </p>
+      <Confirm
+        needs="remove_sample"
+        label="Remove the sample"
+        title="Remove the sample data?"
+        action="Remove everything"
+        onConfirm={async () => {
+          await remove.mutateAsync({});
+          await cache.invalidateQueries();
+          say('The sample data is removed.');
+        }}
+      >
+        <p>
+          Every creator, campaign, order and payout is deleted, also what you have added since. People, keys and
+          settings stay.
+        </p>
+      </Confirm>
+    </aside>
+  );
+}
