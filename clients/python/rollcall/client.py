@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from .generated.client import AuthenticatedClient
@@ -18,6 +18,20 @@ class Page(Protocol[PageItem]):
 
     @property
     def pagination(self) -> Pagination: ...
+
+
+class Added(Protocol):
+    """How many creators are new on a list."""
+
+    @property
+    def added(self) -> int: ...
+
+
+class AddedAnswer(Protocol):
+    """The answer of adding creators to a list."""
+
+    @property
+    def data(self) -> Added: ...
 
 
 def open_rollcall(key: str, base_url: str, retries: int = 3) -> AuthenticatedClient:
@@ -64,3 +78,21 @@ async def every_item_async(list_page: Callable[[int], Awaitable[Page[Item] | Err
         if not answer.pagination.has_more:
             return
         page += 1
+
+
+LISTED_AT_ONCE = 1_000
+
+
+def fill_list(creators: Iterable[Item], add: Callable[[list[Item]], AddedAnswer | Error | None]) -> int:
+    """Puts the creators of an iterator on a list, 1,000 a call, and returns how many are new on it:
+    `fill_list(pks, lambda some: add_to_list.sync(id, client=client, body=CreatorsToAdd(pks=some)))`."""
+    added = 0
+    some: list[Item] = []
+    for creator in creators:
+        some.append(creator)
+        if len(some) == LISTED_AT_ONCE:
+            added += answer_of(add(some)).data.added
+            some = []
+    if some:
+        added += answer_of(add(some)).data.added
+    return added

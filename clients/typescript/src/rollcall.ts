@@ -99,3 +99,27 @@ export async function* everyItem<Item>(
     if (!pagination.has_more) return;
   }
 }
+
+const LISTED_AT_ONCE = 1_000;
+
+/**
+ * Puts the creators of an iterator on a list, 1,000 a call, and returns how many are new on it:
+ * `fillList(pks, (some) => addToList({ client, path: { id }, body: { pks: some } }))`.
+ */
+export async function fillList<Item>(
+  creators: Iterable<Item> | AsyncIterable<Item>,
+  add: (some: Item[]) => Promise<Outcome<{ data: { added: number } }>>,
+): Promise<number> {
+  let added = 0;
+  let some: Item[] = [];
+  const send = async () => {
+    if (some.length > 0) added += (await answerOf(add(some))).data.added;
+    some = [];
+  };
+  for await (const creator of creators) {
+    some.push(creator);
+    if (some.length === LISTED_AT_ONCE) await send();
+  }
+  await send();
+  return added;
+}
