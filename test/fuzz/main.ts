@@ -29,7 +29,7 @@ answers that break what the document says. Exits 1 when it finds one.`;
 
 const options = readFlags(USAGE, {
   seed: { type: 'string', default: '1' },
-  'max-examples': { type: 'string', default: '20' },
+  'max-examples': { type: 'string', default: '10' },
 });
 
 /** A data key is refused everywhere else, which a test holds for each operation. */
@@ -78,7 +78,9 @@ async function fuzzApp(context: Context, program: string): Promise<string[]> {
   const failed: string[] = [];
   for (const kind of ['brand', 'data'] as const) {
     report(`\nSchemathesis with ${kind} keys:`);
-    const keys = await Promise.all(Array.from({ length: KEYS }, () => brand.key(kind)));
+    // One after the other: a pool answers 503 to hundreds at once.
+    const keys: string[] = [];
+    while (keys.length < KEYS) keys.push(await brand.key(kind));
     if (!(await fuzz(program, url, keys, ONLY[kind]))) failed.push(`${kind} keys`);
   }
   await apps.close();
