@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+import { signIn } from '../harness/session.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -32,6 +33,8 @@ describe('the audit log', () => {
         key_name: 'test',
         operation: 'update_campaign',
         resource_id: campaign,
+        resource_name: 'Relaunch',
+        ...{ creator_email: null, creator_name: null, currency: null },
         old: { title: 'Launch', status: 'active', updated_at: null },
         new: { title: 'Relaunch', status: 'paused', updated_at: expect.stringMatching(/Z$/) },
         request_id: headers.get('x-request-id'),
@@ -76,6 +79,25 @@ describe('the audit log', () => {
       old: null,
       new: { creator_email: 'ann@mail.example' },
     });
+  });
+
+  it('names the record, its creator and its currency, and filters by the kind of record and by the person', async () => {
+    const owner = await signIn(app, brand.id);
+    const creator = { creator_email: 'bo@mail.example', ig_handle: 'bolind', name: 'Bo Lind' };
+    const added = await owner.send('POST', '/v1/roster/add', creator);
+    const link = { creator_email: 'bo@mail.example', type: 'discount_code', value: 'BO10' };
+    expect([added.status, (await owner.send('POST', '/v1/affiliates/links', link)).status]).toEqual([201, 201]);
+    const { data } = await log('operation=create_affiliate_link');
+    expect(data).toEqual([
+      expect.objectContaining({
+        ...{ resource_id: expect.stringMatching(/^lnk_/), resource_name: 'BO10', currency: 'USD' },
+        ...{ creator_email: 'bo@mail.example', creator_name: 'Bo Lind', person_id: expect.stringMatching(/^per_/) },
+      }),
+    ]);
+    expect((await log('resource_prefix=lnk')).data).toEqual(data);
+    expect((await log(`resource_prefix=lnk&person_id=${data[0].person_id}`)).data).toEqual(data);
+    expect((await log('resource_prefix=lnk&person_id=per_missing')).data).toEqual([]);
+    expect((await log('resource_prefix=l%25')).code).toBe('VALIDATION_ERROR');
   });
 
   it("never shows another brand's entries, whatever the filter", async () => {

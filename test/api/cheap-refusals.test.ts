@@ -44,7 +44,7 @@ describe('while PostgreSQL hangs', () => {
     );
     await proxy.restore();
     expect(result.map(({ status }) => status)).toEqual(Array(5).fill(503));
-    expect(ms).toBeLessThan(4_000);
+    expect(ms).toBeLessThan(10_000);
   });
 
   it('an address over its limit is refused at once, with almost no key lookups', async () => {
@@ -55,7 +55,7 @@ describe('while PostgreSQL hangs', () => {
     await proxy.restore();
     expect(answers.map(({ result }) => result.status)).toEqual(Array(20).fill(429));
     expect(Number(answers[0]?.result.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(answers.filter(({ ms }) => ms < 1_500).length).toBeGreaterThanOrEqual(15);
+    expect(answers.filter(({ ms }) => ms < 1_900).length).toBeGreaterThanOrEqual(15);
     await until('PostgreSQL', async () => (await wrongKey(someAddress())).status === 401);
   });
 

@@ -25,13 +25,15 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
+/** Its names do not fit into a URL. A simulation may start a job, which a repeat must not start again. */
+const READING_POSTS = new Set(['post /v1/creators/lookup']);
 const KEY = '#/components/parameters/IdempotencyKey';
 
 describe('the OpenAPI document', () => {
-  it('declares the Idempotency-Key for every change and only for changes, with the error for a reused key', () => {
+  it('declares the Idempotency-Key for what changes or starts something, with the error for a reused key', () => {
     expect(operations.length).toBeGreaterThan(40);
     for (const [name, method, { parameters, responses }] of operations) {
-      const isChange = method !== 'get';
+      const isChange = method !== 'get' && !READING_POSTS.has(name);
       expect(
         parameters.some(({ $ref }) => $ref === KEY),
         name,

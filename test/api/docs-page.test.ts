@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { importDirectory } from '../../src/directory/import/import.ts';
 import { sampleSource } from '../../src/directory/import/sample.ts';
+import { enginesOf } from '../../src/directory/import/writer.ts';
 import { operations } from '../../src/resources/nouns.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
@@ -79,9 +80,8 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    const { postgres, elastic, clock, config } = app.context;
     const source = sampleSource(SAMPLE.creators, SAMPLE.seed);
-    await importDirectory({ elastic, db: postgres.db, clock, alias: config.directoryAlias }, { source });
+    await importDirectory(enginesOf(app.context), { source });
     const brand = await makeBrand(app.context);
     keys = { brand: await brand.key('brand'), data: await brand.key('data') };
     browser = await openBrowser();
@@ -120,7 +120,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
   test('finds creators of the sample directory with the prefilled search, once it has a key', async () => {
     const answer = Found.parse(await (await tryFirst('/v1/creators/search', keys.data)).json());
     expect(answer.pagination.total).toBeGreaterThan(0);
-    await page.getByText(`"${answer.data[0]?.username}"`).first().waitFor({ timeout: 20_000 });
+    await page.getByText(`"${answer.data[0]?.username}"`).first().waitFor();
     await shoot(page, 'docs-search');
     expect(complaints).toEqual([]);
   });

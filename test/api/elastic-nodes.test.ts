@@ -83,7 +83,7 @@ describe('Searches with three nodes configured', () => {
     await nodes[2]?.restore();
     // A search tries two of the nodes, so the first may not meet the one that is back.
     const search = async () => (await call(`${app.url}/v1/creators/search?limit=1&q=back`, key())).status;
-    await expect.poll(search, { timeout: 10_000 }).toBe(200);
+    await expect.poll(search).toBe(200);
     for (const node of nodes) await node.restore();
   });
 });

@@ -119,7 +119,7 @@ describe('exports that nobody reads', () => {
     const said = await first.rest();
     expect(said).toMatch(/^HTTP\/1\.1 200 /);
     expect(isWhole(said)).toBe(false);
-  }, 90_000);
+  });
 
   it('are ended if they are read steadily but too slowly, and the brand’s next one gets its turn', async () => {
     const desk = await withLongRoster();
@@ -128,7 +128,7 @@ describe('exports that nobody reads', () => {
     await until('the end of what drips', async () => (await desk.get(ROSTER, 'text/csv')).status === 200, 60_000);
     clearInterval(timer);
     expect(isWhole(await dripping.rest())).toBe(false);
-  }, 90_000);
+  });
 
   it('are ended at once if the reader disconnects', async () => {
     const desk = await withLongRoster();

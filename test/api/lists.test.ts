@@ -5,12 +5,14 @@ import { call, keysInTurn, made, makeBrand, send, startApp, type TestApp, unique
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeAssignment } from '../harness/sales.ts';
+import { signIn } from '../harness/session.ts';
 import { file, upload } from '../harness/uploading.ts';
 
 const alias = unique('lists');
 let app: TestApp;
 let nextKey: () => string;
 let campaign: string;
+let list: string;
 let webhook: string;
 let store: string;
 
@@ -23,11 +25,13 @@ beforeAll(async () => {
   app = await startApp({ alias, env: BEHIND_PROXY });
   await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
   const brand = await makeBrand(app.context);
-  nextKey = await keysInTurn(brand, 40);
+  nextKey = await keysInTurn(brand, 80);
   const key = nextKey();
   const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
   webhook = (await made(`${app.url}/v1/webhooks`, key, hook)).id;
+  list = (await made(`${app.url}/v1/lists`, key, { name: '=l' })).id;
   store = (await makeAssignment(app.context, brand)).source.id;
+  const owner = (await (await signIn(app, brand.id)).get('/v1/people')).body.data[0].email;
   for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
   for (let i = 0; i < ROWS; i += 1) {
     await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
@@ -41,12 +45,18 @@ beforeAll(async () => {
     await send(`${app.url}/v1/payouts?mode=plan`, key, 'POST', payout);
     await upload(app, key, file(`f${i}`, `=f${i}.txt`));
     await made(`${app.url}/v1/assets/folders`, key, { name: `=f${i}` });
+    await made(`${app.url}/v1/saved-searches`, key, { name: `=s${i}`, filters: { q: '+1' } });
+    await made(`${app.url}/v1/costs`, key, { kind: 'per_order', amount: i, note: `=n${i}` });
+    const mailed = { name: `=r${i}`, to: [owner] };
+    await made(`${app.url}/v1/reports`, key, { ...mailed, operation: 'share', every: 'day' });
+    await made(`${app.url}/v1/alerts`, key, { ...mailed, metric: 'clicks', condition: 'above', threshold: i });
   }
 });
 afterAll(() => app?.close());
 
 const read = (path: string, accept = 'application/json') => {
   const own = path
+    .replace('lists/{id}', `lists/${list}`)
     .replace('webhooks/{id}', `webhooks/${webhook}`)
     .replace('integrations/{id}', `integrations/${store}`)
     .replace('{id}', campaign);
@@ -139,6 +149,13 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
     expect((await read(`${path}?sort=best`)).status).toBe(422);
   });
 
+  it('is limited by updated_after to what was created or changed since', async () => {
+    const { total } = await walk('');
+    expect((await walk('updated_after=2000-01-01')).total).toBe(total);
+    expect((await walk('updated_after=2100-01-01')).total).toBe(0);
+    expect((await read(`${path}?updated_after=soon`)).status).toBe(422);
+  });
+
   it('is CSV on request: the fields of an item, all rows in the same order, no formulas', async () => {
     const { rows, total } = await walk('sort=oldest');
     const { status, headers, body } = await read(`${path}?sort=oldest&limit=1`, 'text/csv');
@@ -154,10 +171,48 @@ describe.each(Object.entries(OWN))("the brand's own list %s", (path, time) => {
   });
 });
 
+/** A change of the newest row of a list. */
+const CHANGES = {
+  '/v1/campaigns': { title: 'Another' },
+  '/v1/contracts': { title: 'Another' },
+  '/v1/briefs': { title: 'Another' },
+  '/v1/roster': { note: 'Another' },
+  '/v1/affiliates/links': { commission_rate: 7 },
+  '/v1/costs': { note: 'Another' },
+  '/v1/reports': { name: 'Another' },
+  '/v1/alerts': { name: 'Another' },
+  '/v1/saved-searches': { name: 'Another' },
+} as const;
+
+describe('updated_after', () => {
+  it('is a parameter of every list with a window of creation times, and of orders', () => {
+    const lacking = operations.flatMap(({ method, path, query }) => {
+      const has = (name: string) => Object.hasOwn(query.shape, name);
+      const isOurs = has('created_after') || (method === 'GET' && path === '/v1/orders');
+      return isOurs && !has('updated_after') ? [path] : [];
+    });
+    expect(lacking).toEqual([]);
+  });
+
+  it.each(Object.entries(CHANGES))(
+    'finds a changed row of %s, which comes first only by its change',
+    async (path, change) => {
+      const oldest = (await read(`${path}?sort=oldest&limit=1`)).body.data[0];
+      const since = encodeURIComponent(new Date().toISOString());
+      expect((await read(`${path}?updated_after=${since}`)).body.data).toEqual([]);
+      expect((await send(`${app.url}${path}/${oldest.id}`, nextKey(), 'PATCH', change)).status).toBe(200);
+      const found = (await read(`${path}?updated_after=${since}`)).body.data;
+      expect(found.map(({ id }: { id: string }) => id)).toEqual([oldest.id]);
+    },
+  );
+});
+
 describe('CSV', () => {
   it("is available for every list except the directory's", () => {
     const without = operations.filter((operation) => isList(operation) && !operation.hasCsv).map(({ path }) => path);
-    expect(without.filter((path) => !/^\/v1\/creators\/(?:search|dictionary\/)/.test(path))).toEqual([]);
+    expect(
+      without.filter((path) => !/^\/v1\/creators\/(?:search|dictionary\/)|^\/v1\/lists\/{id}\/creators$/.test(path)),
+    ).toEqual([]);
   });
 
   it("of a campaign that is not the brand's is 404, as JSON", async () => {

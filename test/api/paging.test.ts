@@ -158,7 +158,7 @@ describe('paging through the directory', () => {
       document: { card: { pk: 2, follower_count: 1 } },
     });
     await fresh.context.elastic.client.indices.refresh({ index: freshIndex });
-    await until('the new total', async () => (await total()) === 2, 1_500);
+    await until('the new total', async () => (await total()) === 2);
     await fresh.close();
   });
 });

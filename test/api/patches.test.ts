@@ -1,20 +1,30 @@
 import { afterAll, beforeAll } from 'vitest';
+import { AlertPatch } from '../../src/resources/alerts/schema.ts';
 import { ApplicationPatch } from '../../src/resources/applications/schema.ts';
 import { BrandPatch } from '../../src/resources/brands/schema.ts';
 import { CampaignPatch } from '../../src/resources/campaigns/schema.ts';
 import { ContractPatch } from '../../src/resources/contracts/schema.ts';
+import { CostPatch } from '../../src/resources/costs/schema.ts';
 import { DeliverablePatch } from '../../src/resources/deliverables/schema.ts';
+import { ReportPatch } from '../../src/resources/reports/schema.ts';
 import { RosterPatch } from '../../src/resources/roster/schema.ts';
+import { SavedSearchPatch } from '../../src/resources/saved-searches/schema.ts';
 import { call, keysInTurn, made, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
 import { describePatches, type Field, type Patched, refused, text } from '../harness/patching.ts';
+import { signIn } from '../harness/session.ts';
 
+const alias = unique('patches');
 let app: TestApp;
 let key: () => string;
 
 beforeAll(async () => {
-  app = await startApp({ env: BEHIND_PROXY });
-  key = await keysInTurn(await makeBrand(app.context), 15);
+  app = await startApp({ alias, env: BEHIND_PROXY });
+  await putDirectory(app.context.elastic, alias, [creator(1)]);
+  const brand = await makeBrand(app.context);
+  key = await keysInTurn(brand, 15);
+  owner = (await (await signIn(app, brand.id)).get('/v1/people')).body.data[0].email;
   await made(`${app.url}/v1/roster`, key(), { creator_email: OTHER });
   campaign = await makeCampaign(app, key());
 });
@@ -23,6 +33,8 @@ afterAll(() => app?.close());
 /** On the roster, for a patch to name. */
 const OTHER = `${unique('other')}@mail.example`;
 let campaign: string;
+/** The address of the brand's owner. */
+let owner: string;
 
 async function onRoster(): Promise<string> {
   const creator_email = `${unique('ann')}@mail.example`;
@@ -36,6 +48,14 @@ const inCampaign: Field = {
   },
   shows: 'campaign_id',
   cleared: null,
+};
+
+const ownAddress: Field = {
+  get set() {
+    return [owner];
+  },
+  shows: 'to',
+  cleared: refused,
 };
 
 const RECORDS: Record<string, Patched> = {
@@ -72,6 +92,70 @@ const RECORDS: Record<string, Patched> = {
       return `/v1/applications/${body.data[0].id}`;
     },
     fields: { status: { set: 'shortlisted', shows: 'status', cleared: refused }, note: text('note') },
+  },
+  'saved search': {
+    shape: SavedSearchPatch.shape,
+    make: async () => {
+      const search = { name: unique('search'), filters: { category: 'Food' } };
+      return `/v1/saved-searches/${(await made(`${app.url}/v1/saved-searches`, key(), search)).id}`;
+    },
+    fields: {
+      name: { set: 'Second', shows: 'name', cleared: refused },
+      filters: { set: { category: 'Cars' }, shows: 'filters', cleared: refused },
+      shared: { set: true, shows: 'shared', cleared: refused },
+      alert: {
+        get set() {
+          return { every: 'week', mail: [owner] };
+        },
+        shows: 'alert',
+        cleared: null,
+      },
+    },
+  },
+  cost: {
+    shape: CostPatch.shape,
+    make: async () =>
+      `/v1/costs/${(await made(`${app.url}/v1/costs`, key(), { kind: 'per_order', amount: 1, from: '2026-01-01' })).id}`,
+    fields: {
+      amount: { set: 2.5, shows: 'amount', cleared: refused },
+      from: { set: '2026-02-01', shows: 'from', cleared: null },
+      to: { set: '2026-12-31', shows: 'to', cleared: null },
+      note: text('note'),
+    },
+  },
+  report: {
+    shape: ReportPatch.shape,
+    make: async () => {
+      const report = { operation: 'breakdown', every: 'day', timezone: 'UTC', to: [owner] };
+      return `/v1/reports/${(await made(`${app.url}/v1/reports`, key(), report)).id}`;
+    },
+    fields: {
+      name: text('name'),
+      operation: { set: 'share', shows: 'operation', cleared: refused },
+      parameters: { set: { by: 'country' }, shows: 'parameters', cleared: refused },
+      every: { set: 'month', shows: 'every', cleared: refused, derives: 'next_at' },
+      at: { set: '09:30', shows: 'at', cleared: refused, derives: 'next_at' },
+      timezone: { set: 'Asia/Tokyo', shows: 'timezone', cleared: refused, derives: 'next_at' },
+      to: ownAddress,
+    },
+  },
+  alert: {
+    shape: AlertPatch.shape,
+    make: async () => {
+      const alert = { metric: 'revenue', condition: 'below', threshold: 5, timezone: 'UTC', to: [owner] };
+      return `/v1/alerts/${(await made(`${app.url}/v1/alerts`, key(), alert)).id}`;
+    },
+    fields: {
+      name: text('name'),
+      metric: { set: 'clicks', shows: 'metric', cleared: refused, derives: 'next_at' },
+      by: { set: 'creator', shows: 'by', cleared: null, derives: 'next_at' },
+      condition: { set: 'unusual', shows: 'condition', cleared: refused, derives: 'next_at' },
+      threshold: { set: 6.5, shows: 'threshold', cleared: refused, derives: 'next_at' },
+      window: { set: 'week', shows: 'window', cleared: refused, derives: 'next_at' },
+      currency: { set: 'EUR', shows: 'currency', cleared: refused, derives: 'next_at' },
+      timezone: { set: 'Asia/Tokyo', shows: 'timezone', cleared: refused, derives: 'next_at' },
+      to: ownAddress,
+    },
   },
   'roster entry': {
     shape: RosterPatch.shape,
@@ -145,6 +229,7 @@ const RECORDS: Record<string, Patched> = {
       'settings.auto_approve_commissions': { set: true, shows: 'settings.auto_approve_commissions', cleared: refused },
       'settings.default_commission_rate': { set: 12.5, shows: 'settings.default_commission_rate', cleared: refused },
       'settings.currency': { set: 'JPY', shows: 'settings.currency', cleared: refused },
+      'settings.time_zone': { set: 'America/New_York', shows: 'settings.time_zone', cleared: refused },
     },
   },
 };

@@ -48,6 +48,9 @@ async function makeSecret(sealsAnswer: boolean) {
     setHeader: (name: string, value: string) => {
       headers[name] = value;
     },
+    waive: () => undefined,
+    note: () => undefined,
+    pay: async () => ({ isPaid: false }),
   };
   const raw = { params: {}, query: {}, body: undefined, answer: 'json' as const };
   const run = async () => String(await operation(sealsAnswer).prepare(raw).run(app.context, caller, circumstances));

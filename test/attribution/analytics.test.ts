@@ -75,6 +75,7 @@ describe('GET /v1/analytics', () => {
     expect(headers.get('x-data-as-of')).toBe(NOW.toISOString());
     expect(body).toEqual({
       period: { from: '2026-03-01', to: '2026-03-15' },
+      previous: null,
       summary: {
         total_revenue: 101,
         total_commissions: 10.1,
@@ -121,7 +122,7 @@ describe('GET /v1/analytics', () => {
     const key = await (await makeBrand(app.context)).key('brand');
     const refused = [
       '?from=x',
-      '?granularity=hour',
+      '?granularity=minute',
       '?from=2026-03-02&to=2026-03-01',
       '?from=1990-01-01&to=2026-01-01',
     ];

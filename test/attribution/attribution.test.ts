@@ -1,14 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Assignment, attribute, type CarriedClick, type RedeemedCode } from '../../src/resources/orders/policy.ts';
+import { DEFAULT_RULES } from '../../src/resources/attribution-rules/policy.ts';
+import { DEFAULT_FRAUD_RULES, patchedRules } from '../../src/resources/fraud-rules/policy.ts';
+import type { FraudRulesPatch } from '../../src/resources/fraud-rules/schema.ts';
 import {
-  flagsOf,
-  hashEmail,
-  MAX_ORDERS_OF_CUSTOMER,
-  MAX_ORDERS_OF_LINK,
-  maskEmail,
-} from '../../src/resources/orders/suspicion.ts';
-import { openSecrets } from '../../src/values/secrets.ts';
+  type Assignment,
+  attribute,
+  type CarriedClick,
+  type RedeemedCode,
+} from '../../src/resources/orders/attribution/policy.ts';
+import { hashEmail } from '../../src/resources/orders/customers/actions.ts';
+import { maskEmail } from '../../src/resources/orders/fraud/actions.ts';
+import { flagsOf, type Suspicion } from '../../src/resources/orders/fraud/policy.ts';
 
 const DAY = 24 * 60 * 60 * 1_000;
 const ORDERED = new Date('2026-03-10T12:00:00Z');
@@ -27,7 +30,10 @@ const click = (id: string, at: Date, assignment: Assignment | undefined = link(`
   assignment,
 });
 const decide = (codes: RedeemedCode<Assignment>[], clicks: CarriedClick<Assignment>[]) =>
-  attribute({ integrationId: 'int_1', occurredAt: ORDERED, isTest: false, isRenewal: false, codes, clicks });
+  attribute({
+    ...{ integrationId: 'int_1', occurredAt: ORDERED, baseMinor: 10_000, currency: 'USD' },
+    ...{ isTest: false, isRenewal: false, rules: DEFAULT_RULES, codes, clicks },
+  });
 const reasons = ({ candidates }: ReturnType<typeof decide>) =>
   candidates.map((one) => [one.type === 'code' ? one.code : one.click_id, one.outcome, one.reason]);
 
@@ -140,23 +146,46 @@ describe('The attribution of an order', () => {
 });
 
 describe('Fraud detection', () => {
-  const secrets = openSecrets(Buffer.alloc(32, 1));
-  const suspicion = { customerHash: null, creatorHash: null, ordersOfCustomer: 1, ordersOfLink: 1, at: ORDERED };
+  const salt = Buffer.alloc(32, 1);
+  const suspicion: Suspicion = {
+    ...{ customerHash: null, creatorHash: null, ordersOfCustomer: 1, ordersOfLink: 1, at: ORDERED },
+    ...{ hasDisposableAddress: false, isReturning: false, paid: 0, refunded: 0, leakScore: null },
+  };
+  const flags = (more: Partial<Suspicion>, patch: FraudRulesPatch = {}) =>
+    flagsOf({ ...suspicion, ...more }, patchedRules(DEFAULT_FRAUD_RULES, patch)).map(
+      ({ code, severity }) => `${code} ${severity}`,
+    );
 
   it('flags a customer with the creator’s address as a self-referral, in any spelling', () => {
-    const creatorHash = hashEmail(secrets, 'Anna@Example.com');
-    const flags = (email: string) => flagsOf({ ...suspicion, creatorHash, customerHash: hashEmail(secrets, email) });
-    expect(flags(' anna+shop@example.COM ')).toMatchObject([{ code: 'self_referral', severity: 'high' }]);
-    expect(flags('anna@example.org')).toEqual([]);
-    expect(flags('ann+a@example.com')).toEqual([]);
+    const creatorHash = hashEmail(salt, 'Anna@Example.com');
+    const of = (email: string) => flags({ creatorHash, customerHash: hashEmail(salt, email) });
+    expect(of(' anna+shop@example.COM ')).toEqual(['self_referral high']);
+    expect(of('anna@example.org')).toEqual([]);
+    expect(of('ann+a@example.com')).toEqual([]);
   });
 
   it('flags more orders of one customer or one link than its limit, but not as many', () => {
-    const codes = (more: Partial<typeof suspicion>) =>
-      flagsOf({ ...suspicion, ...more }).map(({ severity }) => severity);
-    expect(codes({ ordersOfCustomer: MAX_ORDERS_OF_CUSTOMER, ordersOfLink: MAX_ORDERS_OF_LINK })).toEqual([]);
-    expect(codes({ ordersOfCustomer: MAX_ORDERS_OF_CUSTOMER + 1 })).toEqual(['medium']);
-    expect(codes({ ordersOfLink: MAX_ORDERS_OF_LINK + 1 })).toEqual(['medium']);
+    const { customer_orders: ofCustomer, link_orders: ofLink } = DEFAULT_FRAUD_RULES.velocity;
+    expect([ofCustomer, ofLink]).toEqual([3, 30]);
+    expect(flags({ ordersOfCustomer: ofCustomer, ordersOfLink: ofLink })).toEqual([]);
+    expect(flags({ ordersOfCustomer: ofCustomer + 1 })).toEqual(['velocity medium']);
+    expect(flags({ ordersOfLink: ofLink + 1 })).toEqual(['velocity medium']);
+    expect(flags({ ordersOfLink: 6 }, { velocity: { action: 'hold', link_orders: 5 } })).toEqual(['velocity high']);
+  });
+
+  it.each<[found: Partial<Suspicion>, patch: FraudRulesPatch, expected: string]>([
+    [{ hasDisposableAddress: true }, { disposable_address: { action: 'flag' } }, 'disposable_address medium'],
+    [{ isReturning: true }, { returning_customer: { action: 'hold' } }, 'returning_customer high'],
+    [{ paid: 20, refunded: 8 }, { refund_rate: { action: 'flag' } }, 'refund_rate medium'],
+    [{ leakScore: 60 }, { code_leak: { action: 'hold' } }, 'code_leak high'],
+  ])('flags %j only where the rule is on', (found, patch, expected) => {
+    expect([flags(found), flags(found, patch)]).toEqual([[], [expected]]);
+  });
+
+  it('flags a refund rate from its share of as many orders as the rule says, and no fewer', () => {
+    const rule = { refund_rate: { action: 'flag' as const, percent: 50, orders: 10 } };
+    expect(flags({ paid: 10, refunded: 5 }, rule)).toEqual(['refund_rate medium']);
+    expect([flags({ paid: 10, refunded: 4 }, rule), flags({ paid: 9, refunded: 9 }, rule)]).toEqual([[], []]);
   });
 
   it.each([

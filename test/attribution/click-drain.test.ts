@@ -11,26 +11,31 @@ import { COLUMNS, linkFields, rowOf } from '../../src/links-host/row.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
-import { engineUrls, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { engineUrls, meanwhile, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { click, countedClicks, makeLink, metricOf, metricsOf, storedClicks } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
 import { startProxy } from '../harness/proxy.ts';
 
 /** A Redis of its own: these tests kill it. */
 let engines: EmbeddedEngines;
+/** A worker works for all brands: those of other tests are in another database. */
+let database: TestDatabase;
 const dataName = `test-${process.pid}-clicks`;
 let app: TestApp;
 let desk: Desk;
 
 beforeAll(async () => {
   engines = await startOwnEngines(dataName, ['redis']);
-  const urls = { redis: engines.urls.redis ?? '' };
+  database = await makeDatabase('drain');
+  const urls = { redis: engines.urls.redis ?? '', postgres: database.url };
   app = await startApp({ urls, env: { TRUSTED_PROXIES: '127.0.0.1' } });
   await app.context.redis.ready();
   desk = await openDesk(app);
 });
 afterAll(async () => {
   await app?.close();
+  await database?.drop();
   await engines?.stop();
   await removeEngineData(dataName);
 });
@@ -128,18 +133,12 @@ describe('every click is in ClickHouse exactly once', () => {
 
   it('when four drains run at once while clicks arrive', async () => {
     const link = newId('lnk', Date.now());
-    const arriving = (async () => {
+    const drain = () => drainClicks(app.context);
+    await meanwhile(4, drain, async () => {
       for (let i = 0; i < 20; i += 1) await record(50, newId('lnk', Date.now()));
       await record(500, link);
-    })();
-    let isOver = false;
-    const drains = Array.from({ length: 4 }, async () => {
-      while (!isOver) await drainClicks(app.context);
+      await until('the stream to be empty', async () => (await oldestClickAt(app.context.redis)) === undefined);
     });
-    await arriving;
-    await until('the stream to be empty', async () => (await oldestClickAt(app.context.redis)) === undefined);
-    isOver = true;
-    await Promise.all(drains);
     expect(await countsOf(link)).toEqual(once(500));
   });
 
@@ -152,7 +151,7 @@ describe('every click is in ClickHouse exactly once', () => {
   it('when ClickHouse stores a batch but its answer is lost, and when it is down', async () => {
     const proxy = await startProxy(engineUrls().clickhouse);
     const other = await startApp({
-      urls: { redis: engines.urls.redis ?? '', clickhouse: proxy.url },
+      urls: { redis: engines.urls.redis ?? '', postgres: database.url, clickhouse: proxy.url },
     });
     await other.context.redis.ready();
     const link = await record(40);
@@ -174,7 +173,7 @@ describe('every click is in ClickHouse exactly once', () => {
   });
 
   it('when the worker is killed while it works', async () => {
-    const env = { REDIS_URL: engines.urls.redis ?? '' };
+    const env = { REDIS_URL: engines.urls.redis ?? '', DATABASE_URL: database.url };
     const link = newId('lnk', Date.now());
     for (let round = 0; round < 2; round += 1) {
       const worker = await startWorkerProcess(unique('none'), env);
@@ -232,12 +231,13 @@ it('the lag of ClickHouse is the age of the oldest click that is not drained, at
   const from = Date.now();
   await record(1);
   const oldest = (await oldestClickAt(app.context.redis))?.getTime() ?? 0;
-  expect(Math.abs(oldest - from)).toBeLessThan(1_000);
+  expect(oldest).toBeGreaterThanOrEqual(from - 1);
+  expect(oldest).toBeLessThanOrEqual(Date.now() + 1);
   await until('the click’s moment to pass', () => Date.now() > oldest);
   const [groups, seconds] = await metricsOf(app, WAITING);
   expect(groups).toBe(1);
   expect(seconds).toBeGreaterThan(0);
-  expect(seconds).toBeLessThan(5);
+  expect(seconds).toBeLessThan(60);
   await drainClicks(app.context);
   expect(await oldestClickAt(app.context.redis)).toBeUndefined();
   expect(await metricsOf(app, WAITING)).toEqual([0, 0]);

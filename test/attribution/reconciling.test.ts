@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { command, integer, query } from '../../src/engines/clickhouse/query.ts';
+import { syncLedger } from '../../src/figures/jobs.ts';
 import { findReconciliation } from '../../src/figures/rollups/queries.ts';
 import { CLICK_CLAIM } from '../../src/figures/schema.ts';
 import { isBeingRebuilt } from '../../src/figures/sync/queries.ts';
@@ -15,12 +16,13 @@ import { COLUMNS } from '../../src/links-host/row.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
 import { rebuildUnfinished, reconcileFigures } from '../../src/resources/ledger/jobs.ts';
 import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
-import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
+import { type Desk, deskOf, openDesk, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { click, makeLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { type Assignment, post, postAndSync, putAssignment, sale, sync } from '../harness/figures.ts';
 import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
+import { startUncertainClickHouse } from '../harness/uncertain-clickhouse.ts';
 
 /** Engines of its own: this test kills ClickHouse, and reconciles the figures of every brand there is. */
 let engines: EmbeddedEngines;
@@ -139,6 +141,63 @@ function startLedger(...args: string[]) {
   const options = { env: { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' } };
   return promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', ...args], options);
 }
+
+describe('a ClickHouse cluster that does an insert and then does not know whether it did', () => {
+  let door: Awaited<ReturnType<typeof startUncertainClickHouse>>;
+  let clustered: TestApp;
+  beforeAll(async () => {
+    const { redis = '', clickhouse = '' } = engines.urls;
+    door = await startUncertainClickHouse(clickhouse);
+    const urls = { postgres: database.url, redis, clickhouse: door.url };
+    clustered = await startApp({ urls, env: { CLICKHOUSE_CLUSTER: 'main' } });
+    await clustered.context.redis.ready();
+  });
+  afterAll(async () => {
+    await clustered?.close();
+    await door?.close();
+  });
+
+  /** Rebuilds what was noted to be rebuilt, as the worker does after a minute. */
+  async function rebuildNoted(): Promise<void> {
+    const { postgres } = clustered.context;
+    await sql`update unfolded_brands set tried_at = now() - interval '2 minutes'`.execute(postgres.db);
+    await rebuildUnfinished(clustered.context);
+  }
+
+  it.each(['319', '286'] as const)('counts clicks and postings once after the answer %s', async (code) => {
+    const { context } = clustered;
+    const brand = await makeBrand(context);
+    const own = await deskOf(clustered, brand);
+    const link = await makeLink(own, SHOP);
+    for (let i = 0; i < 5; i += 1) {
+      await click(clustered, link.slug, { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${i}` });
+    }
+    const before = door.hidden();
+    door.failNext('clicks_v1', code);
+    await until('the clicks to be drained', () =>
+      drainClicks(context).then(
+        () => true,
+        () => false,
+      ),
+    );
+    door.failNext('ledger_v1', code);
+    const assigned = await putAssignment(clustered, brand.id);
+    await post(clustered, brand.id, [sale(assigned, new Date(), 10_000, 1_000)]);
+    await until('the ledger to be sent', () =>
+      syncLedger(context).then(
+        () => true,
+        () => false,
+      ),
+    );
+    expect(door.hidden() - before).toBe(2);
+    expect(await isBeingRebuilt(context.postgres.db, brand.id)).toBe(true);
+    await rebuildNoted();
+    expect(await countOf(`count() AS count FROM clicks_v1 WHERE link_id = '${link.id}'`)).toBe(5);
+    expect(await countOf(`sum(clicks) AS count FROM brand_daily_v1 WHERE brand_id = '${brand.id}'`)).toBe(5);
+    expect(await countOf(`sum(sales) AS count FROM brand_daily_v1 WHERE brand_id = '${brand.id}'`)).toBe(10_000);
+    expect(await problems(brand)).toEqual([]);
+  });
+});
 
 describe('a rebuild that is killed half way', () => {
   it('leaves figures without a freshness time until the worker has rebuilt them', async () => {

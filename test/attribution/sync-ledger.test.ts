@@ -8,15 +8,22 @@ import { REBUILD_NOTICE_MS } from '../../src/figures/schema.ts';
 import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/figures/sync/queries.ts';
 import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
 import { ignoreFailure } from '../../src/values/errors.ts';
-import { makeBrand, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { makeBrand, meanwhile, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { type Assignment, findOldestUnsynced, post, putAssignment, sale, sync } from '../harness/figures.ts';
 
+/** A worker works for all brands: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp();
+  database = await makeDatabase('sync');
+  app = await startApp({ urls: { postgres: database.url } });
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
 
 const AT = new Date('2026-03-04T05:06:07.008Z');
 
@@ -77,7 +84,7 @@ describe('syncing the ledger', () => {
   it('sends a batch that was claimed but not sent', async () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 3));
-    const closed = await startApp({ urls: { clickhouse: 'http://127.0.0.1:1' } });
+    const closed = await startApp({ urls: { postgres: database.url, clickhouse: 'http://127.0.0.1:1' } });
     await syncLedger(closed.context).catch(ignoreFailure('it cannot send'));
     await closed.close();
     await sync(app, link.brandId);
@@ -86,18 +93,15 @@ describe('syncing the ledger', () => {
 
   it('counts every entry once with several workers while new entries arrive', async () => {
     const links = await Promise.all(Array.from({ length: 4 }, makeLink));
-    let isOver = false;
-    const workers = Array.from({ length: 3 }, async () => {
-      while (!isOver) await syncLedger(app.context);
+    const work = () => syncLedger(app.context);
+    await meanwhile(3, work, async () => {
+      await Promise.all(
+        links.map(async (link) => {
+          for (let i = 0; i < 15; i++) await post(app, link.brandId, sales(link, 3));
+        }),
+      );
+      for (const link of links) await sync(app, link.brandId);
     });
-    await Promise.all(
-      links.map(async (link) => {
-        for (let i = 0; i < 15; i++) await post(app, link.brandId, sales(link, 3));
-      }),
-    );
-    for (const link of links) await sync(app, link.brandId);
-    isOver = true;
-    await Promise.all(workers);
     for (const link of links) expect(await countsOf(link)).toEqual(counted(45));
   });
 
@@ -105,13 +109,13 @@ describe('syncing the ledger', () => {
     const link = await makeLink();
     const none = unique('none');
     for (let round = 1; round <= 3; round++) {
-      const worker = await startWorkerProcess(none);
+      const worker = await startWorkerProcess(none, { DATABASE_URL: database.url });
       for (let i = 0; i < 10; i++) await post(app, link.brandId, sales(link, 20));
       await worker.kill();
     }
-    const worker = await startWorkerProcess(none);
+    const worker = await startWorkerProcess(none, { DATABASE_URL: database.url });
     await post(app, link.brandId, sales(link, 1));
-    await until('figures', async () => (await countsOf(link))?.conversions === 601, 5_000);
+    await until('figures', async () => (await countsOf(link))?.conversions === 601, 30_000);
     await worker.stop();
     expect(await countsOf(link)).toEqual(counted(601));
   });
@@ -228,7 +232,7 @@ describe('X-Data-As-Of', () => {
   });
 
   it('is absent when Redis does not answer', async () => {
-    const closed = await startApp({ urls: { redis: 'redis://127.0.0.1:1' } });
+    const closed = await startApp({ urls: { postgres: database.url, redis: 'redis://127.0.0.1:1' } });
     expect(await asOf(closed.context, (await makeLink()).brandId)).toBeUndefined();
     await closed.close();
   });

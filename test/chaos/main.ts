@@ -7,6 +7,7 @@ interface Options {
   rounds: number;
   seed: number;
   victims: (Victim | Disk)[];
+  redisCluster: boolean;
 }
 
 const ALL = [...VICTIMS, ...DISKS];
@@ -32,7 +33,8 @@ const options = new Command('chaos')
   )
   .option('--rounds <number>', 'kills; a disk is filled once', wholeNumber, 20)
   .option('--seed <number>', 'who is killed when; a new one each time unless set', wholeNumber)
-  .option('--victims <names>', 'whom to kill and which disks to fill, with commas between', victimsOf, ALL)
+  .option('--victims <names>', 'whom to kill and which disks to fill, separated by commas', victimsOf, ALL)
+  .option('--redis-cluster', 'Redis is a cluster of three nodes, which are killed in turn; no disk is filled', false)
   .showHelpAfterError()
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2))
   .parse()
@@ -89,13 +91,14 @@ async function runAndPrint(plan: Plan): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { rounds, seed = Date.now() % 1_000_000, victims } = options;
+  const { rounds, seed = Date.now() % 1_000_000, victims, redisCluster: hasRedisCluster } = options;
   const report = (line: string) => void process.stderr.write(`${line}\n`);
-  report(`chaos: --rounds ${rounds} --seed ${seed} --victims ${victims.join(',')}`);
-  const disks = victims.filter(isDisk);
+  const cluster = hasRedisCluster ? ' --redis-cluster' : '';
+  report(`chaos: --rounds ${rounds} --seed ${seed} --victims ${victims.join(',')}${cluster}`);
+  const disks = hasRedisCluster ? [] : victims.filter(isDisk);
   const killed = victims.filter((victim) => !isDisk(victim));
   const plan = { seed, dataName: `chaos-${process.pid}`, report };
-  if (killed.length > 0) await runAndPrint({ ...plan, rounds, victims: killed });
+  if (killed.length > 0) await runAndPrint({ ...plan, rounds, victims: killed, hasRedisCluster });
   if (disks.length === 0) return;
   if (await canMount()) await runAndPrint({ ...plan, rounds: disks.length, victims: disks });
   else report('FULL DISKS WERE NOT TRIED: this process may not mount a file system. Run it as root of a machine.');

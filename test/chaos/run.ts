@@ -18,6 +18,7 @@ export interface Plan {
   seed: number;
   /** Either processes, by default all of them, or disks. */
   victims?: readonly Victim[] | readonly Disk[];
+  hasRedisCluster?: boolean;
   dataName: string;
   report(line: string): void;
 }
@@ -172,8 +173,8 @@ export async function runChaos(plan: Plan): Promise<Outcome> {
   plan.report('Starting PostgreSQL, Redis, ClickHouse, the API and a worker');
   await using closing = new AsyncDisposableStack();
   const hooks = closing.adopt(await openHooks(), ({ close }) => close());
-  const { dataName, victims = VICTIMS } = plan;
-  const options = { dataName, cert: hooks.cert, hasSmallDisks: victims.some(isDisk) };
+  const { dataName, victims = VICTIMS, hasRedisCluster = false } = plan;
+  const options = { dataName, cert: hooks.cert, hasSmallDisks: victims.some(isDisk), hasRedisCluster };
   const stage = closing.adopt(await openStage(options), ({ close }) => close());
   const world = closing.adopt(await openWorld(stage), ({ close }) => close());
   for (const brand of world.brands) await hooks.subscribe(stage, brand);

@@ -11,6 +11,7 @@ import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/sta
 import type { Context } from '../../src/operation/context.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { SECRET, until } from '../harness/app.ts';
+import { type RedisCluster, startRedisCluster } from '../harness/redis-cluster.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type Supervised, supervise } from './supervised.ts';
 
@@ -64,19 +65,42 @@ async function isUp(url: string): Promise<boolean> {
   return answer?.ok ?? false;
 }
 
-function killerOf(engines: EmbeddedEngines, ours: { api: Supervised; worker: Supervised }) {
-  return async (victim: Victim): Promise<void> => {
-    if (victim === 'api' || victim === 'worker') await ours[victim].kill();
-    else process.kill(engines.pids[victim] ?? Number.NaN, 'SIGKILL');
+/** An engine, or a node of one. */
+interface Killable {
+  kill(): void;
+  restart(): Promise<void>;
+}
+
+const engineOf = (engines: EmbeddedEngines, name: EngineName): Killable => ({
+  kill: () => void process.kill(engines.pids[name] ?? Number.NaN, 'SIGKILL'),
+  restart: () => engines.restart(name),
+});
+
+/** The nodes of a cluster as one engine: the next node each time. */
+function inTurn({ nodes }: RedisCluster): Killable {
+  let turn = -1;
+  return {
+    kill: () => {
+      turn = (turn + 1) % nodes.length;
+      nodes[turn]?.kill();
+    },
+    restart: async () => await nodes[turn]?.restart(),
   };
 }
 
-function reviverOf(engines: EmbeddedEngines, url: string) {
+function killerOf(engines: Record<EngineName, Killable>, ours: { api: Supervised; worker: Supervised }) {
+  return async (victim: Victim): Promise<void> => {
+    if (victim === 'api' || victim === 'worker') await ours[victim].kill();
+    else engines[victim].kill();
+  };
+}
+
+function reviverOf(engines: Record<EngineName, Killable>, url: string) {
   return async (victim: Victim, downMs: number): Promise<void> => {
     if (victim === 'worker') return;
     if (victim === 'api') return await until('the API to be back', () => isUp(url), 60_000);
     await pause(downMs);
-    await engines.restart(victim);
+    await engines[victim].restart();
   };
 }
 
@@ -117,19 +141,23 @@ export interface StageOptions {
   cert: string;
   /** Gives each engine a small disk of its own, and has the stack start its engines again. */
   hasSmallDisks: boolean;
+  /** Redis is a cluster of three primaries. None has a replica, so that what a killed one acknowledged is there again after its restart. */
+  hasRedisCluster: boolean;
 }
 
-export async function openStage({ dataName, cert, hasSmallDisks }: StageOptions): Promise<Stage> {
+export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster }: StageOptions): Promise<Stage> {
   const { directory, java } = readConfig();
   const data = path.join(engineFolder(directory), dataName);
   const disks = hasSmallDisks ? await mountDisks(data) : new Map<EngineName, SmallDisk>();
   const url = `http://127.0.0.1:${await findFreePort()}`;
   const links = `http://127.0.0.1:${await findFreePort()}`;
   const report = () => undefined;
+  const cluster = hasRedisCluster ? await startRedisCluster({ replicas: 0 }) : undefined;
+  const only = ENGINES.filter((name) => !(cluster && name === 'redis'));
   const engines = await startEmbedded({
-    ...{ directory, dataName, only: ENGINES, elasticsearchHeapMb: 512, java, report, revives: hasSmallDisks },
+    ...{ directory, dataName, only, elasticsearchHeapMb: 512, java, report, revives: hasSmallDisks },
   });
-  const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
+  const { postgres = '', redis = cluster?.url ?? '', clickhouse = '' } = engines.urls;
   const settings = {
     ...{ LOG_LEVEL: 'error', ROLLCALL_SECRET: SECRET, LINKS_URL: links },
     // Visitors tell their addresses.
@@ -153,6 +181,7 @@ export async function openStage({ dataName, cert, hasSmallDisks }: StageOptions)
     await Promise.all([ours.api.stop(), ours.worker.stop()]);
     await close();
     await engines.stop();
+    await cluster?.stop();
     for (const disk of disks.values()) await disk.close();
     await rm(data, { recursive: true, force: true });
   };
@@ -163,7 +192,12 @@ export async function openStage({ dataName, cert, hasSmallDisks }: StageOptions)
     throw error;
   }
   const falls = () => [...ours.api.falls, ...ours.worker.falls];
-  const [kill, revive, onDisk] = [killerOf(engines, ours), reviverOf(engines, url), diskHandlerOf(disks, url)];
+  const killable = {
+    postgres: engineOf(engines, 'postgres'),
+    redis: cluster ? inTurn(cluster) : engineOf(engines, 'redis'),
+    clickhouse: engineOf(engines, 'clickhouse'),
+  };
+  const [kill, revive, onDisk] = [killerOf(killable, ours), reviverOf(killable, url), diskHandlerOf(disks, url)];
   return {
     ...{ url, links, context, falls, close: stop },
     strike: (victim) => (isDisk(victim) ? onDisk.strike(victim) : kill(victim)),

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { problemsOfCompose } from './compose.ts';
+import { ensurePackages } from '../../src/web-app/build.ts';
+import { COMPOSE_FILES, problemsOfCompose, problemsOfVersions } from './compose.ts';
 import { problemsOfDocuments } from './documents.ts';
 import { deadExports } from './exports.ts';
 import { repositoryFiles } from './files.ts';
@@ -32,20 +33,30 @@ const tool = (name: string, ...args: string[]) => complaints(`node_modules/.bin/
 /** What is checked, and how: each gives what it found wrong. */
 const CHECKS: Record<string, () => Promise<string[]>> = {
   // One thread each: several take half as much work again, and others wait for the cores.
-  types: async () =>
-    (
-      await Promise.all(['.', 'web'].map((project) => tool('tsc', '--noEmit', '--singleThreaded', '-p', project)))
-    ).flat(),
+  types: async () => {
+    await ensurePackages();
+    const projects = ['.', 'web'].map((project) => tool('tsc', '--noEmit', '--singleThreaded', '-p', project));
+    return (await Promise.all(projects)).flat();
+  },
   'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
   'house rule': async () => violations(await repositoryFiles()),
   'dead exports': async () => deadExports(await repositoryFiles()),
-  'compose file': async () => [
-    ...(await tool('dclint', '--config', 'test/check/dclint.json', '--max-warnings', '0', '--color=false', '.')),
-    ...problemsOfCompose(await readFile('docker-compose.yml', 'utf8')),
-  ],
+  'compose files': async () => {
+    const files = await Promise.all(COMPOSE_FILES.map((file) => readFile(file, 'utf8')));
+    const config = await readFile('src/config.ts', 'utf8');
+    return [
+      ...(await tool('dclint', '--config', 'test/check/dclint.json', '--max-warnings', '0', '--color=false', '.')),
+      ...files.flatMap((text) => problemsOfCompose(text, config)),
+      ...problemsOfVersions(files),
+    ];
+  },
   'OpenAPI drift': openapiDrift,
   'OpenAPI documents': problemsOfDocuments,
-  lock: () => complaints(process.execPath, ['test/check/complete-lock.ts', '--check']),
+  locks: async () => {
+    const locks = ['package-lock.json', 'web/package-lock.json'];
+    const checks = locks.map((lock) => complaints(process.execPath, ['test/check/complete-lock.ts', '--check', lock]));
+    return (await Promise.all(checks)).flat();
+  },
   'no secrets, hosts or machine paths': async () => leaks(await repositoryFiles()),
 };
 

@@ -13,7 +13,15 @@ import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.
 import { creator, putDirectory } from '../harness/directory.ts';
 import { startFlaky } from '../harness/flaky.ts';
 
-const run = promisify(execFile);
+const execute = promisify(execFile);
+/** A checker says on stdout what it found. */
+async function run(command: string, args: string[], options: { cwd?: string; env?: NodeJS.ProcessEnv } = {}) {
+  try {
+    return await execute(command, args, options);
+  } catch (error) {
+    throw new Error(`${String(error)}\n${String(Object(error).stdout)}`, { cause: error });
+  }
+}
 /** A build generates some hundred files and compiles them. */
 const BUILD_MS = 600_000;
 const DIRECTORY = '.rollcall/clients';
@@ -24,7 +32,11 @@ let flaky: Awaited<ReturnType<typeof startFlaky>>;
 
 beforeAll(async () => {
   app = await startApp({ alias });
-  await putDirectory(app.context.elastic, alias, [creator(1, { city: 'New York' })]);
+  await putDirectory(
+    app.context.elastic,
+    alias,
+    Array.from({ length: 1_500 }, (_, i) => creator(i + 1, i === 0 ? { city: 'New York' } : {})),
+  );
   flaky = await startFlaky(app.url);
 });
 afterAll(async () => {
@@ -61,6 +73,7 @@ const EXPECTED = {
     titles: ['Three', 'Two', 'One'],
     found: [true, true],
     code: 'NOT_FOUND',
+    isWalked: true,
     isSigned: [true, true],
     isForged: false,
   },
@@ -136,13 +149,23 @@ test(
   BUILD_MS,
 );
 
-test('The API lists the packages it serves with their digests, and answers 404 for any other name', async () => {
+test('The API lists the packages it serves with their digests, serves the newest under a name without a version, and answers 404 for any other name', async () => {
   const { body } = await call(`${app.url}/clients/`, undefined);
   for (const { url, sha256 } of body.data) {
     const bytes = Buffer.from(await (await fetch(`${app.url}${url}`)).arrayBuffer());
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
   }
   expect(body.data.map(({ url }: { url: string }) => path.extname(url))).toEqual(['.tgz', '.whl', '.gz']);
+  for (const [alias, ending] of [
+    ['typescript.tgz', '.tgz'],
+    ['python.whl', '.whl'],
+  ] as const) {
+    const { sha256, url } = body.data.find(({ url }: { url: string }) => url.endsWith(ending));
+    const answer = await fetch(`${app.url}/clients/${alias}`);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect(createHash('sha256').update(bytes).digest('hex')).toBe(sha256);
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${path.basename(url)}"`);
+  }
   for (const name of ['openapi-python.json', '..%2fdemo.env', 'clients-venv', 'rollcall-client-9.9.9.tgz']) {
     expect((await fetch(`${app.url}/clients/${name}`)).status).toBe(404);
   }

@@ -4,7 +4,7 @@ import asyncio
 import json
 import sys
 
-from rollcall import RollcallError, answer_of, every_item, every_item_async, open_rollcall, verify_webhook
+from rollcall import RollcallError, answer_of, every_item, every_item_async, open_rollcall, verify_webhook, walk
 from rollcall.generated.api.campaigns import create_campaign, create_campaign_plan, get_campaign, list_campaigns
 from rollcall.generated.api.directory import search_creators
 from rollcall.generated.models import CampaignCreate
@@ -37,9 +37,12 @@ try:
 except RollcallError as error:
     code = error.code
 
+walked: list[int] = [creator.pk for creator in walk(client, country="US")]
+is_walked = len(walked) == 1_500 and len(set(walked)) == 1_500
+
 headers: dict[str, str] = json.loads(signed)
 is_signed = [verify_webhook(secret, payload, headers), verify_webhook(secret, payload.encode(), headers)]
 is_forged = verify_webhook(secret, f"{payload} ", headers)
 is_same = titles == asyncio.run(titles_by_asyncio())
 seen = {"made": made, "changes": changes, "titles": titles, "found": [found.pagination.total >= 0, followers >= 0], "code": code}
-print(json.dumps({**seen, "isSigned": is_signed, "isForged": is_forged, "isSameAsync": is_same}))
+print(json.dumps({**seen, "isWalked": is_walked, "isSigned": is_signed, "isForged": is_forged, "isSameAsync": is_same}))

@@ -8,18 +8,19 @@ import { transact } from '../../src/engines/postgres/transaction.ts';
 import { repairAfterFailover } from '../../src/resources/ledger/jobs.ts';
 import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
 import { systemClock } from '../../src/values/clock.ts';
+import { openSecrets } from '../../src/values/secrets.ts';
 import {
   call,
   engineUrls,
   makeBrand,
+  SECRET,
   startApp,
   startServer,
   startWorkerProcess,
   type TestApp,
   unique,
-  until,
 } from '../harness/app.ts';
-import { describeCluster } from '../harness/cluster.ts';
+import { describeCluster, until } from '../harness/cluster.ts';
 import { makeEmptyDatabase } from '../harness/database.ts';
 import { post, postAndSync, putAssignment, putCreator, sale, sync } from '../harness/figures.ts';
 import {
@@ -84,7 +85,8 @@ describeCluster('PostgreSQL behind PgBouncer in transaction mode with its other 
     const elastic = openElastic(engineUrls().elasticsearch);
     closing.push(async () => await elastic.close());
     const alias = unique('none');
-    const engines = two.map(({ db }): DirectoryEngines => ({ elastic, db, clock: systemClock, alias }));
+    const secrets = () => openSecrets(Buffer.from(SECRET, 'hex'));
+    const engines = two.map(({ db }): DirectoryEngines => ({ elastic, db, clock: systemClock, alias, secrets }));
     let writing = 0;
     let most = 0;
     let turns = 0;
@@ -221,5 +223,35 @@ describeCluster('A primary of PostgreSQL that waits for its standby', () => {
     const kept = new Set(rows.map(({ id }) => id));
     expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
     expect(acknowledged.length).toBeGreaterThan(120);
+  });
+});
+
+describeCluster('A primary of PostgreSQL and its standby, each behind a PgBouncer', () => {
+  it('are one address: writes continue on the standby once it is promoted', async (test) => {
+    if ((await findPgBouncer()) === undefined) test.skip('PgBouncer is not installed');
+    const pair = await startPostgresPair();
+    closing.push(pair.stop);
+    await execute(pair.primary.url, 'create table things (id int primary key)');
+    const [first, second] = [
+      await startPgBouncer(pair.primary.url, 'transaction', ['query_wait_timeout = 5']),
+      await startPgBouncer(pair.standby.url, 'transaction', ['query_wait_timeout = 5']),
+    ];
+    closing.push(first.stop, second.stop);
+    const { db } = open(second.url.replace('@127', `@127.0.0.1:${new URL(first.url).port},127`), { max: 3 });
+    let next = 0;
+    const write = async (): Promise<boolean> => {
+      next += 1;
+      const id = next;
+      return await sql`insert into things values (${id})`.execute(db).then(
+        () => true,
+        () => false,
+      );
+    };
+    for (let i = 0; i < 20; i += 1) expect(await write()).toBe(true);
+    await promote(pair);
+    const from = performance.now();
+    await until('a write on the promoted standby', write);
+    process.stderr.write(`writes by two PgBouncers continue after ${Math.round(performance.now() - from)} ms\n`);
+    for (let i = 0; i < 20; i += 1) expect(await write()).toBe(true);
   });
 });

@@ -9,7 +9,8 @@ import { openFiles } from '../../src/directory/import/source.ts';
 import { readStatus } from '../../src/directory/import/status.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
-import { engineUrls, type RollcallProcess, startWorkerProcess, unique, until } from '../harness/app.ts';
+import { type RollcallProcess, startWorkerProcess, unique, until } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
 
@@ -34,6 +35,7 @@ describe('an enqueued import', () => {
       elastic: directory.elastic,
       postgres: directory.postgres,
       clock: directory.engines.clock,
+      secrets: directory.engines.secrets(),
       config: readConfig({ DIRECTORY_ALIAS: directory.engines.alias }),
     };
     const worker = startImportWorker(context, directory.env.REDIS_URL ?? '', { prefix: unique('queue') });
@@ -118,9 +120,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
 
   beforeAll(async () => {
     // Jobs of its own: another test's worker would take one, not know its row, and drop it.
-    const redis = new URL(engineUrls().redis);
-    redis.pathname = '/8';
-    own = await makeDirectory({ redis: redis.href });
+    own = await makeDirectory({ redis: ownRedis('enqueued-import') });
   });
   afterAll(async () => {
     for (const worker of running) await worker.kill();
@@ -157,7 +157,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
       position = checkpoint?.position ?? 0;
       expect(checkpoint?.state).toBe('building');
       writes.add(`${checkpoint?.indexName} ${await firstWrite(checkpoint?.indexName ?? '')}`);
-      expect(await status()).toMatch(new RegExp(`${id} stopped: [\\d,]+ rows, \\d+ % of .+\nwriting   nobody`));
+      expect(await status()).toMatch(new RegExp(`${id} stopped: [\\d,]+ rows, \\d+% of .+\nwriting   nobody`));
     }
     const last = await work();
     await until('the import to be live', async () => (await row())?.state === 'live', DEADLINE_MS);
@@ -173,5 +173,5 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
       new RegExp(`^live +${indexName}: 60,000 creators.+\nprevious.+\nwriting   nobody\n$`),
     );
     expect(await own.run('verify')).toMatchObject({ code: 0 });
-  }, 180_000);
+  });
 });

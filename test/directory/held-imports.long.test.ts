@@ -21,10 +21,10 @@ const times = (value: number | null, factor: number) => (value === null ? null :
 const newcomers = (count: number) => [...generateCreators(CREATORS + count, 4)].slice(CREATORS);
 
 const SABOTAGED: [string, Row[], RegExp][] = [
-  ['cut in half', live.slice(0, CREATORS / 2), /live creators are gone \(50\.0 %; at most 10 %\)/],
+  ['cut in half', live.slice(0, CREATORS / 2), /live creators are gone \(50\.0%; at most 10%\)/],
   ['with other people', [...generateCreators(CREATORS, 5)], /1500 of 1500 live creators are gone/],
   ['with pks of another system', every(({ pk }) => ({ pk: pk + 7_000_000_000 })), /live creators are gone/],
-  ['without e-mails', every(() => ({ extracted_email: null })), /extracted_email is filled in 0\.0 % of rows/],
+  ['without e-mails', every(() => ({ extracted_email: null })), /extracted_email is filled in 0\.0% of rows/],
   [
     'with every second biography empty',
     every((row, i) => ({ biography: isOneIn(2, i) ? '' : row.biography })),
@@ -51,8 +51,8 @@ const SABOTAGED: [string, Row[], RegExp][] = [
     /percentile of engagement_rate/,
   ],
   ['with countries recoded', every((row) => ({ country: row.country && `C-${row.country}` })), /country is "US"/],
-  ['with one category', every(() => ({ category: 'Other' })), /category is "other" in 100\.0 %/],
-  ['with places out of reach', every((row) => ({ city: row.city && `x${row.city}` })), /are in a metro, before/],
+  ['with one category', every(() => ({ category: 'Other' })), /category is "other" in 100\.0%/],
+  ['with places out of reach', every((row) => ({ city: row.city && `x${row.city}` })), /are in a metro, previously/],
 ];
 
 const HONEST: [string, Row[]][] = [

@@ -7,6 +7,7 @@ import { findImport } from '../../src/directory/import/queries.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { startWorkerProcess, unique, until } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { creator } from '../harness/directory.ts';
 import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
@@ -14,7 +15,7 @@ import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s
 let directory: TestDirectory;
 let s3: TestS3;
 beforeAll(async () => {
-  [directory, s3] = await Promise.all([makeDirectory(), startS3()]);
+  [directory, s3] = await Promise.all([makeDirectory({ redis: ownRedis('import-elsewhere') }), startS3()]);
 });
 afterAll(async () => {
   await directory?.close();
@@ -65,7 +66,7 @@ describe('An enqueued import whose file is on another machine', () => {
     return startImportWorker(
       {
         ...{ log, failures: openRepeatedFailures(log, systemClock), elastic: directory.elastic },
-        ...{ postgres: directory.postgres, clock: { now: () => at.now } },
+        ...{ postgres: directory.postgres, clock: { now: () => at.now }, secrets: directory.engines.secrets() },
         config: readConfig({ DIRECTORY_ALIAS: directory.engines.alias }),
       },
       directory.env.REDIS_URL ?? '',

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { metros } from '../../src/directory/place-atlas.ts';
+import { placeKey } from '../../src/directory/place-names.ts';
 import { metrosOf } from '../../src/directory/stored-place.ts';
 
 /** The incorporated cities and towns of the nine counties, as the Association of Bay Area Governments counts them. */
@@ -24,4 +26,18 @@ test('the Bay Area has all 101 cities and towns of its nine counties by name', (
   expect(cities).toHaveLength(101);
   expect(cities.filter((city) => !metrosOf(city, 'CA', 'US').includes('bay-area'))).toEqual([]);
   expect(metrosOf('Suisun City', 'CA', 'US')).toEqual(['bay-area']);
+});
+
+test('A name of one state lies in one metro, or in those that the Bay Area shares', () => {
+  const OF_THE_BAY = 'bay-area, sf, sf-oakland, san-jose'.split(', ');
+  const homes = new Map<string, Set<string>>();
+  for (const { id, members } of metros) {
+    for (const { city, state, country } of members) {
+      const place = `${placeKey(city)}, ${state}, ${country}`;
+      homes.set(place, (homes.get(place) ?? new Set()).add(OF_THE_BAY.includes(id) ? 'bay' : id));
+    }
+  }
+  expect([...homes].filter(([, ids]) => ids.size > 1).map(([place]) => place)).toEqual([]);
+  expect(metrosOf('Burbank', 'CA', 'US')).toEqual(['la']);
+  expect(metrosOf('Mountain View', 'CA', 'US')).toEqual(['bay-area', 'san-jose']);
 });

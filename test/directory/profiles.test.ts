@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/operation/context.ts';
-import { profileUnknown } from '../../src/resources/creators/jobs.ts';
+import { profileUnknown } from '../../src/resources/creators/profiles/jobs.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
@@ -96,7 +96,8 @@ describe('the profile provider', () => {
     provider.answer = answer;
     const start = performance.now();
     const data = await post('/v1/roster/add', key, { ig_handle, tt_handle, name: 'Ana' });
-    expect(performance.now() - start).toBeLessThan(5_000);
+    // Two providers that hang cost 3 s together, and 6 s one after the other.
+    expect(performance.now() - start).toBeLessThan(5_900);
     expect(data).toMatchObject({
       name: 'Ana',
       ig_handle,

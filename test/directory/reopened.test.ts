@@ -16,4 +16,4 @@ it('a search counts its results when a restarted shard resets its refresh counte
     await indices.close({ index: alias });
     await indices.open({ index: alias, wait_for_active_shards: 1 });
   });
-}, 60_000);
+});

@@ -63,7 +63,7 @@ const DRAWS: Readonly<Record<string, Draw>> = {
 const SORTS = pick('followers,engagement,followers_asc,engagement_asc,posts,recent,followers');
 
 /** Random parameters that do not contradict each other. */
-function drawQuery(random: Random): Record<string, string> {
+export function drawQuery(random: Random): Record<string, string> {
   const query: Record<string, string> = { sort: SORTS(random) };
   const names = Object.keys(DRAWS);
   for (let left = random.below(5); left >= 0; left -= 1) {
@@ -93,7 +93,8 @@ export async function openCases(creators: number, seed: number) {
     following_count: row.pk % 17 === 0 ? null : row.following_count,
   }));
   await putDirectory(app.context.elastic, alias, rows);
-  const nextKey = await keysInTurn(await makeBrand(app.context), KEYS);
+  const brand = await makeBrand(app.context);
+  const nextKey = await keysInTurn(brand, KEYS);
   const ask = async (query: OracleQuery) => {
     const { status, body } = await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, nextKey());
     if (status !== 200) throw new Error(`${JSON.stringify(query)}: ${JSON.stringify(body)}`);
@@ -150,6 +151,7 @@ export async function openCases(creators: number, seed: number) {
     rows,
     ask,
     app,
+    brand,
     nextKey,
     close: () => app.close(),
   };

@@ -83,7 +83,7 @@ const CREATORS: DirectoryCreatorDetail[] = [
   creator(11, {
     username: 'texan',
     full_name: 'Paris Hilton Fan',
-    biography: 'LA fitness member, 100% "organic" \\ {json}',
+    biography: 'LA fitness member, 100% "organic" \\ {json} },"x":{"_source":{"card":{',
     city: 'Austin',
     state: 'TX',
     country: 'US',
@@ -190,7 +190,8 @@ describe('the search', () => {
 
   it('for a single creator returns the detail fields', async () => {
     const { body } = await call(`${app.url}/v1/creators/4`, nextKey());
-    expect(body).toEqual({ data: CREATORS[3] });
+    expect(body.data).toEqual(CREATORS[3]);
+    expect(body.meta).toEqual({ data_as_of: null, changed_at: null, source: null });
   });
 });
 

@@ -46,6 +46,28 @@ describe('A directory on three shards', () => {
     expect(shards.map(({ segments }) => segments?.count)).toEqual([1, 1, 1]);
   });
 
+  it('has the values that divide its orders in its mapping, so that no search measures them', async () => {
+    const mapping = await three.elastic.client.indices.getMapping({ index: three.engines.alias });
+    const cuts: Record<string, number[]> = Object.values(mapping)[0]?.mappings._meta?.cuts ?? {};
+    const fields = ['card.engagement_rate', 'card.follower_count', 'x.data_as_of', 'x.media_count'];
+    expect(Object.keys(cuts).sort()).toEqual(fields);
+    const followers = cuts['card.follower_count'] ?? [];
+    expect(followers.length).toBeGreaterThan(300);
+    expect(followers).toEqual([...followers].sort((a, b) => a - b));
+  });
+
+  it('counts the matches of a new search once for ten callers who want its deep pages at the same time', async () => {
+    const queriesOf = async () =>
+      (await one.elastic.client.indices.stats({ index: one.engines.alias, metric: 'search' }))._all.primaries?.search
+        ?.query_total ?? 0;
+    const before = await queriesOf();
+    const search = (_: unknown, i: number) =>
+      call(`${apps[0]?.url}/v1/creators/search?min_engagement=0.0001&limit=100&page=${40 + i}`, keys[0]?.() ?? '');
+    const answers = await Promise.all(Array.from({ length: 10 }, search));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect((await queriesOf()) - before).toBe(answers.length + 1);
+  });
+
   it.each([
     '/v1/creators/search?limit=50',
     '/v1/creators/search?metro=NYC&limit=50&sort=engagement',

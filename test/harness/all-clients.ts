@@ -12,7 +12,7 @@ export async function withClients<T>(
 ): Promise<T> {
   const clients = openAll(urls);
   try {
-    await vi.waitFor(() => clients.redis.ping(), { timeout: 10_000 });
+    await vi.waitFor(() => clients.redis.ping(), { timeout: 60_000 });
     return await use(clients);
   } finally {
     await Promise.all(Object.values(clients).map((client) => client.close()));

@@ -7,9 +7,9 @@ import { periodAt } from '../../src/access/credits/period.ts';
 import { type Balance, sumEntries } from '../../src/access/credits/queries.ts';
 import { settle } from '../../src/access/credits/settle.ts';
 import { createKey } from '../../src/access/keys/actions.ts';
-import { getSubscription } from '../../src/access/keys/queries.ts';
+import type { PlanName, SubscriptionStatus } from '../../src/access/keys/plans.ts';
+import { getSubscription, type KeyKind } from '../../src/access/keys/queries.ts';
 import { readConfig } from '../../src/config.ts';
-import type { KeyKind, PlanName, SubscriptionStatus } from '../../src/engines/postgres/tables.ts';
 import type { BodyLimits } from '../../src/http/bodies.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { buildApps } from '../../src/process/apps.ts';
@@ -112,7 +112,9 @@ export async function makeBrand(
 
 /** Keys of the brand by turns, so that no rate ends a test. */
 export async function keysInTurn(brand: TestBrand, count: number, kind: KeyKind = 'brand'): Promise<() => string> {
-  const keys = await Promise.all(Array.from({ length: count }, () => brand.key(kind)));
+  const keys: string[] = [];
+  // One after the other: on a busy machine the last of many would wait too long for a connection.
+  while (keys.length < count) keys.push(await brand.key(kind));
   let turn = 0;
   return () => {
     turn += 1;
@@ -156,9 +158,15 @@ export async function send(
   return await call(url, key, { method, ...(body === undefined ? { headers: { ...more } } : json) });
 }
 
-/** What a POST made. */
+const TRIES = 5;
+
+/** What a POST made. Like a client, it comes again where a busy machine had no connection for it. */
 export async function made(url: string, key: string, input: object): Promise<Answer['body']> {
-  const { status, body } = await send(url, key, 'POST', input);
+  let { status, body } = await send(url, key, 'POST', input);
+  for (let tries = 1; status === 503 && tries < TRIES; tries += 1) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    ({ status, body } = await send(url, key, 'POST', input));
+  }
   if (status !== 201) throw new Error(`POST ${url} answered ${status}: ${JSON.stringify(body)}`);
   return body.data;
 }
@@ -173,14 +181,27 @@ export async function freePort(): Promise<number> {
 
 /**
  * Resolves when `probe` is true; fails after `deadlineMs` with what was waited for. The pauses grow, so that a key that
- * probes the API for 15 s stays below its 100 calls a minute.
+ * probes the API for 15 s stays below its 100 calls a minute. Only on a busy machine it takes longer, and asks less often.
  */
-export async function until(what: string, probe: () => Promise<boolean> | boolean, deadlineMs = 15_000): Promise<void> {
+export async function until(what: string, probe: () => Promise<boolean> | boolean, deadlineMs = 45_000): Promise<void> {
   const end = performance.now() + deadlineMs;
   for (let pauseMs = 20; !(await probe()); pauseMs = Math.min(pauseMs * 1.2, 200)) {
     if (performance.now() > end) throw new Error(`Waited ${deadlineMs} ms in vain for: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+/** Repeats `work` in several loops while `body` runs. All have ended when this returns, also when one of them fails. */
+export async function meanwhile(loops: number, work: () => Promise<unknown>, body: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const looping = Array.from({ length: loops }, async () => {
+    while (!isOver) await work();
+  });
+  const done = body().finally(() => {
+    isOver = true;
+  });
+  await Promise.allSettled([done, ...looping]);
+  await Promise.all([done, ...looping]);
 }
 
 export interface RollcallProcess {
@@ -193,6 +214,9 @@ export interface RollcallProcess {
 export interface ServerProcess extends RollcallProcess {
   url: string;
 }
+
+/** A process that starts beside others on a busy machine. */
+const UP_WITHIN_MS = 240_000;
 
 /** A script of ours as a process of its own, on the test's engines. `said` is what it wrote to stderr. */
 export function startScript(
@@ -243,8 +267,10 @@ export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): P
       () => false,
     );
   };
-  // Several that start at once on a busy machine take more than 15 s.
-  await until(`the server on ${url}`, isUp, 60_000);
+  await until(`the server on ${url}`, isUp, UP_WITHIN_MS).catch(async (error: unknown) => {
+    await server.kill();
+    throw error;
+  });
   return { ...server, url };
 }
 
@@ -255,6 +281,9 @@ export async function startWorkerProcess(alias: string, env: NodeJS.ProcessEnv =
     if (worker.child.exitCode !== null) throw new Error(`The worker ended: ${worker.said()}`);
     return worker.said().includes('worker started');
   };
-  await until('the worker', isUp, 60_000);
+  await until('the worker', isUp, UP_WITHIN_MS).catch(async (error: unknown) => {
+    await worker.kill();
+    throw error;
+  });
   return worker;
 }

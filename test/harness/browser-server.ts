@@ -3,7 +3,9 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { BrowserServer } from 'playwright-core';
 
+/** The shell first: it takes a fifth of the CPU of a whole Chromium. */
 export const USUAL_PLACES = [
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',

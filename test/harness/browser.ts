@@ -3,6 +3,9 @@ import { inject } from 'vitest';
 import { someAddress } from './applying.ts';
 import { executablePath, USUAL_PLACES } from './browser-server.ts';
 
+/** How long a page waits for what a busy machine shows late. */
+export const PATIENCE_MS = 90_000;
+
 /** Whether this machine has a browser; says once what is not tested without it. */
 export function hasBrowser(what: string): boolean {
   if (!executablePath) process.stderr.write(`${what} is not tested: no Chromium in ${USUAL_PLACES.join(', ')}.\n`);
@@ -28,6 +31,7 @@ export async function openPhone(
     extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
     ...options,
   });
+  page.setDefaultTimeout(PATIENCE_MS);
   page.on('console', (message) => {
     // A form that is refused is answered with a 4xx, which Chromium reports as a failed load.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {

@@ -4,6 +4,7 @@ import path from 'node:path';
 /** What every process of ours is given: what Node compiled for one it does not compile again for the next. */
 export const CHILD_ENV = {
   PATH: process.env.PATH,
+  ES_JAVA_OPTS: process.env.ES_JAVA_OPTS,
   NODE_COMPILE_CACHE: path.join(import.meta.dirname, '../../.rollcall/test-compile-cache'),
 };
 

@@ -8,10 +8,34 @@ import { engineUrls, type TestApp, unique } from './app.ts';
 export const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
 
+/** The 15 databases of Redis beside the one that all share. Files run beside each other, so no two have the same. */
+const REDIS_OF = {
+  ...{ breakdown: 1, clicks: 2, 'click-share': 3, day: 4, earning: 5, 'fraud-rules': 6, jobs: 7, 'failing-jobs': 8 },
+  ...{
+    ledger: 9,
+    'ledger-edits': 10,
+    redirects: 11,
+    'many-waiting-clicks': 12,
+    oracle: 13,
+    'import-elsewhere': 14,
+    'enqueued-import': 15,
+  },
+  // Long tests are a run of their own, with engines of their own; of those above only the oracle is among them.
+  ...{
+    'clean-stores': 1,
+    'faulty-stores': 2,
+    exports: 3,
+    reconciliation: 4,
+    kill: 5,
+    'kill-webhooks': 6,
+    simulation: 7,
+  },
+} as const;
+
 /** A Redis database that no other test drains. */
-export function ownRedis(number: number): string {
+export function ownRedis(owner: keyof typeof REDIS_OF): string {
   const url = new URL(engineUrls().redis);
-  url.pathname = `/${number}`;
+  url.pathname = `/${REDIS_OF[owner]}`;
   return url.href;
 }
 

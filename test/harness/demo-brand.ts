@@ -102,6 +102,8 @@ async function idsOf(desk: WorkDesk, store: string): Promise<Record<string, stri
     'update_webhook whk_…': [await hook()],
     'delete_webhook whk_…': [await hook()],
     'whd_…': await found(`/v1/webhooks/${tested}/deliveries`),
+    'lst_…': [await made('/v1/lists', { name: 'Contacted' })],
+    'ssr_…': [await made('/v1/saved-searches', { name: 'Food', filters: { category: 'Food' }, shared: true })],
     'pln_…': await found('/v1/plans'),
   };
 }

@@ -97,6 +97,8 @@ async function migrate(urls: TestEngines): Promise<void> {
 /** Starts engines and the browser once for the whole run; tests find them with `inject`. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engines = await startChosen();
+  // Of what an Elasticsearch of a test's own costs, half is optimizing code that runs a few times. Workers inherit this.
+  process.env.ES_JAVA_OPTS ??= '-XX:TieredStopAtLevel=1';
   await migrate(engines.urls);
   const browser = await offerBrowser();
   project.provide('engines', engines.urls);

@@ -151,6 +151,15 @@ export async function sync({ context }: TestApp, brandId: string): Promise<void>
   await until('the ledger to be synced', isSynced, SYNCED_WITHIN_MS);
 }
 
+/** Until the table of orders has them too; clicks that won them must have been drained. */
+export async function syncOrders(app: TestApp, brandId: string): Promise<void> {
+  const isSynced = async () => {
+    await sync(app, brandId);
+    return (await findStanding(app.context.postgres.db, brandId)).oldestUnsyncedOrder === null;
+  };
+  await until('the orders to be synced', isSynced, SYNCED_WITHIN_MS);
+}
+
 export async function postAndSync(app: TestApp, brandId: string, entries: readonly NewEntry[]): Promise<void> {
   await post(app, brandId, entries);
   await sync(app, brandId);

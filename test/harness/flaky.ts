@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 
-/** In front of an API: what is asked for the first time is done, but its answer is lost, as a 503 in its place. */
+/**
+ * A proxy in front of an API. It forwards the first call of each kind, loses the answer, and sends 503 instead. The
+ * first walk of a key breaks off in the middle.
+ */
 export async function startFlaky(target: string) {
   const seen = new Set<string>();
   const server = createServer(async (request, response) => {
@@ -20,9 +23,15 @@ export async function startFlaky(target: string) {
       ...(body.length > 0 ? { body } : {}),
     });
     const bytes = Buffer.from(await answer.arrayBuffer());
-    const name = `${request.method} ${request.url} ${sentKey}`;
+    const isWalk = request.url?.includes('walk=true') === true;
+    const name = isWalk ? `walk ${authorization}` : `${request.method} ${request.url} ${sentKey}`;
     if (!seen.has(name)) {
       seen.add(name);
+      if (isWalk) {
+        response.writeHead(answer.status, { 'content-length': bytes.length });
+        response.write(bytes.subarray(0, bytes.length * 0.8), () => response.destroy());
+        return;
+      }
       response.writeHead(503, { 'retry-after': '0' }).end('{}');
       return;
     }

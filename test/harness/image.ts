@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 interface Line {
@@ -33,25 +33,35 @@ function readLines(dockerfile: string): Line[] {
   });
 }
 
-/** The names that a `.dockerignore` of `*` and exceptions lets into the context. */
+const PACKAGES = 'node_modules';
+
+/** The names that a `.dockerignore` of `*`, exceptions and packages lets into the context. */
 function readContext(file: string): Set<string> {
   const lines = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-  if (lines.shift() !== '*' || lines.some((line) => !line.startsWith('!'))) {
-    throw new Error(`${file} is read as * and exceptions of it alone.`);
+  if (lines.shift() !== '*' || lines.pop() !== `**/${PACKAGES}` || lines.some((line) => !line.startsWith('!'))) {
+    throw new Error(`${file} is read as *, exceptions of it and all packages alone.`);
   }
   return new Set(lines.map((line) => line.slice(1)));
 }
 
+interface Copying {
+  from: string;
+  sources: readonly string[];
+  target: string;
+  takes: (file: string) => boolean;
+}
+
 /** As Docker copies: a folder's content into the folder that it is to be, files into a folder. */
-function copy(from: string, sources: readonly string[], target: string, isFolder: boolean): void {
+function copy({ from, sources, target, takes }: Copying, isFolder: boolean): void {
   for (const source of sources) {
     const file = path.resolve(from, source);
     const isInto = isFolder && !statSync(file).isDirectory();
     cpSync(file, isInto ? path.join(target, path.basename(source)) : target, {
       recursive: true,
       verbatimSymlinks: true,
+      filter: takes,
     });
   }
 }
@@ -74,11 +84,8 @@ async function runShell(command: string, { root, workdir }: Stage): Promise<void
   if (code !== 0) throw new Error(`RUN ${command} ended with ${code}:\n${said}`);
 }
 
-/**
- * Builds what `docker build` would, in `folder`, on this machine's own Node. `installed` is the tree whose packages a full
- * `npm ci` would install again; an install of production's packages is run as it is written.
- */
-export async function buildImage(context: string, folder: string, installed: string): Promise<BuiltImage> {
+/** Builds what `docker build` would, in `folder`, on this machine's own Node. */
+export async function buildImage(context: string, folder: string): Promise<BuiltImage> {
   const allowed = readContext(path.join(context, '.dockerignore'));
   const stages = new Map<string, Stage>();
   const image: BuiltImage = { root: '', workdir: '/', env: {}, user: '0', command: [] };
@@ -103,14 +110,19 @@ export async function buildImage(context: string, folder: string, installed: str
         if (source === undefined) throw new Error(`COPY ${rest}: there is no such stage.`);
         const left = from === undefined ? sources.find((name) => !allowed.has(name)) : undefined;
         if (left !== undefined) throw new Error(`COPY ${rest}: .dockerignore leaves ${left} out.`);
-        const names = sources.map((name) => (from === undefined ? name : `.${name}`));
-        copy(source, names, path.resolve(stage.root, `.${stage.workdir}`, target), target.endsWith('/'));
+        copy(
+          {
+            from: source,
+            sources: sources.map((name) => (from === undefined ? name : `.${name}`)),
+            target: path.resolve(stage.root, `.${stage.workdir}`, target),
+            takes: (file) => from !== undefined || path.basename(file) !== PACKAGES,
+          },
+          target.endsWith('/'),
+        );
         break;
       }
       case 'RUN':
-        if (/^npm ci(?!.*--omit=dev)/.test(rest)) {
-          symlinkSync(path.join(installed, 'node_modules'), path.join(stage.root, stage.workdir, 'node_modules'));
-        } else await runShell(rest, stage);
+        await runShell(rest, stage);
         break;
       case 'ENV':
         for (const pair of words) image.env[pair.split('=')[0] ?? ''] = pair.split('=')[1] ?? '';

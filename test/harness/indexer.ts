@@ -9,7 +9,8 @@ import { deleteIndex, listIndices } from '../../src/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../../src/engines/elastic/open.ts';
 import { openPostgres, type Postgres } from '../../src/engines/postgres/open.ts';
 import { systemClock } from '../../src/values/clock.ts';
-import { type Engines, engineUrls, unique } from './app.ts';
+import { openSecrets } from '../../src/values/secrets.ts';
+import { type Engines, engineUrls, SECRET, unique } from './app.ts';
 import { CHILD_ENV } from './child.ts';
 import { makeDatabase } from './database.ts';
 
@@ -78,10 +79,12 @@ export async function makeDirectory(
     ELASTICSEARCH_URL: urls.elasticsearch,
     REDIS_URL: urls.redis,
     DIRECTORY_ALIAS: alias,
+    ROLLCALL_SECRET: SECRET,
   };
+  const secrets = openSecrets(Buffer.from(SECRET, 'hex'));
   const start = (...args: string[]) => startCommand(isForced ? forcing(args) : args, folder, env);
   return {
-    engines: { elastic, db: postgres.db, clock: systemClock, alias },
+    engines: { elastic, db: postgres.db, clock: systemClock, alias, secrets: () => secrets },
     elastic,
     postgres,
     folder,

@@ -7,17 +7,21 @@ const LONGEST: readonly string[] = [
   'directory/indexer-writes.test.ts',
   'money/ledger.test.ts',
   'local/embedded.test.ts',
+  'clients/clients.test.ts',
+  'api/exports.test.ts',
+  'web-app/stores.test.ts',
+  'local/server-start.test.ts',
   'local/cli.test.ts',
   'attribution/reconciling.test.ts',
-  'api/exports.test.ts',
   'webhooks/outcomes.test.ts',
-  'clients/clients.test.ts',
   'money/oracle.test.ts',
   'money/ledger-comparison.test.ts',
   'local/manual.long.test.ts',
+  'web-app/page-states.long.test.ts',
   'web-app/keyboard.long.test.ts',
   'local/chaos.long.test.ts',
   'money/oracle.long.test.ts',
+  'cluster/elasticsearch.test.ts',
 ];
 
 const rankOf = ({ moduleId }: TestSpecification): number => {

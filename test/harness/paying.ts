@@ -30,7 +30,7 @@ export async function recorded(payer: Payer, body: object): Promise<Answer['body
   return answer.body.data;
 }
 
-/** A sale of Ann's whose commission, of 10 % unless told otherwise, is approved. */
+/** A sale of Ann's whose commission, of 10% by default, is approved. */
 export async function approved(payer: Payer, options: Parameters<typeof makeSale>[2] = {}): Promise<Sale> {
   const sale = await makeSale(payer.app.context, payer.brand, { assignment: payer.ann, ...options });
   const url = `${payer.app.url}/v1/affiliates/commissions/${sale.id}`;

@@ -9,8 +9,8 @@ import pg from 'pg';
 import type { Seat } from '../../src/local/engines/engine.ts';
 import { engineUser, makeEngineFolder, replaceForEngine } from '../../src/local/engines/folder.ts';
 import { postgres } from '../../src/local/engines/postgres.ts';
-import { freePort, until } from './app.ts';
-import { type ClusterNode, type ClusterNodes, startNodes } from './cluster.ts';
+import { freePort } from './app.ts';
+import { type ClusterNode, type ClusterNodes, startNodes, until } from './cluster.ts';
 
 const run = promisify(execFile);
 
@@ -109,8 +109,12 @@ export interface PgBouncer {
   stop(): Promise<void>;
 }
 
-/** PgBouncer in front of a database, with its defaults but for the pool mode. */
-export async function startPgBouncer(target: string, mode: 'transaction' | 'statement'): Promise<PgBouncer> {
+/** PgBouncer in front of a database, with its defaults but for the pool mode and `others`. */
+export async function startPgBouncer(
+  target: string,
+  mode: 'transaction' | 'statement',
+  others: readonly string[] = [],
+): Promise<PgBouncer> {
   const { hostname, port, username, password, pathname } = new URL(target);
   const name = pathname.slice(1);
   const folder = mkdtempSync(path.join(tmpdir(), 'pgbouncer-'));
@@ -121,7 +125,7 @@ export async function startPgBouncer(target: string, mode: 'transaction' | 'stat
   const settings = ['listen_addr = 127.0.0.1', `listen_port = ${own}`, 'unix_socket_dir =', 'auth_type = any'];
   writeFileSync(
     file,
-    [`[databases]`, `${name} = ${to}`, '[pgbouncer]', ...settings, `pool_mode = ${mode}`, ''].join('\n'),
+    [`[databases]`, `${name} = ${to}`, '[pgbouncer]', ...settings, `pool_mode = ${mode}`, ...others, ''].join('\n'),
   );
   const child = spawn('pgbouncer', [file], { stdio: 'ignore', ...engineUser });
   const url = `postgres://${username}@127.0.0.1:${own}/${name}`;

@@ -1,8 +1,7 @@
 import { Redis } from 'ioredis';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
-import { until } from './app.ts';
-import { type ClusterNode, startNodes } from './cluster.ts';
+import { type ClusterNode, startNodes, until } from './cluster.ts';
 
 const PRIMARIES = 3;
 const SLOTS = 16_384;
@@ -19,6 +18,8 @@ const clusterNode = (busPort: number): typeof valkey => ({
 
 export interface RedisCluster {
   nodes: ClusterNode[];
+  /** For `REDIS_URL`: two of the nodes, from which the others are found. */
+  url: string;
   /** Runs one command on one node, without following redirections. */
   on(node: ClusterNode, command: string, ...args: string[]): Promise<string>;
   /** The primary that serves the slot of a key, and its replica, as `witness` sees them. */
@@ -26,7 +27,8 @@ export interface RedisCluster {
   stop(): Promise<void>;
 }
 
-async function on(node: ClusterNode, command: string, ...args: string[]): Promise<string> {
+/** Runs one command on one node, without following redirections. */
+export async function on(node: ClusterNode, command: string, ...args: string[]): Promise<string> {
   const client = new Redis(node.url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
   client.on('error', () => undefined);
   try {
@@ -57,9 +59,9 @@ async function ownersOf(nodes: readonly ClusterNode[], key: string, witness: Clu
   return { primary, replica: nodeOf(lines.find((line) => line[3] === owner?.[0] && !line[2]?.includes('fail'))) };
 }
 
-/** Three primaries of Valkey and a replica of each, which agree that every slot is served. */
-export async function startRedisCluster(): Promise<RedisCluster> {
-  const busPorts = await Promise.all(Array.from({ length: 2 * PRIMARIES }, findFreePort));
+/** Three primaries of Valkey, each with a replica or without, which agree that every slot is served. */
+export async function startRedisCluster({ replicas }: { replicas: 0 | 1 }): Promise<RedisCluster> {
+  const busPorts = await Promise.all(Array.from({ length: (1 + replicas) * PRIMARIES }, findFreePort));
   const { nodes, stop } = await startNodes('redis', busPorts.map(clusterNode));
   const [first] = nodes;
   if (!first) throw new Error('No node was started.');
@@ -76,7 +78,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   };
   const every = async (check: (node: ClusterNode) => Promise<boolean>) =>
     (await Promise.all(nodes.map(check))).every(Boolean);
-  await until('a cluster that serves every slot', () => every(saysOk), 60_000);
+  await until('a cluster that serves every slot', () => every(saysOk));
   for (const [i, replica] of nodes.slice(PRIMARIES).entries()) {
     await on(replica, 'CLUSTER', 'REPLICATE', ids[i] ?? '');
   }
@@ -84,6 +86,10 @@ export async function startRedisCluster(): Promise<RedisCluster> {
     const info = await on(node, 'INFO', 'replication');
     return info.includes('role:master') || info.includes('master_link_status:up');
   };
-  await until('three copies', () => every(isCopied), 60_000);
-  return { nodes, on, stop, ownersOf: (key, witness) => ownersOf(nodes, key, witness) };
+  await until('each copy', () => every(isCopied));
+  const url = `redis+cluster://${nodes
+    .slice(0, 2)
+    .map(({ port }) => `127.0.0.1:${port}`)
+    .join(',')}`;
+  return { nodes, url, on, stop, ownersOf: (key, witness) => ownersOf(nodes, key, witness) };
 }

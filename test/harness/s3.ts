@@ -10,12 +10,15 @@ export const S3_BUCKET = 'library';
 export interface TestS3 {
   /** For ASSETS_URL. */
   url: string;
+  endpoint: string;
   objects: Map<string, { bytes: Buffer; type: string }>;
   /** Parts of uploads that are not completed, by upload id. */
   uploads: Map<string, { key: string; parts: Map<number, Buffer> }>;
   requests: string[];
   /** Answers the next requests with 503. */
   failures: number;
+  /** Answers 403, as for a key that lost its permission. */
+  refusing: boolean;
   close(): Promise<void>;
 }
 
@@ -154,6 +157,7 @@ async function answer(server: TestS3, request: IncomingMessage, response: Server
     return xml(response, 503, '<Error><Code>SlowDown</Code></Error>');
   }
   if (!isSigned(request, url, body)) return xml(response, 403, '<Error><Code>SignatureDoesNotMatch</Code></Error>');
+  if (server.refusing) return xml(response, 403, '<Error><Code>AccessDenied</Code></Error>');
   const [, bucket, ...rest] = decodeURIComponent(url.pathname).split('/');
   const key = rest.join('/');
   if (bucket !== S3_BUCKET) return xml(response, 404, '<Error><Code>NoSuchBucket</Code></Error>');
@@ -186,7 +190,7 @@ export async function startS3(): Promise<TestS3> {
   const url = new URL(`s3://${S3_BUCKET}/files?endpoint=${encodeURIComponent(endpoint)}&region=eu-central-1`);
   Object.assign(url, { username: S3_KEY, password: S3_SECRET });
   const server: TestS3 = {
-    ...{ url: url.href, objects: new Map(), uploads: new Map(), requests: [], failures: 0 },
+    ...{ url: url.href, endpoint, objects: new Map(), uploads: new Map(), requests: [], failures: 0, refusing: false },
     close: async () => {
       http.closeAllConnections();
       http.close();

@@ -1,9 +1,9 @@
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import { makeBrand, type TestApp, type TestBrand } from './app.ts';
 import { type Assignment, daysAgo, makeAssignment } from './sales.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from './store.ts';
 
-/** A brand with a connected store and a creator's code at 10 %. */
+/** A brand with a connected store and a creator's code at 10%. */
 export interface Shop {
   brand: TestBrand;
   store: TestStore;

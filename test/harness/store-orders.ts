@@ -160,9 +160,11 @@ type Variables = z.output<typeof Variables>;
 const bodiesOf = ({ orders }: TestStore): Body[] => [...orders.values()].map((body) => Body.parse(body));
 
 function ordersOf(store: TestStore, { first, after, query }: Variables) {
-  const since = /^updated_at:>='(.+)'$/.exec(query)?.[1] ?? '';
+  const [, since = '', before = '9999-01-01'] =
+    /^updated_at:>='([^']+)'(?: AND updated_at:<'([^']+)')?$/.exec(query) ?? [];
   const found = bodiesOf(store)
     .filter(({ updated_at }) => Date.parse(updated_at) >= Date.parse(since))
+    .filter(({ updated_at }) => Date.parse(updated_at) < Date.parse(before))
     .sort((a, b) => Date.parse(a.updated_at) - Date.parse(b.updated_at) || a.id - b.id);
   // A cursor names an order by its place in the sort, so that pages do not move as orders change.
   const from = found.findIndex(({ updated_at, id }) => `${updated_at} ${id}` > (after ?? ''));
@@ -234,11 +236,12 @@ export function wooListReply(store: TestStore, query: URLSearchParams): Reply {
   if (busy) return { status: 429, body: { code: 'too_many_requests' }, headers: busy };
   const offsetMs = query.get('dates_are_gmt') === 'true' ? 0 : SITE_OFFSET_MS;
   const after = Date.parse(`${query.get('modified_after')}Z`) + offsetMs;
+  const before = Date.parse(`${query.get('modified_before') ?? '9999-01-01T00:00:00'}Z`) + offsetMs;
   const isTrash = query.get('status') === 'trash';
   const modified = (body: z.output<typeof WooBody>) => Date.parse(`${body.date_modified_gmt}Z`);
   const found = [...store.orders.values()]
     .map((body) => WooBody.parse(body))
-    .filter((body) => (body.status === 'trash') === isTrash && modified(body) > after)
+    .filter((body) => (body.status === 'trash') === isTrash && modified(body) > after && modified(body) < before)
     .sort((a, b) => modified(a) - modified(b) || a.id - b.id);
   if (query.get('orderby') !== 'modified' || query.get('order') !== 'asc') found.reverse();
   const size = Math.min(100, Number(query.get('per_page') ?? 10));

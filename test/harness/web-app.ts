@@ -5,6 +5,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { ensureClient } from '../../src/web-app/build.ts';
 import type { TestApp } from './app.ts';
+import { PATIENCE_MS } from './browser.ts';
 import { signInToken } from './session.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -13,7 +14,11 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 export const PAGES = [
   '/',
   '/analytics',
+  '/customers',
+  '/returns',
+  '/clicks',
   '/directory',
+  '/lists',
   '/roster',
   '/campaigns',
   '/applications',
@@ -27,12 +32,18 @@ export const PAGES = [
   '/assets',
   '/webhooks',
   '/agents',
+  '/orders',
   '/commissions',
   '/payouts',
   '/statements',
+  '/journal',
+  '/reconciliation',
+  '/reports',
   '/links',
   '/stores',
+  '/exports',
   '/keys',
+  '/requests',
   '/people',
   '/audit',
   '/settings',
@@ -57,6 +68,7 @@ export async function openWebApp(
   email?: string,
 ): Promise<OpenPage & { context: BrowserContext }> {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -80,20 +92,24 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string; failureSummary?: string }[] }[];
 }
 
-/** What axe finds wrong with the page as it is shown now. */
-export async function axe(page: Page): Promise<string[]> {
+/** The rules of axe that look at colours: all that the dark scheme can break of a page that passes in the light one. */
+const COLOURS = { runOnly: ['color-contrast', 'link-in-text-block'] };
+
+/** What axe finds wrong with the page as it is shown now, or with its colours only; `within` a part of the page. */
+export async function axe(page: Page, part: 'all' | 'colours' = 'all', within = 'html'): Promise<string[]> {
   const isThere: boolean = await page.evaluate('typeof axe !== "undefined"');
   // By the debugger, which our content security policy does not bind.
   if (!isThere) await page.evaluate(AXE);
-  const { violations }: AxeResult = await page.evaluate('axe.run()');
+  const { violations }: AxeResult = await page.evaluate(
+    `axe.run('${within}', ${JSON.stringify(part === 'all' ? {} : COLOURS)})`,
+  );
   return violations.map(({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
+/** A chart follows a new size of the window a moment later. */
 export async function expectToFit(page: Page): Promise<void> {
-  const [scroll, client] = await page
-    .locator('html')
-    .evaluate((root): [number, number] => [root.scrollWidth, root.clientWidth]);
-  expect(scroll, 'the page scrolls sideways').toBeLessThanOrEqual(client);
+  const beyond = () => page.locator('html').evaluate((root): number => root.scrollWidth - root.clientWidth);
+  await expect.poll(beyond, { message: 'the page scrolls sideways', timeout: 45_000 }).toBeLessThanOrEqual(0);
 }
 
 /** A picture of the page into the folder `SHOTS`, where somebody set one. */

@@ -2,19 +2,24 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { click, makeLink, ownRedis } from '../harness/clicks.ts';
 import { startProxy } from '../harness/proxy.ts';
 
-const redis = ownRedis(5);
+const redis = ownRedis('redirects');
 let app: TestApp;
 
 beforeAll(async () => {
   app = await startApp({ urls: { redis } });
 });
 afterAll(() => app?.close());
+
+/** The real one, whatever a test left behind. */
+const realNow = performance.now.bind(performance);
+// Whoever shares this process would have them after a failure.
+afterEach(() => void vi.restoreAllMocks());
 
 const CONNECTIONS = 10;
 const SLUGS = 100;
@@ -30,7 +35,8 @@ async function openAsker(slugs: readonly string[]) {
       for (const slug of slugs) {
         socket.write(`GET /r/${slug} HTTP/1.1\r\nHost: go.example\r\nX-Padding: ${PADDING}\r\n\r\n`);
         const [answer] = await once(socket, 'data');
-        expect(String(answer)).toContain('HTTP/1.1 404');
+        // A machine that is too busy to look says that it could not.
+        expect(String(answer)).toMatch(/^HTTP\/1\.1 (404|503) /);
       }
     },
     end: () => socket.destroy(),
@@ -47,9 +53,8 @@ function heldMb(): number {
 describe('the cache of links', () => {
   it('does not grow through repeated requests, however rare and whatever else is requested', async () => {
     // Each time a second and more after the last, which is not waited for.
-    const real = performance.now.bind(performance);
     let passedMs = 0;
-    const time = vi.spyOn(performance, 'now').mockImplementation(() => real() + passedMs);
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs);
     const askers = await Promise.all(
       Array.from({ length: CONNECTIONS }, () => openAsker(Array.from({ length: SLUGS }, () => unique('never-made')))),
     );
@@ -90,8 +95,7 @@ describe('a PostgreSQL that hangs', () => {
     const desk = await openDesk(app);
     const [known, unread] = [await makeLink(desk, SHOP), await makeLink(desk, SHOP)];
     expect((await click(other, known.slug)).status).toBe(302);
-    const real = performance.now.bind(performance);
-    const time = vi.spyOn(performance, 'now').mockImplementation(() => real() + 1_100);
+    const time = vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 1_100);
     const timers = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       const limit = new AbortController();
       limits.push(limit);

@@ -7,7 +7,7 @@ import { startApp, type TestApp, until } from '../harness/app.ts';
 import { click, countedClicks, makeLink, ownRedis, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { type EngineProxy, startProxy } from '../harness/proxy.ts';
 
-const redisUrl = ownRedis(6);
+const redisUrl = ownRedis('redirects');
 let app: TestApp;
 /** Between the app and Redis: while it is held, answers wait. */
 let redis: EngineProxy;
@@ -90,7 +90,7 @@ describe('a connection to the links host', () => {
       expect.stringMatching(/^Location: .*click_id=ID/),
       'Set-Cookie: rollcall_visitor=V; Max-Age=31536000; Path=/; HttpOnly; Secure; SameSite=Lax',
     ]);
-    expect(Date.parse(/Date: (.*)/.exec(one.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 5_000);
+    expect(Date.parse(/Date: (.*)/.exec(one.said())?.[1] ?? '')).toBeGreaterThan(Date.now() - 60_000);
   });
 
   it('accepts a click with repeated headers, and one with a body', async () => {
@@ -137,7 +137,10 @@ describe('a connection to the links host', () => {
     }
   });
 
-  it('is answered in order when requests come before the answers, at once or while one waits', async () => {
+  // A click is answered after a second without Redis: a machine that stands still for that long has none that waits.
+  it('is answered in order when requests come before the answers, at once or while one waits', {
+    retry: 2,
+  }, async () => {
     const atOnce = open();
     atOnce.write(aClick() + aClick() + HEALTH + aClick());
     expect(await atOnce.statuses(4)).toEqual([302, 302, 200, 302]);
@@ -259,7 +262,10 @@ describe('a short link on the API’s port, where links were before the links ho
 });
 
 describe('a server that is closed', () => {
-  it('closes idle connections at once, busy ones after their answer, and silent ones within seconds', async () => {
+  // A click is answered after a second without Redis: a machine that stands still for that long has nothing busy to close.
+  it('closes idle connections at once, busy ones after their answer, and silent ones within seconds', {
+    retry: 2,
+  }, async () => {
     const own = await startApp({ urls: { redis: redis.url } });
     const [silent, used, busy, piped] = [open(own.links), open(own.links), open(own.links), open(own.links)];
     used.write(aClick());

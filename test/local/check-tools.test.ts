@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readConfig } from '../../src/config.ts';
-import { problemsOfCompose } from '../check/compose.ts';
+import { COMPOSE_FILES, problemsOfCompose, problemsOfVersions } from '../check/compose.ts';
 import { until } from '../harness/app.ts';
 
 interface Ended {
@@ -34,63 +34,112 @@ async function run(
   return { code: child.exitCode, out, err };
 }
 
-describe('the compose file', () => {
-  const compose = () => readFile('docker-compose.yml', 'utf8');
+const config = () => readFile('src/config.ts', 'utf8');
+const ONE_NODE = 'docker-compose.yml';
+const CLUSTER = 'docker-compose.cluster.yml';
 
-  it('refers only to things that exist', async () => {
-    expect(problemsOfCompose(await compose())).toEqual([]);
+const Services = z.object({
+  services: z.record(
+    z.string(),
+    z.looseObject({
+      environment: z.record(z.string(), z.string()).optional(),
+      networks: z.union([z.array(z.string()), z.record(z.string(), z.unknown())]),
+      volumes: z.array(z.string()).optional(),
+    }),
+  ),
+});
+const servicesOf = async (file: string) =>
+  Services.parse(parse(await readFile(file, 'utf8'), { merge: true })).services;
+
+/** A value as Compose fills it in if only the required variables are set. */
+const filled = (value: string) =>
+  value
+    .replaceAll(/\$\{\w+:\+[^{}]*\}/g, '')
+    // A default may have one within.
+    .replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1')
+    .replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1')
+    .replaceAll(/\$\{ROLLCALL_SECRET:\?[^}]*\}/g, '0'.repeat(64))
+    .replaceAll(/\$\{\w+:\?[^}]*\}/g, 'secret');
+
+describe('Each compose file', () => {
+  it.each(COMPOSE_FILES)('refers only to things that exist: %s', async (file) => {
+    expect(problemsOfCompose(await readFile(file, 'utf8'), await config())).toEqual([]);
+  });
+
+  it('runs the same versions of the same images', async () => {
+    const files = await Promise.all(COMPOSE_FILES.map((file) => readFile(file, 'utf8')));
+    expect(problemsOfVersions(files)).toEqual([]);
+    const [one = '', several = ''] = files;
+    expect(problemsOfVersions([one, several.replaceAll('postgres:18', 'postgres:17')])).toEqual([
+      'The image postgres has several versions: 18, 17.',
+    ]);
+    expect(problemsOfVersions([one, several.replaceAll('haproxy:3.2', 'haproxy')])).toEqual([
+      'The image haproxy has no version.',
+    ]);
   });
 
   it.each([
     [
-      'a service',
+      ONE_NODE,
+      'service',
       '      api:\n        condition',
       '      apis:\n        condition',
       'worker refers to the service apis',
     ],
-    ['a volume', '      - redis:/data', '      - valkey:/data', 'redis refers to the volume valkey'],
-    ['a network', '      - outer\n    stop', '      - outside\n    stop', 'refers to the network outside'],
-    ['a secret', '    shm_size', '    secrets: [password]\n    shm_size', 'postgres refers to the secret password'],
+    [ONE_NODE, 'volume', '      - redis:/data', '      - valkey:/data', 'redis refers to the volume valkey'],
+    [ONE_NODE, 'network', '      - outer\n    stop', '      - outside\n    stop', 'refers to the network outside'],
     [
-      'a config',
+      ONE_NODE,
+      'secret',
+      '    shm_size',
+      '    secrets: [password]\n    shm_size',
+      'postgres refers to the secret password',
+    ],
+    [
+      ONE_NODE,
+      'config',
       '    shm_size',
       '    configs: [{ source: tuned }]\n    shm_size',
       'postgres refers to the config tuned',
     ],
     [
-      'a volume, the long way',
+      ONE_NODE,
+      'volume, the long way',
       '      - redis:/data',
       '      - type: volume\n        source: valkey\n        target: /data',
       'redis refers to the volume valkey',
     ],
-  ])('that refers to a missing %s is reported', async (_what, was, is, said) => {
-    const text = await compose();
+    [CLUSTER, 'variable', '    DIRECTORY_SHARDS', '    DIRECTORY_SHARD', 'api sets DIRECTORY_SHARD, which'],
+    [
+      CLUSTER,
+      'host of a list',
+      'elasticsearch-3:9200',
+      'elasticsearch-4:9200',
+      'The host elasticsearch-4 is no service',
+    ],
+    [
+      CLUSTER,
+      'host of a database',
+      '@pgbouncer-standby:6432',
+      '@pgbouncer-2:6432',
+      'The host pgbouncer-2 is no service',
+    ],
+    [CLUSTER, 'server of the balancer', 'links 10 apis:8081', 'links 10 doors:8081', 'The host doors is no service'],
+    [CLUSTER, 'server of Keeper', '<host>keeper-3<', '<host>keeper-4<', 'The host keeper-4 is no service'],
+  ])('%s that refers to a missing %s is reported', async (file, _what, was, is, said) => {
+    const text = await readFile(file, 'utf8');
     expect(text).toContain(was);
-    const [problem] = problemsOfCompose(text.replace(was, is));
-    expect(problem).toContain(said);
+    expect(problemsOfCompose(text.replace(was, is), await config()).join('\n')).toContain(said);
   });
 
-  const Services = z.object({
-    services: z.record(
-      z.string(),
-      z.looseObject({
-        environment: z.record(z.string(), z.string()).optional(),
-        networks: z.array(z.string()),
-        volumes: z.array(z.string()).optional(),
-      }),
-    ),
-  });
-  const services = async () => Services.parse(parse(await compose(), { merge: true })).services;
-
-  it('gives api and worker a valid configuration with only the required variables set', async () => {
-    const { api, worker } = await services();
-    const filled = (value: string) =>
-      value
-        // A default may have one within.
-        .replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1')
-        .replaceAll(/\$\{\w+:-([^{}]*)\}/g, '$1')
-        .replaceAll(/\$\{ROLLCALL_SECRET:\?[^}]*\}/g, '0'.repeat(64))
-        .replaceAll(/\$\{\w+:\?[^}]*\}/g, 'secret');
+  it.each([
+    [
+      ONE_NODE,
+      { clickhouseCluster: undefined, directoryLayout: { shards: 1, replicas: 0 }, databaseReadUrl: undefined },
+    ],
+    [CLUSTER, { clickhouseCluster: 'rollcall', directoryLayout: { shards: 3, replicas: 1 }, unsharedStorage: [] }],
+  ])('gives api and worker a valid configuration with only the required variables set: %s', async (file, its) => {
+    const { api, worker } = await servicesOf(file);
     for (const service of [api, worker]) {
       const environment = Object.entries(service?.environment ?? {}).map(([name, value]) => [name, filled(value)]);
       expect(readConfig(Object.fromEntries(environment))).toMatchObject({
@@ -99,13 +148,28 @@ describe('the compose file', () => {
         workerLostAfterMs: 10_000,
         outboundAllow: [],
         unknownLinkUrl: undefined,
-        clickhouseCluster: undefined,
+        ...its,
       });
     }
   });
 
-  it('lets the worker reach other hosts, and the files that the API received', async () => {
-    const { api, worker } = await services();
+  it('passes on the same settings of the operator', async () => {
+    const passedOn = async (file: string) =>
+      Object.entries((await servicesOf(file)).api?.environment ?? {})
+        .filter(([, value]) => value.startsWith('${'))
+        .map(([name]) => name);
+    const inCluster = new Set([
+      ...(await passedOn(CLUSTER)),
+      'AWS_ACCESS_KEY_ID',
+      'ASSETS_URL',
+      'CLICKHOUSE_CLUSTER',
+      'TRUSTED_PROXIES',
+    ]);
+    expect((await passedOn(ONE_NODE)).filter((name) => !inCluster.has(name))).toEqual([]);
+  });
+
+  it.each(COMPOSE_FILES)('lets the worker reach other hosts, and the files that the API received: %s', async (file) => {
+    const { api, worker } = await servicesOf(file);
     expect(worker?.networks).toEqual(expect.arrayContaining(['inner', 'outer']));
     expect(worker?.volumes).toEqual(api?.volumes);
     expect(worker?.volumes).toEqual(['rollcall:/app/.rollcall', 'imports:/imports']);
@@ -125,7 +189,9 @@ describe('a long-running script of package.json', () => {
   it('is npm’s direct child, so a signal to npm ends it', async () => {
     const args = ['run', 'indexer', '--', 'generate', '--count', '999999999', '--out', '/dev/null'];
     const child = spawn('npm', args, { stdio: ['ignore', 'ignore', 'pipe'], detached: true });
-    const children = async () => (await run('pgrep', ['-P', String(child.pid), '-f', 'indexer/main'])).out.trim();
+    // The command itself: before it, npm's child is a shell of the same words.
+    const children = async () =>
+      (await run('pgrep', ['-P', String(child.pid), '-f', '^node .*indexer/main'])).out.trim();
     // With the last process that holds its error output.
     let isClosed = false;
     child.once('close', () => {

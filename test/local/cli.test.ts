@@ -17,6 +17,7 @@ import { listSubscriptions } from '../../src/resources/brands/queries.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { runCommand } from '../harness/command.ts';
+import { makeDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
 const alias = unique('cli');
@@ -69,10 +70,10 @@ describe('commands for brands and keys', () => {
     expect([asArgument.status, asArgument.out, await usage(app.url, byKey)]).toEqual([1, '', 200]);
     expect(asArgument.said).not.toContain(byKey);
     expect(await runCli(['key', 'revoke', '-'], {}, `${byKey}\n`)).toMatchObject({ out: `${idOf(byKey)}\n` });
-    await until('the revoked key is refused', async () => (await usage(app.url, byKey)) === 401, 1_000);
+    await until('the revoked key is refused', async () => (await usage(app.url, byKey)) === 401, 10_000);
     expect(await usage(app.url, byId)).toBe(200);
     expect(await cli('key', 'revoke', idOf(byId))).toBe(`${idOf(byId)}\n`);
-    await until('the other one too', async () => (await usage(app.url, byId)) === 401, 1_000);
+    await until('the other one too', async () => (await usage(app.url, byId)) === 401, 10_000);
     expect(await cli('key', 'list', '--brand', name)).toMatch(/revoked 20.*\n.*revoked 20/);
   });
 
@@ -123,13 +124,11 @@ describe('credits refund', () => {
 /** Commands by script, with what they cannot do without. */
 const COMMANDS: readonly [script: string, command: string, needs: string][] = [
   ['src/cli.ts', 'brand create', '<name>'],
-  ['src/cli.ts', 'plan set', '--brand'],
-  ['src/cli.ts', 'key create', '--brand'],
-  ['src/cli.ts', 'key list', '--brand'],
+  ['src/cli.ts', 'plan set', '--plan'],
+  ['src/cli.ts', 'key create', '--type'],
   ['src/cli.ts', 'key revoke', '<id>'],
   ['src/cli.ts', 'key rotate', '<id>'],
   ['src/cli.ts', 'brand show', '<id or name>'],
-  ['src/cli.ts', 'credits show', '--brand'],
   ['src/cli.ts', 'mail show', '<id>'],
   ['src/cli.ts', 'mail test', '--to'],
   ['src/cli.ts', 'clock advance', '<duration>'],
@@ -182,6 +181,7 @@ describe('a command', () => {
       expect(help.out).toContain(needs);
       const unknown = await alone(script, ...words(command), '--nonsense');
       expect([unknown.status, unknown.out]).toEqual([2, '']);
+      expect(unknown.said).toMatch(/^error: [^\n]+\nAdd --help to see what it takes\.\n$/);
       const bare = needs ? await alone(script, ...words(command)) : unknown;
       expect([bare.status, bare.out]).toEqual([2, '']);
     },
@@ -207,6 +207,34 @@ describe('a command', () => {
     const { status, out, said } = await alone(script, ...args);
     expect([status, out]).toEqual([2, '']);
     expect(said).toMatch(/must (be|have|not)/);
+  });
+
+  it('works for the only brand without --brand, and names the brands where there are several', async () => {
+    const own = await makeDatabase('only');
+    try {
+      const env = { DATABASE_URL: own.url };
+      expect(await runCli(['key', 'list'], env)).toMatchObject({
+        status: 1,
+        said: expect.stringContaining('no brand yet'),
+      });
+      await runCli(['brand', 'create', 'Acme'], env);
+      expect((await runCli(['key', 'create', '--type', 'brand'], env)).out).toMatch(/^svk_/);
+      await runCli(['brand', 'create', 'Birch'], env);
+      const several = await runCli(['key', 'list'], env);
+      expect([several.status, several.out]).toEqual([1, '']);
+      expect(several.said).toMatch(/There are 2 brands: "Birch", "Acme"\.\nSay which one with --brand\.\n$/);
+    } finally {
+      await own.drop();
+    }
+  });
+
+  it('lists the events where the name of one is wrong', async () => {
+    const env = { ROLLCALL_URL: 'http://127.0.0.1:1', ROLLCALL_BRAND_KEY: 'unused', ROLLCALL_DIR: '/dev/null/none' };
+    const listened = await runCommand('src/cli.ts', ['listen', '--events', 'payout.made'], env);
+    expect(listened.status).toBe(1);
+    expect(listened.said).toMatch(
+      /^payout\.made is not an event\. The events are:\n {2}application\.approved\n[\s\S]* {2}payout\.created\n/,
+    );
   });
 
   it('that starts a worker without an engine names the missing variable, without a stack trace', async () => {

@@ -8,17 +8,24 @@ import { openRelay } from '../../src/outbox/relay.ts';
 import { openDue } from '../../src/values/due.ts';
 import { openRepeatedFailures } from '../../src/values/repeated-failures.ts';
 import { call, engineUrls, ledgerOf, made, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
 import { watchStatements } from '../harness/statements.ts';
 
 const alias = unique('due');
+/** Jobs ask for what is due of all brands: what other tests do to theirs is in another database. */
+let database: TestDatabase;
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ alias });
+  database = await makeDatabase('due');
+  app = await startApp({ alias, urls: { postgres: database.url } });
   await putDirectory(app.context.elastic, alias, [creator(1)]);
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
 
 const ago = (ms: number) => new Date(Date.now() - ms);
 const engines = () => ({ db: app.context.postgres.db, redis: app.context.redis, clock: app.context.clock });
@@ -143,7 +150,7 @@ describe('a job queries what is due', () => {
 
 it('a process without searches does not poll Elasticsearch, and does so after the first search', async () => {
   const watched = await watchStatements(engineUrls().elasticsearch);
-  const quiet = await startApp({ alias, urls: { elasticsearch: watched.url } });
+  const quiet = await startApp({ alias, urls: { postgres: database.url, elasticsearch: watched.url } });
   try {
     const from = performance.now();
     await until('three polls to be due', () => performance.now() - from > 1_600);

@@ -90,13 +90,12 @@ describe('a stack', () => {
     const postgres = openPostgres(url, { max: 1 });
     await sql`create table kept (word text)`.execute(postgres.db);
     process.kill(started.pids.postgres ?? 0, 'SIGKILL');
-    await vi.waitFor(() =>
-      expect(report).toHaveBeenCalledWith(expect.stringMatching(/PostgreSQL ended.*SIGKILL.*log/)),
-    );
+    const hasEnded = () => expect(report).toHaveBeenCalledWith(expect.stringMatching(/PostgreSQL ended.*SIGKILL.*log/));
+    await vi.waitFor(hasEnded, { timeout: 60_000 });
 
     await started.restart('postgres');
     expect(started.urls.postgres).toBe(url);
-    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 10_000 });
+    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 60_000 });
     await postgres.close();
   });
 

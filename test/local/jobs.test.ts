@@ -8,16 +8,20 @@ import { startJobs } from '../../src/process/jobs.ts';
 import { startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 
-const url = ownRedis(13);
-const failingUrl = ownRedis(14);
+const url = ownRedis('jobs');
+const failingUrl = ownRedis('failing-jobs');
+/** A worker works for all brands: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 let jobs: ReturnType<typeof startJobs>;
 let failing: TestApp;
 let failingJobs: ReturnType<typeof startJobs>;
 
 beforeAll(async () => {
-  app = await startApp({ urls: { redis: url } });
+  database = await makeDatabase('jobs');
+  app = await startApp({ urls: { redis: url, postgres: database.url } });
   await app.context.redis.ready();
   jobs = startJobs(app.context, url);
   const postgres = `postgres://postgres@127.0.0.1:${await findFreePort()}/rollcall`;
@@ -30,6 +34,7 @@ afterAll(async () => {
   await failingJobs?.stop();
   await app?.close();
   await failing?.close();
+  await database?.drop();
 });
 
 const statusOf = async ({ context }: TestApp, name: string) =>
@@ -57,12 +62,12 @@ describe('background work', () => {
 
   it('is scheduled again after Redis has lost everything', async () => {
     await app.context.redis.use((client) => client.flushdb());
-    await until('the schedules', async () => (await statusOf(app, 'expire-contracts'))?.nextAt !== undefined, 30_000);
-    await until('a run', async () => (await statusOf(app, 'expire-contracts'))?.lastDoneAt !== undefined, 30_000);
+    await until('the schedules', async () => (await statusOf(app, 'expire-contracts'))?.nextAt !== undefined);
+    await until('a run', async () => (await statusOf(app, 'expire-contracts'))?.lastDoneAt !== undefined);
   });
 
   it('that fails is listed with its reason, and can be retried by id, by queue and by name', async () => {
-    await until('a failure', async () => (await statusOf(failing, 'expire-contracts'))?.reason !== undefined, 30_000);
+    await until('a failure', async () => (await statusOf(failing, 'expire-contracts'))?.reason !== undefined);
     const listed = JSON.parse((await cli('jobs', 'list', '--json')).out);
     expect(listed.find(({ name }: { name: string }) => name === 'expire-contracts')).toMatchObject({
       schedule: 'every 5 s',

@@ -8,7 +8,6 @@ import { systemClock } from '../../src/values/clock.ts';
 import {
   type Answer,
   call,
-  engineUrls,
   made,
   makeBrand,
   type RollcallProcess,
@@ -22,6 +21,7 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { rosterEvent } from '../harness/events.ts';
 import { answering, startProvider } from '../harness/provider.ts';
@@ -39,9 +39,7 @@ beforeAll(async () => {
   database = await makeDatabase('kill');
   app = await startApp({ alias, urls: { postgres: database.url } });
   session = await database.open();
-  const redis = new URL(engineUrls().redis);
-  redis.pathname = '/9';
-  env = { DATABASE_URL: database.url, REDIS_URL: redis.href };
+  env = { DATABASE_URL: database.url, REDIS_URL: ownRedis('kill') };
 });
 afterAll(async () => {
   for (const process of running) await process.kill();
@@ -188,7 +186,13 @@ describe('the worker process, killed with kill -9 while it relays,', () => {
       const keys = await keysOf(await makeBrand(app.context), 2);
       const mine = Array.from({ length: 60 }, () => unique('h'));
       handles.push(...mine);
-      await Promise.all(mine.map((ig_handle, i) => made(`${app.url}/v1/roster/add`, keys[i % 2] ?? '', { ig_handle })));
+      // A brand's changes take turns: more of them at once than its turns fill in two seconds would be answered 503.
+      const add = async (key: string, handles: string[]) => {
+        for (const ig_handle of handles) await made(`${app.url}/v1/roster/add`, key, { ig_handle });
+      };
+      await Promise.all(
+        keys.flatMap((key, k) => [0, 1, 2].map((n) => add(key, mine.slice((k * 3 + n) * 10).slice(0, 10)))),
+      );
     }
     const more = { ...env, PROFILE_PROVIDER_URL: provider.url };
     let before = await positions('profiles');

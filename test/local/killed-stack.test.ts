@@ -84,7 +84,7 @@ describe('killing the process that owns a stack', () => {
 
     await growAcrossRestart(app, alias, async () => {
       parent?.kill('SIGKILL');
-      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 15_000 });
+      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 60_000 });
       restarted = await startEmbedded(options(dataName));
       proxy.leadTo(AllUrls.parse(restarted.urls).elasticsearch);
     });

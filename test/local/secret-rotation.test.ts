@@ -68,9 +68,27 @@ describe('a new secret', () => {
     const hook = { url: 'https://hooks.example/a', events: ['payout.created'] };
     const made = await send(`${before.url}/v1/webhooks`, key, 'POST', hook);
     expect(made.status).toBe(201);
+    // Its shop has no secrets.
+    const order = { source: 'pop-up', order_id: '1', currency: 'USD', amount: 5, placed_at: '2026-03-02T09:30:00Z' };
+    expect((await send(`${before.url}/v1/orders`, key, 'POST', order)).status).toBe(200);
 
     expect([await report(before), await report(both), await report(after)]).toEqual([200, 200, 503]);
     expect([await page(before), await page(both), await page(after)]).toEqual([200, 200, 404]);
+
+    const customerOf = async (app: TestApp, order_id: string, email: string) => {
+      const paid = {
+        order_id,
+        currency: 'USD',
+        amount: 5,
+        placed_at: '2026-03-01T00:00:00Z',
+        paid_at: '2026-03-01T00:00:00Z',
+      };
+      const order = { source: 'shop', ...paid, updated_at: paid.placed_at, customer_email: email };
+      const { status, body } = await send(`${app.url}/v1/orders`, key, 'POST', order);
+      expect(status, JSON.stringify(body)).toBeLessThan(300);
+      return body.data.customer;
+    };
+    expect(await customerOf(before, 'o-1', 'jane@mail.example')).toBe('new');
 
     const one = await rotate({ ROLLCALL_SECRET: NEW, ROLLCALL_PREVIOUS_SECRET: SECRET });
     expect([one.status, one.said]).toEqual([0, expect.stringContaining('ROLLCALL_PREVIOUS_SECRET')]);
@@ -98,6 +116,10 @@ describe('a new secret', () => {
       .where('id', '=', made.body.data.id)
       .executeTakeFirstOrThrow();
     expect(after.context.secrets.open(secret, made.body.data.id)).toBe(made.body.data.secret);
+
+    expect(await customerOf(both, 'o-2', 'Jane+1@mail.example')).toBe('returning');
+    expect(await customerOf(after, 'o-3', 'jane@mail.example')).toBe('returning');
+    expect(await customerOf(after, 'o-4', 'jan@mail.example')).toBe('new');
   });
 
   it('needs both variables, and reports a value that neither secret opens', async () => {
@@ -148,6 +170,8 @@ it('every column of bytes is either sealed, and resealed with a new secret, or n
     'agent_grants.spent_refresh_hash',
     'api_keys.hash',
     'contracts.content_hash',
+    'directory_forget_requests.address_hash',
+    'directory_forgotten_hashes.hash',
     'idempotency_keys.request_hash',
     'ledger_entries.hash',
     'orders.customer_hash',
@@ -160,6 +184,9 @@ it('every column of bytes is either sealed, and resealed with a new secret, or n
     'sign_in_links.hash',
     'store_authorizations.token_hash',
     'assets.sha256',
+    'credit_months.sha256',
+    'credit_sums.sha256',
+    'job_files.sha256',
   ];
   const { rows } = await sql<{ name: string }>`select table_name || '.' || column_name as name
     from information_schema.columns where table_schema = 'public' and data_type = 'bytea'`.execute(

@@ -95,7 +95,11 @@ describe('a start that is stopped by Ctrl-C', () => {
     const { redis, elasticsearch } = engineUrls();
     const env = { REDIS_URL: redis, ELASTICSEARCH_URL: elasticsearch, CLICKHOUSE_URL: `http://127.0.0.1:${port}` };
     const connected = once(holder, 'connection');
-    const server = startScript('src/server.ts', { ...env, DATABASE_URL: '', ROLLCALL_DIR: directory }, ['--port', '0']);
+    const server = startScript('src/server.ts', { ...env, DATABASE_URL: '', ROLLCALL_DIR: directory }, [
+      '--port',
+      '0',
+      '--empty',
+    ]);
     const ended = once(server.child, 'exit');
     await connected;
     expect(existsSync(path.join(directory, 'engines.json'))).toBe(true);
@@ -115,7 +119,11 @@ describe('a running server', () => {
   it('gives stores a webhook address that leads to it, unless LINKS_URL is set', async () => {
     // Its jobs would move other tests' clicks and charges: it has engines of its own but for the directory.
     const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
-    const server = startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0']);
+    const server = startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, [
+      '--port',
+      '0',
+      '--empty',
+    ]);
     const file = path.join(directory, 'demo.env');
     await until('the demo’s keys', () => existsSync(file), 60_000);
     const demo = await readFile(file, 'utf8');

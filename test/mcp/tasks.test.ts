@@ -58,3 +58,35 @@ test(
   },
   LONG_MS,
 );
+
+/** The calls of the transcript in the manual, each with what its answer contains. */
+async function readTranscript() {
+  const [, section = ''] = (await readFile('docs/agents.md', 'utf8')).split('## A question about customers\n');
+  return [...section.matchAll(/^→ (\w+) (\{.*\})\n((?:← .+\n)+)/gm)].map(([, tool = '', args = '', lines = '']) => ({
+    ...{ tool, args: JSON.parse(args) },
+    answers: lines
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line.slice(2))),
+  }));
+}
+
+test(
+  'The transcript of the manual, about which creators bring new customers, is what an agent gets',
+  async () => {
+    const calls = await readTranscript();
+    expect(calls).toHaveLength(3);
+    const client = await connectAgent(demo.app.url, await demo.desk.brand.key('brand'));
+    for (const { tool, args, answers } of calls) {
+      const { content } = await client.callTool({ name: tool, arguments: args });
+      const [first] = content;
+      const { data } = JSON.parse(first?.type === 'text' ? first.text : '');
+      for (const answer of answers) {
+        const found = Array.isArray(data) ? data.find(({ label }) => label === answer.label) : data;
+        expect(found, tool).toMatchObject(answer);
+      }
+    }
+    await client.close();
+  },
+  LONG_MS,
+);

@@ -77,12 +77,13 @@ test('Of operations that do the same one is a tool', async () => {
     ['list_affiliate_links', 'list_affiliates'],
     ['settle_payout', 'settle_payout_by_body'],
     ['list_applications', 'list_campaign_applications'],
+    ['get_analytics_breakdown', 'list_campaign_performance'],
   ]) {
     expect(names).toContain(tool);
     for (const twin of twins) expect(names).not.toContain(twin);
   }
   expect(names).toEqual(
-    expect.arrayContaining(['list_campaign_performance', 'list_affiliate_stores', 'bulk_create_affiliate_codes']),
+    expect.arrayContaining(['list_affiliate_performance', 'list_affiliate_stores', 'bulk_create_affiliate_codes']),
   );
   await client.close();
 });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-/** An agent under a policy, of a brand whose default rate is 40 %. */
+/** An agent under a policy, of a brand whose default rate is 40%. */
 async function makeAgent(policy: object) {
   const key = await (await makeBrand(app.context)).key('brand');
   const rest = (path: string, method: string, body: unknown): Promise<Answer> =>

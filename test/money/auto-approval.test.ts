@@ -11,15 +11,22 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { approvalsOf } from '../harness/paying.ts';
 import { balancesOf, daysAgo, makeAssignment, makeSale, makeSales, refund, report } from '../harness/sales.ts';
 
+/** A worker works for all brands: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 
 beforeAll(async () => {
-  app = await startApp();
+  database = await makeDatabase('approval');
+  app = await startApp({ urls: { postgres: database.url } });
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
 
 interface Owner {
   brand: TestBrand;
@@ -90,8 +97,8 @@ describe('auto approval', () => {
   it('runs in the worker without a request', async () => {
     const owner = await makeOwner();
     const { id } = await makeSale(app.context, owner.brand);
-    const worker = await startWorkerProcess(unique('none'));
-    await until('the approval', async () => (await read(owner, id)).status === 'approved');
+    const worker = await startWorkerProcess(unique('none'), { DATABASE_URL: database.url });
+    await until('the approval', async () => (await read(owner, id)).status === 'approved', 30_000);
     await worker.stop();
   });
 

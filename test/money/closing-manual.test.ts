@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { approved, makePayer } from '../harness/paying.ts';
-import { makeAssignment } from '../harness/sales.ts';
+import { daysAgo, makeAssignment } from '../harness/sales.ts';
 
 let app: TestApp;
 
@@ -24,7 +24,7 @@ function commandsOf(page: string): string {
 it('the commands of docs/money.md close a month as they are written', async () => {
   const owner = await makePayer(app);
   const ana = await makeAssignment(app.context, owner.brand, { email: 'ana@example.com', name: 'Ana' });
-  await approved(owner, { assignment: ana, amountMinor: 40_000, occurredAt: new Date('2026-08-05T10:00:00Z') });
+  await approved(owner, { assignment: ana, amountMinor: 40_000, occurredAt: daysAgo(75) });
   const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${commandsOf(readFileSync('docs/money.md', 'utf8'))}`;
   const env = { PATH: '/usr/bin:/bin', ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: owner.key };
   const { stdout } = await run('bash', ['-c', script], { env });

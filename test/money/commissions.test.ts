@@ -34,6 +34,7 @@ describe('the list of commissions', () => {
       id: made.id,
       link_id: made.linkId,
       creator_email: made.email,
+      creator_name: 'Ann',
       campaign_id: null,
       type: 'sale',
       source: expect.stringMatching(/^generic:store-.+\.example$/),

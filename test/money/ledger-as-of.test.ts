@@ -3,7 +3,17 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inTransaction } from '../../src/operation/work.ts';
 import { systemClock } from '../../src/values/clock.ts';
-import { type Answer, call, engineUrls, makeBrand, send, startApp, type TestApp, until } from '../harness/app.ts';
+import {
+  type Answer,
+  call,
+  engineUrls,
+  makeBrand,
+  meanwhile,
+  send,
+  startApp,
+  type TestApp,
+  until,
+} from '../harness/app.ts';
 import { type Assignment, post, putAssignment, sale } from '../harness/figures.ts';
 import { makeSale } from '../harness/sales.ts';
 
@@ -107,19 +117,16 @@ describe('the ledger as of a time', () => {
 
   it('is the same whenever it is requested again, during concurrent changes', async () => {
     const ledger = await open();
-    let isOver = false;
     const actor = { brandId: ledger.brandId, keyId: null, operation: 'test', requestId: null };
-    const writers = Array.from({ length: 6 }, async () => {
-      while (!isOver) {
-        await app.context.postgres.db.transaction().execute(async (trx) => {
-          await inTransaction(trx, systemClock, actor, async (work) => work.post(sale(ledger.link, work.now, 7, 1)));
-        });
-      }
+    const write = async () => {
+      await app.context.postgres.db.transaction().execute(async (trx) => {
+        await inTransaction(trx, systemClock, actor, async (work) => work.post(sale(ledger.link, work.now, 7, 1)));
+      });
+    };
+    const answers: Awaited<ReturnType<typeof read>>[] = [];
+    await meanwhile(6, write, async () => {
+      for (let i = 0; i < 40; i += 1) answers.push(await read(ledger));
     });
-    const answers = [];
-    for (let i = 0; i < 40; i += 1) answers.push(await read(ledger));
-    isOver = true;
-    await Promise.all(writers);
     for (const answer of answers) expect(await read(ledger, answer.summary.as_of)).toEqual(answer);
   });
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { insertOrderFigures } from '../../src/figures/orders/actions.ts';
 import { deleteFolded } from '../../src/figures/rollups/queries.ts';
 import { insertPostings } from '../../src/figures/sync/actions.ts';
 import { listEntries, type SyncedEntry } from '../../src/figures/sync/queries.ts';
@@ -46,6 +47,8 @@ it('a sale that ClickHouse has with another link, creator, day, millisecond, ent
     entry.seq % 2 === 1 ? (CHANGES[(entry.seq - 1) / 2]?.[1](entry) ?? entry) : entry,
   );
   await insertPostings(clickhouse, changed, unique('changed'));
+  const orders = { entries: changed, lines: new Map(), clicks: new Map(), isClickAwaited: false };
+  await insertOrderFigures(clickhouse, orders, unique('changed-orders'));
   const problems = await verify();
   for (const [currency] of CHANGES) {
     const problem = `sales ${currency}: both have -10300 in 2 postings, but not of the same links, creators, times and entries`;

@@ -9,15 +9,13 @@ import { engineUrls, send, startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeMoneyStory, type Story } from '../harness/money-story.ts';
 
-/** A rebuild holds up every click: those of other tests are in another database. */
-const REDIS = 13;
-
 let app: TestApp;
 let story: Story;
 let key: string;
 
 beforeAll(async () => {
-  app = await startApp({ urls: { redis: ownRedis(REDIS) } });
+  // A rebuild holds up every click: those of other tests are in another database.
+  app = await startApp({ urls: { redis: ownRedis('ledger-edits') } });
   const found = await makeMoneyStory(app);
   ({ story } = found);
   ({ key } = found.owner);
@@ -172,7 +170,7 @@ describe('ledger verify', () => {
     const { postgres, elasticsearch, clickhouse } = engineUrls();
     const urls = { DATABASE_URL: postgres, CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch };
     const args = ['src/cli.ts', 'ledger', 'verify', '--brand', story.brand ?? ''];
-    const run = promisify(execFile)(process.execPath, args, { env: { ...urls, REDIS_URL: ownRedis(REDIS) } });
+    const run = promisify(execFile)(process.execPath, args, { env: { ...urls, REDIS_URL: ownRedis('ledger-edits') } });
     await expect(run).rejects.toMatchObject({
       code: 1,
       stdout: expect.stringContaining(filled('commission $due: creator_id is "$bo", sealed as "$ann"', '')),

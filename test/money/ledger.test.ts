@@ -8,6 +8,7 @@ import { drainClicks } from '../../src/links-host/jobs.ts';
 import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
 import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import {
   type Assignment,
   findOldestUnsynced,
@@ -23,11 +24,9 @@ import {
 
 let app: TestApp;
 
-/** A rebuild holds up every click: those of other tests are in another database. */
-const ownRedis = () => engineUrls().redis.replace(/\/\d*$/, '/5');
-
 beforeAll(async () => {
-  app = await startApp({ urls: { redis: ownRedis() } });
+  // A rebuild holds up every click: those of other tests are in another database.
+  app = await startApp({ urls: { redis: ownRedis('ledger') } });
 });
 afterAll(() => app?.close());
 
@@ -179,7 +178,7 @@ describe('ledger rebuild', () => {
 describe('npm run cli -- ledger', () => {
   const run = async (...args: string[]) => {
     const { postgres, clickhouse, elasticsearch } = engineUrls();
-    const env = { DATABASE_URL: postgres, REDIS_URL: ownRedis(), CLICKHOUSE_URL: clickhouse };
+    const env = { DATABASE_URL: postgres, REDIS_URL: ownRedis('ledger'), CLICKHOUSE_URL: clickhouse };
     const options = { env: { ...env, ELASTICSEARCH_URL: elasticsearch } };
     return await promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', ...args], options).then(
       ({ stdout }) => ({ code: 0, stdout }),

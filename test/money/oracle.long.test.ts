@@ -1,3 +1,3 @@
 import { compareWithOracle } from '../oracle/comparison.ts';
 
-compareWithOracle(80);
+compareWithOracle(40);

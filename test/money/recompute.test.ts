@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { NewEntry, Posting } from '../../src/outbox/ledger-entry.ts';
-import type { Posted } from '../../src/resources/commissions/adjustment-queries.ts';
-import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/posting-actions.ts';
-import type { KnownRefund } from '../../src/resources/orders/recompute.ts';
+import { postApproval, postPayment, postRejection } from '../../src/resources/commissions/actions.ts';
+import type { Posted } from '../../src/resources/commissions/adjustments/queries.ts';
 import {
+  type KnownRefund,
   mergeSnapshots,
   type OrderSnapshot,
   type Recomputed,
   recompute,
   type Standing,
-} from '../../src/resources/orders/recompute.ts';
+} from '../../src/resources/orders/policy.ts';
 import { shareOf } from '../../src/values/money.ts';
 
 const ORDERED = new Date('2026-03-10T12:00:00Z');

@@ -68,7 +68,7 @@ describe('a creator’s statement', () => {
     const csv = await call(`${app.url}/v1/statements/${id}`, owner.key, { headers: { accept: 'text/csv' } });
     expect(csv.body.trim().split('\n')).toHaveLength(4);
     const list = await get(owner, `/v1/statements?creator_email=${owner.ann.email.toUpperCase()}`);
-    expect(list.body.data.map((row: { id: string }) => row.id)).toEqual([id]);
+    expect(list.body.data).toMatchObject([{ id, totals: first.totals }]);
     expect(codeOf(await get(await makePayer(app), `/v1/statements/${id}`))).toEqual([404, 'NOT_FOUND']);
   });
 

@@ -13,6 +13,10 @@ import { pick, type StoredOrder, type World } from './world.ts';
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
 
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
+const DESKTOP = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
+const AGENTS = { mobile: PHONE, desktop: DESKTOP, bot: BOT } as const;
+const COUNTRIES = ['DE', 'US', '', 'FR'] as const;
+const REFERRERS = ['l.instagram.com', '', 'www.tiktok.com'] as const;
 /** Longer than a link is remembered, also on a machine that is busy. */
 const STALE_MS = 10_000;
 
@@ -24,9 +28,17 @@ async function clickNow(world: World, { link: which, kind, repeats }: Of<'click'
   const link = pick([...world.slugs.keys()], which);
   if (!link) return;
   world.counter += 1;
+  const country = COUNTRIES[world.counter % COUNTRIES.length] ?? '';
+  const referrer = REFERRERS[world.counter % REFERRERS.length] ?? '';
+  const device = kind === 'bot' ? 'bot' : world.counter % 5 === 0 ? 'desktop' : 'mobile';
   // Nobody else has this agent on this link, so nobody else is this visitor.
-  const agent = `${kind === 'bot' ? BOT : PHONE} Phone/${world.counter}`;
-  const headers = { 'user-agent': agent, ...(kind === 'prefetch' ? { 'sec-purpose': 'prefetch' } : {}) };
+  const agent = `${AGENTS[device]} Phone/${world.counter}`;
+  const headers = {
+    'user-agent': agent,
+    ...(kind === 'prefetch' ? { 'sec-purpose': 'prefetch' } : {}),
+    ...(country === '' ? {} : { 'cf-ipcountry': country }),
+    ...(referrer === '' ? {} : { referer: `https://${referrer}/p/1` }),
+  };
   let isRepeat = false;
   for (let time = 0; time <= repeats; time += 1) {
     const answer = await world.door.click(world.slugs.get(link) ?? '', headers, kind === 'head' ? 'HEAD' : 'GET');
@@ -37,8 +49,11 @@ async function clickNow(world: World, { link: which, kind, repeats }: Of<'click'
     if (!isTaken) continue;
     if (answer.headers.has('x-click-recorded')) throw new Error('A click was not recorded.');
     const isCounted = kind === 'counted' && !isRepeat;
+    world.oracle.clicks.push({
+      ...{ id: answer.clickId.slice(0, 24), token: answer.clickId, link, at: now, isCounted },
+      ...{ kind: kind === 'counted' && isRepeat ? 'repeat' : kind, country, device, referrer },
+    });
     isRepeat = true;
-    world.oracle.clicks.push({ id: answer.clickId.slice(0, 24), token: answer.clickId, link, at: now, isCounted });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import type { TestStore } from '../harness/store.ts';
 import type { Refund, Reported } from './model.ts';
 

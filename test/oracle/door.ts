@@ -1,4 +1,4 @@
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import { type Answer, call, makeBrand, send, type TestApp } from '../harness/app.ts';
 import { click } from '../harness/clicks.ts';
 import {

@@ -1,4 +1,4 @@
-import { type Oracle, type OracleLink, standings } from './model.ts';
+import { type Oracle, type OracleClick, type OracleLink, standings } from './model.ts';
 
 export interface Figures {
   clicks: number;
@@ -20,24 +20,36 @@ export interface Happening extends Partial<Figures> {
   link: OracleLink;
   currency: string;
   at: number;
+  /** What it takes off the revenue. */
+  refund?: number;
+  /** The click itself, or that which won the order. */
+  click?: OracleClick | undefined;
+  /** The place of the order's store; undefined of a click, and of a commission without an order. */
+  store?: number | undefined;
+  isManual?: boolean;
 }
 
 /** Everything that any figure counts. */
 export function happenings(oracle: Oracle): Happening[] {
-  const clicks = oracle.clicks.flatMap(({ link, at, isCounted }) =>
-    link && isCounted ? [{ link, currency: link.currency, at, clicks: 1 }] : [],
-  );
+  const clicks = oracle.clicks.flatMap((click): Happening[] => {
+    const { link, at, isCounted } = click;
+    return link && isCounted ? [{ link, currency: link.currency, at, clicks: 1, click }] : [];
+  });
+  const clickOf = (id: string | null) => oracle.clicks.find((click) => click.id === id);
   const money = standings(oracle).flatMap((one): Happening[] => {
-    const { commission, currency, status, occurredAt, baseMinor, dueMinor, counted, losses, paidAt } = one;
+    const { commission, order, currency, status, occurredAt, baseMinor, dueMinor, counted, losses, paidAt } = one;
     if (paidAt === null) return [];
     const { link } = commission;
-    const owed = status === 'rejected' ? [] : [{ link, currency, at: occurredAt, [status]: dueMinor }];
-    if (commission.manualMinor !== null) return owed;
+    const isManual = commission.manualMinor !== null;
+    const store = isManual ? undefined : order.reported[0]?.store;
+    const of = { link, currency, click: clickOf(commission.clickId), store, isManual };
+    const owed = status === 'rejected' ? [] : [{ ...of, at: occurredAt, [status]: dueMinor }];
+    if (isManual) return owed;
     return [
-      { link, currency, at: occurredAt, conversions: 1, revenue: baseMinor },
+      { ...of, at: occurredAt, conversions: 1, revenue: baseMinor },
       ...owed,
-      ...counted.map(({ minor, at }) => ({ link, currency, at, revenue: -minor })),
-      ...losses.map(({ minor, at }) => ({ link, currency, at, adjustment: -minor })),
+      ...counted.map(({ minor, at }) => ({ ...of, at, revenue: -minor, refund: minor })),
+      ...losses.map(({ minor, at }) => ({ ...of, at, adjustment: -minor })),
     ];
   });
   return [...clicks, ...money];

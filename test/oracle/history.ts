@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 
 export const DAY_MS = 86_400_000;
 /** Across the turn of a year, where rollups change their partition. */

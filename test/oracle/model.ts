@@ -27,6 +27,12 @@ export interface OracleClick {
   link: OracleLink | undefined;
   at: number;
   isCounted: boolean;
+  /** What the redirect makes of it. */
+  kind: 'counted' | 'repeat' | 'bot' | 'head' | 'prefetch';
+  /** Empty: unknown. */
+  country: string;
+  device: 'mobile' | 'desktop' | 'bot';
+  referrer: string;
 }
 
 export interface Refund {

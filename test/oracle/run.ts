@@ -5,10 +5,12 @@ import { verifyRecords } from '../../src/resources/ledger/verify/actions.ts';
 import { approveDue as approveDueOfApp } from '../../src/resources/reviews/jobs.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
+import { BEHIND_PROXY } from '../harness/applying.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase } from '../harness/database.ts';
 import { startStore } from '../harness/store.ts';
 import { perform } from './acts.ts';
+import { checkBreakdowns } from './breakdowns.ts';
 import { checkFigures, checkLedger } from './checks.ts';
 import { openDoor } from './door.ts';
 import { checkDue } from './due.ts';
@@ -26,13 +28,11 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-const REDIS = 11;
-
 export async function openStage(): Promise<Stage> {
   const database = await makeDatabase('oracle');
   let nowMs = START_MS;
   const clock = { now: () => new Date(nowMs) };
-  const app = await startApp({ clock, urls: { postgres: database.url, redis: ownRedis(REDIS) } });
+  const app = await startApp({ clock, urls: { postgres: database.url, redis: ownRedis('oracle') }, env: BEHIND_PROXY });
   const shops: Shops = new Map();
   for (const provider of PROVIDERS) {
     for (const currency of CURRENCIES) shops.set(`${provider} ${currency}`, await startStore(provider, { currency }));
@@ -116,6 +116,7 @@ async function check(app: TestApp, run: Run): Promise<void> {
   await checkLedger(world, balancesOf(world.oracle));
   await checkLedger(world, run.balances, timeOf(run.history.asOfSlot));
   await checkFigures(world, run.history);
+  await checkBreakdowns(world, run.history);
   await checkDue(world);
 }
 

@@ -19,6 +19,9 @@ export interface World {
   emails: string[];
   /** Those that are connected. */
   stores: TestStore[];
+  /** Their ids, in the same order. */
+  storeIds: string[];
+  creatorIds: string[];
   /** By link, where its short URL leads. */
   slugs: Map<OracleLink, string>;
   /** When the app may still hold a link as it was before, by its own second's worth of memory. */
@@ -61,6 +64,8 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
   await door.ask('PATCH', '/v1/brand', { settings: { currency, auto_approve_commissions: isAutomatic } });
   const emails = Array.from({ length: history.creators }, () => `${unique('ann')}@mail.example`);
   for (const email of emails) await door.ask('POST', '/v1/roster', { creator_email: email });
+  const creators: { id: string; email: string }[] = (await door.ask('GET', '/v1/creators')).data;
+  const creatorIds = emails.map((email) => creators.find((one) => one.email === email)?.id ?? '');
   const own = history.stores.flatMap(({ provider, currency: code }) => shops.get(`${provider} ${code}`) ?? []);
   const ids: string[] = [];
   const opened: TestStore[] = [];
@@ -77,6 +82,8 @@ export async function openWorld(app: TestApp, history: History, shops: Shops, fo
       oracle,
       emails,
       stores: opened,
+      storeIds: ids,
+      creatorIds,
       slugs: new Map(),
       switchedAt: new Map(),
       orders: [],

@@ -58,8 +58,8 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await expectToFit();
     await type('E-mail', 'ann@mail.example');
     await type('Name', 'Ann Lee');
-    await type('Photo app handle', '@ann.photos');
-    await type('Video app handle', 'ann_lee');
+    await type('Instagram handle', '@ann.photos');
+    await type('TikTok handle', 'ann_lee');
     await type('Message', 'Hello');
     await press('Enter');
     await page.keyboard.type('again');
@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await open();
     // Good enough for the browser, not for us.
     await page.getByLabel('E-mail').fill('ann@mail');
-    await page.getByLabel('Photo app handle').fill('https://photo.example/ann');
+    await page.getByLabel('Instagram handle').fill('https://photo.example/ann');
     await page.getByLabel('Name').fill('Ann');
     await press('Enter');
     const summary = page.getByRole('alert');
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await expectToFit();
     for (const [label, problem] of [
       ['E-mail', 'Enter a complete e-mail address'],
-      ['Photo app handle', 'Enter only the handle'],
+      ['Instagram handle', 'Enter only the handle'],
     ] as const) {
       const field = page.getByLabel(label);
       const described = await field.evaluate((element) =>
@@ -126,7 +126,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await press('Enter');
     expect(await isFocused('E-mail')).toBe(true);
     await page.getByLabel('E-mail').fill('ann@mail.example');
-    await page.getByLabel('Photo app handle').fill('ann');
+    await page.getByLabel('Instagram handle').fill('ann');
     await press('Enter');
     await page.waitForURL('**/thanks');
     expect(await applications()).toHaveLength(1);

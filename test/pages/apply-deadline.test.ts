@@ -29,7 +29,7 @@ async function at(time: string, campaign: string): Promise<[isOpen: boolean, sta
 }
 
 describe("a campaign's deadline", () => {
-  it('that is a date admits applications until the end of that day in UTC, and none after it', async () => {
+  it('that is a date admits applications until the end of that day in UTC, which is a brand’s time zone unless set, and none after it', async () => {
     now = new Date('2026-11-01T00:00:00Z');
     const campaign = await makeCampaign(app, key, { deadline: '2026-11-20' });
     expect(await pageOf(campaign)).toContain(
@@ -41,6 +41,25 @@ describe("a campaign's deadline", () => {
       'Applications closed on <time datetime="2026-11-20">November 20, 2026</time>',
     );
     expect(await total(campaign)).toBe(1);
+  });
+
+  it('that is a date ends with that day in the time zone of the brand, also where the clocks change', async () => {
+    now = new Date('2026-11-01T00:00:00Z');
+    const east = await makeBrand(app.context);
+    const itsKey = await east.key('brand');
+    await send(`${app.url}/v1/brand`, itsKey, 'PATCH', { settings: { time_zone: 'Asia/Tokyo' } });
+    const campaign = await makeCampaign(app, itsKey, { deadline: '2026-11-20' });
+    expect(await pageOf(campaign)).toContain('November 20, 2026</time> (Asia/Tokyo)');
+    expect(await at('2026-11-20T14:59:59.999Z', campaign)).toEqual([true, 303]);
+    expect(await at('2026-11-20T15:00:00.000Z', campaign)).toEqual([false, 409]);
+    // New York is four hours behind UTC until 1 November at 06:00Z, and five after it.
+    await send(`${app.url}/v1/brand`, itsKey, 'PATCH', { settings: { time_zone: 'America/New_York' } });
+    await send(`${app.url}/v1/campaigns/${campaign}`, itsKey, 'PATCH', { deadline: '2026-11-01' });
+    expect(await at('2026-11-02T04:59:59.999Z', campaign)).toEqual([true, 303]);
+    expect(await at('2026-11-02T05:00:00.000Z', campaign)).toEqual([false, 409]);
+    await send(`${app.url}/v1/campaigns/${campaign}`, itsKey, 'PATCH', { deadline: '2026-10-31' });
+    expect(await at('2026-11-01T03:59:59.999Z', campaign)).toEqual([true, 303]);
+    expect(await at('2026-11-01T04:00:00.000Z', campaign)).toEqual([false, 409]);
   });
 
   it('that is a time is exact, and once postponed the page accepts applications again', async () => {
@@ -74,11 +93,12 @@ describe.skipIf(!hasBrowser('Deadlines in a browser'))('a deadline in a real Chr
     await shoot(phone, 'deadline-apply-phone');
     const { page, go } = await openWebApp(browser, app, brand.id, { timezoneId: 'America/Los_Angeles' });
     await go('/campaigns');
-    await page.getByRole('row', { name: /Coming.*31 Jan 2099$/ }).waitFor();
+    await page.getByRole('row', { name: /Coming.*31 Jan 2099/ }).waitFor();
     await page.getByRole('row', { name: /Gone.*31 Jan 2020 ?Closed/ }).waitFor();
     await shoot(page, 'deadline-app-desktop');
-    await page.getByRole('button', { name: 'Gone' }).click();
-    await page.getByRole('dialog').getByText('Closed').waitFor();
+    await page.getByRole('link', { name: 'Gone' }).click();
+    await page.getByRole('heading', { name: 'Gone' }).waitFor();
+    await page.getByText('Closed').first().waitFor();
     await shoot(page, 'deadline-detail-desktop');
   });
 });

@@ -85,9 +85,9 @@ describe('the apply page', () => {
     [{ email: 'ann' }, 'E-mail: Enter a complete e-mail address'],
     [{ email: `${'a'.repeat(250)}@mail.example` }, 'E-mail: '],
     [{ name: 'x'.repeat(201) }, 'Name: Your name may have up to 200 characters.'],
-    [{ photo_app: 'https://photo.example/ann' }, 'Photo app handle: Enter only the handle'],
-    [{ photo_app: '..' }, 'Photo app handle: Enter only the handle'],
-    [{ video_app: 'two words' }, 'Video app handle: Enter only the handle'],
+    [{ photo_app: 'https://photo.example/ann' }, 'Instagram handle: Enter only the handle'],
+    [{ photo_app: '..' }, 'Instagram handle: Enter only the handle'],
+    [{ video_app: 'two words' }, 'TikTok handle: Enter only the handle'],
     [{ message: 'x'.repeat(5_001) }, 'Message: Shorten your message to 5,000 characters; it has 5,001.'],
     [{ portfolio_urls: 'https://a.example http://b.example' }, 'Links to your work: Link 2 must be a complete URL'],
     [

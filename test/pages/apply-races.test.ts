@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PLANS } from '../../src/access/keys/plans.ts';
-import type { PlanName } from '../../src/engines/postgres/tables.ts';
+import { PLANS, type PlanName } from '../../src/access/keys/plans.ts';
 import { call, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 

@@ -84,7 +84,7 @@ describe('POST /api/brand/shipments/share', () => {
     expect(shown.body).toContain('Oakland, CA');
     for (const secret of [creator, 'Secret St', 'private']) expect(shown.body).not.toContain(secret);
     await send(`${app.url}/v1/shipments/${id}`, key, 'PATCH', { status: 'delivered' });
-    expect((await call(page)).body).toContain('delivered');
+    expect((await call(page)).body).toContain('Delivered');
     const stranger = await (await makeBrand(app.context)).key('brand');
     const revoke = (by: string) => send(`${app.url}/api/brand/shipments/share/${shareId}`, by, 'DELETE');
     expect((await revoke(stranger)).status).toBe(404);

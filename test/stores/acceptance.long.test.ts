@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import { inWork } from '../../src/operation/work.ts';
 import { startJobs } from '../../src/process/jobs.ts';
 import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
 import { sweepDue } from '../../src/resources/store-sweeps/jobs.ts';
 import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -197,11 +197,11 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
   let jobs: ReturnType<typeof startJobs> | undefined;
 
   beforeAll(async () => {
-    clean = await openWorld(ownRedis(10), NONE);
+    clean = await openWorld(ownRedis('clean-stores'), NONE);
     const chance = seeded(SEED + 1);
     const isDown = (afterMs: number) => afterMs >= DOWN.fromMs && afterMs < DOWN.untilMs;
-    faulty = await openWorld(ownRedis(11), { isDropped: () => chance() < DROPPED, isDown });
-  }, 60_000);
+    faulty = await openWorld(ownRedis('faulty-stores'), { isDropped: () => chance() < DROPPED, isDown });
+  });
 
   afterAll(async () => {
     await jobs?.stop();
@@ -212,7 +212,7 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
   it('end with the same ledger, to the cent, as those that lose nothing, with active webhooks and one mail', async () => {
     await live(clean, events, { everyMs: 2 * HOUR_MS });
 
-    const redis = ownRedis(11);
+    const redis = ownRedis('faulty-stores');
     const tokens: number[] = [];
     jobs = startJobs(faulty.app.context, redis);
     const at = async (afterMs: number) => {

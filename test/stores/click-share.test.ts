@@ -10,7 +10,7 @@ import { shopifyOrder } from '../harness/shopify-order.ts';
 const MINUTE = 60_000;
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ urls: { redis: ownRedis(5) } });
+  app = await startApp({ urls: { redis: ownRedis('click-share') } });
 });
 afterAll(async () => await app?.close());
 

@@ -53,4 +53,4 @@ it('No backlog delays another brand’s next delivery by more than a batch', asy
   for (const { before } of rows) expect(before).toBeLessThanOrEqual(2 * BATCH);
   const left = await sql`select from store_deliveries where state = 'waiting'`.execute(app.context.postgres.db);
   expect(left.rows).toEqual([]);
-}, 60_000);
+});

@@ -165,7 +165,7 @@ describe('Deliveries of one order', () => {
         commission_pending: -750 * sales,
       });
     }
-  }, 60_000);
+  });
 
   it('a cancellation takes back what was left', async () => {
     const shop = await openShop('shopify');

@@ -271,7 +271,7 @@ describe('the command line', () => {
     );
     expect(await cli('disconnect', id)).toMatchObject({ status: 0, out: `${id}\n` });
     expect((await cli('list', '--brand', owner.id)).out).toContain('\tdisconnected\t');
-  }, 60_000);
+  });
 
   it("connects Shopify by an app's id and secret, and says what is wrong with them and how to fix it", async () => {
     const store = await newStore('shopify');
@@ -288,7 +288,7 @@ describe('the command line', () => {
     expect(foreign.said).toContain("must belong to the shop's organization");
     expect((await cli(...connect, ...secretFile)).said).toContain('Give --client-id as well');
     expect((await cli('connect', '--help')).out).toContain('Build apps in Dev Dashboard');
-  }, 120_000);
+  });
 
   it('says which webhooks to create by hand, in the words of the admin, and warns of an address that is never reached', async () => {
     const store = await newStore('woocommerce');
@@ -306,7 +306,7 @@ describe('the command line', () => {
       expect.stringContaining('to https://go.example:8081/ingest/woocommerce/int_'),
       '',
     ]);
-  }, 60_000);
+  });
 
   it('checks a connection step by step: each passes, or fails with the fix', async () => {
     const store = await newStore('shopify');
@@ -336,7 +336,7 @@ describe('the command line', () => {
     its.isInstalled = false;
     const third = await check();
     expect([third.status, third.out]).toEqual([1, expect.stringMatching(/FAIL {2}token: .*install it/)]);
-  }, 90_000);
+  });
 
   it('says what is wrong: a token that is refused, secrets that are not given', async () => {
     const store = await newStore('shopify');
@@ -351,7 +351,7 @@ describe('the command line', () => {
     const piped = ['integration', ...connect, '--token-file', '-', '--webhook-secret-file', '-'];
     expect(await runCli(piped, {}, `${store.token}\nwhsec\n`)).toMatchObject({ status: 0 });
     expect((await cli('disconnect', 'int_none')).said).toContain('No integration "int_none"');
-  }, 60_000);
+  });
 });
 
 it('a change that fails leaves no store behind', async () => {

@@ -5,6 +5,7 @@ import { deleteExpired } from '../../src/resources/store-authorizations/queries.
 import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
 import { clientOf } from '../../src/stores/clients.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { startReceiver } from '../harness/receiver.ts';
 import { type SignedIn, signIn } from '../harness/session.ts';
 import { deliver, signedDelivery, startStore, type TestStore } from '../harness/store.ts';
@@ -16,19 +17,23 @@ const RETURN_URL = 'https://app.example/app/stores';
 
 let now = new Date();
 const clock = { now: () => now };
+/** Webhooks of all stores are looked after: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 let brand: TestBrand;
 let owner: SignedIn;
 const closing: { close(): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  app = await startApp({ clock });
+  database = await makeDatabase('hooks');
+  app = await startApp({ clock, urls: { postgres: database.url } });
   brand = await makeBrand(app.context);
   owner = await signIn(app, brand.id);
 });
 afterAll(async () => {
   for (const one of closing) await one.close();
   await app?.close();
+  await database?.drop();
 });
 
 async function newStore(): Promise<TestStore> {
@@ -140,7 +145,7 @@ describe('A link that connects a WooCommerce store', () => {
     const body = { url: store.url, return_url: RETURN_URL };
     const byKey = await send(app.url + PATH, await brand.key('brand'), 'POST', body);
     expect([byKey.status, byKey.body.code]).toEqual([403, 'SESSION_REQUIRED']);
-    const local = await startApp({ env: { LINKS_URL: 'http://127.0.0.1:8081' } });
+    const local = await startApp({ urls: { postgres: database.url }, env: { LINKS_URL: 'http://127.0.0.1:8081' } });
     closing.push(local);
     const person = await signIn(local, brand.id);
     const { status, body: answer } = await person.send('POST', PATH, body);

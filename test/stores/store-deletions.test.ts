@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { balancesOf } from '../harness/sales.ts';
 import { gmt, minute, openShop as openShopAt, orderedAt } from '../harness/shop.ts';
@@ -92,7 +92,7 @@ describe('an order in WooCommerce’s trash', () => {
       ...{ customers: customers * restored, sales: sales * 2 * restored, sales_refunds: 10_000 * restored },
       ...{ commission_expense: commission_expense * restored, commission_pending: commission_pending * restored },
     });
-  }, 60_000);
+  });
 
   it('that was restored before its deletion is reported was never cancelled', async () => {
     const shop = await openShop('woocommerce');
@@ -165,7 +165,7 @@ it('a cancellation at WooCommerce, which tells no time of it, stays at its first
       ...{ cancelled_at: minute(5).toISOString(), status: 'rejected' },
     });
   }
-}, 60_000);
+});
 
 it('an order is not gone because the way to it is: after a 404 of WordPress itself it is asked for again', async () => {
   const shop = await openShop('woocommerce');

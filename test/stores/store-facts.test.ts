@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { balancesOf } from '../harness/sales.ts';
 import { gmt, minute, openShop as openShopAt, orderedAt, type Shop } from '../harness/shop.ts';

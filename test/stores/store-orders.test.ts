@@ -45,6 +45,10 @@ describe('Shopify', () => {
       ...{ isTest: false, isRenewal: false, dispute: null },
       codes: ['ANA10', 'second'],
       clickIds: ['clk_a', 'clk_b'],
+      items: [
+        { lineId: '1', sku: null, title: 'Thing 1', quantity: 2, amountMinor: 39_998 - 1_555 },
+        { lineId: '2', sku: null, title: 'Thing 2', quantity: 3, amountMinor: 30 },
+      ],
     });
   });
 
@@ -114,9 +118,15 @@ describe('Shopify', () => {
       }),
     ];
     expect((await factsOf('shopify', 'orders/updated', shopifyOrder({ refunds }))).refunds).toEqual([
-      { refundId: '1', amountMinor: 3_010, at },
-      { refundId: '3', amountMinor: 500, at },
-      { refundId: '4', amountMinor: 1_750, at },
+      {
+        ...{ refundId: '1', amountMinor: 3_010, at },
+        items: [
+          { lineId: '1', amountMinor: 3_000 },
+          { lineId: '2', amountMinor: 10 },
+        ],
+      },
+      { refundId: '3', amountMinor: 500, at, items: [] },
+      { refundId: '4', amountMinor: 1_750, at, items: [{ lineId: '1', amountMinor: 2_000 }] },
     ]);
   });
 
@@ -171,6 +181,10 @@ describe('WooCommerce', () => {
       customerEmail: 'john.doe@example.com',
       codes: ['ana10', 'b'],
       clickIds: ['clk_w'],
+      items: [
+        { lineId: '315', sku: null, title: 'Woo', quantity: 1, amountMinor: 2_935 },
+        { lineId: '316', sku: null, title: 'Woo', quantity: 1, amountMinor: 65 },
+      ],
       ...{ isTest: false, isRenewal: false, dispute: null },
     });
   });
@@ -186,8 +200,8 @@ describe('WooCommerce', () => {
     const order = wooOrder({ id: 9, lines: ['30.00'], total: '44.10', refunds: [{ id: 1, total: '-11.00' }] });
     const date = new Date('2026-04-01T00:00:00.000Z');
     expect((await factsOf('woocommerce', 'order.updated', order)).refunds).toEqual([
-      { refundId: '1', amountMinor: 1_000, at: date },
-      { refundId: '3', amountMinor: 3_000, at: date },
+      { refundId: '1', amountMinor: 1_000, at: date, items: [] },
+      { refundId: '3', amountMinor: 3_000, at: date, items: [] },
     ]);
   });
 
@@ -243,7 +257,8 @@ describe('a generic store', () => {
       updatedAt: new Date('2026-03-01T08:00:00.000Z'),
       codes: ['ANA'],
       clickIds: ['clk_1'],
-      refunds: [{ refundId: 'r1', amountMinor: 1_500, at: new Date('2026-03-02T00:00:00.000Z') }],
+      refunds: [{ refundId: 'r1', amountMinor: 1_500, at: new Date('2026-03-02T00:00:00.000Z'), items: [] }],
+      items: undefined,
       hasAllRefunds: true,
       ...{ isTest: false, isRenewal: false, dispute: null },
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { newestDelivery } from '../harness/store.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Provider } from '../../src/engines/postgres/attribution-tables.ts';
 import { addressWarnings } from '../../src/resources/integrations/policy.ts';
+import type { Provider } from '../../src/stores/provider.ts';
 
 describe('The address that a store is given for its webhooks', () => {
   it.each<[Provider, string, string, string[]]>([

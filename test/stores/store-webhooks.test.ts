@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
 import { clientOf } from '../../src/stores/clients.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { mailsOf } from '../harness/mail.ts';
 import { type SignedIn, signIn } from '../harness/session.ts';
 import { deliver, signedDelivery, startStore, type TestStore } from '../harness/store.ts';
@@ -11,17 +12,21 @@ const QUARTER_MS = 15 * 60_000;
 
 let now = new Date();
 const clock = { now: () => now };
+/** Webhooks of all stores are looked after: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 let brand: TestBrand;
 let owner: SignedIn;
 const stores: TestStore[] = [];
 
 beforeAll(async () => {
-  app = await startApp({ clock });
+  database = await makeDatabase('hooks');
+  app = await startApp({ clock, urls: { postgres: database.url } });
 });
 afterAll(async () => {
   for (const store of stores) await store.close();
   await app?.close();
+  await database?.drop();
 });
 
 async function newBrand(): Promise<void> {

@@ -34,6 +34,9 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
 
   const form = (name: string): Locator => open.page.getByRole('dialog', { name });
   const button = (name: string): Locator => open.page.getByRole('button', { name, exact: true }).last();
+  /** What opens a listed item: a campaign has a page, others a panel. */
+  const listed = (name: string): Locator =>
+    button(name).or(open.page.getByRole('main').getByRole('link', { name, exact: true }));
   const fact = (name: string | RegExp): Locator => open.page.getByRole('dialog').last().getByText(name).first();
   const post = async (path: string, body: object): Promise<string> => {
     const answer = await desk.post(path, body);
@@ -44,7 +47,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
   /** Opens what is listed, and its form with the keyboard alone. */
   async function edit(path: string, title: string, dialog: string): Promise<Locator> {
     await open.go(path);
-    await button(title).click();
+    await listed(title).click();
     await button('Edit').focus();
     await open.page.keyboard.press('Enter');
     await form(dialog).getByRole('button', { name: 'Save' }).waitFor();
@@ -89,10 +92,10 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     const id = await post('/v1/briefs', { title: 'One reel', creator_email: desk.creator, talking_points: ['Light'] });
     const dialog = await edit('/briefs', 'One reel', 'Edit the brief');
     await lookAt(dialog, 'brief');
-    await dialog.getByLabel('Creator’s e-mail').fill('nobody@mail.example');
+    await dialog.getByLabel('Creator').fill('nobody@mail.example');
     await save(dialog);
-    expect(await refused(dialog, 'Creator’s e-mail')).toContain('nobody@mail.example');
-    await dialog.getByLabel('Creator’s e-mail').fill(desk.creator);
+    expect(await refused(dialog, 'Creator')).toContain('nobody@mail.example');
+    await dialog.getByLabel('Creator').fill(desk.creator);
     await dialog.getByLabel('Title').fill('Two reels');
     await dialog.getByLabel('Talking points').fill('Light\nSoft');
     await dialog.getByLabel('Platform').selectOption('video_app');
@@ -100,12 +103,11 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     await dialog.waitFor({ state: 'hidden' });
     expect(sent.at(-1)).toEqual({ title: 'Two reels', talking_points: ['Light', 'Soft'], platform: 'video_app' });
     await open.page.reload();
-    await button('Two reels').click();
     await fact('Soft').waitFor();
     expect((await desk.post(`/v1/briefs/${id}`, { action: 'send' })).status).toBe(200);
     const again = await edit('/briefs', 'Two reels', 'Edit the brief');
     await again.getByText('the creator can no longer be changed').waitFor();
-    expect(await again.getByLabel('Creator’s e-mail').count()).toBe(0);
+    expect(await again.getByLabel('Creator').count()).toBe(0);
     await again.getByLabel('Due date').fill('2027-03-01');
     await save(again);
     await again.waitFor({ state: 'hidden' });
@@ -152,12 +154,10 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
       ],
     });
     await open.page.reload();
-    await button('Spring').click();
     await fact(/3 × Story/).waitFor();
     await fact('30 days, from signing; worldwide; any channel').waitFor();
     expect((await desk.post(`/v1/contracts/${id}/send`, {})).status).toBe(200);
     await open.page.reload();
-    await button('Spring').click();
     await open.page.getByText('This contract has been sent and can no longer be edited.').waitFor();
     expect(await button('Edit').count()).toBe(0);
   });
@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     await save(dialog);
     expect(await refused(dialog, 'Minimum followers')).not.toBe('');
     await dialog.getByLabel('Minimum followers').fill('5000');
-    await dialog.getByLabel('Video app').check();
+    await dialog.getByLabel('TikTok').check();
     await dialog.getByLabel('Content type').fill('reel, story');
     await dialog.getByLabel(/^Type/).fill('ugc');
     await dialog.getByLabel('Compensation').selectOption('commission');
@@ -185,10 +185,9 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
       requirements: { platforms: ['photo_app', 'video_app'], min_followers: 5000, content_types: ['reel', 'story'] },
     });
     await open.page.reload();
-    await button('Runners').click();
-    await fact('15% commission').waitFor();
-    await fact('Photo app, Video app').waitFor();
-    await fact('5,000').waitFor();
+    for (const said of ['15% commission', 'Instagram, TikTok', '5,000']) {
+      await open.page.getByText(said).first().waitFor();
+    }
     const count = sent.length;
     await button('Edit').click();
     await save(dialog);

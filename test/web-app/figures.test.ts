@@ -31,6 +31,9 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
     async (kind, options) => {
       const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
       await go('/analytics');
+      await page.getByRole('table', { name: 'Analytics by creator' }).waitFor();
+      await shoot(page, `figures-${kind}-creators`);
+      await page.getByLabel('By', { exact: true }).selectOption('campaign');
       const campaigns = page.getByRole('table', { name: 'Analytics by campaign' });
       await campaigns.getByRole('cell', { name: 'Spring launch' }).waitFor();
       await campaigns.getByRole('cell', { name: 'No campaign' }).waitFor();
@@ -49,6 +52,14 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
       expect(await axe(page)).toEqual([]);
       await page.getByText('Week', { exact: true }).click();
       await page.waitForLoadState('networkidle');
+      expect(await axe(page)).toEqual([]);
+      await campaigns.getByRole('button', { name: 'Spring launch' }).click();
+      await page.getByRole('button', { name: /^Campaign: Spring launch/ }).waitFor();
+      await campaigns.getByRole('cell', { name: 'No campaign' }).waitFor({ state: 'detached' });
+      await page.getByLabel('By', { exact: true }).selectOption('country');
+      await page.getByRole('table', { name: 'Analytics by country' }).waitFor();
+      await shoot(page, `figures-${kind}-countries`);
+      await expectToFit(page);
       expect(await axe(page)).toEqual([]);
       expect(complaints).toEqual([]);
       await context.close();

@@ -67,7 +67,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('link', { name: /^Summer/ }).click();
     await page.getByRole('link', { name: /^Shoots 2/ }).click();
     await row('two.txt').waitFor();
-    expect(await page.locator('tbody tr').count()).toBe(2);
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
     await clean('folders-inside');
   });
 
@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
     await page.getByRole('button', { name: 'Done' }).click();
     await page.getByRole('button', { name: 'four.txt' }).click();
     const select = page.getByLabel('Folder', { exact: true });
-    expect(await select.locator('option:checked').textContent()).toBe('Studio');
+    await expect.poll(() => select.locator('option:checked').textContent()).toBe('Studio');
     await clean('folders-file');
     await select.selectOption({ label: 'No folder' });
     await page.getByRole('button', { name: 'Save' }).click();

@@ -75,7 +75,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'attached' });
     await shoot(page, `loading${path.replaceAll('/', '-')}`);
-    expect(await axe(page)).toEqual([]);
+    expect(await axe(page, 'all', 'main')).toEqual([]);
     await letGo();
     await page.getByText('Loading', { exact: true }).first().waitFor({ state: 'detached' });
     await page.waitForLoadState('networkidle');
@@ -100,7 +100,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
       await page.waitForLoadState('networkidle');
       await shoot(page, `failed${path.replaceAll('/', '-')}`);
       await expectToFit(page);
-      expect(await axe(page)).toEqual([]);
+      expect(await axe(page, 'all', 'main')).toEqual([]);
       isBroken = false;
       // Each part of a page is asked again by itself.
       await until('no part of the page to say that it failed', async () => {

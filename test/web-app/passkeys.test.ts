@@ -41,7 +41,7 @@ describe.skipIf(!hasBrowser('Passkeys'))('a passkey in a real Chromium', () => {
     await page.getByLabel('Passkey name').fill('my laptop');
     await page.getByRole('button', { name: 'Add a passkey' }).click();
     await page.getByRole('cell', { name: 'my laptop' }).waitFor();
-    expect(await page.getByLabel('Passkey name').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Passkey name').inputValue()).toBe('');
     expect((await debug.send('WebAuthn.getCredentials', { authenticatorId })).credentials).toHaveLength(1);
     await shoot(page, 'passkey-added');
     expect(await axe(page)).toEqual([]);

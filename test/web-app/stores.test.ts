@@ -7,6 +7,7 @@ import { deskOf } from '../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { makeSale } from '../harness/sales.ts';
 import { signIn } from '../harness/session.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
@@ -47,6 +48,8 @@ const DESKTOP = { viewport: { width: 1280, height: 900 } };
 const PHONE_VIEW = { viewport: { width: 390, height: 844 }, hasTouch: true };
 
 describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
+  /** Webhooks of all stores are looked after: those of other tests are in another database. */
+  let database: TestDatabase;
   let app: TestApp;
   let brand: TestBrand;
   let browser: Browser;
@@ -54,7 +57,8 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   let phone: OpenPage;
 
   beforeAll(async () => {
-    app = await startApp({ webApp: await builtClient() });
+    database = await makeDatabase('stores');
+    app = await startApp({ webApp: await builtClient(), urls: { postgres: database.url } });
     brand = await makeBrand(app.context);
     await makeSale(app.context, brand);
     browser = await openBrowser();
@@ -68,6 +72,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
   afterAll(async () => {
     await browser?.close();
     await app?.close();
+    await database?.drop();
   });
 
   /** A brand with this Shopify store alone, connected by its app with its webhooks on. */
@@ -197,7 +202,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
         : page.getByText('The access was not approved in the store');
       await said.waitFor();
     }
-    expect(new URL(page.url()).search).toBe('');
+    await expect.poll(() => new URL(page.url()).search).toBe('');
     await keepDueWebhooks(app.context);
     await page.getByText('The webhooks are on').waitFor();
     await clean('stores-authorized-phone', phone);
@@ -357,7 +362,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       });
       await owner.go('/stores');
       await owner.page
-        .getByText(/\d+ % of the last orders came with a click/)
+        .getByText(/\d+% of the last orders came with a click/)
         .first()
         .waitFor();
       await owner.page.getByRole('button', { name: /^Set up A store/ }).click();

@@ -132,6 +132,7 @@ describe('a webhook of the older interface', () => {
     await announce(older);
     await until('the first attempt', () => older.requests().length === 1);
     await attempt(older, [MINUTE, 5 * MINUTE, 30 * MINUTE, 120 * MINUTE]);
+    await until('failing', async () => (await status()) === 'failing');
     clock.advance(71 * 60 * MINUTE);
     await announce(older);
     await until('disabled', async () => (await status()) === 'disabled');

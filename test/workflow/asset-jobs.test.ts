@@ -5,13 +5,8 @@ import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { receiveFile } from '../../src/resources/assets/actions.ts';
-import {
-  giveUpUploads,
-  makeThumbnail,
-  markExpiringRights,
-  purgeDeleted,
-  startThumbnails,
-} from '../../src/resources/assets/jobs.ts';
+import { giveUpUploads, makeThumbnail, purgeDeleted, startThumbnails } from '../../src/resources/assets/jobs.ts';
+import { markExpiringRights } from '../../src/resources/assets/rights/jobs.ts';
 import {
   call,
   engineUrls,
@@ -23,6 +18,7 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { mailsOf } from '../harness/mail.ts';
 import { startS3, type TestS3 } from '../harness/s3.ts';
 import { file, here, upload } from '../harness/uploading.ts';
@@ -30,6 +26,8 @@ import { file, here, upload } from '../harness/uploading.ts';
 const DAY_MS = 86_400_000;
 const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-assets-'));
 const clock = { at: Date.now(), now: () => new Date(clock.at) };
+/** Files of all brands are removed, by a clock that is ahead. */
+let database: TestDatabase;
 let app: TestApp;
 let brand: TestBrand;
 let key: string;
@@ -37,7 +35,8 @@ let key: string;
 let photo: Uint8Array<ArrayBuffer>;
 
 beforeAll(async () => {
-  app = await startApp({ env: { ROLLCALL_DIR: folder }, clock });
+  database = await makeDatabase('assets');
+  app = await startApp({ urls: { postgres: database.url }, env: { ROLLCALL_DIR: folder }, clock });
   brand = await makeBrand(app.context);
   key = await brand.key('brand');
   const image = sharp({ create: { width: 1200, height: 800, channels: 3, background: '#357' } }).jpeg();
@@ -46,6 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await app?.close();
+  await database?.drop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -166,7 +166,8 @@ describe('S3-compatible storage', () => {
 
   beforeAll(async () => {
     s3 = await startS3();
-    stored = await startApp({ env: { ASSETS_URL: s3.url, AWS_EC2_METADATA_DISABLED: 'true' }, clock });
+    const env = { ASSETS_URL: s3.url, AWS_EC2_METADATA_DISABLED: 'true' };
+    stored = await startApp({ urls: { postgres: database.url }, env, clock });
     caller = await (await makeBrand(stored.context)).key('brand');
   });
   afterAll(async () => {

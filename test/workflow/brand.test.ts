@@ -28,7 +28,8 @@ describe('the brand', () => {
       description: null,
       plan: 'scale',
       subscription_status: 'trialing',
-      settings: { auto_approve_commissions: false, default_commission_rate: 0, currency: 'USD' },
+      settings: { auto_approve_commissions: false, default_commission_rate: 0, currency: 'USD', time_zone: 'UTC' },
+      has_sample: false,
       created_at: expect.stringMatching(/Z$/),
       updated_at: null,
     });
@@ -52,6 +53,18 @@ describe('the brand', () => {
       settings: { auto_approve_commissions: true, default_commission_rate: 12.5, currency: 'EUR' },
     });
     expect(await read()).toEqual(second.body.data);
+  });
+
+  it('has a time zone of IANA, in its own spelling; any other text is refused with what would be right', async () => {
+    const set = async (time_zone: unknown) => await patch({ settings: { time_zone } });
+    const berlin = await set('europe/berlin');
+    expect([berlin.status, berlin.body.data.settings.time_zone]).toEqual([200, 'Europe/Berlin']);
+    for (const zone of ['Mars/Olympus', '+02:00', '', 'CEST+1', null, 2]) {
+      const { status, body } = await set(zone);
+      expect([zone, status, body.details?.[0]?.field]).toEqual([zone, 422, 'settings.time_zone']);
+    }
+    expect((await set('Mars/Olympus')).body.error).toContain('must be an IANA time zone such as Europe/Berlin');
+    expect((await set('UTC')).body.data.settings.time_zone).toBe('UTC');
   });
 
   it('loses nothing in concurrent patches of different fields', async () => {

@@ -116,4 +116,4 @@ it('a brief goes out, a contract is signed from the mail, work is handed in, rev
     const signature = createHmac('sha256', hook.secret).update(body).digest('hex');
     expect(headers['x-service-signature']).toBe(`sha256=${signature}`);
   }
-}, 60_000);
+});

@@ -4,17 +4,25 @@ import { expireDue } from '../../src/resources/contracts/jobs.ts';
 import { problemsOf } from '../harness/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { TIME } from '../harness/people.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 
 const DAY_MS = 86_400_000;
+/** Contracts of all brands expire, by a clock that is ahead. */
+let database: TestDatabase;
 let app: TestApp;
 let nowMs = Date.now();
 
 beforeAll(async () => {
-  app = await startApp({ env: BEHIND_PROXY, clock: { now: () => new Date(nowMs++) } });
+  database = await makeDatabase('contracts');
+  const urls = { postgres: database.url };
+  app = await startApp({ env: BEHIND_PROXY, clock: { now: () => new Date(nowMs++) }, urls });
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
 
 const TWO_REELS = { type: 'reel', platform: 'photo_app', quantity: 2 };
 const inDays = (days: number) => new Date(nowMs + days * DAY_MS).toISOString();

@@ -5,13 +5,14 @@ import { deleteOldEvents, listEventsAfter } from '../../src/outbox/queries.ts';
 import { type Consumer, lagOf, type OutboxEvent, openRelay } from '../../src/outbox/relay.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { openDue } from '../../src/values/due.ts';
-import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { makeBrand, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { rosterEvent } from '../harness/events.ts';
 import { startAlone } from '../harness/webhooks.ts';
 
 let app: TestApp;
+// A relay passes over all brands: those of other tests are in another database.
 beforeAll(async () => {
-  app = await startApp();
+  app = await startAlone(systemClock);
 });
 afterAll(() => app?.close());
 
@@ -28,7 +29,7 @@ function emit(brand: TestBrand, n: number, hold: Promise<void> = Promise.resolve
   });
 }
 
-/** A consumer of one brand: the others of a shared database are none of its business. */
+/** A consumer of one brand: those of other tests are none of its business. */
 function consumerOf(brand: TestBrand, deliver: (events: readonly OutboxEvent[]) => Promise<void>): Consumer {
   return {
     name: unique('consumer'),

@@ -1,0 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readConfig } from '../../src/config.ts';
+import { configuredUrls, openContext } from '../../src/process/open-context.ts';
+import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
+
+/** The worker's search for new matches as a process that a test may kill. */
+const config = readConfig();
+const { context } = openContext(config, configuredUrls(config));
+process.stderr.write('matching started\n');
+for (;;) {
+  await findMatches(context);
+  await sleep(20);
+}

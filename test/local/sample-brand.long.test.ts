@@ -1,0 +1,277 @@
+import { randomInt } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { engineFolder } from '../../src/local/engines/folder.ts';
+import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
+import { fillSample } from '../../src/local/sample-brand/fill.ts';
+import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
+import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
+import { listLosing, setSample } from '../../src/resources/sample/queries.ts';
+import {
+  type Answer,
+  call,
+  makeBrand,
+  send,
+  startApp,
+  startScript,
+  type TestApp,
+  unique,
+  until,
+} from '../harness/app.ts';
+import { runCommand } from '../harness/command.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { sync } from '../harness/figures.ts';
+
+/** Not the same in each run: ClickHouse knows batches by their time. */
+const NOW = new Date(Date.parse('2026-05-20T14:30:00Z') + randomInt(60_000));
+
+let database: TestDatabase;
+let session: pg.Client;
+let app: TestApp;
+let folder: string;
+
+interface Filled {
+  id: string;
+  key: string;
+  tookMs: number;
+}
+let [first, second]: Filled[] = [];
+
+async function fill(): Promise<Filled> {
+  const brand = await makeBrand(app.context);
+  const key = await brand.key('brand');
+  await setSample(app.context.postgres.db, brand.id, 'filling');
+  const from = performance.now();
+  await fillSample(app.context, { brandKey: key, postgresUrl: database.url });
+  const tookMs = performance.now() - from;
+  await sync(app, brand.id);
+  return { id: brand.id, key, tookMs };
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'rollcall-sample-'));
+  database = await makeDatabase('sample');
+  session = await database.open();
+  app = await startApp({
+    urls: { postgres: database.url },
+    clock: { now: () => NOW },
+    env: { ROLLCALL_DIR: folder },
+  });
+  first = await fill();
+  second = await fill();
+}, 400_000);
+afterAll(async () => {
+  await app?.close();
+  await session?.end();
+  await database?.drop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const ask = async (where: string, { key } = first ?? { key: '' }): Promise<Answer['body']> => {
+  const { status, body } = await call(`${app.url}${where}`, key);
+  expect([where, status]).toEqual([where, 200]);
+  return body;
+};
+const total = async (where: string, brand = first): Promise<number> => (await ask(where, brand)).pagination.total;
+
+describe('the sample of the demo brand', () => {
+  it('has something of everything, in each state', async () => {
+    expect((await ask('/v1/brand')).data.has_sample).toBe(true);
+    const counts = {
+      '/v1/roster': ON_ROSTER,
+      '/v1/campaigns': 4,
+      '/v1/orders': ORDERS,
+      '/v1/affiliates/links': 2 * SELLING,
+      '/v1/applications?status=pending': 9,
+      '/v1/statements': 2,
+      '/v1/disputes?status=open': 1,
+      '/v1/disputes?status=answered': 1,
+      '/v1/payouts?settled=false': 1,
+      '/v1/messages?unread=true': 3,
+      '/v1/lists': 2,
+      '/v1/assets': 15,
+    };
+    for (const [where, count] of Object.entries(counts)) expect([where, await total(where)]).toEqual([where, count]);
+    const states = {
+      '/v1/campaigns': ['active', 'draft', 'completed'],
+      '/v1/applications': ['pending', 'accepted', 'rejected', 'shortlisted'],
+      '/v1/contracts': ['draft', 'sent', 'signed', 'expired'],
+      '/v1/briefs': ['draft', 'sent', 'in_progress'],
+      '/v1/deliverables': [
+        'pending',
+        'in_progress',
+        'submitted',
+        'approved',
+        'revision_requested',
+        'declined',
+        'cancelled',
+      ],
+      '/v1/shipments': ['pending', 'shipped', 'delivered'],
+      '/v1/commissions': ['pending', 'approved', 'rejected', 'paid'],
+    };
+    for (const [where, each] of Object.entries(states)) {
+      for (const state of each) {
+        expect([where, state, await total(`${where}?status=${state}`)]).toEqual([where, state, expect.any(Number)]);
+        expect(await total(`${where}?status=${state}`), `${where} ${state}`).toBeGreaterThan(0);
+      }
+    }
+    const posts = await ask('/v1/content?limit=100');
+    expect(posts.data.length).toBeGreaterThan(20);
+    expect(posts.data.every(({ metrics }: { metrics: { views: number } }) => metrics.views > 0)).toBe(true);
+    const [{ id }] = (await ask('/v1/roster?limit=1')).data;
+    expect((await ask(`/v1/roster/${id}`)).data.pfp_url).toMatch(/^data:image\/svg\+xml;base64,/);
+  });
+
+  it('sells more each month, with clicks that can be told apart', async () => {
+    const of = async (from: string, to: string) => (await ask(`/v1/analytics?from=${from}&to=${to}`)).summary;
+    const months = [
+      await of('2026-02-20', '2026-03-20'),
+      await of('2026-03-21', '2026-04-19'),
+      await of('2026-04-20', '2026-05-20'),
+    ];
+    const sales = months.map(({ total_revenue }: { total_revenue: number }) => total_revenue);
+    expect(sales).toEqual(sales.toSorted((a: number, b: number) => a - b));
+    const clicks = months.reduce((sum: number, one: { total_clicks: number }) => sum + one.total_clicks, 0);
+    expect(clicks).toBeGreaterThan(0.85 * CLICKS);
+    expect(clicks).toBeLessThan(0.95 * CLICKS);
+  });
+
+  it('has a webhook whose deliveries were made on this machine, and which is off', async () => {
+    const [webhook] = (await ask('/v1/webhooks')).data;
+    expect(webhook).toMatchObject({ active: false, url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:/) });
+    const { data } = await ask(`/v1/webhooks/${webhook.id}/deliveries?limit=100`);
+    const states = data.map(({ state }: { state: string }) => state);
+    expect(states.length).toBeGreaterThan(20);
+    expect(states.filter((state: string) => !['delivered', 'failed'].includes(state))).toEqual([]);
+    expect(data.some(({ attempts }: { attempts: number }) => attempts === 2)).toBe(true);
+  });
+
+  it('leaves nothing to do that would call outside, and its mails are in a folder', async () => {
+    const due = await session.query(`select
+      (select count(*)::int from content where next_refresh_at is not null) as posts,
+      (select count(*)::int from shipments where track_at is not null) as parcels,
+      (select count(*)::int from integrations where sweep_at is not null or webhooks_due_at is not null) as stores,
+      (select count(*)::int from webhook_deliveries where state = 'pending') as deliveries,
+      (select count(*)::int from creators where profiled_at is null) as profiles,
+      (select count(*)::int from mails where state not in ('sent', 'suppressed')) as mails`);
+    expect(due.rows).toEqual([{ posts: 0, parcels: 0, stores: 0, deliveries: 0, profiles: 0, mails: 0 }]);
+    expect((await readdir(path.join(folder, 'mail'))).length).toBeGreaterThan(20);
+  });
+
+  it('is clean to the last posting', async () => {
+    for (const { id } of [first, second].filter((one) => one !== undefined)) {
+      const { postgres, clickhouse } = app.context;
+      const { problems, entries } = await verifyLedger({ postgres, clickhouse }, id);
+      expect(problems).toEqual([]);
+      expect(entries).toBeGreaterThan(ORDERS);
+    }
+  });
+
+  it('is the same each time', async () => {
+    const of = async (brand: Filled | undefined) => {
+      const orders = await session.query(
+        `select order_id, base_minor, occurred_at, paid_at, customer_email, attribution ->> 'rule' as rule
+        from orders where brand_id = $1 order by order_id`,
+        [brand?.id],
+      );
+      const commissions = await session.query(
+        `select status, sum(commission_minor)::int as minor, count(*)::int from commissions where brand_id = $1
+        group by status order by status`,
+        [brand?.id],
+      );
+      const { summary, trends } = await ask('/v1/analytics?from=2026-02-19&to=2026-05-20', brand);
+      const roster = (await ask('/v1/roster?limit=100', brand)).data.map(({ name }: { name: string }) => name);
+      return { orders: orders.rows, commissions: commissions.rows, summary, trends, roster };
+    };
+    expect(await of(second)).toEqual(await of(first));
+  });
+
+  it('goes with one call, which leaves nothing but the brand, its people, keys and settings', async () => {
+    const before = await ask('/v1/brand');
+    const removed = await send(`${app.url}/v1/brand/sample`, first?.key ?? '', 'DELETE');
+    expect(removed).toMatchObject({ status: 200, body: { data: { removed_at: NOW.toISOString() } } });
+    expect(await listLosing(app.context.postgres.db)).toEqual([]);
+    const tables = await session.query<{ name: string }>(
+      `select table_name as name from information_schema.columns join pg_class on relname = table_name
+      where table_schema = 'public' and column_name = 'brand_id' and relkind in ('r', 'p') order by 1`,
+    );
+    const left: string[] = [];
+    for (const { name } of tables.rows) {
+      const { rows } = await session.query(`select from ${name} where brand_id = $1 limit 1`, [first?.id]);
+      if (rows.length > 0) left.push(name);
+    }
+    expect(left).toEqual(
+      expect.arrayContaining(['api_keys', 'audit_log', 'outbox_numbers', 'outbox_positions', 'subscriptions']),
+    );
+    expect(left.filter((name) => !/^(?:credit_|ledger_positions|asset_uploads)/.test(name)).length, left.join()).toBe(
+      5,
+    );
+    const orphans = await session.query(`select
+      (select count(*)::int from content_metrics where content_id not in (select id from content)) as metrics,
+      (select count(*)::int from webhook_attempts where delivery_id not in (select id from webhook_deliveries)) as attempts,
+      (select count(*)::int from audit_log where brand_id = '${first?.id}') as audits`);
+    expect(orphans.rows).toEqual([{ metrics: 0, attempts: 0, audits: 1 }]);
+    expect(await ask('/v1/brand')).toEqual({
+      data: { ...before.data, has_sample: false, updated_at: expect.any(String) },
+    });
+    expect([await total('/v1/orders'), await total('/v1/lists')]).toEqual([0, 0]);
+    const { summary } = await ask('/v1/analytics?from=2026-02-19&to=2026-05-20');
+    expect(summary).toMatchObject({ total_clicks: 0, total_revenue: 0, total_conversions: 0 });
+    const again = await send(`${app.url}/v1/brand/sample`, first?.key ?? '', 'DELETE');
+    expect([again.status, again.body.code]).toEqual([404, 'NOT_FOUND']);
+    // The brand works as a new one.
+    const added = await send(`${app.url}/v1/roster`, first?.key ?? '', 'POST', { creator_email: 'ana@example.com' });
+    expect(added.status).toBe(201);
+    const { postgres, clickhouse } = app.context;
+    expect((await verifyLedger({ postgres, clickhouse }, first?.id ?? '')).problems).toEqual([]);
+    // The other brand keeps its own.
+    expect(await total('/v1/orders', second)).toBe(ORDERS);
+  });
+});
+
+describe('a first start', () => {
+  it('fills the brand demo, and a start with --empty takes the sample away and keeps the keys', async () => {
+    const directory = await mkdtemp(path.join(tmpdir(), 'rollcall-first-'));
+    const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
+    const start = (...args: string[]) =>
+      startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0', ...args]);
+    const file = path.join(directory, 'demo.env');
+    const env = async () => {
+      const text = await readFile(file, 'utf8');
+      return (name: string) => new RegExp(`^ROLLCALL_${name}=(.*)$`, 'm').exec(text)?.[1] ?? '';
+    };
+    const isOver = (said: () => string) => said().includes('Ctrl-C stops everything.');
+    const server = start();
+    try {
+      await until('the first start', () => isOver(server.said), 120_000);
+      expect(server.said()).toMatch(/Rollcall.* listens on[\s\S]*Filling the brand demo with a sample of 90 days \(/);
+      const read = await env();
+      const orders = await call(`${read('URL')}/v1/orders?limit=1`, read('BRAND_KEY'));
+      expect([orders.status, orders.body.pagination.total]).toEqual([200, ORDERS]);
+      const verified = await runCommand('src/cli.ts', ['ledger', 'verify', '--brand', 'demo'], {
+        ROLLCALL_DIR: directory,
+      });
+      expect([verified.status, verified.out]).toEqual([0, expect.stringMatching(/\tok\t/)]);
+      await server.stop();
+      const empty = start('--empty');
+      await until('a start with --empty', () => isOver(empty.said), 120_000);
+      const now = await env();
+      expect(now('BRAND_KEY')).toBe(read('BRAND_KEY'));
+      const left = await call(`${now('URL')}/v1/orders?limit=1`, now('BRAND_KEY'));
+      expect([left.status, left.body.pagination.total]).toEqual([200, 0]);
+      const { body } = await call(`${now('URL')}/v1/brand`, now('BRAND_KEY'));
+      expect(body.data).toMatchObject({ name: 'demo', has_sample: false });
+      await empty.stop();
+    } finally {
+      await server.stop();
+      for (const one of new Set([directory, engineFolder(directory)])) {
+        await rm(one, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+      }
+    }
+    expect(existsSync(directory)).toBe(false);
+  }, 240_000);
+});
