@@ -2,6 +2,8 @@
  * The API with one part changed, to measure its cost: `node altered-api.ts <change>…`.
  *   request-cache   pages are requested from Elasticsearch with its request cache on
  *   unmetered       counting and debiting happen in this process, without Redis
+ *   unrecorded      what keys call is not recorded
+ *   unchanged       nothing, to compare with
  */
 
 import { readConfig } from '../src/config.ts';
@@ -18,12 +20,19 @@ function withRequestCache(context: Context): Context {
     ...context.elastic,
     post: (path, body, type) => context.elastic.post(`${path}&request_cache=true`, body, type),
   };
-  const directory = openDirectory(elastic, openLiveIndex(elastic, context.config.directoryAlias));
+  const live = openLiveIndex(elastic, context.config.directoryAlias);
+  const directory = openDirectory(elastic, live, context.postgres.db, context.redis);
   return { ...context, elastic, directory };
+}
+
+function withoutRecord(context: Context): Context {
+  return { ...context, calls: { ...context.calls, end: () => undefined } };
 }
 
 const CHANGES = new Map([
   ['request-cache', withRequestCache],
+  ['unrecorded', withoutRecord],
+  ['unchanged', (context: Context): Context => context],
   ['unmetered', (context: Context): Context => ({ ...context, redis: answerInProcess(context.redis) })],
 ]);
 

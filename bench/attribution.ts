@@ -8,6 +8,7 @@ import { type EngineUrls, openContext } from '../src/process/open-context.ts';
 import type { Config } from '../src/values/config.ts';
 import { environmentOf, SECRET, startServer } from './children.ts';
 import { benchCommand } from './command.ts';
+import { measureCustomers } from './customers.ts';
 import { measureDrain } from './drain.ts';
 import { type FiguresScale, measureFigures } from './figures.ts';
 import { measureIngest } from './ingest.ts';
@@ -18,6 +19,9 @@ import { openResults, progress, type Results } from './report.ts';
 const EVENTS = 10_000_000;
 const QUICK_EVENTS = 1_000_000;
 const MOST_EVENTS = 1_000_000_000;
+/** Of one brand. */
+const ORDERS = 10_000_000;
+const QUICK_ORDERS = 200_000;
 /** The figures' benches make no searches. */
 const NOWHERE = 'http://127.0.0.1:9';
 
@@ -27,6 +31,12 @@ function eventCount(value: string): number {
   throw new InvalidArgumentError(`must be a whole number from ${QUICK_EVENTS} to ${MOST_EVENTS}.`);
 }
 
+function orderCount(value: string): number {
+  const count = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+  if (count >= 10_000 && count <= MOST_EVENTS) return count;
+  throw new InvalidArgumentError(`must be a whole number from 10000 to ${MOST_EVENTS}.`);
+}
+
 const options = benchCommand(
   'bench attribution',
   'Measures clicks, orders and figures against a bare durable redirect, a bare INSERT, the raw events and PostgreSQL, on engines ' +
@@ -34,9 +44,10 @@ const options = benchCommand(
     'floor is missed.',
 )
   .option('--events <number>', `events in ClickHouse (default ${EVENTS}); 50000000 has higher floors`, eventCount)
+  .option('--orders <number>', `orders of one brand in PostgreSQL (default ${ORDERS})`, orderCount)
   .option('--quick', `${QUICK_EVENTS} events; only the floors of redirects, drain and exactness`)
   .parse()
-  .opts<{ events?: number; quick?: true }>();
+  .opts<{ events?: number; orders?: number; quick?: true }>();
 
 const scale: FiguresScale = {
   events: options.events ?? (options.quick ? QUICK_EVENTS : EVENTS),
@@ -90,11 +101,32 @@ async function measureAll(results: Results, config: Config, dataName: string): P
         measureStreams(results, config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
     ),
   );
+  await results.part('orders', () =>
+    withEngines(
+      config,
+      path.join(dataName, 'orders'),
+      ['postgres', 'redis', 'clickhouse'],
+      ({ postgres = '', redis = '', clickhouse = '' }) =>
+        measureOrders(results, config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
+    ),
+  );
   await results.part('figures', () =>
     withEngines(config, path.join(dataName, 'figures'), ['clickhouse'], ({ clickhouse = '' }) =>
       measureFigures(results, config, clickhouse, dataName, scale),
     ),
   );
+}
+
+/** Figures that are counted from PostgreSQL's orders. */
+async function measureOrders(results: Results, config: Config, urls: EngineUrls): Promise<void> {
+  const { context, close } = openContext(config, urls);
+  try {
+    await context.redis.ready();
+    const count = options.orders ?? (scale.isQuick ? QUICK_ORDERS : ORDERS);
+    await results.part('customers', () => measureCustomers(context, urls.postgres, count, results));
+  } finally {
+    await close();
+  }
 }
 
 async function main(): Promise<void> {

@@ -10,7 +10,7 @@ import type { Config } from '../src/values/config.ts';
 const ROOT = path.join(import.meta.dirname, '..');
 /** Shared by every process of a bench, because one reads what another mints. */
 export const SECRET = 'be'.repeat(32);
-const READY_WITHIN_MS = 30_000;
+const READY_WITHIN_MS = 120_000;
 
 /** The environment of a project process that runs on the bench's engines. */
 export function environmentOf(config: Config, urls: EngineUrls): Record<string, string> {

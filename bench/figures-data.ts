@@ -8,7 +8,8 @@ const BRANDS = 999;
 const LINKS = 20;
 const FIRST_DAY = '2025-01-01';
 const SECONDS = 365 * 86_400;
-const CHUNK = 1_000_000;
+/** Rows of one statement, which has thirty seconds on a busy machine too. */
+const CHUNK = 250_000;
 
 /**
  * Event `n` in both engines' SQL, by integer arithmetic alone, so that both have the same rows. `div` is integer
@@ -59,6 +60,14 @@ function eventsOf(dialect: Dialect, numbers: string): string {
   return `(SELECT n, brand, ${link} AS link, ${amount} AS amount, ${at} AS at FROM (SELECT n, ${brand} AS brand FROM ${numbers}) a)`;
 }
 
+/** Of a click, in ClickHouse's SQL: 30 countries, of which the first has most. */
+const CLICK = {
+  country:
+    "arrayElement(splitByChar(',', 'US,DE,FR,GB,ES,IT,NL,SE,PL,AT,CH,BE,DK,NO,FI,PT,IE,CZ,GR,HU,CA,MX,BR,AR,JP,KR,AU,NZ,IN,ZA'), toUInt8(1 + intDiv(n % 900, 30) * (n % 7 > 2)))",
+  device: "arrayElement(['mobile', 'mobile', 'mobile', 'desktop', 'tablet'], toUInt8(1 + n % 5))",
+  referrer: "concat('ref', toString(n % 40), '.example')",
+};
+
 const POSTINGS = ['customers', 'sales', 'commission_expense', 'commission_pending'] as const;
 
 /** A sale's posting by its line, in both engines: the amount or a tenth of it. */
@@ -83,8 +92,10 @@ export async function loadClickHouse(clickhouse: ClickHouse, from: number, to: n
     const settings = 'SETTINGS insert_deduplicate = 0';
     await command(
       clickhouse,
-      `INSERT INTO clicks_v1 (click_id, brand_id, link_id, creator_id, currency, at, kind, visitor, country, device)
-      ${settings} SELECT concat('clk_', n), ${ID.brand}, ${ID.link}, ${ID.creator}, 'USD', at, 'counted', n, 'US', 'phone'
+      `INSERT INTO clicks_v1
+      (click_id, brand_id, link_id, creator_id, currency, at, kind, visitor, country, device, referrer_host)
+      ${settings} SELECT concat('clk_', n), ${ID.brand}, ${ID.link}, ${ID.creator}, 'USD', at, 'counted', n,
+        ${CLICK.country}, ${CLICK.device}, ${CLICK.referrer}
       FROM ${events} e WHERE n % 20 != 0`,
     );
     await command(
@@ -93,6 +104,17 @@ export async function loadClickHouse(clickhouse: ClickHouse, from: number, to: n
       ${settings} SELECT ${ID.brand}, n, line, 'sale', ${accountOf(clickhouseSql)}, ${amountOf(clickhouseSql)}, 'USD',
         ${ID.link}, ${ID.creator}, at, at
       FROM ${events} e ARRAY JOIN range(4) AS line WHERE n % 20 = 0`,
+    );
+    // Every order was won by the click before it.
+    await command(
+      clickhouse,
+      `INSERT INTO order_figures_v1 (brand_id, seq, line, at, currency, link_id, creator_id, store_id, source, click_id, kind,
+        country, device, referrer_host, orders, click_orders, sales, refunds, commission, products, product_titles,
+        product_sales, product_refunds, product_commission, product_items)
+      ${settings} SELECT ${ID.brand}, n, 0, at, 'USD', ${ID.link}, ${ID.creator}, 'int_0', 'shopify', concat('clk_', n + 1),
+        'counted', ${CLICK.country}, ${CLICK.device}, ${CLICK.referrer}, 1, 1, amount, 0, intDiv(amount, 10),
+        [concat('SKU-', n % 500)], ['Bench'], [amount], [0], [intDiv(amount, 10)], [1000]
+      FROM ${events} e WHERE n % 20 = 0`,
     );
   }
 }

@@ -1,9 +1,12 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
 import { query } from '../src/engines/clickhouse/query.ts';
+import { type By, listBreakdown, type Only } from '../src/figures/breakdown/queries.ts';
+import { listClicks } from '../src/figures/clicks/queries.ts';
 import { rawRows, SUMS } from '../src/figures/columns.ts';
 import { listPerformance, totalPerformance } from '../src/figures/performance-queries.ts';
 import { lifetimeOf, listCreatorSums, listDays } from '../src/figures/queries.ts';
+import { listReturnSums } from '../src/figures/returns/queries.ts';
 import { LARGEST, LARGEST_LINKS } from './figures-data.ts';
 
 export const YEAR = { from: new Date('2025-01-01Z'), until: new Date('2026-01-01Z') };
@@ -45,7 +48,67 @@ const performance1000 = (window: object) => (clickhouse: ClickHouse) =>
     totalPerformance(clickhouse, LARGEST, window),
   ]);
 
+/** The first page of a breakdown of 90 days, from the rollup. */
+const breakdown =
+  (by: By, only: Only = {}) =>
+  (clickhouse: ClickHouse) =>
+    listBreakdown(clickhouse, LARGEST, by, { ...QUARTER, only }, { sort: 'revenue', offset: 0, limit: 100 });
+
+/** The same of the events: a window that begins a millisecond later is not of whole days. */
+const eventsBroken =
+  (by: By, only: Only = {}) =>
+  (clickhouse: ClickHouse) =>
+    listBreakdown(
+      clickhouse,
+      LARGEST,
+      by,
+      { from: new Date(QUARTER.from.getTime() + 1), until: QUARTER.until, only },
+      { sort: 'revenue', offset: 0, limit: 100 },
+    );
+
+const brokenDown = (name: string, by: By): Question => ({
+  name: `breakdown_by_${name}_90_days`,
+  rollup: breakdown(by),
+  raw: eventsBroken(by),
+  floors: null,
+  isFlat: false,
+});
+
+const bareOf = (sql: string) => (clickhouse: ClickHouse) => query(clickhouse, Anything, sql);
+/** Goods cost nothing. */
+const NO_COSTS = { starts: [], groups: [], ratesPpm: [0] };
+
 export const QUESTIONS: readonly Question[] = [
+  brokenDown('country', { of: 'country' }),
+  brokenDown('device', { of: 'device' }),
+  brokenDown('referrer', { of: 'referrer' }),
+  brokenDown('hour', { of: 'hour' }),
+  brokenDown('creator', { of: 'creator', merged: new Map() }),
+  brokenDown('link', { of: 'link' }),
+  brokenDown('campaign', { of: 'groups', groups: [{ key: 'cmp_0', linkIds: linksOf(100).map(({ id }) => id) }] }),
+  brokenDown('store', { of: 'store' }),
+  brokenDown('source', { of: 'source' }),
+  brokenDown('weekday', { of: 'weekday' }),
+  brokenDown('click_kind', { of: 'kind' }),
+  // The only dimension that has no rollup.
+  brokenDown('product', { of: 'product' }),
+  {
+    name: 'returns_by_creator_90_days',
+    rollup: (clickhouse) =>
+      listReturnSums(clickhouse, LARGEST, { of: 'creator', merged: new Map() }, QUARTER, NO_COSTS),
+    raw: bareOf(`SELECT creator_id, sum(orders), sum(sales), sum(refunds), sum(commission) FROM order_figures_v1
+      WHERE brand_id = '${LARGEST}' ${during(QUARTER)} GROUP BY creator_id`),
+    floors: null,
+    isFlat: false,
+  },
+  {
+    name: 'newest_100_clicks',
+    rollup: (clickhouse) => listClicks(clickhouse, LARGEST, QUARTER, 100),
+    raw: bareOf(`SELECT click_id, link_id, at FROM clicks_v1 WHERE brand_id = '${LARGEST}' ${during(QUARTER)}
+      ORDER BY at DESC, click_id DESC LIMIT 100`),
+    floors: null,
+    isFlat: false,
+  },
   {
     name: 'largest_brand_by_month',
     rollup: (clickhouse) => listDays(clickhouse, LARGEST, YEAR),

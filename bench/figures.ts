@@ -8,7 +8,7 @@ import { listDays } from '../src/figures/queries.ts';
 import type { Config } from '../src/values/config.ts';
 import { LARGEST, loadClickHouse, loadPostgres } from './figures-data.ts';
 import { linksOf, QUARTER, QUESTIONS, YEAR } from './figures-questions.ts';
-import { median } from './load.ts';
+import { median, percentile } from './load.ts';
 import { type PostgresServer, startPostgres } from './postgres-server.ts';
 import { type Add, progress, type Results, round } from './report.ts';
 
@@ -25,8 +25,8 @@ const SMALL_EVENTS = 1_000_000;
 const SETTLE_MS = 60_000;
 const FIFTY_MILLION = 50_000_000;
 
-/** Median milliseconds of each side, measured in turn. */
-async function timed(...sides: readonly (() => Promise<unknown>)[]): Promise<number[]> {
+/** Milliseconds of each side, measured in turn. */
+async function timesOf(...sides: readonly (() => Promise<unknown>)[]): Promise<number[][]> {
   const times: number[][] = sides.map(() => []);
   for (let i = -WARM_UPS; i < ROUNDS; i += 1) {
     for (const [side, ask] of sides.entries()) {
@@ -35,8 +35,11 @@ async function timed(...sides: readonly (() => Promise<unknown>)[]): Promise<num
       if (i >= 0) times[side]?.push(performance.now() - from);
     }
   }
-  return times.map(median);
+  return times;
 }
+
+/** Their medians. */
+const timed = async (...sides: readonly (() => Promise<unknown>)[]) => (await timesOf(...sides)).map(median);
 
 const Count = z.object({ count: integer });
 
@@ -67,12 +70,13 @@ const ms = (value: number) => `${round(value)} ms`;
 
 async function compareRaw(clickhouse: ClickHouse, { events, isQuick }: FiguresScale, add: Add): Promise<void> {
   for (const { name, rollup, raw, floors } of QUESTIONS) {
-    const [rollupMs = 0, rawMs = 0] = await timed(
+    const [ours = [], bare = []] = await timesOf(
       () => rollup(clickhouse),
       () => raw(clickhouse),
     );
+    const [rollupMs, rawMs] = [median(ours), median(bare)];
     const floor = floors && !isQuick ? floors[events >= FIFTY_MILLION ? 1 : 0] : null;
-    const measured = `raw ${ms(rawMs)}, rollup ${ms(rollupMs)}`;
+    const measured = `raw ${ms(rawMs)}, ours ${ms(rollupMs)}, p95 ${ms(percentile(ours, 95))}`;
     add({
       name: `raw_to_rollup_${name}`,
       value: rawMs / rollupMs,
@@ -129,6 +133,10 @@ async function measureRetry(clickhouse: ClickHouse, add: Add): Promise<void> {
     countOf(clickhouse, "SELECT uniqExact(click_id) AS count FROM clicks_v1 WHERE brand_id = 'retried'"),
     ...['link_daily_v1', 'link_life_v1', 'brand_daily_v1'].map((table) =>
       countOf(clickhouse, `SELECT sum(clicks) AS count FROM ${table} WHERE brand_id = 'retried'`),
+    ),
+    countOf(
+      clickhouse,
+      "SELECT sum(clicks) AS count FROM dimension_daily_v1 WHERE brand_id = 'retried' AND dimension = 'link'",
     ),
   ]);
   const isExact = sums.every((sum) => sum === RETRIED);

@@ -1,5 +1,6 @@
-import { RATE_LIMIT, RATE_WINDOW_MS } from '../src/access/credits/meter.ts';
+import { RATE_WINDOW_MS } from '../src/access/credits/meter.ts';
 import { createKey } from '../src/access/keys/actions.ts';
+import { RATE_LIMIT } from '../src/access/keys/limits.ts';
 import type { Context } from '../src/operation/context.ts';
 import { createBrand, setPlan } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
@@ -14,7 +15,7 @@ const MONTHLY_CREDITS = 1_000_000_000;
  */
 const CALLS_PER_TURN = RATE_LIMIT / 2;
 
-async function makeBrandKeys(context: Context, name: string): Promise<string[]> {
+async function makeBrandKeys(context: Context, name: string, count: number): Promise<string[]> {
   const { postgres, redis, clock } = context;
   const brandId = await createBrand(postgres.db, clock, { name, plan: 'enterprise', status: 'active' });
   const subscription = (await listSubscriptions(postgres.db, brandId)).find(({ kind }) => kind === 'data');
@@ -24,17 +25,17 @@ async function makeBrandKeys(context: Context, name: string): Promise<string[]> 
   return await postgres.db.transaction().execute(async (trx) => {
     const keys: string[] = [];
     const request = { brandId, subscriptionId: subscription.id, kind: 'data', name: 'bench' } as const;
-    for (let i = 0; i < KEYS_PER_BRAND; i += 1) keys.push((await createKey(trx, clock, request)).key);
+    for (let i = 0; i < count; i += 1) keys.push((await createKey(trx, clock, request)).key);
     return keys;
   });
 }
 
 /** Data keys of many brands, each with credits for a billion searches. */
-export async function makeDataKeys(context: Context): Promise<string[]> {
+export async function makeDataKeys(context: Context, perBrand = KEYS_PER_BRAND): Promise<string[]> {
   const byBrand: string[][] = [];
-  for (let i = 0; i < BRANDS; i += 1) byBrand.push(await makeBrandKeys(context, `bench ${i}`));
+  for (let i = 0; i < BRANDS; i += 1) byBrand.push(await makeBrandKeys(context, `bench ${process.pid} ${i}`, perBrand));
   // Adjacent keys belong to different brands, as keys of concurrent calls do.
-  return Array.from({ length: KEYS_PER_BRAND }, (_, i) => byBrand.flatMap((keys) => keys[i] ?? [])).flat();
+  return Array.from({ length: perBrand }, (_, i) => byBrand.flatMap((keys) => keys[i] ?? [])).flat();
 }
 
 /**
@@ -46,7 +47,7 @@ export function takeTurns(keys: readonly string[]): () => string {
   const callsPerGroup = BRANDS * CALLS_PER_TURN;
   let calls = 0;
   return () => {
-    const group = Math.floor(calls / callsPerGroup) % KEYS_PER_BRAND;
+    const group = Math.floor(calls / callsPerGroup) % (keys.length / BRANDS);
     if (calls % callsPerGroup === 0) {
       const now = performance.now();
       if (now - (startedAt[group] ?? Number.NEGATIVE_INFINITY) < RATE_WINDOW_MS) {

@@ -1,27 +1,21 @@
-import { inspect } from 'node:util';
 import { sql } from 'kysely';
 import { createKey } from '../src/access/keys/actions.ts';
-import { readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
-import { startEmbedded } from '../src/local/engines/start.ts';
 import type { Context } from '../src/operation/context.ts';
 import { buildApps } from '../src/process/apps.ts';
-import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
-import type { Config } from '../src/values/config.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget } from './load.ts';
-import { withOwnData } from './own-data.ts';
-import { openResults, progress, type Ratio, type Results, round } from './report.ts';
+import { measureOnOwnEngines } from './own-engines.ts';
+import { progress, type Ratio, type Results, round } from './report.ts';
 
 const ROWS = 100_000;
 const LAST_PAGE = 1_000;
 const ROUNDS = 40;
 /** The same order of magnitude: no page may take ten times as long as another. */
 const ORDER_OF_TIME = 10;
-const NOWHERE = 'http://127.0.0.1:9';
 
 benchCommand(
   'bench lists',
@@ -86,30 +80,4 @@ async function measure(results: Results, context: Context): Promise<void> {
   await apps.close();
 }
 
-async function run(config: Config, dataName: string): Promise<boolean> {
-  const { directory, java } = config;
-  const only = ['postgres', 'redis', 'clickhouse'] as const;
-  const engines = await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: progress });
-  try {
-    const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
-    const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
-    await context.redis.ready();
-    const results = openResults();
-    await results.part('lists', () => measure(results, context));
-    await close();
-    return results.report();
-  } finally {
-    await engines.stop();
-  }
-}
-
-async function main(): Promise<void> {
-  const config = { ...readConfig(), logLevel: 'silent' } as const;
-  process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${inspect(error)}\n`);
-  // Connections of a failed measurement would keep the process alive.
-  process.exit(1);
-});
+measureOnOwnEngines(measure, { only: ['postgres', 'redis', 'clickhouse'] });

@@ -1,26 +1,20 @@
-import { inspect } from 'node:util';
 import { createKey } from '../src/access/keys/actions.ts';
-import { readConfig } from '../src/config.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
-import { startEmbedded } from '../src/local/engines/start.ts';
 import type { Context } from '../src/operation/context.ts';
 import { buildApps } from '../src/process/apps.ts';
-import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
-import type { Config } from '../src/values/config.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget, type Shot } from './load.ts';
-import { withOwnData } from './own-data.ts';
-import { openResults, progress, type Ratio, type Results, round } from './report.ts';
+import { measureOnOwnEngines } from './own-engines.ts';
+import { type Ratio, type Results, round } from './report.ts';
 
 const CAMPAIGNS = 100;
 const ROUNDS = 300;
 /** Calls of one key before the next one takes over; a key may make a hundred a minute. */
 const PER_KEY = 40;
 const AT_MOST = 1.3;
-const NOWHERE = 'http://127.0.0.1:9';
 
 benchCommand('bench:mcp', 'Measures tools/call against the same REST call, in turn.').parse();
 
@@ -82,34 +76,4 @@ async function measure(results: Results, context: Context): Promise<void> {
   await apps.close();
 }
 
-/** Runs on the engines in the environment, or on embedded ones. */
-async function run(config: Config, dataName: string): Promise<boolean> {
-  const { directory, java, urls } = config;
-  const only = ['postgres', 'redis', 'clickhouse'] as const;
-  const isGiven = urls.postgres !== undefined;
-  const engines = isGiven
-    ? { urls, stop: async () => undefined }
-    : await startEmbedded({ directory, dataName, only, elasticsearchHeapMb: 512, java, report: progress });
-  try {
-    const { postgres = '', redis = '', clickhouse = '' } = engines.urls;
-    const { context, close } = openContext(config, { postgres, redis, elasticsearch: NOWHERE, clickhouse });
-    await context.redis.ready();
-    const results = openResults();
-    await results.part('mcp', () => measure(results, context));
-    await close();
-    return results.report();
-  } finally {
-    await engines.stop();
-  }
-}
-
-async function main(): Promise<void> {
-  const config = { ...readConfig(), logLevel: 'silent' } as const;
-  process.exitCode = (await withOwnData(config, (dataName) => run(config, dataName))) ? 0 : 1;
-}
-
-main().catch((error: unknown) => {
-  process.stderr.write(`${inspect(error)}\n`);
-  // Connections of a failed measurement would keep the process alive.
-  process.exit(1);
-});
+measureOnOwnEngines(measure, { only: ['postgres', 'redis', 'clickhouse'], mayBeGiven: true });

@@ -1,9 +1,8 @@
 import type { CreatorDocument } from '../src/directory/document.ts';
 import { fold } from '../src/directory/place-names.ts';
 import { readState } from '../src/directory/places.ts';
-import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
+import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search-schema.ts';
 import { type Understanding, understand } from '../src/directory/understand.ts';
-import { pageOf } from '../src/values/page.ts';
 import type { Parameters } from './queries.ts';
 
 /** The returned columns, then the search columns: folded like the mapping's normalizer. */
@@ -16,22 +15,23 @@ export const TABLE = `
     country_code text, state_code text, metros text[], username_key text, words tsvector
   )`;
 
+/** Named, because two that are created at once may otherwise choose the same name. */
 export const INDEXES = [
-  'CREATE INDEX ON creators (follower_count DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (engagement_rate DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (category_key, country_code, follower_count DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (country_code, follower_count DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (has_email, follower_count DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (gender_key, follower_count DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (state_code, gender_key, engagement_rate DESC NULLS LAST, pk)',
-  'CREATE INDEX ON creators (city_key text_pattern_ops)',
-  'CREATE INDEX ON creators (username_key text_pattern_ops)',
-  'CREATE INDEX ON creators USING gin (niches_key gin_trgm_ops)',
-  'CREATE INDEX ON creators USING gin (city_key gin_trgm_ops)',
-  'CREATE INDEX ON creators USING gin (country_key gin_trgm_ops)',
-  'CREATE INDEX ON creators USING gin (metros)',
-  'CREATE INDEX ON creators USING gin (words)',
-];
+  '(follower_count DESC NULLS LAST, pk)',
+  '(engagement_rate DESC NULLS LAST, pk)',
+  '(category_key, country_code, follower_count DESC NULLS LAST, pk)',
+  '(country_code, follower_count DESC NULLS LAST, pk)',
+  '(has_email, follower_count DESC NULLS LAST, pk)',
+  '(gender_key, follower_count DESC NULLS LAST, pk)',
+  '(state_code, gender_key, engagement_rate DESC NULLS LAST, pk)',
+  '(city_key text_pattern_ops)',
+  '(username_key text_pattern_ops)',
+  'USING gin (niches_key gin_trgm_ops)',
+  'USING gin (city_key gin_trgm_ops)',
+  'USING gin (country_key gin_trgm_ops)',
+  'USING gin (metros)',
+  'USING gin (words)',
+].map((columns, at) => `CREATE INDEX creators_${at} ON creators ${columns}`);
 
 const CARD = `pk, username, full_name, follower_count, engagement_rate, category, biography, extracted_email, niches,
   city, state, country, profile_pic_url, is_verified, external_url`;
@@ -137,7 +137,7 @@ export interface SqlSearch {
 /** The statements with which PostgreSQL answers the same query: one page and the exact total. */
 export function sqlOf(parameters: Parameters): SqlSearch {
   const query = CreatorSearchQuery.parse(parameters);
-  const { offset, limit } = pageOf(query);
+  const { offset, limit } = pageOfQuery(query);
   const { where, values } = conditionsOf(query);
   const from = `FROM creators ${where.length === 0 ? '' : `WHERE ${where.join(' AND ')}`}`;
   const order = query.sort === 'engagement' ? 'engagement_rate' : 'follower_count';

@@ -2,11 +2,10 @@ import { z } from 'zod';
 import { sortOf } from '../src/directory/order.ts';
 import { buildFilter, queryOf } from '../src/directory/query.ts';
 import { fetchPage } from '../src/directory/search.ts';
-import { CreatorSearchQuery } from '../src/directory/search-schema.ts';
+import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search-schema.ts';
 import { understand } from '../src/directory/understand.ts';
 import type { Elastic } from '../src/engines/elastic/open.ts';
 import type { Context } from '../src/operation/context.ts';
-import { pageOf } from '../src/values/page.ts';
 import { readJson, type Shot, type Target } from './load.ts';
 import type { Kind, Parameters } from './queries.ts';
 
@@ -30,10 +29,10 @@ export interface Bodies {
 
 function rawShot(index: string, parameters: Parameters): Shot {
   const query = CreatorSearchQuery.parse(parameters);
-  const { offset, limit } = pageOf(query);
+  const { offset, limit } = pageOfQuery(query);
   const body = {
-    query: queryOf(buildFilter(query, understand(query)), query.sort),
-    sort: sortOf(query.sort),
+    query: queryOf(buildFilter(query, understand(query)), sortOfQuery(query)),
+    sort: sortOf(sortOfQuery(query)),
     from: offset,
     size: limit,
     track_total_hits: true,
@@ -42,20 +41,20 @@ function rawShot(index: string, parameters: Parameters): Shot {
   return { method: 'POST', path, body: JSON.stringify(body) };
 }
 
-/** Runs the API's own search code and records the request that it makes for the page. */
+/** Runs the API's own search code and records its last request, which is for the page. */
 async function recordedShot({ directory }: Context, parameters: Parameters): Promise<Shot> {
   const query = CreatorSearchQuery.parse(parameters);
   let recorded: Shot | undefined;
   const elastic: Elastic = {
     ...directory.elastic,
     post: async (path, body, type) => {
-      if (path.includes('_source.card')) recorded = { method: 'POST', path, body: body.toString() };
+      recorded = { method: 'POST', path, body: body.toString() };
       return await directory.elastic.post(path, body, type);
     },
   };
   const filter = buildFilter(query, understand(query));
   const snapshot = await directory.snapshot();
-  await fetchPage(elastic, directory.counts, snapshot, filter, query.sort, pageOf(query));
+  await fetchPage(elastic, directory.counts, snapshot, filter, sortOfQuery(query), pageOfQuery(query));
   if (!recorded) throw new Error(`The API requests no page for ${JSON.stringify(parameters)}.`);
   return recorded;
 }

@@ -1,4 +1,6 @@
+import { METER } from '../src/access/credits/meter.ts';
 import type { Redis } from '../src/engines/redis/open.ts';
+import { DAY_MS } from '../src/values/duration.ts';
 
 /** The positions of the price and the period's start among meter.lua's arguments. */
 const PRICE = 4;
@@ -8,9 +10,16 @@ const PERIOD_START = 6;
 export function answerInProcess(redis: Redis): Redis {
   return {
     ...redis,
-    script: () => async (_keys, args) => {
-      const price = args[PRICE] ?? 0;
-      return [1, Date.now() + 60_000, 'ok', 1_000_000_000, 1_000_000_000, price, String(args[PERIOD_START] ?? 0)];
+    script: (source) => {
+      if (source !== METER) return redis.script(source);
+      return async (_keys, args) => {
+        const [price, period, day] = [
+          args[PRICE] ?? 0,
+          String(args[PERIOD_START] ?? 0),
+          Math.floor(Date.now() / DAY_MS),
+        ];
+        return [1, Date.now() + 60_000, 'ok', 1_000_000_000, 1_000_000_000, price, period, '', 0, day, 0];
+      };
     },
   };
 }

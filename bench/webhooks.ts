@@ -13,7 +13,7 @@ import { openRelay } from '../src/outbox/relay.ts';
 import { openContext } from '../src/process/open-context.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { createSubscription } from '../src/resources/webhooks/actions.ts';
-import { webhookConsumer } from '../src/resources/webhooks/jobs.ts';
+import { webhookConsumer } from '../src/resources/webhooks/deliveries/jobs.ts';
 import { startDelivering } from '../src/resources/webhooks/sending/jobs.ts';
 import type { Config } from '../src/values/config.ts';
 import { openDue } from '../src/values/due.ts';

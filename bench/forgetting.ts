@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+import { forget } from '../src/directory/forget/forget.ts';
+import { KEY_CONTEXT } from '../src/directory/forget/forgotten.ts';
+import { KINDS, type Name, openHashes } from '../src/directory/forget/hashes.ts';
+import { findKey } from '../src/directory/forget/queries.ts';
+import { importDirectory } from '../src/directory/import/import.ts';
+import { sampleSource } from '../src/directory/import/sample.ts';
+import { enginesOf } from '../src/directory/import/writer.ts';
+import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
+import { migratePostgres } from '../src/engines/postgres/migrate.ts';
+import type { Context } from '../src/operation/context.ts';
+import { benchCommand } from './command.ts';
+import { alternate, median } from './load.ts';
+import { measureOnOwnEngines } from './own-engines.ts';
+import { progress, type Results, round } from './report.ts';
+
+const CREATORS = 100_000;
+const FORGOTTEN = 10_000;
+const ROUNDS = 4;
+
+benchCommand(
+  'bench forgetting',
+  `Measures what ${FORGOTTEN.toLocaleString('en')} opt-outs cost an import of ${CREATORS.toLocaleString('en')} creators.`,
+).parse();
+
+const nameOf = (kind: Name['kind'], n: number): Name =>
+  kind === 'pk' ? { kind, value: 9_000_000_000_000 + n } : { kind, value: `forgotten${n}@mail.example` };
+
+/** Hashes of creators whom the sample does not have, so that each import writes the same rows. */
+async function makeHashes(
+  context: Context,
+): Promise<{ id: string; kinds: string[]; hashes: Buffer[]; tags: number[] }> {
+  const engines = enginesOf(context);
+  const { id } = await forget(engines, nameOf('pk', 0), { reason: 'bench', by: 'operator' });
+  const sealed = await findKey(engines.db);
+  if (!sealed) throw new Error('There is no key.');
+  const keyed = openHashes(engines.secrets().openBytes(sealed, KEY_CONTEXT));
+  const names = KINDS.flatMap((kind) => Array.from({ length: FORGOTTEN - 1 }, (_, n) => nameOf(kind, n + 1)));
+  return {
+    id,
+    kinds: names.map(({ kind }) => kind),
+    hashes: names.map((name) => keyed.hashOf(name)),
+    tags: names.map((name) => keyed.tagOf(name)),
+  };
+}
+
+async function measure(results: Results, context: Context): Promise<void> {
+  const { db } = context.postgres;
+  await migratePostgres(db);
+  await migrateClickHouse(context.clickhouse);
+  const { id, kinds, hashes, tags } = await makeHashes(context);
+  const secondsOf = async (isForgetting: boolean) => {
+    await sql`delete from directory_forgotten_hashes where not is_named`.execute(db);
+    if (isForgetting) {
+      await sql`insert into directory_forgotten_hashes (forgotten_id, kind, hash, tag, is_named)
+        select ${id}, kind, hash, tag, false from unnest(${kinds}::text[], ${hashes}::bytea[], ${tags}::int[]) as one (kind, hash, tag)`.execute(
+        db,
+      );
+    }
+    progress(`Importing with ${isForgetting ? FORGOTTEN.toLocaleString('en') : 'no'} opt-outs`);
+    const [from, cpu] = [performance.now(), process.cpuUsage()];
+    await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+    const { user, system } = process.cpuUsage(cpu);
+    return { wall: (performance.now() - from) / 1_000, cpu: (user + system) / 1_000_000 };
+  };
+  await secondsOf(false);
+  const [without = [], beside = []] = await alternate(ROUNDS, [() => secondsOf(false), () => secondsOf(true)]);
+  await results.part('forgetting', async (add) => {
+    for (const [name, of] of [
+      ['import_time_with_opt_outs', 'wall'],
+      ['import_cpu_with_opt_outs', 'cpu'],
+    ] as const) {
+      const [base, more] = [median(without.map((one) => one[of])), median(beside.map((one) => one[of]))];
+      const measured = `${round(base)} s and ${round(more)} s, medians of ${ROUNDS}`;
+      add({ name, value: more / base, floor: 1.03, bound: 'at most', measured, warm: '-' });
+    }
+  });
+}
+
+measureOnOwnEngines(measure, { elasticsearchHeapMb: 512 });
