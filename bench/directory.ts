@@ -4,7 +4,7 @@ import { readConfig } from '../src/config.ts';
 import { engineFolder } from '../src/local/engines/folder.ts';
 import { openContext } from '../src/process/open-context.ts';
 import type { Config } from '../src/values/config.ts';
-import { lastWords, startNode, stopNode } from './children.ts';
+import { lastWords, SECRET, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { sampleCreators } from './directory-file.ts';
 import { measureImport } from './import.ts';
@@ -109,7 +109,7 @@ async function measureAll(results: Results, config: Config, scale: Scale, dataNa
 }
 
 async function main(): Promise<void> {
-  const config = { ...readConfig(), directoryAlias: 'creators' };
+  const config = { ...readConfig(), directoryAlias: 'creators', secret: Buffer.from(SECRET, 'hex') };
   const from = performance.now();
   const results = openResults();
   await withOwnData(config, (dataName) => measureAll(results, config, options.quick ? QUICK : FULL, dataName));

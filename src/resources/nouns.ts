@@ -36,6 +36,7 @@ import { messages } from './messages/noun.ts';
 import { orderClicks } from './order-clicks/noun.ts';
 import { orders } from './orders/noun.ts';
 import { passkeys } from './passkeys/noun.ts';
+import { pastCommissions } from './past-commissions/noun.ts';
 import { payouts } from './payouts/noun.ts';
 import { people } from './people/noun.ts';
 import { plans } from './plans/noun.ts';
@@ -84,6 +85,7 @@ const declared = [
   commissions,
   reviews,
   payouts,
+  pastCommissions,
   statements,
   integrations,
   storeAuthorizations,

@@ -110,6 +110,15 @@ beforeAll(async () => {
     deliverables: deliverable,
   });
   await send('POST', `/v1/affiliates/integrations/${ids.integrations}/backfill`, key, {});
+  const past = {
+    creator_email: 'secret@example.com',
+    reference: 'secret',
+    amount: 1,
+    currency: 'EUR',
+    paid_at: '2025-01-01T00:00:00Z',
+  };
+  await send('POST', '/v1/past-commissions/batch', key, { source: 'secret', past_commissions: [past] });
+  ids['past-commissions'] = (await send('GET', '/v1/past-commissions', key)).body.data[0].id;
   const contract = { creator_email: 'secret@example.com', title: 'secret', send_for_signature: true };
   ids.contracts = (await send('POST', '/v1/contracts', key, contract)).body.data.id;
   const search = { name: 'secret', filters: {} };

@@ -85,4 +85,5 @@ export const ITEM_PAGES = {
   creator: page(() => import('./pages/creator.tsx'), 'Creator'),
   contract: page(() => import('./pages/contract-document.tsx'), 'ContractDocument'),
   campaign: page(() => import('./pages/campaign.tsx'), 'CampaignPage'),
+  pastCommissions: page(() => import('./pages/past-commissions.tsx'), 'PastCommissions'),
 };

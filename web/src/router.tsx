@@ -21,9 +21,14 @@ const pages = NAVIGATION.flatMap(({ links }) =>
 const creator = createRoute({ getParentRoute: () => inside, path: '/creators/$id', component: ITEM_PAGES.creator });
 const campaign = createRoute({ getParentRoute: () => inside, path: '/campaigns/$id', component: ITEM_PAGES.campaign });
 const contract = createRoute({ getParentRoute: () => inside, path: '/contracts/$id', component: ITEM_PAGES.contract });
+const pastCommissions = createRoute({
+  getParentRoute: () => inside,
+  path: '/commissions/past',
+  component: ITEM_PAGES.pastCommissions,
+});
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, inside.addChildren([...pages, creator, campaign, contract])]),
+  routeTree: root.addChildren([signIn, inside.addChildren([...pages, creator, campaign, contract, pastCommissions])]),
   basepath: '/app',
   scrollRestoration: true,
   defaultPreload: 'intent',

@@ -7,7 +7,7 @@ const MAX_PIXELS = 50_000_000;
 const MAX_BYTES = 256 * 1024 * 1024;
 
 /** Loads sharp for the first image, so that a process without images starts even where it is not installed. */
-async function loadSharp() {
+export async function loadSharp() {
   const { default: sharp } = await import('sharp').catch((error: unknown) => {
     throw unavailable('The image library', error);
   });

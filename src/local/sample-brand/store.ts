@@ -67,6 +67,8 @@ const HOURS = weighted(
   Array.from({ length: 24 }, (_, hour) => hour),
   (hour) => [9, 7, 5, 3, 2, 2, 2, 3, 4, 6, 7, 8, 9, 10, 10, 10, 11, 12, 13, 14, 15, 15, 14, 12][hour] ?? 1,
 );
+/** The creator whose code a coupon site published: their place, and since when it brings which share of all orders. */
+const LEAKED = { place: 21, from: DAYS - 6, share: 0.14, host: 'www.retailmenot.com' } as const;
 /** Sunday first. */
 const WEEKDAYS = [1.24, 0.93, 0.86, 0.9, 0.97, 1.04, 1.18] as const;
 /** Lines of so many of a product; prices are in cents. */
@@ -133,6 +135,8 @@ interface Story {
   orders: number;
 }
 
+const leakedOf = ({ assigned }: Story, day: number) => (day < LEAKED.from ? undefined : assigned[LEAKED.place]);
+
 function draw(story: Story, day: number): Assigned | undefined {
   const selling = story.assigned.filter(({ from }) => from <= day);
   return selling.length === 0 ? undefined : weighted(selling, ({ weight }) => weight)(story.random);
@@ -150,7 +154,8 @@ function click(story: Story, key: Buffer, day: number, count: number): void {
     const kind = share < 0.9 ? 'counted' : share < 0.95 ? 'bot' : share < 0.98 ? 'repeat' : 'prefetch';
     const [device] = kind === 'bot' ? (['bot'] as const) : DEVICES(random);
     const { id, token } = mint(key, { linkId: link.linkId, atMs, days: 30 });
-    const [referrerHost] = REFERRERS(random);
+    const [usual] = REFERRERS(random);
+    const referrerHost = link === leakedOf(story, day) ? LEAKED.host : usual;
     // A third of the visitors come again.
     const visitor = String(1_000_003 * (1 + random.below(CLICKS * 0.66)));
     rows.push(rowOf(id, link.fields, atMs, { kind, visitor, country: COUNTRIES(random), device, referrerHost }));
@@ -159,22 +164,22 @@ function click(story: Story, key: Buffer, day: number, count: number): void {
   story.recent = [...story.recent.filter(({ atMs }) => atMs > startOf(now, day - 2)), ...clicks];
 }
 
-/** A new customer, or one of those who came before. */
-function customerOf({ random, customers }: Story): string {
-  if (customers.length > 20 && random.chance(0.28)) return random.pick(customers);
+/** A new customer, or one of those who came before, who are the ones that look for coupons. */
+function customerOf({ random, customers }: Story, isCoupon: boolean): string {
+  if (customers.length > 20 && (isCoupon || random.chance(0.28))) return random.pick(customers);
   const customer = `customer${customers.length + 1}@shoppers.example`;
   customers.push(customer);
   return customer;
 }
 
-/** How the customer found the shop: by a link, by a code, or by neither. */
+/** How the customer found the shop: by a link, a code, a published code, or none of them. */
 function sourceOf(story: Story, day: number, atMs: number): { codes: string[]; clickIds: string[] } {
   const { random, recent } = story;
   const share = random.next();
   const before = share < 0.46 ? recent.filter((one) => one.atMs < atMs) : [];
   if (before.length > 0) return { codes: [], clickIds: [random.pick(before).token] };
-  const code = share < 0.72 ? draw(story, day)?.code : undefined;
-  return { codes: code === undefined ? [] : [code], clickIds: [] };
+  const by = share < 0.72 ? draw(story, day) : share > 1 - LEAKED.share ? leakedOf(story, day) : undefined;
+  return { codes: by === undefined ? [] : [by.code], clickIds: [] };
 }
 
 function orderOf(story: Story, day: number): OrderFacts {
@@ -184,13 +189,14 @@ function orderOf(story: Story, day: number): OrderFacts {
   const paidAt = random.chance(0.005) ? null : new Date(atMs + MINUTE_MS);
   story.orders += 1;
   const source = sourceOf(story, day, atMs);
+  const isCoupon = source.codes.some((code) => code === leakedOf(story, day)?.code);
   const items = [...random.pick(BASKETS), ...random.pick(EXTRAS)];
   return {
     ...source,
     items,
     ...{ orderId: `L-${20_000 + story.orders}`, currency: 'USD', occurredAt, paidAt, cancelledAt: null },
     baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
-    customerEmail: customerOf(story),
+    customerEmail: customerOf(story, isCoupon),
     ...{ isTest: false, isRenewal: false, dispute: null, refunds: [], hasAllRefunds: true },
     updatedAt: paidAt ?? occurredAt,
   };

@@ -33,8 +33,6 @@ export interface CsvImportProps<L extends ImportLine> {
   batch: number;
   send: (lines: readonly L[]) => Promise<L[]>;
   action: (count: number) => string;
-  /** What is to be said of the file before it is sent. */
-  noteOn?: (lines: readonly L[]) => ReactNode;
   /** The list that changes. */
   changes: OperationId;
 }
@@ -55,7 +53,7 @@ async function sendWhenAccepted<L>(send: () => Promise<L[]>): Promise<L[]> {
 
 /** Reads a CSV file, shows what will become of each line, and sends what is to be sent. */
 export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
-  const { title, hint, head, isOpen, onClose, children, planOf, plans, batch, send, action, changes, noteOn } = props;
+  const { title, hint, head, isOpen, onClose, children, planOf, plans, batch, send, action, changes } = props;
   const cache = useQueryClient();
   const [lines, setLines] = useState<readonly L[]>([]);
   const [isBusy, setBusy] = useState(false);
@@ -115,7 +113,6 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
       {lines.length > 0 && (
         <>
           <p role="status">{counts}.</p>
-          {noteOn?.(lines)}
           <Table
             caption="Result for each line"
             list={listed(lines)}

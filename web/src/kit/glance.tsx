@@ -9,6 +9,7 @@ type ListPage =
   | '/applications'
   | '/briefs'
   | '/commissions'
+  | '/commissions/past'
   | '/content'
   | '/contracts'
   | '/conversations'
@@ -34,8 +35,8 @@ interface GlanceProps<Id extends OperationId> {
   to: ListPage;
   query: Query<Id> & Record<string, unknown>;
   row: (item: Row<Id>) => GlanceRow;
-  /** What stands in place of the rows while there are none. */
-  empty: ReactNode;
+  /** What stands in place of the rows while there are none; null: no card at all. */
+  empty: ReactNode | null;
 }
 
 const SHOWN = 5;
@@ -49,6 +50,7 @@ export function Glance<Id extends OperationId>({ title, id, to, query, row, empt
       All {number(total)}
     </Link>
   );
+  if (empty === null && total === 0) return null;
   return (
     <Card title={title} action={all}>
       {error && <Failure error={error} again={() => void refetch()} />}

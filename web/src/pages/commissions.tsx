@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
 import { CallError, type Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
@@ -187,6 +188,9 @@ export function Commissions() {
   return (
     <>
       <PageHead title="Commissions" hint="What creators earned from orders. Open an order to see who was paid and why.">
+        <Link to="/commissions/past" search={{}} className="button plain">
+          Past commissions
+        </Link>
         <Download id="list_commissions" query={query} name="commissions.csv" />
       </PageHead>
       <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />

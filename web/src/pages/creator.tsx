@@ -144,6 +144,16 @@ function Together({ email }: { email: string }) {
         })}
       />
       <ShipmentsGlance of={of} />
+      <Glance
+        title="Past commissions"
+        id="list_past_commissions"
+        to="/commissions/past"
+        query={of}
+        empty={null}
+        row={({ id, source, amount, currency, paid_at }) => ({
+          ...{ key: id, name: source, second: day(paid_at), value: money(amount, currency), opens: of },
+        })}
+      />
     </div>
   );
 }

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { act, list } from '../../operation/kit.ts';
+import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { recordPast } from './actions.ts';
+import { deletePastCommission, pastCommissions } from './queries.ts';
+import {
+  PastCommission,
+  PastCommissionFilter,
+  PastCommissionParams,
+  PastCommissionsRecorded,
+  PastCommissionsReported,
+  pastCommissionOf,
+} from './schema.ts';
+
+const tag = 'Past commissions';
+/** A person moves them from another tool, once. */
+const forAgents = false;
+const idempotent = { readOnly: false, idempotent: true };
+
+export const pastCommissionOperations = [
+  list({
+    path: '/v1/past-commissions',
+    ...{ id: 'list_past_commissions', tag, summary: 'What creators were paid elsewhere' },
+    description: 'Last paid first. `created_after` and `created_before` mean the time of the payment.',
+    forAgents,
+    item: PastCommission,
+    query: PastCommissionFilter,
+    rows: pastCommissions,
+    itemOf: pastCommissionOf,
+  }),
+  act({
+    path: '/v1/past-commissions/batch',
+    ...{ id: 'report_past_commissions', tag, summary: 'Record up to 500 past commissions' },
+    description:
+      'As a record of what was paid with another tool. It pays nobody, emits no events, and stays out of balances, ' +
+      'statements and figures. All are recorded, or none if one is invalid; repeating a report changes nothing.',
+    forAgents,
+    hints: idempotent,
+    body: PastCommissionsReported,
+    item: PastCommissionsRecorded,
+    apply: (work, { body }) => recordPast(work, body),
+  }),
+  change({
+    ...{ id: 'delete_past_commission', method: 'DELETE', path: '/v1/past-commissions/{id}', tag },
+    ...{ summary: 'Delete a past commission', description: 'For one recorded by mistake. Nothing else changes.' },
+    forAgents,
+    callers: ['brand'],
+    ...{ params: PastCommissionParams, query: nothing, body: nothing },
+    response: z.object({ data: PastCommission }),
+    errors: ['NOT_FOUND'],
+    hints: { ...idempotent, destructive: true },
+    lookUp: noLookUp,
+    apply: async ({ db, brandId, audit }, { params: { id } }) => {
+      const row = await pastCommissions.get(db, brandId, id);
+      await deletePastCommission(db, brandId, id);
+      audit({ resourceId: id, old: row, new: null });
+      return { data: pastCommissionOf(row) };
+    },
+  }),
+] as const;

@@ -1,0 +1,75 @@
+import type { Row } from '../call/call.ts';
+import { useChange, useRows } from '../call/use.ts';
+import { Confirm } from '../kit/dialog.tsx';
+import { Download } from '../kit/download.tsx';
+import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
+import { day, money } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
+import { useDialog } from '../kit/opened.ts';
+import { Button, Empty, PageHead } from '../kit/parts.tsx';
+import { type Column, Table } from '../kit/table.tsx';
+import { CreatorName } from './item-links.tsx';
+import { PastCommissionImport } from './past-commission-import.tsx';
+
+type Past = Row<'list_past_commissions'>;
+
+function Actions({ of: { id, reference } }: { of: Past }) {
+  const remove = useChange('delete_past_commission', ['list_past_commissions']);
+  return (
+    <Menu label={`More actions for ${reference}`} needs="delete_past_commission">
+      <Confirm
+        label="Delete"
+        title="Delete this past commission?"
+        action="Delete"
+        onConfirm={() => remove.mutateAsync({ params: { id } })}
+      >
+        <p>Only this record goes. Nothing that was paid changes.</p>
+      </Confirm>
+    </Menu>
+  );
+}
+
+const COLUMNS: readonly Column<Past>[] = [
+  { head: 'Creator', cell: (row) => <CreatorName of={row} /> },
+  { head: 'Paid', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
+  { head: 'Date', cell: ({ paid_at }) => day(paid_at) },
+  {
+    ...{ head: 'Paid with', isWide: true },
+    cell: ({ source, reference }) => (
+      <>
+        {source}
+        <span className="second">{reference}</span>
+      </>
+    ),
+  },
+  { head: 'Actions', needs: 'delete_past_commission', cell: (row) => <Actions of={row} /> },
+];
+
+/** What creators were paid before the brand moved here. */
+export function PastCommissions() {
+  const { get } = useFilters();
+  const query = { creator_email: get('creator_email') };
+  const list = useRows('list_past_commissions', query);
+  const importing = useDialog('import');
+  return (
+    <>
+      <PageHead
+        title="Past commissions"
+        hint="What creators were paid with another tool, as a record. Balances, statements and figures do not count it."
+      >
+        <Download id="list_past_commissions" query={query} name="past-commissions.csv" />
+        <Button needs="report_past_commissions" kind="primary" onPress={importing.open}>
+          Import a file
+        </Button>
+      </PageHead>
+      <Filters of={[CREATOR_FILTER]} />
+      <Table
+        caption="Past commissions"
+        list={list}
+        columns={COLUMNS}
+        empty={<Empty title="No past commissions">Import them from a CSV file of the tool that you used before.</Empty>}
+      />
+      <PastCommissionImport isOpen={importing.isOpen} onClose={importing.close} />
+    </>
+  );
+}
