@@ -20,12 +20,29 @@ type None = typeof nothing;
 type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | NamesIn<Rest> : never;
 type ParamsOf<Path extends string> = z.ZodObject<{ [Name in NamesIn<Path>]: z.ZodString }>;
 
-/** The default shape of a path's `{name}` parameters: ids of any form. */
+/** `campaigns` → `Campaign id.` */
+const aboutId = (plural: string): string => {
+  const noun = plural
+    .replace(/ies$/, 'y')
+    .replace(/(?<=ch)es$|s$/, '')
+    .replaceAll('-', ' ');
+  return `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)} id.`;
+};
+
+/** The default shape of a path's `{name}` parameters: ids of any form, described by the word before them. */
 const paramsOf = (path: string): z.ZodObject =>
-  z.object(Object.fromEntries([...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, z.string().max(100)])));
+  z.object(
+    Object.fromEntries(
+      [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, plural = '', name = '']) => [
+        name,
+        z.string().max(100).describe(aboutId(plural)),
+      ]),
+    ),
+  );
 
 const READS = { readOnly: true, idempotent: true, destructive: false };
 const CHANGES = { readOnly: false, idempotent: false, destructive: false };
+const REPEATABLE = { ...CHANGES, idempotent: true };
 
 type Needed = 'id' | 'path' | 'tag' | 'summary' | 'description';
 type Shapes = 'method' | 'params' | 'query' | 'body' | 'response' | 'hints';
@@ -37,7 +54,7 @@ type Said<I extends string, Path extends string> = Pick<Facts<I>, Exclude<Needed
 type Wrapped<Item extends z.ZodType> = z.ZodObject<{ data: Item }>;
 
 /** One item, as `{data}`. */
-const answerOf = (item: z.ZodType) => z.object({ data: item.describe('The item.') });
+const answerOf = (item: z.ZodType) => z.object({ data: item });
 
 type AnyRead = Said<string, string> &
   Pick<Declaration<string, z.ZodType, z.ZodObject, None, z.ZodType>, 'response' | 'handler'> & {
@@ -79,12 +96,11 @@ export function get<
 export function get({
   item,
   find,
-  errors = ['NOT_FOUND'],
   ...said
 }: Omit<AnyRead, 'response' | 'handler'> & { item: z.ZodType; find: AnyRead['handler'] }): Operation {
   return read({
+    errors: said.path.includes('{') ? ['NOT_FOUND'] : [],
     ...said,
-    errors,
     response: answerOf(item),
     handler: async (context, call) => ({ data: await find(context, call) }),
   });
@@ -137,40 +153,58 @@ export function list({
 }
 
 type AnyCall = Call<unknown, Record<string, unknown>, unknown>;
-type AnyChange = Said<string, string> & {
-  item: z.ZodType;
+interface AnyInput {
   params?: z.ZodType;
   query?: z.ZodObject;
   body?: z.ZodType;
   // Methods, so that the types of each declaration are accepted.
   lookUp?(context: Context, call: AnyCall): Promise<unknown>;
   apply(work: Work, call: AnyCall, found: unknown): Promise<unknown>;
-};
+}
+type AnyWrite = Said<string, string> & AnyInput & Pick<Facts, 'method' | 'response'>;
+type AnyChange = Said<string, string> & AnyInput & { item: z.ZodType };
 
 /** The declaration of a change. Without `lookUp` it needs nothing from outside its transaction. */
 type ChangeOf<
   I extends string,
   Path extends string,
-  Item extends z.ZodType,
+  Answer extends z.ZodType,
   P extends z.ZodType,
   Q extends z.ZodObject,
   B extends z.ZodType,
   L,
 > = Said<I, Path> &
-  Pick<ChangeDeclaration<I, P, Q, B, Item, L>, 'apply' | 'sealsAnswer' | 'afterwards'> & {
-    item: Item;
+  Pick<ChangeDeclaration<I, P, Q, B, Answer, L>, 'apply' | 'sealsAnswer' | 'afterwards'> & {
     params?: P;
     query?: Q;
     body?: B;
-    lookUp?: ChangeDeclaration<I, P, Q, B, Item, L>['lookUp'];
+    lookUp?: ChangeDeclaration<I, P, Q, B, Answer, L>['lookUp'];
   };
 
-/** The defaults of changes with one method. */
-interface Usual {
-  method: 'POST' | 'PATCH' | 'DELETE';
-  status: 200 | 201 | 202;
-  hints: Facts['hints'];
+/** A change whose response is not `{data}` alone. By default brand keys may call it, with the parameters of its path. */
+export function write<
+  const I extends string,
+  const Path extends string,
+  R extends z.ZodType,
+  B extends z.ZodType = None,
+  P extends z.ZodType = ParamsOf<Path>,
+  Q extends z.ZodObject = None,
+  L = undefined,
+>(said: ChangeOf<I, Path, R, P, Q, B, L> & { method: Facts['method']; response: R }): Operation & Typed<I, P, Q, B, R>;
+export function write(said: AnyWrite): Operation {
+  const {
+    params = paramsOf(said.path),
+    query = nothing,
+    body = nothing,
+    callers = ['brand'],
+    lookUp = noLookUp,
+    hints,
+  } = said;
+  return change({ ...said, params, query, body, callers, lookUp, hints: { ...CHANGES, ...hints } });
 }
+
+/** The defaults of changes with one method. */
+type Usual = Pick<Facts, 'method' | 'status' | 'hints'>;
 
 function changing<
   I extends string,
@@ -180,21 +214,17 @@ function changing<
   Q extends z.ZodObject,
   B extends z.ZodType,
   L,
->(usual: Usual, said: ChangeOf<I, Path, Item, P, Q, B, L>): Operation & Typed<I, P, Q, B, Wrapped<Item>>;
+>(
+  usual: Usual,
+  said: ChangeOf<I, Path, Item, P, Q, B, L> & { item: Item },
+): Operation & Typed<I, P, Q, B, Wrapped<Item>>;
 function changing(usual: Usual, { item, apply, ...said }: AnyChange): Operation {
-  const {
-    params = paramsOf(said.path),
-    query = nothing,
-    body = nothing,
-    callers = ['brand'],
-    lookUp = noLookUp,
-  } = said;
-  return change({
+  return write({
     ...usual,
     ...said,
-    ...{ params, query, body, callers, lookUp, response: answerOf(item) },
     hints: { ...usual.hints, ...said.hints },
-    apply: async (work, call, found) => ({ data: await apply(work, call, found) }),
+    response: answerOf(item),
+    apply: async (work: Work, call: AnyCall, found: unknown) => ({ data: await apply(work, call, found) }),
   });
 }
 
@@ -208,7 +238,7 @@ type Change = <
   Q extends z.ZodObject = None,
   L = undefined,
 >(
-  said: ChangeOf<I, Path, Item, P, Q, B, L>,
+  said: ChangeOf<I, Path, Item, P, Q, B, L> & { item: Item },
 ) => Operation & Typed<I, P, Q, B, Wrapped<Item>>;
 
 /** A POST that creates an item. */
@@ -218,5 +248,8 @@ export const create: Change = (said) => changing({ method: 'POST', status: 201, 
 export const act: Change = (said) => changing({ method: 'POST', status: 200, hints: CHANGES }, said);
 
 /** A PATCH: a value sets a field, omitting it keeps it, null clears it. */
-export const patch: Change = (said) =>
-  changing({ method: 'PATCH', status: 200, hints: { ...CHANGES, idempotent: true } }, said);
+export const patch: Change = (said) => changing({ method: 'PATCH', status: 200, hints: REPEATABLE }, said);
+
+/** A DELETE that returns the item as it was. */
+export const remove: Change = (said) =>
+  changing({ method: 'DELETE', status: 200, hints: { ...REPEATABLE, destructive: true } }, said);

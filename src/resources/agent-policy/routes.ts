@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { get, patch } from '../../operation/kit.ts';
 import { validationError } from '../../values/errors.ts';
 import { toMinor, toPpm } from '../../values/money.ts';
 import { given } from '../../values/patch.ts';
@@ -10,7 +8,7 @@ import { AgentPolicy, AgentPolicyPatch, policyOf } from './schema.ts';
 
 const tag = 'Agents';
 
-const getAgentPolicy = read({
+const getAgentPolicy = get({
   id: 'get_agent_policy',
   path: '/v1/agent-policy',
   tag,
@@ -20,10 +18,9 @@ const getAgentPolicy = read({
     description:
       'Which tools agents may call, and what they may pay, promise and send. A refused call gets POLICY_REFUSED, which names the rule.',
   },
-  response: z.object({ data: AgentPolicy }),
-  handler: async ({ postgres }, { caller: { brandId } }) => ({
-    data: policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
-  }),
+  item: AgentPolicy,
+  find: async ({ postgres }, { caller: { brandId } }) =>
+    policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
 });
 
 /** An amount in minor units of the brand's currency. */
@@ -40,22 +37,16 @@ function ratePpm(rate: number | null | undefined): number | null | undefined {
   return rate === null || rate === undefined ? rate : toPpm(rate);
 }
 
-const updateAgentPolicy = change({
+const updateAgentPolicy = patch({
   id: 'update_agent_policy',
-  method: 'PATCH',
   path: '/v1/agent-policy',
   tag,
   summary: 'Change what agents may do',
   description:
     'Set changes, omit keeps, null clears. Applies to calls that start after the response. Agents cannot call this.',
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: AgentPolicyPatch,
-  response: z.object({ data: AgentPolicy }),
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  item: AgentPolicy,
   forAgents: false,
-  lookUp: noLookUp,
   apply: async ({ db, brandId, now, audit }, { body }) => {
     const currency = await getBrandCurrency(db, brandId);
     const old = await lockPolicy(db, brandId);
@@ -71,7 +62,7 @@ const updateAgentPolicy = change({
       updatedAt: now,
     });
     audit({ resourceId: brandId, old, new: row });
-    return { data: policyOf(row, currency) };
+    return policyOf(row, currency);
   },
 });
 

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { create, get, list, patch } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { create, get, list, patch, remove } from '../../operation/kit.ts';
 import { ApiError, notFound, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given, patched } from '../../values/patch.ts';
@@ -25,7 +23,6 @@ const MAX_ALERTS = 50;
 const tag = 'Reports and alerts';
 const all = { path: '/v1/alerts', tag, item: Alert } as const;
 const one = { path: '/v1/alerts/{id}', tag, item: Alert } as const;
-const byId = z.object({ id: z.string().max(100).describe('Alert id.') });
 
 /** Who gets mails is for people to decide. */
 const forAgents = false;
@@ -92,7 +89,6 @@ export const alertOperations = [
   get({
     ...one,
     ...{ id: 'get_alert', summary: 'One alert', description: 'With what it fires for.', forAgents },
-    params: byId,
     find: async ({ postgres }, { caller, params }) => alertOf(await alerts.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
@@ -102,7 +98,6 @@ export const alertOperations = [
     description:
       'Another condition begins again with the window that is under way: it is quiet until then, without a mail.',
     forAgents,
-    params: byId,
     body: AlertPatch,
     errors: ['NOT_FOUND'],
     apply: async (work, { params: { id }, body }) => {
@@ -126,22 +121,18 @@ export const alertOperations = [
       return alertOf(await alerts.get(db, brandId, id));
     },
   }),
-  change({
-    ...{ id: 'delete_alert', method: 'DELETE', path: '/v1/alerts/{id}', tag },
+  remove({
+    ...{ id: 'delete_alert', path: '/v1/alerts/{id}', tag },
     ...{ summary: 'Delete an alert', description: 'Without another mail, even if it fires.' },
     forAgents,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: nothing },
-    response: z.object({ data: Alert }),
+    item: Alert,
     errors: ['NOT_FOUND'],
-    hints: { readOnly: false, idempotent: true, destructive: true },
-    lookUp: noLookUp,
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await findAlertToChange(db, brandId, id);
       if (!row) throw notFound('alert');
       await deleteAlert(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return { data: alertOf(row) };
+      return alertOf(row);
     },
   }),
 ] as const;

@@ -1,9 +1,6 @@
-import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
-import { list, read } from '../../operation/kit.ts';
+import { get, list, patch, read } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
-import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { getCampaign } from '../campaigns/queries.ts';
 import { patchApplication } from './actions.ts';
@@ -21,8 +18,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Applications';
-const byId = z.object({ id: idField('app', 'Application id.').max(100) });
-const byCampaign = z.object({ id: idField('cmp', 'Campaign id.').max(100) });
 
 const listCampaignApplications = read({
   id: 'list_campaign_applications',
@@ -31,7 +26,6 @@ const listCampaignApplications = read({
   summary: 'Applications to one campaign',
   description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
   forAgents: false,
-  params: byCampaign,
   query: CampaignApplicationFilter,
   response: ApplicationList,
   errors: ['NOT_FOUND'],
@@ -59,23 +53,19 @@ const listApplications = list({
   itemOf: toWire,
 });
 
-const getApplicationById = read({
+const getApplicationById = get({
   id: 'get_application',
   path: '/v1/applications/{id}',
   tag,
   summary: 'One application',
   description: "Includes its campaign's title and the brand's note.",
-  params: byId,
-  response: z.object({ data: ApplicationDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: toWire(await getApplication(postgres.db, caller.brandId, params.id)),
-  }),
+  item: ApplicationDetail,
+  find: async ({ postgres }, { caller, params }) =>
+    toWire(await getApplication(postgres.db, caller.brandId, params.id)),
 });
 
-const updateApplicationOperation = change({
+const updateApplicationOperation = patch({
   id: 'update_application',
-  method: 'PATCH',
   path: '/v1/applications/{id}',
   tag,
   summary: 'Accept, shortlist or reject an application, or write a note on it',
@@ -88,17 +78,12 @@ const updateApplicationOperation = change({
       "Accepting puts the creator on the roster, unless it is at the plan's limit, and fills in a missing name and handles.",
     example: { id: 'app_…', status: 'accepted' },
   },
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: ApplicationPatch,
-  response: z.object({ data: ApplicationSaved }),
+  item: ApplicationSaved,
   errors: ['NOT_FOUND', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {
     const { rosterLimit } = PLANS[caller.subscription.plan];
-    return { data: toWire(await patchApplication(work, params.id, body, rosterLimit)) };
+    return toWire(await patchApplication(work, params.id, body, rosterLimit));
   },
 });
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import { read } from '../../operation/kit.ts';
+import { get, patch, read, remove } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { nothing } from '../../operation/operation.ts';
 import { upload } from '../../operation/upload.ts';
 import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
@@ -22,7 +22,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Assets';
-const byId = z.object({ id: idField('ast', 'Asset id.').max(100) });
 
 type Signing = Pick<Context, 'config' | 'secrets' | 'clock'>;
 
@@ -76,9 +75,8 @@ const uploadAssetOperation = upload({
   answer: (context, row) => ({ data: assetOf(row, context) }),
 });
 
-const updateAssets = change({
+const updateAssets = patch({
   id: 'update_assets',
-  method: 'PATCH',
   path: '/v1/assets',
   tag,
   summary: 'Change one asset or up to 100: name, folder, tags, rights',
@@ -87,75 +85,57 @@ const updateAssets = change({
     description: 'Either all selected assets change, or none.',
     example: { ids: ['ast_…'], tags: ['summer'] },
   },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: AssetPatch,
-  response: z.object({ data: AssetsSaved }),
+  item: AssetsSaved,
   sealsAnswer: true,
   errors: ['INVALID_SELECTION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
   lookUp: async (context) => context,
   apply: async (work, { body }, signing: Signing) => {
     const assets = (await patchAssets(work, body)).map((row) => assetOf(row, signing));
-    return { data: { updated_count: assets.length, assets } };
+    return { updated_count: assets.length, assets };
   },
 });
 
-const getAssetById = read({
+const getAssetById = get({
   id: 'get_asset',
   path: '/v1/assets/{id}',
   tag,
   summary: 'One file of the content library',
   description: 'With fresh signed addresses of the file and its thumbnail.',
-  params: byId,
-  response: z.object({ data: Asset }),
-  errors: ['NOT_FOUND'],
-  handler: async (context, { caller, params }) => ({
-    data: assetOf(await getAsset(context.postgres.db, caller.brandId, params.id), context),
-  }),
+  item: Asset,
+  find: async (context, { caller, params }) =>
+    assetOf(await getAsset(context.postgres.db, caller.brandId, params.id), context),
 });
 
-const getAssetRights = read({
+const getAssetRights = get({
   id: 'get_asset_rights',
   path: '/v1/assets/{id}/rights',
   tag,
   summary: 'Whether an asset may be used at a time and on a channel',
   description: 'Decided by the terms of its contract, or by rights that were set on the asset.',
   forAgents: { example: { id: 'ast_…', channel: 'paid_social' } },
-  params: byId,
   query: RightsQuery,
-  response: z.object({ data: AssetRights }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock }, { caller, params, query }) => {
+  item: AssetRights,
+  find: async ({ postgres, clock }, { caller, params, query }) => {
     const row = await getAsset(postgres.db, caller.brandId, params.id);
-    return { data: toWire(mayUse(row, query.on ?? clock.now(), query.channel)) };
+    return toWire(mayUse(row, query.on ?? clock.now(), query.channel));
   },
 });
 
-const deleteAssetOperation = change({
+const deleteAssetOperation = remove({
   id: 'delete_asset',
-  method: 'DELETE',
   path: '/v1/assets/{id}',
   tag,
   summary: 'Delete a file',
   description: 'Its addresses stop working immediately.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({
-    data: z.object({
-      id: idField('ast', 'Id of the deleted asset.'),
-      deleted: z.literal(true).describe('Always true: the file is deleted.'),
-    }),
+  item: z.object({
+    id: idField('ast', 'Id of the deleted asset.'),
+    deleted: z.literal(true).describe('Always true: the file is deleted.'),
   }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async (work, { params }) => {
     await deleteAsset(work, params.id);
-    return { data: { id: params.id, deleted: true as const } };
+    return { id: params.id, deleted: true as const };
   },
 });
 

@@ -1,19 +1,18 @@
-import { z } from 'zod';
-import { patch, read } from '../../operation/kit.ts';
+import { get, patch } from '../../operation/kit.ts';
 import { patchBrand } from './actions.ts';
 import { getBrand } from './queries.ts';
 import { Brand, BrandPatch, brandOf } from './schema.ts';
 
 const tag = 'Brand';
 
-const getBrandOperation = read({
+const getBrandOperation = get({
   id: 'get_brand',
   path: '/v1/brand',
   tag,
   summary: 'The brand of this key',
   description: 'Includes the plan and the settings.',
-  response: z.object({ data: Brand }),
-  handler: async ({ postgres }, { caller }) => ({ data: brandOf(await getBrand(postgres.db, caller.brandId)) }),
+  item: Brand,
+  find: async ({ postgres }, { caller }) => brandOf(await getBrand(postgres.db, caller.brandId)),
 });
 
 const updateBrandOperation = patch({
@@ -30,7 +29,7 @@ const updateBrandOperation = patch({
   body: BrandPatch,
   item: Brand,
   errors: ['CONFLICT'],
-  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: ['contact_email', 'website'] },
+  hints: { dataOut: ['contact_email', 'website'] },
   weighs: { rate: 'defaultCommissionRatePpm', counted: 'currency' },
   apply: async (work, { body }) => brandOf(await patchBrand(work, body)),
 });

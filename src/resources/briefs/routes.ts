@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { create, list, patch, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
-import { idField } from '../../values/fields.ts';
+import { act, create, get, list, patch, write } from '../../operation/kit.ts';
 import { createBrief, duplicateBrief, patchBrief, removeBrief, sendBrief } from './actions.ts';
 import { briefs, getBrief, listRecipients } from './queries.ts';
 import {
@@ -19,8 +17,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Briefs';
-const byId = z.object({ id: idField('brf', 'Brief id.').max(100) });
-const reading = { readOnly: true, idempotent: true, destructive: false };
 
 const listBriefs = list({
   id: 'list_briefs',
@@ -29,25 +25,21 @@ const listBriefs = list({
   summary: 'Briefs for creators',
   description: 'Newest first.',
   query: BriefFilter,
-  hints: reading,
   item: Brief,
   rows: briefs,
   itemOf: briefOf,
 });
 
-const getBriefById = read({
+const getBriefById = get({
   id: 'get_brief',
   path: '/v1/briefs/{id}',
   tag,
   summary: 'One brief',
   description: 'Includes its recipients and when each first opened it.',
-  params: byId,
-  response: z.object({ data: BriefDetail }),
-  errors: ['NOT_FOUND'],
-  hints: reading,
-  handler: async ({ postgres: { db } }, { caller: { brandId }, params }) => {
+  item: BriefDetail,
+  find: async ({ postgres: { db } }, { caller: { brandId }, params }) => {
     const row = await getBrief(db, brandId, params.id);
-    return { data: briefDetailOf(row, await listRecipients(db, brandId, row.id)) };
+    return briefDetailOf(row, await listRecipients(db, brandId, row.id));
   },
 });
 
@@ -75,38 +67,31 @@ const updateBriefOperation = patch({
     description: 'Recipients always see the current text.',
     example: { id: 'brf_…', due_date: '2030-06-30' },
   },
-  params: byId,
   body: BriefPatch,
   item: Brief,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   apply: async (work, { params, body }) => briefOf(await patchBrief(work, params.id, body)),
 });
 
-const actOnBrief = change({
+const actOnBrief = act({
   id: 'send_brief',
-  method: 'POST',
   path: '/v1/briefs/{id}',
   tag,
   summary: 'Send a brief, or duplicate it',
   description:
     '`send` mails it to `recipients`, or to its creator, and skips those who already have it. `duplicate` returns a new ' +
     'draft with the same content.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: BriefAct,
-  response: z.object({ data: z.union([BriefSent, Brief]) }),
+  item: z.union([BriefSent, Brief]),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
   apply: async (work, { params, body: { action, recipients } }) => {
-    if (action === 'duplicate') return { data: briefOf(await duplicateBrief(work, params.id)) };
+    if (action === 'duplicate') return briefOf(await duplicateBrief(work, params.id));
     const emails = recipients?.map(({ email }) => email);
-    return { data: await sendBrief(work, params.id, emails) };
+    return await sendBrief(work, params.id, emails);
   },
 });
 
-const deleteBriefOperation = change({
+const deleteBriefOperation = write({
   id: 'delete_brief',
   method: 'DELETE',
   path: '/v1/briefs/{id}',
@@ -114,14 +99,9 @@ const deleteBriefOperation = change({
   summary: 'Delete a draft',
   description: 'A brief that was sent cannot be deleted: 409.',
   forAgents: { description: 'A brief that was sent cannot be deleted.' },
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: BriefDeleted,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
+  hints: { idempotent: true, destructive: true },
   apply: async (work, { params }) => {
     await removeBrief(work, params.id);
     return { deleted: true as const, id: params.id };

@@ -1,7 +1,5 @@
-import { z } from 'zod';
 import { create, get, list, patch } from '../../operation/kit.ts';
 import { compensationLabel, compensationOf, WEIGHED_COMPENSATION } from '../../values/compensation.ts';
-import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createCampaign, patchCampaign } from './actions.ts';
 import { listCampaignCreatorsOperation } from './creators/routes.ts';
@@ -9,7 +7,6 @@ import { type CampaignRow, campaigns, getCampaign } from './queries.ts';
 import { Campaign, CampaignCreate, CampaignDetail, CampaignFilter, CampaignPatch, CampaignSaved } from './schema.ts';
 
 const tag = 'Campaigns';
-const byId = z.object({ id: idField('cmp', 'Campaign id.').max(100) });
 
 const campaignOf = <Row extends CampaignRow>(row: Row) => ({
   ...toWire(row),
@@ -35,7 +32,6 @@ const getCampaignById = get({
   tag,
   summary: 'One campaign',
   description: 'Includes its description, compensation, requirements and the page where creators apply.',
-  params: byId,
   item: CampaignDetail,
   find: async ({ postgres, config }, { caller, params }) => {
     const row = await getCampaign(postgres.db, caller.brandId, params.id);
@@ -72,7 +68,6 @@ const updateCampaignOperation = patch({
     description: 'Also inside `compensation` and `requirements`, what is omitted stays.',
     example: { id: 'cmp_…', status: 'paused' },
   },
-  params: byId,
   body: CampaignPatch,
   item: CampaignSaved,
   errors: ['NOT_FOUND'],

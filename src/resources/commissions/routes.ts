@@ -1,12 +1,10 @@
-import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import { list, read } from '../../operation/kit.ts';
+import { get, list } from '../../operation/kit.ts';
 import type { ListCall } from '../../operation/list.ts';
 import { commissions, getCommission } from './queries.ts';
-import { AffiliateCommission, CommissionEvent, CommissionFilter, CommissionParams, commissionOf } from './schema.ts';
+import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './schema.ts';
 
 const tag = 'Commissions';
-const reading = { readOnly: true, idempotent: true, destructive: false };
 /** The filter `approvable` depends on the time. */
 const whereOf = ({ clock }: Context, { query }: ListCall<CommissionFilter>) => ({ ...query, now: clock.now() });
 
@@ -18,27 +16,22 @@ const listCommissions = list({
   description: 'Sales attributed to creators, and manual commissions. Newest first.',
   forAgents: false,
   query: CommissionFilter,
-  hints: reading,
   item: CommissionEvent,
   rows: commissions,
   itemOf: commissionOf,
   whereOf,
 });
 
-const getCommissionById = read({
+const getCommissionById = get({
   id: 'get_commission',
   path: '/v1/commissions/{id}',
   tag,
   summary: 'Get a commission',
   description: 'The same fields as in `/v1/commissions`.',
   forAgents: false,
-  params: CommissionParams,
-  response: z.object({ data: CommissionEvent }),
-  errors: ['NOT_FOUND'],
-  hints: reading,
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
-  }),
+  item: CommissionEvent,
+  find: async ({ postgres }, { caller, params }) =>
+    commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
 });
 
 const listAffiliateCommissions = list({
@@ -54,27 +47,22 @@ const listAffiliateCommissions = list({
     omits: ['currency', 'flagged', 'source'],
   },
   query: CommissionFilter,
-  hints: reading,
   item: AffiliateCommission,
   rows: commissions,
   itemOf: commissionOf,
   whereOf,
 });
 
-const getAffiliateCommission = read({
+const getAffiliateCommission = get({
   id: 'get_affiliate_commission',
   path: '/v1/affiliates/commissions/{id}',
   tag,
   summary: 'Get a commission, with its click',
   description: 'The same fields as in `/v1/affiliates/commissions`.',
   forAgents: { description: 'The same fields as in list_affiliate_commissions.' },
-  params: CommissionParams,
-  response: z.object({ data: AffiliateCommission }),
-  errors: ['NOT_FOUND'],
-  hints: reading,
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
-  }),
+  item: AffiliateCommission,
+  find: async ({ postgres }, { caller, params }) =>
+    commissionOf(await getCommission(postgres.db, caller.brandId, params.id)),
 });
 
 export const commissionOperations = [

@@ -15,7 +15,6 @@ const CommissionStatus = z
   );
 
 const commissionId = idField('com', 'Id of the commission.');
-export const CommissionParams = z.object({ id: commissionId.max(100) });
 
 export const FraudFlag = z
   .object({

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { create, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, create, get, read, write } from '../../operation/kit.ts';
 import { idField } from '../../values/fields.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachAs, toWire } from '../../values/wire.ts';
@@ -44,18 +43,17 @@ const listContent = read({
   },
 });
 
-const getContentById = read({
+const getContentById = get({
   id: 'get_content',
   path: '/v1/content/{id}',
   tag,
   summary: 'One tracked post',
   description: 'Includes the metrics of each day.',
   params: byId,
-  response: z.object({ data: ContentDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock }, { caller, params }) => {
+  item: ContentDetail,
+  find: async ({ postgres, clock }, { caller, params }) => {
     const row = await getContent(postgres.db, caller.brandId, params.id);
-    return { data: { ...contentOf(row, clock.now()), metrics_history: await listMetrics(postgres.db, row.id) } };
+    return { ...contentOf(row, clock.now()), metrics_history: await listMetrics(postgres.db, row.id) };
   },
 });
 
@@ -77,9 +75,8 @@ const trackContentOperation = create({
   apply: async (work, { body }, post) => startingWith(await trackContent(work, { ...body, post }), work.now),
 });
 
-const refreshContentOperation = change({
+const refreshContentOperation = act({
   id: 'refresh_content',
-  method: 'POST',
   path: '/v1/content/{id}/refresh',
   tag,
   summary: 'Refresh the metrics of a post now',
@@ -90,36 +87,28 @@ const refreshContentOperation = change({
     description:
       'The new metrics arrive a moment later. At most once an hour: `next_refresh_available` says when to try again.',
   },
-  callers: ['brand'],
   params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: ContentRefresh }),
+  item: ContentRefresh,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async (work, { params }) => {
     const row = await requestRefresh(work, params.id);
     const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, work.now);
-    return { data: toWire({ ...row, nextRefreshAvailable }) };
+    return toWire({ ...row, nextRefreshAvailable });
   },
 });
 
-const deleteContentOperation = change({
+const deleteContentOperation = write({
   id: 'delete_content',
   method: 'DELETE',
   path: '/v1/content/{id}',
   tag,
   summary: 'Stop tracking a post',
   description: 'The same post may be tracked again, under a new id.',
-  callers: ['brand'],
   params: byId,
-  query: nothing,
-  body: nothing,
   response: ContentDeleted,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: false, destructive: true },
-  lookUp: noLookUp,
+  hints: { destructive: true },
   apply: async (work, { params }) => {
     await untrackContent(work, params.id);
     return { deleted: true as const, id: params.id };

@@ -1,12 +1,9 @@
-import { z } from 'zod';
 import { html } from '../../html/html.ts';
 import { page } from '../../html/page.ts';
 import type { Context } from '../../operation/context.ts';
-import { act, list, patch, read } from '../../operation/kit.ts';
-import { change, nothing } from '../../operation/operation.ts';
+import { act, create, get, list, patch } from '../../operation/kit.ts';
 import { WEIGHED_COMPENSATION } from '../../values/compensation.ts';
 import { notFound } from '../../values/errors.ts';
-import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createContract, patchContract, sendContract, signatureUrl, voidContract } from './actions.ts';
 import { documentHtml, readDocument } from './document/policy.ts';
@@ -25,8 +22,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Contracts';
-const byId = z.object({ id: idField('ctr', 'Contract id.').max(100) });
-const reading = { readOnly: true, idempotent: true, destructive: false };
 const linksOf = async ({ pageLinks }: Context) => pageLinks;
 
 const listContracts = list({
@@ -36,57 +31,46 @@ const listContracts = list({
   summary: 'Contracts with creators',
   description: 'Newest first.',
   query: ContractFilter,
-  hints: reading,
   item: Contract,
   rows: contracts,
   itemOf: contractOf,
 });
 
-const getContractById = read({
+const getContractById = get({
   id: 'get_contract',
   path: '/v1/contracts/{id}',
   tag,
   summary: 'One contract',
   description: 'Includes its usage rights and the name it was signed with.',
-  params: byId,
-  response: z.object({ data: ContractDetail }),
-  errors: ['NOT_FOUND'],
-  hints: reading,
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: contractDetailOf(await getContract(postgres.db, caller.brandId, params.id)),
-  }),
+  item: ContractDetail,
+  find: async ({ postgres }, { caller, params }) =>
+    contractDetailOf(await getContract(postgres.db, caller.brandId, params.id)),
 });
 
-const getContractDocument = read({
+const getContractDocument = get({
   id: 'get_contract_document',
   path: '/v1/contracts/{id}/document',
   tag,
   summary: 'The text of a contract that was sent',
   description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet: 404.',
   forAgents: { description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet.' },
-  params: byId,
-  response: z.object({ data: ContractDocument }),
-  errors: ['NOT_FOUND'],
-  hints: reading,
-  handler: async ({ postgres }, { caller, params }) => {
+  item: ContractDocument,
+  find: async ({ postgres }, { caller, params }) => {
     const row = await getContract(postgres.db, caller.brandId, params.id);
     const { document, contentHash } = row;
     if (document === null || contentHash === null) throw notFound('contract');
     const text = readDocument(document);
     const content = html`<h1>${text.title}</h1>${documentHtml(text)}`;
     return {
-      data: {
-        ...toWire(row),
-        ...{ contract_id: row.id, sha256: contentHash.toString('hex'), document },
-        html: page(`${text.title} – ${text.brand.name}`, content),
-      },
+      ...toWire(row),
+      ...{ contract_id: row.id, sha256: contentHash.toString('hex'), document },
+      html: page(`${text.title} – ${text.brand.name}`, content),
     };
   },
 });
 
-const createContractOperation = change({
+const createContractOperation = create({
   id: 'create_contract',
-  method: 'POST',
   path: '/v1/contracts',
   tag,
   summary: 'Create a contract, and send it for signature if requested',
@@ -101,19 +85,14 @@ const createContractOperation = change({
       deliverables: [{ type: 'reel', quantity: 2 }],
     },
   },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: ContractCreate,
-  response: z.object({ data: ContractSaved }),
-  status: 201,
-  hints: { readOnly: false, idempotent: false, destructive: false },
+  item: ContractSaved,
   weighs: WEIGHED_COMPENSATION,
   sealsAnswer: true,
   lookUp: linksOf,
   apply: async (work, { body }, links) => {
     const row = await createContract(work, body);
-    return { data: contractSavedOf(row, signatureUrl(links, row)) };
+    return contractSavedOf(row, signatureUrl(links, row));
   },
 });
 
@@ -127,7 +106,6 @@ const updateContractOperation = patch({
     description: 'A contract that was sent cannot be changed.',
     example: { id: 'ctr_…', title: 'Summer launch' },
   },
-  params: byId,
   body: ContractPatch,
   item: ContractDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
@@ -135,25 +113,19 @@ const updateContractOperation = patch({
   apply: async (work, { params, body }) => contractDetailOf(await patchContract(work, params.id, body)),
 });
 
-const sendContractOperation = change({
+const sendContractOperation = act({
   id: 'send_contract',
-  method: 'POST',
   path: '/v1/contracts/{id}/send',
   tag,
   summary: 'Send a contract for signature, or send it again',
   description: 'The creator gets an e-mail with a new link. Links from earlier e-mails stop working.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: ContractSaved }),
+  item: ContractSaved,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   sealsAnswer: true,
   lookUp: linksOf,
   apply: async (work, { params }, links) => {
     const row = await sendContract(work, params.id);
-    return { data: contractSavedOf(row, signatureUrl(links, row)) };
+    return contractSavedOf(row, signatureUrl(links, row));
   },
 });
 
@@ -164,10 +136,9 @@ const voidContractOperation = act({
   summary: 'Void a contract before it is signed',
   description:
     'It becomes `expired`, its link stops working, and its deliverables are cancelled. Repeating the call changes nothing.',
-  params: byId,
   item: ContractDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
+  hints: { idempotent: true, destructive: true },
   apply: async (work, { params }) => contractDetailOf(await voidContract(work, params.id)),
 });
 

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { create, get, list, patch } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { create, get, list, patch, remove } from '../../operation/kit.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { patched } from '../../values/patch.ts';
@@ -15,7 +13,6 @@ const MAX_COSTS = 1_000;
 const tag = 'Costs';
 const all = { path: '/v1/costs', tag, item: Cost } as const;
 const one = { path: '/v1/costs/{id}', tag, item: Cost } as const;
-const byId = z.object({ id: z.string().max(100).describe('Cost id.') });
 
 /** The returns that agents read name what is missing, for people to enter. */
 const forAgents = false;
@@ -55,7 +52,6 @@ export const costOperations = [
   get({
     ...one,
     ...{ id: 'get_cost', summary: 'One cost', description: 'As it was entered.', forAgents },
-    params: byId,
     find: async ({ postgres }, { caller, params }) => costOf(await costs.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
@@ -64,7 +60,6 @@ export const costOperations = [
     summary: 'Change a cost',
     description: 'Returns of earlier periods change with it. To keep them, set `to` and create another cost.',
     forAgents,
-    params: byId,
     body: CostPatch,
     errors: ['NOT_FOUND'],
     apply: async ({ db, now, brandId, audit }, { params: { id }, body: { note, ...changes } }) => {
@@ -81,21 +76,17 @@ export const costOperations = [
       return costOf(row);
     },
   }),
-  change({
-    ...{ id: 'delete_cost', method: 'DELETE', path: '/v1/costs/{id}', tag },
+  remove({
+    ...{ id: 'delete_cost', path: '/v1/costs/{id}', tag },
     ...{ summary: 'Delete a cost', description: 'Returns of earlier periods are then computed without it.' },
     forAgents,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: nothing },
-    response: z.object({ data: Cost }),
+    item: Cost,
     errors: ['NOT_FOUND'],
-    hints: { readOnly: false, idempotent: true, destructive: true },
-    lookUp: noLookUp,
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await costs.lock(db, brandId, id);
       await deleteCost(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return { data: costOf(row) };
+      return costOf(row);
     },
   }),
 ] as const;

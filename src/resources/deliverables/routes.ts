@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { create, list, patch, read } from '../../operation/kit.ts';
-import { idField } from '../../values/fields.ts';
+import { create, get, list, patch } from '../../operation/kit.ts';
 import { toWire } from '../../values/wire.ts';
 import { createDeliverable, patchDeliverable } from './actions.ts';
 import { deliverables, getDeliverable, listSubmissions } from './queries.ts';
@@ -16,7 +14,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Deliverables';
-const byId = z.object({ id: idField('dlv', 'Deliverable id.').max(100) });
 
 const listDeliverables = list({
   id: 'list_deliverables',
@@ -31,18 +28,16 @@ const listDeliverables = list({
   itemOf: deliverableOf,
 });
 
-const getDeliverableById = read({
+const getDeliverableById = get({
   id: 'get_deliverable',
   path: '/v1/deliverables/{id}',
   tag,
   summary: 'One deliverable',
   description: 'Includes every submitted version, newest first.',
-  params: byId,
-  response: z.object({ data: DeliverableDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => {
+  item: DeliverableDetail,
+  find: async ({ postgres }, { caller, params }) => {
     const row = await getDeliverable(postgres.db, caller.brandId, params.id);
-    return { data: deliverableDetailOf(row, await listSubmissions(postgres.db, caller.brandId, [row.id])) };
+    return deliverableDetailOf(row, await listSubmissions(postgres.db, caller.brandId, [row.id]));
   },
 });
 
@@ -73,11 +68,10 @@ const updateDeliverableOperation = patch({
     description: 'A submitted deliverable can be approved or sent back; any that is not approved can be cancelled.',
     example: { id: 'dlv_…', status: 'approved' },
   },
-  params: byId,
   body: DeliverablePatch,
   item: DeliverableSaved,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: 'links' },
+  hints: { dataOut: 'links' },
   apply: async (work, { params, body }) => toWire(await patchDeliverable(work, params.id, body)),
 });
 

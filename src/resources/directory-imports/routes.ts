@@ -41,7 +41,6 @@ const getDirectoryImport = get({
   callers: ['session'],
   ownersOnly: true,
   item: DirectoryImportReport,
-  errors: ['NOT_FOUND'],
   find: async (context, { params: { id } }) => {
     assertShown(context);
     const row = await findImportIn(context.postgres.db, context.config.directoryAlias, id);

@@ -1,7 +1,5 @@
-import { z } from 'zod';
-import { read } from '../../operation/kit.ts';
+import { create, get, read, remove } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { connectStore, disconnectStore, meetStore, type StoreEntry } from './actions.ts';
 import { getIntegrationWithHealth, integrations } from './queries.ts';
 import {
@@ -10,7 +8,6 @@ import {
   IntegrationDisconnected,
   IntegrationFilter,
   IntegrationList,
-  IntegrationParams,
   integrationOf,
 } from './schema.ts';
 
@@ -33,41 +30,32 @@ const listAffiliateStores = read({
   ),
 });
 
-const getAffiliateStore = read({
+const getAffiliateStore = get({
   id: 'get_affiliate_store',
   path: '/v1/affiliates/integrations/{id}',
   tag,
   summary: 'Get a store',
   description: 'The same fields as in the list.',
-  params: IntegrationParams,
-  response: z.object({ data: Integration }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock, config }, { caller, params }) => {
+  item: Integration,
+  find: async ({ postgres, clock, config }, { caller, params }) => {
     const now = clock.now();
     const row = await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now);
-    return { data: integrationOf(row, now, config) };
+    return integrationOf(row, now, config);
   },
 });
 
-const disconnectAffiliateStore = change({
+const disconnectAffiliateStore = remove({
   id: 'disconnect_affiliate_store',
-  method: 'DELETE',
   path: '/v1/affiliates/integrations/{id}',
   tag,
   summary: 'Disconnect a store',
   description:
     'Its deliveries are refused from then on and its secrets deleted. Its orders stay. Connecting the same store again keeps its id.',
-  callers: ['brand'],
-  params: IntegrationParams,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: IntegrationDisconnected }),
+  item: IntegrationDisconnected,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async (work, { params }) => {
     const { id } = await disconnectStore(work, params.id);
-    return { data: { id, status: 'disconnected' as const, disconnected: true as const } };
+    return { id, status: 'disconnected' as const, disconnected: true as const };
   },
 });
 
@@ -85,9 +73,8 @@ const entryOf = ({
   ...(client_id && client_secret ? { app: { id: client_id, secret: client_secret } } : {}),
 });
 
-const connectAffiliateStore = change({
+const connectAffiliateStore = create({
   id: 'connect_affiliate_store',
-  method: 'POST',
   path: '/v1/affiliates/integrations',
   tag,
   summary: 'Connect a store',
@@ -95,19 +82,16 @@ const connectAffiliateStore = change({
     'Checks the access at the store and stores its secrets encrypted; no answer and no log shows them. A store that was connected before keeps its id.',
   // A connected store decides what was sold, and so who is paid: only people may connect one, not API keys.
   callers: ['session'],
-  params: nothing,
-  query: nothing,
   body: IntegrationConnect,
-  response: z.object({ data: Integration }),
-  status: 201,
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  item: Integration,
+  hints: { idempotent: true },
   lookUp: async ({ config, clock, secrets }, { body }) => {
     return { config, secrets, store: await meetStore({ config, clock }, entryOf(body)) };
   },
   apply: async (work, _call, { config, secrets, store }) => {
     const { id } = await connectStore(work, secrets, store);
     const row = await getIntegrationWithHealth(work.db, work.brandId, id, work.now);
-    return { data: integrationOf(row, work.now, config) };
+    return integrationOf(row, work.now, config);
   },
 });
 

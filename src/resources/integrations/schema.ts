@@ -13,8 +13,7 @@ export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
 const provider = z
   .enum(PROVIDERS)
   .describe('Kind of store. `generic`: a store of your own that follows the protocol in the documentation.');
-const integrationId = idField('int', 'Id of the store.');
-export const IntegrationParams = z.object({ id: integrationId.max(100) });
+export const integrationId = idField('int', 'Id of the store.');
 
 export const Integration = z
   .object({

@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { get, list } from '../../operation/kit.ts';
-import { change, nothing } from '../../operation/operation.ts';
+import { get, list, remove } from '../../operation/kit.ts';
 import { wrongState } from '../../values/errors.ts';
 import { auditedJob, jobOf } from './actions.ts';
 import { cancelJob, jobs } from './queries.ts';
@@ -8,7 +6,6 @@ import { Job, JobFilter } from './schema.ts';
 
 const tag = 'Jobs';
 const one = { path: '/v1/jobs/{id}', tag, item: Job } as const;
-const byId = z.object({ id: z.string().max(100).describe('Job id.') });
 const forAgents = false;
 
 export const jobOperations = [
@@ -25,20 +22,16 @@ export const jobOperations = [
     summary: 'One job',
     description: 'Its progress and its files. Signed addresses of the files work until `files_end_at`.',
     forAgents,
-    params: byId,
     find: async (context, { caller, params }) =>
       jobOf(await jobs.get(context.postgres.db, caller.brandId, params.id), context),
   }),
-  change({
-    ...{ id: 'cancel_job', method: 'DELETE', path: '/v1/jobs/{id}', tag },
+  remove({
+    ...{ id: 'cancel_job', path: '/v1/jobs/{id}', tag },
     summary: 'Cancel a job',
     description: 'A worker stops within seconds. The files that it wrote are removed.',
     forAgents,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: nothing },
-    response: z.object({ data: Job }),
+    item: Job,
     errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-    hints: { readOnly: false, idempotent: true, destructive: true },
     lookUp: async (context) => context,
     apply: async ({ db, now, brandId, audit }, { params: { id } }, context) => {
       const old = await jobs.get(db, brandId, id);
@@ -48,7 +41,7 @@ export const jobOperations = [
         throw wrongState('job', status, 'cancelled', []);
       }
       audit({ resourceId: id, old: auditedJob(old), new: auditedJob(row) });
-      return { data: jobOf({ ...row, files: [] }, context) };
+      return jobOf({ ...row, files: [] }, context);
     },
   }),
 ] as const;

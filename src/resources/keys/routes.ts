@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { limitsOf, NO_LIMITS } from '../../access/keys/limits.ts';
 import type { Context } from '../../operation/context.ts';
-import { read } from '../../operation/kit.ts';
+import { read, write } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
@@ -55,7 +54,7 @@ const listKeys = read({
   handler: answersOf(apiKeys, ApiKey, (row, { clock }) => keyOf(row, clock.now())).handler,
 });
 
-const createKeyOperation = change({
+const createKeyOperation = write({
   id: 'create_key',
   method: 'POST',
   path: '/v1/keys',
@@ -63,14 +62,10 @@ const createKeyOperation = change({
   summary: 'Create an API key',
   description: 'The response contains the key, which cannot be read again.',
   callers: ['session'],
-  params: nothing,
-  query: nothing,
   body: ApiKeyCreate,
   response: ApiKeyMade,
   status: 201,
   errors: ['CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
   sealsAnswer: true,
   apply: async (work, { body }) => {
     const { key, ...row } = await makeApiKey(work, body);
@@ -78,7 +73,7 @@ const createKeyOperation = change({
   },
 });
 
-const updateKey = change({
+const updateKey = write({
   id: 'update_key',
   method: 'PATCH',
   path: '/v1/keys/{id}',
@@ -87,17 +82,15 @@ const updateKey = change({
   description: "New limits apply from the key's next call on. What it has already spent counts.",
   callers: ['session'],
   params: Id,
-  query: nothing,
   body: ApiKeyPatch,
   response: ApiKeyAnswer,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async (work, { params, body }) => ({ data: keyOf(await patchApiKey(work, params.id, body), work.now) }),
   afterwards: refresh,
 });
 
-const rotateKey = change({
+const rotateKey = write({
   id: 'rotate_key',
   method: 'POST',
   path: '/v1/keys/{id}/rotate',
@@ -106,13 +99,11 @@ const rotateKey = change({
   description: 'Creates a key with the same name and type. The old key keeps working for `overlap_hours`.',
   callers: ['session'],
   params: Id,
-  query: nothing,
   body: ApiKeyRotate,
   response: ApiKeyMade,
   status: 201,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: false, destructive: true },
-  lookUp: noLookUp,
+  hints: { destructive: true },
   sealsAnswer: true,
   apply: async (work, { params, body }) => {
     const { key, ...row } = await rotateApiKey(work, params.id, body.overlap_hours);
@@ -121,7 +112,7 @@ const rotateKey = change({
   afterwards: refresh,
 });
 
-const revokeKey = change({
+const revokeKey = write({
   id: 'revoke_key',
   method: 'DELETE',
   path: '/v1/keys/{id}',
@@ -130,12 +121,9 @@ const revokeKey = change({
   description: 'The key stops working within a second, permanently.',
   callers: ['session'],
   params: Id,
-  query: nothing,
-  body: nothing,
   response: ApiKeyAnswer,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
+  hints: { idempotent: true, destructive: true },
   apply: async (work, { params }) => ({ data: keyOf(await revokeApiKey(work, params.id), work.now) }),
   afterwards: refresh,
 });

@@ -3,8 +3,8 @@ import { fresh, freshRows, lifetimeOf } from '../../figures/queries.ts';
 import { FRESHNESS } from '../../figures/schema.ts';
 import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../figures/totals/queries.ts';
 import type { Context } from '../../operation/context.ts';
-import { act, read } from '../../operation/kit.ts';
-import { type Call, change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, create, patch, read, remove } from '../../operation/kit.ts';
+import type { Call } from '../../operation/operation.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { eachOfMany } from '../../values/wire.ts';
 import { getBrandCurrency } from '../brands/queries.ts';
@@ -26,7 +26,6 @@ import {
   LinkDeactivated,
   LinkFilter,
   LinkList,
-  LinkParams,
   LinkPatch,
   LinkRotation,
   linkOf,
@@ -122,7 +121,6 @@ const getAffiliateLink = read({
   summary: 'Get a code or link',
   description: `Includes its lifetime figures, also when it is inactive. ${FRESHNESS}`,
   forAgents: { description: 'Includes its lifetime figures, also when it is inactive.' },
-  params: LinkParams,
   response: z.object({ data: Link }),
   errors: ['NOT_FOUND'],
   handler: (context, call) =>
@@ -134,9 +132,8 @@ const getAffiliateLink = read({
     }),
 });
 
-const createAffiliateLink = change({
+const createAffiliateLink = create({
   id: 'create_affiliate_link',
-  method: 'POST',
   path: '/v1/affiliates/links',
   tag,
   summary: 'Assign a code or link to a creator',
@@ -149,14 +146,9 @@ const createAffiliateLink = change({
     example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
     omits: ['currency', 'creator_name', 'platform'],
   },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: LinkCreate,
-  response: z.object({ data: Link }),
-  status: 201,
+  item: Link,
   errors: ['DUPLICATE_CODE', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   weighs: { rate: 'commissionRatePpm' },
   lookUp: async (context, { caller, body }) => ({
     linksUrl: context.config.linksUrl,
@@ -164,13 +156,12 @@ const createAffiliateLink = change({
   }),
   apply: async (work, { body }, { linksUrl, store }) => {
     const { id } = await createLink(work, body, linksUrl, store);
-    return { data: linkOf(linksUrl, await getLink(work.db, work.brandId, id)) };
+    return linkOf(linksUrl, await getLink(work.db, work.brandId, id));
   },
 });
 
-const updateAffiliateLink = change({
+const updateAffiliateLink = patch({
   id: 'update_affiliate_link',
-  method: 'PATCH',
   path: '/v1/affiliates/links/{id}',
   tag,
   summary: 'Change a code or link',
@@ -183,13 +174,9 @@ const updateAffiliateLink = change({
     example: { id: 'lnk_…', commission_rate: 12 },
     omits: ['url', 'hold_days', 'attribution_days'],
   },
-  callers: ['brand'],
-  params: LinkParams,
-  query: nothing,
   body: LinkPatch,
-  response: z.object({ data: Link }),
+  item: Link,
   errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
   weighs: { rate: 'commissionRatePpm' },
   lookUp: async (context, { caller, params, body }) => ({
     linksUrl: context.config.linksUrl,
@@ -197,13 +184,12 @@ const updateAffiliateLink = change({
   }),
   apply: async (work, { params, body }, { linksUrl, store, figures }) => {
     await patchLink(work, params.id, body, linksUrl, store);
-    return { data: linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures) };
+    return linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
   },
 });
 
-const deleteAffiliateLink = change({
+const deleteAffiliateLink = remove({
   id: 'delete_affiliate_link',
-  method: 'DELETE',
   path: '/v1/affiliates/links/{id}',
   tag,
   summary: 'Deactivate a code or link',
@@ -212,17 +198,11 @@ const deleteAffiliateLink = change({
     description:
       'It keeps its history, and nobody else can get its value. update_affiliate_link can activate it again.',
   },
-  callers: ['brand'],
-  params: LinkParams,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: LinkDeactivated }),
+  item: LinkDeactivated,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async (work, { params }) => {
     await deactivateLink(work, params.id);
-    return { data: { id: params.id, active: false as const, deactivated: true as const } };
+    return { id: params.id, active: false as const, deactivated: true as const };
   },
 });
 
@@ -235,7 +215,6 @@ const rotateAffiliateLink = act({
     'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
     'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
   forAgents: false,
-  params: LinkParams,
   body: LinkRotation,
   item: RotatedLink,
   errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],

@@ -21,7 +21,6 @@ const type = z
 const count = z.number().int();
 
 const linkId = idField('lnk', 'Id of the code or link.');
-export const LinkParams = z.object({ id: linkId.max(100) });
 
 /** The creator's name where a code, a link or its sales are shown. */
 export const creatorName = fromOutside(

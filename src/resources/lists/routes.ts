@@ -2,8 +2,8 @@ import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { findCards } from '../../directory/pks.ts';
 import type { Context } from '../../operation/context.ts';
-import { act, create, get, list, patch, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, create, get, list, patch, read, remove } from '../../operation/kit.ts';
+import { nothing } from '../../operation/operation.ts';
 import { upload } from '../../operation/upload.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
@@ -63,7 +63,6 @@ export const listOperations = [
     ...{ id: 'get_list', summary: 'One list', description: 'Includes the number of its creators.' },
     // list_lists does the same.
     forAgents: false,
-    params: byId,
     find: async ({ postgres }, { caller, params }) =>
       toWire(await creatorLists.get(postgres.db, caller.brandId, params.id)),
   }),
@@ -71,7 +70,6 @@ export const listOperations = [
     ...one,
     ...{ id: 'update_list', summary: 'Rename a list', description: 'A value changes a field; null clears the note.' },
     forAgents: false,
-    params: byId,
     body: CreatorListPatch,
     errors: ['NOT_FOUND'],
     apply: async ({ db, now, brandId, audit }, { params: { id }, body }) => {
@@ -81,22 +79,19 @@ export const listOperations = [
       return toWire(row);
     },
   }),
-  change({
-    ...{ id: 'delete_list', method: 'DELETE', path: '/v1/lists/{id}', tag },
+  remove({
+    ...{ id: 'delete_list', path: '/v1/lists/{id}', tag },
     ...{ summary: 'Delete a list', description: 'From then on, searches that name it get 422.' },
     forAgents: false,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: nothing },
-    response: z.object({ data: CreatorList }),
+    item: CreatorList,
     errors: ['NOT_FOUND'],
     hints: { ...hints, destructive: true },
-    lookUp: noLookUp,
     afterwards,
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await creatorLists.lock(db, brandId, id);
       await deleteList(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return { data: toWire(row) };
+      return toWire(row);
     },
   }),
   read({
@@ -107,7 +102,6 @@ export const listOperations = [
     // search_creators with in_list does the same.
     forAgents: false,
     directory: true,
-    params: byId,
     query: ListedCreatorFilter,
     response: ListedCreators,
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED'],
@@ -132,7 +126,6 @@ export const listOperations = [
     description: 'Up to 1,000 of the directory, by `pk` or username. Adding again changes nothing.',
     forAgents: { description: 'Up to 1,000.', example: { id: 'lst_…', pks: [2_566_083] } },
     directory: true,
-    params: byId,
     body: CreatorsToAdd,
     item: CreatorsAdded,
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL'],
@@ -158,18 +151,16 @@ export const listOperations = [
     apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
     answer: (_context, data) => ({ data }),
   }),
-  change({
+  remove({
     ...creators,
-    ...{ id: 'remove_from_list', method: 'DELETE', summary: 'Remove creators from a list' },
+    ...{ id: 'remove_from_list', summary: 'Remove creators from a list' },
     description: 'Up to 1,000, in the body. Those that are not on the list are ignored.',
     forAgents: false,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: CreatorsToRemove },
-    response: z.object({ data: CreatorsRemoved }),
+    ...{ body: CreatorsToRemove },
+    item: CreatorsRemoved,
     errors: ['NOT_FOUND'],
     hints: { ...hints, destructive: true },
-    lookUp: noLookUp,
     afterwards,
-    apply: async (work, { params, body }) => ({ data: await removeCreators(work, params.id, body.pks) }),
+    apply: async (work, { params, body }) => await removeCreators(work, params.id, body.pks),
   }),
 ] as const;

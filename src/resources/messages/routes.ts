@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
 import { listMailStates } from '../../mail/queries.ts';
-import { create, list, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, create, get, list } from '../../operation/kit.ts';
 import { idField } from '../../values/fields.ts';
 import { messageOf, readConversation, sendMessage } from './actions.ts';
 import { assertNoContacts } from './policy.ts';
@@ -58,7 +57,7 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   };
 }
 
-const getThread = read({
+const getThread = get({
   id: 'get_conversation',
   path: '/v1/messages/{conversationId}',
   tag,
@@ -72,11 +71,9 @@ const getThread = read({
   },
   params: byConversation,
   query: ThreadQuery,
-  response: z.object({ data: Thread }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params, query }) => ({
-    data: await readThread(postgres.db, caller.brandId, params.conversationId, query),
-  }),
+  item: Thread,
+  find: async ({ postgres }, { caller, params, query }) =>
+    await readThread(postgres.db, caller.brandId, params.conversationId, query),
 });
 
 const sendMessageOperation = create({
@@ -95,32 +92,27 @@ const sendMessageOperation = create({
   body: MessageCreate,
   item: Message,
   errors: ['CONTACT_INFO_BLOCKED'],
-  hints: { readOnly: false, idempotent: false, destructive: false, dataOut: 'links' },
+  hints: { dataOut: 'links' },
   lookUp: async (_context, { body }) => assertNoContacts(body),
   apply: async (work, { body }) => await sendMessage(work, body),
 });
 
 const ConversationRead = Thread.pick({ conversation_id: true, unread_count: true, message_count: true });
 
-const readConversationOperation = change({
+const readConversationOperation = act({
   id: 'read_conversation',
-  method: 'POST',
   path: '/v1/messages/{conversationId}/read',
   tag,
   summary: 'Mark a conversation as read',
   description: 'Marks all messages from the creator as read.',
   forAgents: { example: { conversationId: 'cnv_…' } },
-  callers: ['brand'],
   params: byConversation,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: ConversationRead }),
+  item: ConversationRead,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async (work, { params }) => {
     const { id, brandUnread, messageCount } = await readConversation(work, params.conversationId);
-    return { data: { conversation_id: id, unread_count: brandUnread, message_count: messageCount } };
+    return { conversation_id: id, unread_count: brandUnread, message_count: messageCount };
   },
 });
 

@@ -1,7 +1,6 @@
 import { get } from '../../operation/kit.ts';
 import { DAY_MS } from '../../values/duration.ts';
 import { getIntegration } from '../integrations/queries.ts';
-import { IntegrationParams } from '../integrations/schema.ts';
 import { findLastClick, findLastOrder } from './queries.ts';
 import { StoreTracking } from './schema.ts';
 
@@ -14,7 +13,6 @@ const getAffiliateStoreTracking = get({
   summary: 'Test the click tracking of a store',
   description:
     'The last visit by a tracked link, and the last order that carried one. Follow a link, buy something, and call this to see both.',
-  params: IntegrationParams,
   // Agents see the share of orders with a click in the store itself.
   forAgents: false,
   item: StoreTracking,

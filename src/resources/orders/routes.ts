@@ -1,12 +1,12 @@
-import { z } from 'zod';
-import { list, read } from '../../operation/kit.ts';
+import type { z } from 'zod';
+import { get, list } from '../../operation/kit.ts';
 import { fromMinor } from '../../values/money.ts';
 import { toWire } from '../../values/wire.ts';
 import { FraudFlags } from '../commissions/schema.ts';
 import { explainOrder } from './explanation/actions.ts';
 import { explanationOperations } from './explanation/routes.ts';
 import { type ListedOrder, orders } from './queries.ts';
-import { Attribution, Explanation, Order, OrderFilter, OrderParams } from './schema.ts';
+import { Attribution, Explanation, Order, OrderFilter } from './schema.ts';
 
 const tag = 'Orders';
 
@@ -50,7 +50,7 @@ const listOrders = list({
   itemOf: orderOf,
 });
 
-const getOrder = read({
+const getOrder = get({
   id: 'get_order',
   path: '/v1/orders/{id}',
   tag,
@@ -58,12 +58,9 @@ const getOrder = read({
   description: 'The same answer as `/v1/affiliates/explain`, by the id of the order in Rollcall.',
   // explain_attribution does the same.
   forAgents: false,
-  params: OrderParams,
-  response: z.object({ data: Explanation }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock }, { caller: { brandId }, params }) => ({
-    data: await explainOrder(postgres.db, await orders.get(postgres.db, brandId, params.id), clock.now()),
-  }),
+  item: Explanation,
+  find: async ({ postgres, clock }, { caller: { brandId }, params }) =>
+    await explainOrder(postgres.db, await orders.get(postgres.db, brandId, params.id), clock.now()),
 });
 
 export const orderOperations = [listOrders, getOrder, ...explanationOperations] as const;

@@ -176,8 +176,7 @@ export const Attribution = z.object({
 });
 export type Attribution = z.infer<typeof Attribution>;
 
-const orderId = idField('ord', 'Id of the order in Rollcall.');
-export const OrderParams = z.object({ id: orderId.max(100) });
+export const orderId = idField('ord', 'Id of the order in Rollcall.');
 
 export const OrderFilter = z
   .object({

@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { personOf } from '../../access/keys/rules.ts';
 import type { Context } from '../../operation/context.ts';
-import { read } from '../../operation/kit.ts';
+import { read, write } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
@@ -41,7 +39,7 @@ const listPasskeys = read({
   ).handler,
 });
 
-const beginPasskeyOperation = change({
+const beginPasskeyOperation = write({
   id: 'begin_passkey',
   method: 'POST',
   path: '/v1/passkeys/challenge',
@@ -49,8 +47,6 @@ const beginPasskeyOperation = change({
   summary: 'Start registering a passkey',
   description: 'Returns the options for the browser. The challenge works once, within five minutes.',
   callers: ['session'],
-  params: nothing,
-  query: nothing,
   body: PasskeyBegin,
   response: PasskeyOptions,
   hints: ofOneself,
@@ -60,7 +56,7 @@ const beginPasskeyOperation = change({
   }),
 });
 
-const createPasskey = change({
+const createPasskey = write({
   id: 'create_passkey',
   method: 'POST',
   path: '/v1/passkeys',
@@ -68,8 +64,6 @@ const createPasskey = change({
   summary: 'Register a passkey',
   description: 'Verifies the credential that the browser created and stores it.',
   callers: ['session'],
-  params: nothing,
-  query: nothing,
   body: PasskeyCreate,
   response: PasskeyAnswer,
   status: 201,
@@ -81,7 +75,7 @@ const createPasskey = change({
   }),
 });
 
-const removePasskey = change({
+const removePasskey = write({
   id: 'remove_passkey',
   method: 'DELETE',
   path: '/v1/passkeys/{id}',
@@ -89,13 +83,9 @@ const removePasskey = change({
   summary: 'Remove a passkey',
   description: 'The passkey can no longer sign in. Sessions it started continue.',
   callers: ['session'],
-  params: z.object({ id: z.string().max(100).describe('Passkey id.') }),
-  query: nothing,
-  body: nothing,
   response: PasskeyAnswer,
   errors: ['NOT_FOUND'],
   hints: { ...ofOneself, destructive: true },
-  lookUp: noLookUp,
   apply: async ({ db, brandId, audit }, { caller, params: { id } }) => {
     const row = await deletePasskey(db, { brandId, personId: personOf(caller).id }, id);
     if (!row) throw notFound('passkey');

@@ -1,12 +1,9 @@
-import { z } from 'zod';
-import { act, list } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, list, remove } from '../../operation/kit.ts';
 import { recordPast } from './actions.ts';
 import { deletePastCommission, pastCommissions } from './queries.ts';
 import {
   PastCommission,
   PastCommissionFilter,
-  PastCommissionParams,
   PastCommissionsRecorded,
   PastCommissionsReported,
   pastCommissionOf,
@@ -40,21 +37,18 @@ export const pastCommissionOperations = [
     item: PastCommissionsRecorded,
     apply: (work, { body }) => recordPast(work, body),
   }),
-  change({
-    ...{ id: 'delete_past_commission', method: 'DELETE', path: '/v1/past-commissions/{id}', tag },
+  remove({
+    ...{ id: 'delete_past_commission', path: '/v1/past-commissions/{id}', tag },
     ...{ summary: 'Delete a past commission', description: 'For one recorded by mistake. Nothing else changes.' },
     forAgents,
-    callers: ['brand'],
-    ...{ params: PastCommissionParams, query: nothing, body: nothing },
-    response: z.object({ data: PastCommission }),
+    item: PastCommission,
     errors: ['NOT_FOUND'],
     hints: { ...idempotent, destructive: true },
-    lookUp: noLookUp,
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await pastCommissions.get(db, brandId, id);
       await deletePastCommission(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return { data: pastCommissionOf(row) };
+      return pastCommissionOf(row);
     },
   }),
 ] as const;

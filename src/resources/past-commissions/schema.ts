@@ -30,8 +30,6 @@ export const PastCommission = z
   })
   .meta({ id: 'PastCommission' });
 
-export const PastCommissionParams = z.object({ id: PastCommission.shape.id.max(100) });
-
 export const PastCommissionFilter = z.object({
   ...ListQuery,
   creator_email: Email.optional().describe('Only those of this creator; case is ignored.'),

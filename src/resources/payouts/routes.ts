@@ -1,7 +1,6 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { Db } from '../../engines/postgres/open.ts';
-import { create, list, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { create, get, list, patch } from '../../operation/kit.ts';
 import { createPayout, settlePayout } from './actions.ts';
 import { getPayout, listAllocated, payouts } from './queries.ts';
 import {
@@ -9,7 +8,6 @@ import {
   PayoutCreate,
   PayoutDetail,
   PayoutFilter,
-  PayoutParams,
   PayoutPatch,
   PayoutPatchById,
   payoutOf,
@@ -40,18 +38,14 @@ const listPayouts = list({
   itemOf: payoutOf,
 });
 
-const getPayoutById = read({
+const getPayoutById = get({
   id: 'get_payout',
   path: '/v1/payouts/{id}',
   tag,
   summary: 'Get a payout',
   description: 'Includes the ids of the commissions that it paid.',
-  params: PayoutParams,
-  response: z.object({ data: PayoutDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: await detailOf(postgres.db, caller.brandId, params.id),
-  }),
+  item: PayoutDetail,
+  find: async ({ postgres }, { caller, params }) => await detailOf(postgres.db, caller.brandId, params.id),
 });
 
 const createPayoutOperation = create({
@@ -68,14 +62,13 @@ const createPayoutOperation = create({
   },
   body: PayoutCreate,
   item: Payout,
-  hints: { readOnly: false, idempotent: false, destructive: false, moneyOut: true },
+  hints: { moneyOut: true },
   weighs: WEIGHED_PAYOUT,
   apply: async (work, { body }) => payoutOf(await createPayout(work, body)),
 });
 
-const settlePayoutOperation = change({
+const settlePayoutOperation = patch({
   id: 'settle_payout',
-  method: 'PATCH',
   path: '/v1/payouts/{id}',
   tag,
   summary: 'Record that a payout was paid',
@@ -84,41 +77,32 @@ const settlePayoutOperation = change({
     description:
       "Pays the creator's approved commissions in its currency, in whole, those listed or the oldest first. What refunds took back from paid commissions is withheld first. Repeating the call changes nothing.",
   },
-  callers: ['brand'],
-  params: PayoutParams,
-  query: nothing,
   body: PayoutPatch,
-  response: z.object({ data: PayoutDetail }),
+  item: PayoutDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
-  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  hints: { moneyOut: true },
   weighs: WEIGHED_PAYOUT,
-  lookUp: noLookUp,
   apply: async (work, { params, body }) => {
     await settlePayout(work, params.id, body);
-    return { data: await detailOf(work.db, work.brandId, params.id) };
+    return await detailOf(work.db, work.brandId, params.id);
   },
 });
 
-const settlePayoutByBody = change({
+const settlePayoutByBody = patch({
   id: 'settle_payout_by_body',
-  method: 'PATCH',
   path: '/v1/payouts',
   tag,
   summary: 'Record that a payout was paid, by an id in the body',
   description: `The same as PATCH \`/v1/payouts/{id}\`, with the id in the body. ${SETTLING}`,
   forAgents: false,
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: PayoutPatchById,
-  response: z.object({ data: PayoutDetail }),
+  item: PayoutDetail,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
-  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  hints: { moneyOut: true },
   weighs: WEIGHED_PAYOUT,
-  lookUp: noLookUp,
   apply: async (work, { body: { id, ...patch } }) => {
     await settlePayout(work, id, patch);
-    return { data: await detailOf(work.db, work.brandId, id) };
+    return await detailOf(work.db, work.brandId, id);
   },
 });
 

@@ -17,7 +17,6 @@ const method = z
   .meta({ example: 'bank_transfer' });
 const id = z.string().min(1).max(100);
 const payoutId = idField('pay', 'Id of the payout.');
-export const PayoutParams = z.object({ id: payoutId.max(100) });
 const MAX_COMMISSIONS = 1_000;
 
 /** The brand's note on a payout or a batch. */

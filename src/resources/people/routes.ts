@@ -2,9 +2,8 @@ import { z } from 'zod';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { personOf } from '../../access/keys/rules.ts';
 import type { Context } from '../../operation/context.ts';
-import { read } from '../../operation/kit.ts';
+import { read, write } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { toWire } from '../../values/wire.ts';
 import { invitePerson as inviteByMail, patchPerson, removePerson } from './actions.ts';
 import { getPerson, type PersonRow, people } from './queries.ts';
@@ -43,7 +42,7 @@ const getPersonById = read({
   }),
 });
 
-const invitePerson = change({
+const invitePerson = write({
   id: 'invite_person',
   method: 'POST',
   path: '/v1/people',
@@ -53,15 +52,11 @@ const invitePerson = change({
     'Creates the person and mails a sign-in link that works once, within three days. The response contains it too.',
   callers: ['session'],
   ownersOnly: true,
-  params: nothing,
-  query: nothing,
   body: PersonCreate,
   response: PersonInvited,
   status: 201,
   errors: ['CONFLICT'],
   sealsAnswer: true,
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
   apply: async (work, { body, caller }) => {
     const { name, email } = personOf(caller);
     const { row, path } = await inviteByMail(work, body, name ?? email);
@@ -69,7 +64,7 @@ const invitePerson = change({
   },
 });
 
-const updatePerson = change({
+const updatePerson = write({
   id: 'update_person',
   method: 'PATCH',
   path: '/v1/people/{id}',
@@ -79,19 +74,17 @@ const updatePerson = change({
   callers: ['session'],
   ownersOnly: true,
   params: Id,
-  query: nothing,
   body: PersonPatch,
   response: PersonAnswer,
   errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async (work, { params, body, caller }) => ({
     data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)),
   }),
   afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
 });
 
-const removePersonOperation = change({
+const removePersonOperation = write({
   id: 'remove_person',
   method: 'DELETE',
   path: '/v1/people/{id}',
@@ -101,12 +94,9 @@ const removePersonOperation = change({
   callers: ['session'],
   ownersOnly: true,
   params: Id,
-  query: nothing,
-  body: nothing,
   response: PersonAnswer,
   errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: true },
-  lookUp: noLookUp,
+  hints: { destructive: true },
   apply: async (work, { params, caller }) => ({
     data: toPerson(await removePerson(work, caller.subscription.id, params.id)),
   }),

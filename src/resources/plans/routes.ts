@@ -2,10 +2,9 @@ import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { refuseClassOrPlan } from '../../access/keys/rules.ts';
 import type { Context } from '../../operation/context.ts';
-import { read } from '../../operation/kit.ts';
+import { get, read, write } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
 import { findOperation } from '../../operation/noun.ts';
-import { change, nothing } from '../../operation/operation.ts';
 import { doesAsPlanned, type Outcome } from '../../operation/plans/compare.ts';
 import { plannedChange } from '../../operation/plans/diff.ts';
 import { type PlanRow, planOf } from '../../operation/plans/queries.ts';
@@ -16,7 +15,6 @@ import { ListQuery, listOf } from '../../values/page.ts';
 import { getPlan, plans, takePlan } from './queries.ts';
 
 const tag = 'Agents';
-const byId = z.object({ id: z.string().max(100).describe('Plan id.') });
 
 const PlanFilter = z.object({
   status: Plan.shape.status.optional().describe('Only plans with this status.'),
@@ -40,18 +38,15 @@ const listPlansOperation = read({
   ),
 });
 
-const getPlanOperation = read({
+const getPlanOperation = get({
   id: 'get_plan',
   path: '/v1/plans/{id}',
   tag,
   summary: 'One plan',
   description: 'Shows the changes as old and new values.',
-  params: byId,
-  response: z.object({ data: Plan }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock }, { caller, params }) => ({
-    data: planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
-  }),
+  item: Plan,
+  find: async ({ postgres, clock }, { caller, params }) =>
+    planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
 });
 
 const Sent = z.object({
@@ -114,7 +109,7 @@ async function applyPlan(
   return { plan, answer };
 }
 
-const applyPlanOperation = change({
+const applyPlanOperation = write({
   id: 'apply_plan',
   method: 'POST',
   path: '/v1/plans/{id}/apply',
@@ -124,10 +119,6 @@ const applyPlanOperation = change({
     'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
     'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
     'nothing is changed.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: z
     .object({
       data: Plan,
@@ -135,7 +126,6 @@ const applyPlanOperation = change({
     })
     .meta({ id: 'PlanApplied' }),
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   forAgents: false,
   sealsAnswer: true,
   lookUp: async (context, { caller, params }) => {

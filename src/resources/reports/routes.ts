@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { create, get, list, patch } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { create, get, list, patch, remove } from '../../operation/kit.ts';
 import { ApiError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given, patched } from '../../values/patch.ts';
@@ -16,7 +14,6 @@ const MAX_REPORTS = 50;
 const tag = 'Reports and alerts';
 const all = { path: '/v1/reports', tag, item: Report } as const;
 const one = { path: '/v1/reports/{id}', tag, item: Report } as const;
-const byId = z.object({ id: z.string().max(100).describe('Report id.') });
 
 /** Who gets mails is for people to decide. */
 const forAgents = false;
@@ -63,7 +60,6 @@ export const reportOperations = [
   get({
     ...one,
     ...{ id: 'get_report', summary: 'One report', description: 'As it was set up, and when it is mailed.', forAgents },
-    params: byId,
     find: async ({ postgres }, { caller, params }) =>
       reportOf(await reports.get(postgres.db, caller.brandId, params.id)),
   }),
@@ -74,7 +70,6 @@ export const reportOperations = [
     description:
       'Another `every` or `timezone` begins again with the period that is under way; another `at` moves the next mail.',
     forAgents,
-    params: byId,
     body: ReportPatch,
     errors: ['NOT_FOUND'],
     apply: async (work, { params: { id }, body: { to, ...body } }) => {
@@ -98,21 +93,17 @@ export const reportOperations = [
       return reportOf(row);
     },
   }),
-  change({
-    ...{ id: 'delete_report', method: 'DELETE', path: '/v1/reports/{id}', tag },
+  remove({
+    ...{ id: 'delete_report', path: '/v1/reports/{id}', tag },
     ...{ summary: 'Delete a report', description: 'It is mailed no more.' },
     forAgents,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: nothing },
-    response: z.object({ data: Report }),
+    item: Report,
     errors: ['NOT_FOUND'],
-    hints: { readOnly: false, idempotent: true, destructive: true },
-    lookUp: noLookUp,
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await reports.lock(db, brandId, id);
       await deleteReport(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return { data: reportOf(row) };
+      return reportOf(row);
     },
   }),
 ] as const;

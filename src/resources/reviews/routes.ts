@@ -1,7 +1,6 @@
-import { z } from 'zod';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, patch } from '../../operation/kit.ts';
 import { getCommission } from '../commissions/queries.ts';
-import { CommissionParams, commissionOf } from '../commissions/schema.ts';
+import { commissionOf } from '../commissions/schema.ts';
 import { reviewAll, reviewOne } from './actions.ts';
 import {
   CommissionBulk,
@@ -20,9 +19,8 @@ const RULES =
   'commission that a refund or cancellation has already rejected makes the rejection yours: it stays when the store ' +
   'reverts the refund.';
 
-const reviewCommissionsOperation = change({
+const reviewCommissionsOperation = act({
   id: 'review_commissions',
-  method: 'POST',
   path: '/v1/commissions',
   tag,
   summary: 'Approve or reject commissions',
@@ -32,64 +30,48 @@ const reviewCommissionsOperation = change({
       'One commission or up to 100, all or none. Approval requires a paid order past its review period; list_affiliate_commissions with `approvable: true` finds those. You can approve and reject again until the commission is paid.',
     example: { status: 'approved', event_ids: ['com_…'] },
   },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: CommissionReview,
-  response: z.object({ data: CommissionsReviewed }),
+  item: CommissionsReviewed,
   errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID', 'INVALID_SELECTION'],
   hints: reviewing,
-  lookUp: noLookUp,
   apply: async (work, { body: { status, note = null, event_id, event_ids = [] } }) => {
     const review = { status, note };
     const isOne = event_id !== undefined;
     const updated = isOne ? await reviewOne(work, event_id, review) : await reviewAll(work, event_ids, review);
-    return { data: { updated } };
+    return { updated };
   },
 });
 
-const updateCommissionOperation = change({
+const updateCommissionOperation = patch({
   id: 'update_commission',
-  method: 'PATCH',
   path: '/v1/affiliates/commissions/{id}',
   tag,
   summary: 'Approve or reject one commission',
   description: RULES,
   forAgents: false,
-  callers: ['brand'],
-  params: CommissionParams,
-  query: nothing,
   body: CommissionPatch,
-  response: z.object({ data: CommissionPatched }),
+  item: CommissionPatched,
   errors: ['NOT_FOUND', 'REVIEW_PERIOD_ACTIVE', 'ORDER_NOT_PAID', 'COMMISSION_PAID'],
-  hints: reviewing,
-  lookUp: noLookUp,
   apply: async (work, { params, body: { status, note = null } }) => {
     await reviewOne(work, params.id, { status, note });
-    return { data: commissionOf(await getCommission(work.db, work.brandId, params.id)) };
+    return commissionOf(await getCommission(work.db, work.brandId, params.id));
   },
 });
 
-const updateCommissionsOperation = change({
+const updateCommissionsOperation = patch({
   id: 'update_commissions',
-  method: 'PATCH',
   path: '/v1/affiliates/commissions/bulk',
   tag,
   summary: 'Approve or reject up to 100 commissions',
   description: `Reviews all of them or none. ${RULES}`,
   forAgents: false,
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: CommissionBulk,
-  response: z.object({ data: CommissionsBulkReviewed }),
+  item: CommissionsBulkReviewed,
   errors: ['INVALID_SELECTION'],
-  hints: reviewing,
-  lookUp: noLookUp,
   apply: async (work, { body: { status, note = null, event_ids } }) => {
     const updated_count = await reviewAll(work, event_ids, { status, note });
     const total_requested = event_ids.length;
-    return { data: { status, updated_count, skipped_count: total_requested - updated_count, total_requested } };
+    return { status, updated_count, skipped_count: total_requested - updated_count, total_requested };
   },
 });
 

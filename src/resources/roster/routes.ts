@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { PLANS } from '../../access/keys/plans.ts';
 import type { Caller } from '../../access/keys/queries.ts';
-import { list, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, create, get, list, patch, remove } from '../../operation/kit.ts';
 import { toWire } from '../../values/wire.ts';
 import { lookUpProfile } from '../creators/profiles/actions.ts';
 import { addByEmail, addByHandle, patchEntry, removeEntry } from './actions.ts';
@@ -42,46 +41,35 @@ const listRoster = list({
   itemOf: (row) => toWire(withEarned(row)),
 });
 
-const getRosterCreator = read({
+const getRosterCreator = get({
   id: 'get_roster_creator',
   path: '/v1/roster/{id}',
   tag,
   summary: 'One creator on the roster',
   description: 'Includes handles, public profile, tags and note. Works for removed creators too.',
   params: byId,
-  response: z.object({ data: RosterRecord }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: toWire(await getRecord(postgres.db, caller.brandId, params.id)),
-  }),
+  item: RosterRecord,
+  find: async ({ postgres }, { caller, params }) => toWire(await getRecord(postgres.db, caller.brandId, params.id)),
 });
 
-const addToRosterByEmail = change({
+const addToRosterByEmail = create({
   id: 'add_to_roster',
-  method: 'POST',
   path: '/v1/roster',
   tag,
   summary: 'Add a creator to the roster',
   description: 'Adds a creator by e-mail address. A removed creator is put back.',
   forAgents: { example: { creator_email: 'cleo@example.com' } },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: RosterAdd,
-  response: z.object({ data: RosterAdded }),
-  status: 201,
+  item: RosterAdded,
   errors: ['ALREADY_ON_ROSTER', 'CREATOR_LIMIT_REACHED'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
-  lookUp: noLookUp,
   apply: async (work, { caller, body }) => {
     const { id } = await addByEmail(work, limitOf(caller), body);
-    return { data: toWire(await getRecord(work.db, work.brandId, id)) };
+    return toWire(await getRecord(work.db, work.brandId, id));
   },
 });
 
-const addToRosterByHandle = change({
+const addToRosterByHandle = create({
   id: 'add_to_roster_by_handle',
-  method: 'POST',
   path: '/v1/roster/add',
   tag,
   summary: 'Add a creator to the roster by handle',
@@ -92,68 +80,51 @@ const addToRosterByHandle = change({
     description: 'Picture, name and follower counts come from the public profiles; missing values are filled in later.',
     example: { ig_handle: 'cleomakes', name: 'Cleo' },
   },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: RosterAddByHandle,
-  response: z.object({ data: RosterAddedByHandle }),
-  status: 201,
+  item: RosterAddedByHandle,
   errors: ['ALREADY_ON_ROSTER', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: (context, { body }) =>
     lookUpProfile(context, { igHandle: body.ig_handle ?? null, ttHandle: body.tt_handle ?? null }),
   apply: async (work, { caller, body }, profile) => {
     const { entry, creator } = await addByHandle(work, limitOf(caller), body, profile);
-    return { data: { ...toWire(creator), id: entry.id, status: entry.status } };
+    return { ...toWire(creator), id: entry.id, status: entry.status };
   },
 });
 
-const updateRosterCreator = change({
+const updateRosterCreator = patch({
   id: 'update_roster_creator',
-  method: 'PATCH',
   path: '/v1/roster/{id}',
   tag,
   summary: 'Change a creator on the roster',
   description: 'Set changes, omit keeps, null clears. A removed creator can become active again.',
   forAgents: { description: 'A removed creator can become active again.', example: { id: 'rst_…', tags: ['vip'] } },
-  callers: ['brand'],
   params: byId,
-  query: nothing,
   body: RosterPatch,
-  response: z.object({ data: RosterRecord }),
+  item: RosterRecord,
   errors: ['NOT_FOUND', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
   apply: async (work, { caller, params, body }) => {
     await patchEntry(work, limitOf(caller), params.id, body);
-    return { data: toWire(await getRecord(work.db, work.brandId, params.id)) };
+    return toWire(await getRecord(work.db, work.brandId, params.id));
   },
 });
 
-const removeFromRoster = change({
+const removeFromRoster = remove({
   id: 'remove_from_roster',
-  method: 'DELETE',
   path: '/v1/roster/{id}',
   tag,
   summary: 'Remove a creator from the roster',
   description: 'Sets the status to `removed`; the record and its history are kept.',
-  callers: ['brand'],
   params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: RosterRemoved }),
+  item: RosterRemoved,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async (work, { params }) => {
     const { id } = await removeEntry(work, params.id);
-    return { data: { id, status: 'removed' as const } };
+    return { id, status: 'removed' as const };
   },
 });
 
-const mergeRosterCreators = change({
+const mergeRosterCreators = act({
   id: 'merge_roster_creators',
-  method: 'POST',
   path: '/v1/roster/{id}/merge',
   tag,
   summary: 'Merge two entries of one person',
@@ -166,17 +137,14 @@ const mergeRosterCreators = change({
       'Merges `id` into `into`, with its handles, tags, note, applications, links and clicks. An entry with an order or a payout cannot be merged away.',
     example: { id: 'rst_…', into: 'rst_…' },
   },
-  callers: ['brand'],
   params: byId,
-  query: nothing,
   body: RosterMerge,
-  response: z.object({ data: RosterRecord }),
+  item: RosterRecord,
   errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: true },
-  lookUp: noLookUp,
+  hints: { destructive: true },
   apply: async (work, { params, body }) => {
     const id = await mergeCreators(work, params.id, body.into);
-    return { data: toWire(await getRecord(work.db, work.brandId, id)) };
+    return toWire(await getRecord(work.db, work.brandId, id));
   },
 });
 

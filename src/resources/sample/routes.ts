@@ -1,9 +1,9 @@
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { write } from '../../operation/kit.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { removeFigures, removeSample } from './actions.ts';
 import { SampleRemoved } from './schema.ts';
 
-const removeSampleOperation = change({
+const removeSampleOperation = write({
   id: 'remove_sample',
   method: 'DELETE',
   path: '/v1/brand/sample',
@@ -11,16 +11,11 @@ const removeSampleOperation = change({
   summary: 'Remove the sample data',
   description:
     'For a brand with `has_sample`. Deletes everything in it, also what was added since: creators, campaigns, orders, money and history. People, keys, plan, settings, lists and saved searches stay.',
-  callers: ['brand'],
   ownersOnly: true,
   forAgents: false,
-  params: nothing,
-  query: nothing,
-  body: nothing,
   response: SampleRemoved,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
+  hints: { idempotent: true, destructive: true },
   apply: async (work) => {
     await removeSample(work);
     return { data: { removed_at: work.now.toISOString() } };

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
-import { create, get, patch, read } from '../../operation/kit.ts';
+import { create, get, patch, read, remove } from '../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
 import { notFound } from '../../values/errors.ts';
 import { type ListWindow, listOf } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
@@ -73,7 +72,6 @@ const getSavedSearch = get({
   ...{ id: 'get_saved_search', summary: 'One saved search', description: 'Includes the number of its matches.' },
   // list_saved_searches does the same.
   forAgents: false,
-  params: byId,
   find: async ({ postgres }, { caller, params: { id } }) => {
     if (!(await findSavedSearch(postgres.db, viewerOf(caller), id))) throw notFound('saved search');
     return itemOf(await savedSearches.get(postgres.db, caller.brandId, id), caller);
@@ -88,7 +86,6 @@ const updateSavedSearch = patch({
   forAgents: false,
   directory: true,
   forViewers: true,
-  params: byId,
   body: SavedSearchPatch,
   errors: ['NOT_FOUND', 'CONFLICT', 'SUBSCRIPTION_REQUIRED'],
   lookUp: async (context, { caller, body: { filters } }) =>
@@ -99,23 +96,20 @@ const updateSavedSearch = patch({
   },
 });
 
-const deleteSavedSearch = change({
-  ...{ id: 'delete_saved_search', method: 'DELETE', path: one.path, tag },
+const deleteSavedSearch = remove({
+  ...{ id: 'delete_saved_search', path: one.path, tag },
   summary: 'Delete a saved search',
   description: 'With its matches and its alert.',
   forAgents: false,
-  callers: ['brand'],
   forViewers: true,
-  ...{ params: byId, query: nothing, body: nothing },
-  response: z.object({ data: SavedSearch }),
+  ...{ params: byId },
+  item: SavedSearch,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async (work, { caller, params: { id } }) => {
     const row = await savedSearches.find(work.db, work.brandId, id);
     await removeSearch(work, caller, id);
     if (!row) throw notFound('saved search');
-    return { data: itemOf(row, caller) };
+    return itemOf(row, caller);
   },
 });
 

@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { bumpVersion } from '../../access/credits/queries.ts';
 import { refreshAccess } from '../../access/credits/refresh.ts';
 import { personOf } from '../../access/keys/rules.ts';
-import { read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { read, write } from '../../operation/kit.ts';
 import { notFound } from '../../values/errors.ts';
 import { pageOf, paginationOf } from '../../values/page.ts';
 import { toWire } from '../../values/wire.ts';
@@ -69,7 +67,7 @@ const listSessions = read({
   },
 });
 
-const setOwnMails = change({
+const setOwnMails = write({
   id: 'set_own_mails',
   method: 'PATCH',
   path: '/v1/session/mails',
@@ -78,16 +76,13 @@ const setOwnMails = change({
   description: 'Set changes, omit keeps. Each is on until you switch it off; others of the brand keep theirs.',
   callers: ['session'],
   forViewers: true,
-  params: nothing,
-  query: nothing,
   body: OwnMails,
   response: MailsSet,
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async (work, { caller, body }) => ({ data: mailsOf(await setMails(work, personOf(caller).id, body)) }),
 });
 
-const endSessionOperation = change({
+const endSessionOperation = write({
   id: 'end_session',
   method: 'DELETE',
   path: '/v1/sessions/{id}',
@@ -95,14 +90,10 @@ const endSessionOperation = change({
   summary: 'Sign a session out',
   description: 'Ends your own session; owners can end those of others. It stops working within a second.',
   callers: ['session'],
-  params: z.object({ id: z.string().max(100).describe('Session id.') }),
-  query: nothing,
-  body: nothing,
   response: SessionEnded,
   errors: ['NOT_FOUND'],
   // Viewers may sign out too, so it counts as a read of the brand.
   hints: { readOnly: true, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async ({ db, brandId, now, audit }, { caller, params: { id } }) => {
     const person = personOf(caller);
     if (!(await endSession(db, brandId, id, person.role === 'owner' ? undefined : person.id, now))) {
@@ -116,7 +107,7 @@ const endSessionOperation = change({
     refreshAccess({ db: postgres.db, redis, clock }, [caller.subscription.id]),
 });
 
-const endSessionsOperation = change({
+const endSessionsOperation = write({
   id: 'end_sessions',
   method: 'DELETE',
   path: '/v1/sessions',
@@ -124,13 +115,9 @@ const endSessionsOperation = change({
   summary: 'Sign out everywhere',
   description: 'Ends all of your sessions within a second, including this one. API keys and passkeys keep working.',
   callers: ['session'],
-  params: nothing,
-  query: nothing,
-  body: nothing,
   response: SessionsEnded,
   // Viewers may sign out too, so it counts as a read of the brand.
   hints: { readOnly: true, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async ({ db, brandId, now, audit }, { caller }) => {
     const { id } = personOf(caller);
     const ended = await endSessionsOf(db, brandId, id, now);

@@ -1,8 +1,5 @@
-import { z } from 'zod';
-import { create, patch, read } from '../../operation/kit.ts';
+import { act, create, get, patch, read } from '../../operation/kit.ts';
 import { answersOf } from '../../operation/list.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
-import { idField } from '../../values/fields.ts';
 import { toWire } from '../../values/wire.ts';
 import { createShipment, notifyCreator, patchShipment } from './actions.ts';
 import { getShipment, lockShipment, shipments } from './queries.ts';
@@ -18,7 +15,6 @@ import {
 import { shareOperations } from './share/routes.ts';
 
 const tag = 'Shipments';
-const byId = z.object({ id: idField('shp', 'Shipment id.').max(100) });
 
 const listShipments = read({
   id: 'list_shipments',
@@ -31,18 +27,14 @@ const listShipments = read({
   ...answersOf(shipments, Shipment, toWire),
 });
 
-const getShipmentById = read({
+const getShipmentById = get({
   id: 'get_shipment',
   path: '/v1/shipments/{id}',
   tag,
   summary: 'One shipment',
   description: 'Includes the events that the carrier reported.',
-  params: byId,
-  response: z.object({ data: ShipmentDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: toWire(await getShipment(postgres.db, caller.brandId, params.id)),
-  }),
+  item: ShipmentDetail,
+  find: async ({ postgres }, { caller, params }) => toWire(await getShipment(postgres.db, caller.brandId, params.id)),
 });
 
 const createShipmentOperation = create({
@@ -76,32 +68,25 @@ const updateShipmentOperation = patch({
       'Any status may follow any other. Entering `shipped` or `delivered` records the time; going back clears it.',
     example: { id: 'shp_…', status: 'shipped' },
   },
-  params: byId,
   body: ShipmentPatch,
   item: Shipment,
   errors: ['NOT_FOUND'],
   apply: async (work, { params, body }) => toWire(await patchShipment(work, params.id, body)),
 });
 
-const notifyCreatorOperation = change({
+const notifyCreatorOperation = act({
   id: 'notify_shipment_creator',
-  method: 'POST',
   path: '/v1/shipments/{id}/notify',
   tag,
   summary: 'E-mail the creator about the parcel',
   description:
     'Links to a page where they confirm that it arrived. Sent once for each status in 30 days; `mail` gives the outcome.',
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: Notified }),
+  item: Notified,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async (work, { params }) => {
     const row = await lockShipment(work.db, work.brandId, params.id);
-    return { data: { id: row.id, creator_email: row.creatorEmail ?? '', mail: await notifyCreator(work, row) } };
+    return { id: row.id, creator_email: row.creatorEmail ?? '', mail: await notifyCreator(work, row) };
   },
 });
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
-import { list, read } from '../../operation/kit.ts';
-import { change, nothing } from '../../operation/operation.ts';
+import { create, list, read } from '../../operation/kit.ts';
 import { createStatement } from './actions.ts';
 import { getStatement, statements, sumStatement } from './queries.ts';
 import {
@@ -12,12 +11,10 @@ import {
   StatementDetail,
   StatementFilter,
   StatementMade,
-  StatementParams,
   statementOf,
 } from './schema.ts';
 
 const tag = 'Payouts';
-const reading = { readOnly: true, idempotent: true, destructive: false };
 
 async function detailOf({ postgres: { db } }: Context, brandId: string, id: string) {
   const row = await getStatement(db, brandId, id);
@@ -36,7 +33,6 @@ const listStatements = list({
   description: 'Newest first.',
   forAgents: { example: { creator_email: 'ana@example.com' } },
   query: StatementFilter,
-  hints: reading,
   item: Statement,
   rows: statements,
   itemOf: statementOf,
@@ -50,10 +46,8 @@ const getStatementById = read({
   description:
     'It is computed from the ledger as of its creation, so it never changes. The CSV format has only the lines.',
   forAgents: { description: 'Computed from the ledger as of its creation, so it never changes.' },
-  params: StatementParams,
   response: z.object({ data: StatementDetail }),
   errors: ['NOT_FOUND'],
-  hints: reading,
   handler: async (context, { caller, params }) => ({ data: await detailOf(context, caller.brandId, params.id) }),
   csv: {
     item: CreatorStatementLine,
@@ -64,9 +58,8 @@ const getStatementById = read({
   },
 });
 
-const createStatementOperation = change({
+const createStatementOperation = create({
   id: 'create_statement',
-  method: 'POST',
   path: '/v1/statements',
   tag,
   summary: 'Create a statement for a creator',
@@ -78,19 +71,14 @@ const createStatementOperation = change({
       'A period, from the ledger as of now. The page at `url` shows it to the creator and takes questions about each line.',
     example: { creator_email: 'ana@example.com', from: '2026-01-01', to: '2026-03-31' },
   },
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: StatementCreate,
-  response: z.object({ data: StatementMade }),
-  status: 201,
+  item: StatementMade,
   sealsAnswer: true,
-  hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: async ({ pageLinks }) => pageLinks,
   apply: async (work, { body }, pageLinks) => {
     const { row, expiresAt, isMailed } = await createStatement(work, body);
     const url = pageLinks.urlOf({ kind: 'statement', rowId: row.id, version: row.linkVersion, expiresAt });
-    return { data: { ...statementOf(row), url, email_sent: isMailed } };
+    return { ...statementOf(row), url, email_sent: isMailed };
   },
 });
 

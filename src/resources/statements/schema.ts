@@ -14,7 +14,6 @@ import type { StatementFacts, StatementSums, StatementTotal } from './queries.ts
 const money = z.number();
 
 const statementId = idField('stm', 'Id of the statement.');
-export const StatementParams = z.object({ id: statementId.max(100) });
 
 const Total = z.object({
   currency: currencyField,

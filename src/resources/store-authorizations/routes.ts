@@ -1,55 +1,42 @@
-import { z } from 'zod';
-import { change, nothing } from '../../operation/operation.ts';
+import { create } from '../../operation/kit.ts';
 import { connectStore } from '../integrations/actions.ts';
 import { getIntegrationWithHealth } from '../integrations/queries.ts';
 import { Integration, integrationOf } from '../integrations/schema.ts';
 import { assertCallable, makeAuthorization, meetAuthorizedStore, useUp } from './actions.ts';
-import { AuthorizationParams, StoreAuthorization, StoreAuthorize } from './schema.ts';
+import { StoreAuthorization, StoreAuthorize } from './schema.ts';
 
 const tag = 'Affiliates';
 const PATH = '/v1/affiliates/integrations/authorizations';
 
-const authorizeAffiliateStore = change({
+const authorizeAffiliateStore = create({
   id: 'authorize_affiliate_store',
-  method: 'POST',
   path: PATH,
   tag,
   summary: 'Make a link that connects a WooCommerce store',
   description:
     'Its owner opens the link, approves the access, and comes back to `return_url`. WooCommerce then has handed over keys, which `connect_authorized_store` uses.',
   callers: ['session'],
-  params: nothing,
-  query: nothing,
   body: StoreAuthorize,
-  response: z.object({ data: StoreAuthorization }),
-  status: 201,
-  hints: { readOnly: false, idempotent: false, destructive: false },
+  item: StoreAuthorization,
   // The link contains the token with which keys are handed over.
   sealsAnswer: true,
   lookUp: async ({ config }) => {
     assertCallable(config.linksUrl);
     return config.linksUrl;
   },
-  apply: async (work, { body }, linksUrl) => ({
-    data: await makeAuthorization(work, linksUrl, { url: body.url, returnUrl: body.return_url }),
-  }),
+  apply: async (work, { body }, linksUrl) =>
+    await makeAuthorization(work, linksUrl, { url: body.url, returnUrl: body.return_url }),
 });
 
-const connectAuthorizedStore = change({
+const connectAuthorizedStore = create({
   id: 'connect_authorized_store',
-  method: 'POST',
   path: `${PATH}/{id}/connect`,
   tag,
   summary: 'Connect a WooCommerce store that handed over its keys',
   description: 'Works once, within an hour after the link was made.',
   callers: ['session'],
-  params: AuthorizationParams,
-  query: nothing,
-  body: nothing,
-  response: z.object({ data: Integration }),
-  status: 201,
+  item: Integration,
   errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: async (context, { caller, params }) => ({
     ...{ config: context.config, secrets: context.secrets },
     store: await meetAuthorizedStore(context, caller.brandId, params.id),
@@ -58,7 +45,7 @@ const connectAuthorizedStore = change({
     await useUp(work, params.id);
     const { id } = await connectStore(work, secrets, store);
     const row = await getIntegrationWithHealth(work.db, work.brandId, id, work.now);
-    return { data: integrationOf(row, work.now, config) };
+    return integrationOf(row, work.now, config);
   },
 });
 

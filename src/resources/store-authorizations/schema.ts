@@ -6,8 +6,6 @@ import { StoreUrl } from '../integrations/schema.ts';
 
 const authorizationId = idField('sau', 'Id of the link.');
 
-export const AuthorizationParams = z.object({ id: authorizationId.max(100) });
-
 export const StoreAuthorize = z.object({
   url: StoreUrl.describe('Address of the WooCommerce store, such as https://shop.example.'),
   return_url: WebAddress.describe(

@@ -1,6 +1,5 @@
 import { act, list } from '../../operation/kit.ts';
 import { getIntegration } from '../integrations/queries.ts';
-import { IntegrationParams } from '../integrations/schema.ts';
 import { retryDelivery } from './actions.ts';
 import { storeDeliveries } from './queries.ts';
 import { DeliveryParams, StoreDelivery, StoreDeliveryFilter, storeDeliveryOf } from './schema.ts';
@@ -15,7 +14,6 @@ const listStoreDeliveries = list({
   description:
     'What the store sent in the last 30 days, newest first, and what became of it. `state=failed` lists what could not be read, with the reason.',
   forAgents: false,
-  params: IntegrationParams,
   item: StoreDelivery,
   query: StoreDeliveryFilter,
   errors: ['NOT_FOUND'],

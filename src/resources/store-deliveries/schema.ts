@@ -3,7 +3,7 @@ import { idField } from '../../values/fields.ts';
 import { ListQuery, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
-import { IntegrationParams } from '../integrations/schema.ts';
+import { integrationId } from '../integrations/schema.ts';
 import type { StoreDeliveryRow } from './queries.ts';
 
 const state = z
@@ -34,7 +34,10 @@ export type Reason = z.output<typeof Reason>;
 const Notes = z.array(z.string());
 
 const id = idField('sdl', 'Id of the delivery.');
-export const DeliveryParams = IntegrationParams.extend({ delivery: idField('sdl', 'Delivery to try again.').max(100) });
+export const DeliveryParams = z.object({
+  id: integrationId.max(100),
+  delivery: idField('sdl', 'Delivery to try again.').max(100),
+});
 
 export const StoreDelivery = z
   .object({

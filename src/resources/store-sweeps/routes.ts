@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { Boundary, startOf } from '../../figures/schema.ts';
 import { act } from '../../operation/kit.ts';
 import { timestamp } from '../../values/page.ts';
-import { IntegrationParams } from '../integrations/schema.ts';
 import { readAgain } from './actions.ts';
 import { READ_AGAIN } from './policy.ts';
 
@@ -39,7 +38,6 @@ export const sweepOperations = [
     // A reconciliation offers it to people.
     forAgents: false,
     hints: { idempotent: true },
-    params: IntegrationParams,
     body: ReadAgain,
     errors: ['NOT_FOUND', 'CONFLICT'],
     apply: async (work, { params: { id }, body }) => ({

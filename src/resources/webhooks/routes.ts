@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { act, list, read } from '../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../operation/operation.ts';
+import { act, get, list, patch, write } from '../../operation/kit.ts';
+import { change, nothing } from '../../operation/operation.ts';
 import { assertPublic, createSubscription, deleteSubscription, patchSubscription, rotateSecret } from './actions.ts';
 import { getListed, webhooks } from './queries.ts';
 import {
@@ -18,7 +18,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Webhooks';
-const byId = z.object({ id: z.string().max(100).describe('Webhook id.') });
 
 const listWebhooks = list({
   id: 'list_webhooks',
@@ -31,18 +30,14 @@ const listWebhooks = list({
   itemOf: (row) => webhookOf(row),
 });
 
-const getWebhook = read({
+const getWebhook = get({
   id: 'get_webhook',
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'One webhook',
   description: 'The same fields as in the list.',
-  params: byId,
-  response: z.object({ data: Webhook }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: webhookOf(await getListed(postgres.db, caller.brandId, params.id)),
-  }),
+  item: Webhook,
+  find: async ({ postgres }, { caller, params }) => webhookOf(await getListed(postgres.db, caller.brandId, params.id)),
 });
 
 /** Shared by both interfaces. */
@@ -99,9 +94,8 @@ export const createOlderWebhook = change({
   },
 });
 
-const updateWebhook = change({
+const updateWebhook = patch({
   id: 'update_webhook',
-  method: 'PATCH',
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'Change a webhook',
@@ -113,21 +107,18 @@ const updateWebhook = change({
       'A new `url` also applies to pending deliveries, new `events` to events from now on. `active: false` cancels pending deliveries; list_events keeps the events.',
     example: { id: 'whk_…', active: false },
   },
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: WebhookPatch,
-  response: z.object({ data: Webhook }),
+  item: Webhook,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false, dataOut: true },
+  hints: { dataOut: true },
   lookUp: async ({ config }, { body }) => await assertPublic(body.url, config.outboundAllow),
   apply: async (work, { params, body }) => {
     const { id } = await patchSubscription(work, params.id, body);
-    return { data: webhookOf(await getListed(work.db, work.brandId, id)) };
+    return webhookOf(await getListed(work.db, work.brandId, id));
   },
 });
 
-const deleteWebhook = change({
+const deleteWebhook = write({
   id: 'delete_webhook',
   method: 'DELETE',
   path: '/v1/webhooks/{id}',
@@ -135,14 +126,9 @@ const deleteWebhook = change({
   summary: 'Delete a webhook',
   description: 'Cancels pending deliveries. The response is not wrapped in `data`.',
   forAgents: { description: 'Cancels pending deliveries.' },
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
   response: WebhookDeleted,
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
+  hints: { idempotent: true, destructive: true },
   apply: async (work, { params }) => {
     await deleteSubscription(work, params.id);
     return { deleted: true as const, id: params.id };
@@ -162,12 +148,11 @@ const rotateWebhookSecret = act({
       'During the overlap deliveries are signed with both secrets, after it with the new one only. `finish` ends an overlap at once.',
     example: { id: 'whk_…' },
   },
-  params: byId,
   body: WebhookRotate,
   item: WebhookRotated,
   sealsAnswer: true,
   errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: false, destructive: true },
+  hints: { destructive: true },
   lookUp: async ({ secrets }) => secrets,
   apply: async (work, { params, body }, secrets) => await rotateSecret(work, secrets, params.id, body),
 });

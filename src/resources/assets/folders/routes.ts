@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { create, list, patch } from '../../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../../operation/operation.ts';
+import { create, list, patch, remove } from '../../../operation/kit.ts';
 import { idField } from '../../../values/fields.ts';
 import { toWire } from '../../../values/wire.ts';
 import { createFolder, patchFolder, removeFolder } from './actions.ts';
@@ -8,7 +7,6 @@ import { folders } from './queries.ts';
 import { Folder, FolderCreate, FolderFilter, FolderPatch } from './schema.ts';
 
 const tag = 'Assets';
-const byId = z.object({ id: idField('fld', 'Folder id.').max(100) });
 
 const listFolders = list({
   id: 'list_asset_folders',
@@ -42,37 +40,27 @@ const updateFolderOperation = patch({
   summary: 'Rename or move a folder',
   description: 'Set changes, omit keeps; `parent_id: null` moves it to the root.',
   forAgents: { description: '`parent_id: null` moves it to the root.', example: { id: 'fld_…', name: 'Autumn' } },
-  params: byId,
   body: FolderPatch,
   item: Folder,
   errors: ['NOT_FOUND', 'CONFLICT'],
   apply: async (work, { params, body }) => Folder.parse(toWire(await patchFolder(work, params.id, body))),
 });
 
-const deleteFolderOperation = change({
+const deleteFolderOperation = remove({
   id: 'delete_asset_folder',
-  method: 'DELETE',
   path: '/v1/assets/folders/{id}',
   tag,
   summary: 'Delete an empty folder',
   description: 'A folder that contains assets or folders is 409.',
   forAgents: { description: 'A folder with files or folders in it is refused.' },
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
-  body: nothing,
-  response: z.object({
-    data: z.object({
-      id: idField('fld', 'Id of the deleted folder.'),
-      deleted: z.literal(true).describe('Always true: the folder is deleted.'),
-    }),
+  item: z.object({
+    id: idField('fld', 'Id of the deleted folder.'),
+    deleted: z.literal(true).describe('Always true: the folder is deleted.'),
   }),
   errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { readOnly: false, idempotent: true, destructive: true },
-  lookUp: noLookUp,
   apply: async (work, { params }) => {
     await removeFolder(work, params.id);
-    return { data: { id: params.id, deleted: true as const } };
+    return { id: params.id, deleted: true as const };
   },
 });
 

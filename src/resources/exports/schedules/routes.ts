@@ -1,6 +1,4 @@
-import { z } from 'zod';
-import { list } from '../../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../../operation/operation.ts';
+import { list, remove } from '../../../operation/kit.ts';
 import { notFound } from '../../../values/errors.ts';
 import { scheduleOf } from './actions.ts';
 import { deleteSchedule, schedules } from './queries.ts';
@@ -8,7 +6,6 @@ import { ExportSchedule } from './schema.ts';
 
 const tag = 'Jobs';
 const forAgents = false;
-const byId = z.object({ id: z.string().max(100).describe('Schedule id of an export.') });
 
 export const scheduleOperations = [
   list({
@@ -18,23 +15,19 @@ export const scheduleOperations = [
     rows: schedules,
     itemOf: (row) => scheduleOf(row),
   }),
-  change({
-    ...{ id: 'delete_export_schedule', method: 'DELETE', path: '/v1/exports/schedules/{id}', tag },
+  remove({
+    ...{ id: 'delete_export_schedule', path: '/v1/exports/schedules/{id}', tag },
     summary: 'End a scheduled export',
     description: 'Its keys are forgotten. What it delivered stays in your bucket; an export that is under way fails.',
     forAgents,
-    callers: ['brand'],
-    ...{ params: byId, query: nothing, body: nothing },
-    response: z.object({ data: ExportSchedule }),
+    item: ExportSchedule,
     errors: ['NOT_FOUND'],
-    hints: { readOnly: false, idempotent: true, destructive: true },
-    lookUp: noLookUp,
     apply: async ({ db, now, brandId, audit }, { params: { id } }) => {
       const row = await deleteSchedule(db, brandId, id, now);
       if (!row) throw notFound('export schedule');
       const { credentials: _credentials, ...shown } = row;
       audit({ resourceId: id, old: { ...shown, deletedAt: null }, new: null });
-      return { data: scheduleOf(row) };
+      return scheduleOf(row);
     },
   }),
 ] as const;

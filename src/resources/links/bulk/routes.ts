@@ -20,7 +20,7 @@ const bulkCreateAffiliateCodes = act({
   body: BulkCreate,
   item: BulkCreated,
   errors: ['INVALID_SELECTION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { idempotent: true },
   weighs: { rate: 'commissionRatePpm' },
   lookUp: async ({ config }) => config.linksUrl,
   apply: async (work, { body }, linksUrl) => await createCodes(work, body, linksUrl),

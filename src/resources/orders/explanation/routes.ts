@@ -1,9 +1,8 @@
-import { z } from 'zod';
-import { read } from '../../../operation/kit.ts';
+import { get } from '../../../operation/kit.ts';
 import { ExplainQuery, Explanation } from '../schema.ts';
 import { explainOrder, getMeant } from './actions.ts';
 
-const explainAttribution = read({
+const explainAttribution = get({
   id: 'explain_attribution',
   path: '/v1/affiliates/explain',
   tag: 'Affiliates',
@@ -17,11 +16,10 @@ const explainAttribution = read({
     example: { order_id: '1001' },
   },
   query: ExplainQuery,
-  response: z.object({ data: Explanation }),
+  item: Explanation,
   errors: ['NOT_FOUND'],
-  handler: async ({ postgres, clock }, { caller, query }) => ({
-    data: await explainOrder(postgres.db, await getMeant(postgres.db, caller.brandId, query), clock.now()),
-  }),
+  find: async ({ postgres, clock }, { caller, query }) =>
+    await explainOrder(postgres.db, await getMeant(postgres.db, caller.brandId, query), clock.now()),
 });
 
 export const explanationOperations = [explainAttribution] as const;

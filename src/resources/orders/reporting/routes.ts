@@ -2,7 +2,7 @@ import { act } from '../../../operation/kit.ts';
 import { explainOrder } from '../explanation/actions.ts';
 import { orders } from '../queries.ts';
 import { orderOf } from '../routes.ts';
-import { Explanation, Order, OrderParams } from '../schema.ts';
+import { Explanation, Order } from '../schema.ts';
 import { recordReported, recordReportedRefund } from './actions.ts';
 import { Recorded, ReportedOrder, ReportedOrders, ReportedRefund } from './schema.ts';
 
@@ -56,7 +56,6 @@ const reportRefund = act({
     'refunds itself.',
   forAgents: false,
   hints: { idempotent: true },
-  params: OrderParams,
   body: ReportedRefund,
   item: Explanation,
   errors: ['NOT_FOUND', 'CONFLICT'],

@@ -4,7 +4,7 @@ import { Decimal } from '../../../stores/money.ts';
 import { StoreTime } from '../../../stores/provider.ts';
 import { Currency } from '../../../values/money.ts';
 import { besideOthers } from '../../../values/problems.ts';
-import { OrderParams } from '../schema.ts';
+import { orderId } from '../schema.ts';
 
 const isPlain = (text: string) => !/\p{Cc}/u.test(text);
 const idAtShop = z.string().min(1).max(200).refine(isPlain, 'must not have control characters');
@@ -88,7 +88,7 @@ export const Recorded = z
     orders: z
       .array(
         z.object({
-          id: OrderParams.shape.id,
+          id: orderId.max(100),
           source: ReportedFields.shape.source,
           order_id: z.string().describe('Id of the order in its shop.').meta({ example: '1001' }),
           attributed: z.boolean().describe('Whether a code or link has earned it.').meta({ example: true }),

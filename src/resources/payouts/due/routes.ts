@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../../operation/context.ts';
 import type { Cells } from '../../../operation/csv.ts';
-import { create, read } from '../../../operation/kit.ts';
+import { create, get, read } from '../../../operation/kit.ts';
 import { validationError } from '../../../values/errors.ts';
 import { idField } from '../../../values/fields.ts';
 import { amountProblem, decimalsOf, fromMinor, toMinor } from '../../../values/money.ts';
@@ -9,7 +9,7 @@ import { pageThrough } from '../../../values/page.ts';
 import { getRecord } from '../../roster/queries.ts';
 import { statementLines } from '../policy.ts';
 import { getPayout, listAllocated, listFunds } from '../queries.ts';
-import { PayoutParams, payoutOf, WEIGHED_PAYOUT } from '../schema.ts';
+import { payoutOf, WEIGHED_PAYOUT } from '../schema.ts';
 import { payBatch } from './actions.ts';
 import { balanceOf, isDue, previewOf, previewRow, totalDueOf } from './policy.ts';
 import { listApproved, listStandings, listStatementLines, type Standing } from './queries.ts';
@@ -25,7 +25,6 @@ import {
 } from './schema.ts';
 
 const tag = 'Payouts';
-const reading = { readOnly: true, idempotent: true, destructive: false };
 const RosterParams = z.object({ id: idField('rst', 'Roster id of the creator, as `list_roster` gives it.').max(100) });
 const PAGE_LIVES_MS = 30 * 24 * 60 * 60 * 1_000;
 
@@ -111,7 +110,6 @@ const previewPayouts = read({
   },
   query: PreviewFilter,
   response: PreviewList,
-  hints: reading,
   handler: async (context, { caller, query }) => {
     const rows = await previewsOf(context, caller.brandId, query);
     return { ...pageThrough(rows, query), summary: { by_currency: totalsOf(rows) } };
@@ -142,7 +140,7 @@ const payPayoutBatch = create({
   },
   body: PayoutBatch,
   item: PayoutBatchMade,
-  hints: { readOnly: false, idempotent: true, destructive: false, moneyOut: true },
+  hints: { idempotent: true, moneyOut: true },
   weighs: WEIGHED_PAYOUT,
   apply: async (work, { body }) => await payBatch(work, body),
 });
@@ -174,10 +172,8 @@ const getPayoutStatement = read({
     description:
       'One line for each commission that it paid, one for what was withheld for refunds, and one for what is left over. The lines add up to the amount.',
   },
-  params: PayoutParams,
   response: z.object({ data: PayoutStatement }),
   errors: ['NOT_FOUND'],
-  hints: reading,
   handler: async (context, { caller, params }) => ({ data: await statementOf(context, caller.brandId, params.id) }),
   csv: {
     item: StatementLine,
@@ -185,26 +181,22 @@ const getPayoutStatement = read({
   },
 });
 
-const getCreatorBalance = read({
+const getCreatorBalance = get({
   id: 'get_creator_balance',
   path: '/v1/roster/{id}/balance',
   tag,
   summary: "Get a creator's balance",
   description: 'What the creator is owed, by currency: pending, held, approved, owed back, left over, and payable now.',
   params: RosterParams,
-  response: z.object({ data: CreatorBalance }),
-  errors: ['NOT_FOUND'],
-  hints: reading,
-  handler: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
+  item: CreatorBalance,
+  find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
     const { creatorId, creatorEmail, creatorName } = await getRecord(db, brandId, params.id);
     const now = clock.now();
     const standings = await listStandings(db, brandId, { creatorIds: [creatorId] }, now);
     return {
-      data: {
-        ...{ creator_id: creatorId, creator_email: creatorEmail, creator_name: creatorName },
-        as_of: now.toISOString(),
-        by_currency: standings.map(balanceOf),
-      },
+      ...{ creator_id: creatorId, creator_email: creatorEmail, creator_name: creatorName },
+      as_of: now.toISOString(),
+      by_currency: standings.map(balanceOf),
     };
   },
 });

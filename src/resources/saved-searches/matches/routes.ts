@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { personOf } from '../../../access/keys/rules.ts';
 import { filterOf } from '../../../directory/forced.ts';
 import { findUsernames } from '../../../directory/pks.ts';
-import { read } from '../../../operation/kit.ts';
-import { change, noLookUp, nothing } from '../../../operation/operation.ts';
+import { act, read } from '../../../operation/kit.ts';
 import { notFound } from '../../../values/errors.ts';
 import { viewerOf } from '../actions.ts';
 import { findSavedSearch } from '../queries.ts';
@@ -27,7 +26,6 @@ const listSavedSearchMatches = read({
     omits: ['limit'],
   },
   directory: true,
-  params: byId,
   query: MatchFilter,
   response: SavedSearchMatches,
   errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED'],
@@ -48,26 +46,22 @@ const listSavedSearchMatches = read({
   },
 });
 
-const markSavedSearchSeen = change({
+const markSavedSearchSeen = act({
   id: 'mark_saved_search_seen',
-  method: 'POST',
   path: '/v1/saved-searches/{id}/seen',
   tag,
   summary: 'Mark matches as seen',
   description: 'Up to a position; `unseen` counts only later ones from then on.',
   callers: ['session'],
   forViewers: true,
-  params: byId,
-  query: nothing,
   body: SavedSearchSeen,
-  response: z.object({ data: z.object({ id: byId.shape.id }) }),
+  item: z.object({ id: byId.shape.id }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
-  lookUp: noLookUp,
+  hints: { idempotent: true },
   apply: async ({ db }, { caller, params: { id }, body: { after } }) => {
     if (!(await findSavedSearch(db, viewerOf(caller), id))) throw notFound('saved search');
     await putLook(db, id, personOf(caller).id, Number(after));
-    return { data: { id } };
+    return { id };
   },
 });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { change, noLookUp, nothing } from '../../../operation/operation.ts';
+import { write } from '../../../operation/kit.ts';
 import { notFound, validationError } from '../../../values/errors.ts';
 import { randomBase62 } from '../../../values/ids.ts';
 import { WebAddress } from '../../../values/web-address.ts';
@@ -38,7 +38,7 @@ const ShareCreate = z
   })
   .meta({ id: 'ShipmentShareCreate' });
 
-const shareShipments = change({
+const shareShipments = write({
   id: 'share_shipments',
   method: 'POST',
   path: '/api/brand/shipments/share',
@@ -48,9 +48,6 @@ const shareShipments = change({
     'The page shows their current state, by name or handle, without e-mail addresses and streets, until it is revoked. ' +
     'Anyone with the URL can read it.',
   forAgents: false,
-  callers: ['brand'],
-  params: nothing,
-  query: nothing,
   body: ShareCreate,
   response: z
     .object({
@@ -62,7 +59,6 @@ const shareShipments = change({
     })
     .meta({ id: 'ShipmentShare' }),
   status: 201,
-  hints: { readOnly: false, idempotent: false, destructive: false },
   lookUp: async ({ config }) => config.linksUrl,
   apply: async (work, { body }, linksUrl) => {
     const { db, brandId, now } = work;
@@ -77,7 +73,7 @@ const shareShipments = change({
   },
 });
 
-const revokeShipmentShare = change({
+const revokeShipmentShare = write({
   id: 'revoke_shipment_share',
   method: 'DELETE',
   path: '/api/brand/shipments/share/{shareId}',
@@ -85,16 +81,12 @@ const revokeShipmentShare = change({
   summary: 'Revoke a public page of parcels',
   description: 'The page then answers 404.',
   forAgents: false,
-  callers: ['brand'],
   params: z.object({ shareId: shareId.max(100) }),
-  query: nothing,
-  body: nothing,
   response: z
     .object({ deleted: z.literal(true).describe('Always true: the page is revoked.'), shareId })
     .meta({ id: 'ShipmentShareRevoked' }),
   errors: ['NOT_FOUND'],
-  hints: { readOnly: false, idempotent: false, destructive: true },
-  lookUp: noLookUp,
+  hints: { destructive: true },
   apply: async ({ db, brandId, now, audit }, { params }) => {
     if (!(await revokeShare(db, brandId, params.shareId, now))) throw notFound('shared page');
     audit({ resourceId: brandId, old: { shared: 'shipments' }, new: null });

@@ -12,7 +12,6 @@ const status = z
     'Status of the question. `open`: awaiting your answer. `answered`: the creator got your answer. `closed`: settled, with or without an answer.',
   );
 const disputeId = idField('dsp', 'Id of the question.');
-export const DisputeParams = z.object({ id: disputeId.max(100) });
 const MAX_TEXT = 5_000;
 
 export const Dispute = z

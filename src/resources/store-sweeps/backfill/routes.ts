@@ -1,6 +1,5 @@
 import { act, get } from '../../../operation/kit.ts';
 import { notFound } from '../../../values/errors.ts';
-import { IntegrationParams } from '../../integrations/schema.ts';
 import { startBackfill } from './actions.ts';
 import { findBackfill } from './queries.ts';
 import { Backfill, backfillOf } from './schema.ts';
@@ -21,7 +20,6 @@ export const backfillOperations = [
       '`read_all_orders`. Repeating it continues, or begins again once it is done; no order is recorded twice.',
     forAgents,
     hints: { idempotent: true },
-    params: IntegrationParams,
     errors: ['NOT_FOUND', 'CONFLICT'],
     apply: async (work, { params }) => backfillOf(await startBackfill(work, params.id)),
   }),
@@ -29,7 +27,6 @@ export const backfillOperations = [
     ...one,
     ...{ id: 'get_store_backfill', summary: 'How far reading in is', description: 'Of the last time it was started.' },
     forAgents,
-    params: IntegrationParams,
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);
       if (!row) throw notFound('backfill');

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { create, read } from '../../../operation/kit.ts';
+import { act, create, get, read } from '../../../operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../operation/list.ts';
-import { change, nothing } from '../../../operation/operation.ts';
 import { getListed } from '../queries.ts';
 import { CatalogueEntry, catalogue } from '../schema.ts';
 import { recoverMissed, resendDelivery, sendTest } from './actions.ts';
@@ -19,18 +18,16 @@ import {
 } from './schema.ts';
 
 const tag = 'Webhooks';
-const byId = z.object({ id: z.string().max(100).describe('Webhook id.') });
-const byDeliveryId = z.object({ id: z.string().max(100).describe('Delivery id.') });
 
-const listWebhookEvents = read({
+const listWebhookEvents = get({
   id: 'list_webhook_events',
   path: '/v1/webhooks/events',
   tag,
   summary: 'Events that webhooks can subscribe to',
   description: 'Says when each event is sent, with the JSON Schema of its `data` and an example.',
   forAgents: { description: 'Says when each event is sent, with its shape and an example.' },
-  response: z.object({ data: z.array(CatalogueEntry) }),
-  handler: async () => ({ data: catalogue() }),
+  item: z.array(CatalogueEntry),
+  find: async () => catalogue(),
 });
 
 const listWebhookDeliveries = read({
@@ -39,7 +36,6 @@ const listWebhookDeliveries = read({
   tag,
   summary: 'Deliveries of a webhook',
   description: 'Deliveries of the last 30 days, newest first.',
-  params: byId,
   query: DeliveryFilter,
   response: DeliveryList,
   errors: ['NOT_FOUND'],
@@ -54,18 +50,16 @@ const listWebhookDeliveries = read({
   ),
 });
 
-const getWebhookDelivery = read({
+const getWebhookDelivery = get({
   id: 'get_webhook_delivery',
   path: '/v1/webhooks/deliveries/{id}',
   tag,
   summary: 'One delivery',
   description: 'Includes the request body and every attempt.',
-  params: byDeliveryId,
-  response: z.object({ data: WebhookDeliveryDetail }),
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => {
+  item: WebhookDeliveryDetail,
+  find: async ({ postgres }, { caller, params }) => {
     const row = await getDelivery(postgres.db, caller.brandId, params.id);
-    return { data: detailOf(row, await listAttempts(postgres.db, row.id)) };
+    return detailOf(row, await listAttempts(postgres.db, row.id));
   },
 });
 
@@ -76,7 +70,6 @@ const resendWebhookDelivery = create({
   summary: 'Send an event again',
   description:
     'Creates a delivery with the same event id and body, to the current URL, signed with the current secret.',
-  params: byDeliveryId,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
   apply: async (work, { params }) => deliveryOf(await resendDelivery(work, params.id)),
@@ -90,7 +83,6 @@ const testWebhook = create({
   description:
     'Signed like any delivery, with `X-Service-Test: true` and an event id that starts with `evt_test_`. At most 10 a minute.',
   forAgents: { description: 'Signed like any delivery and marked as a test. At most 10 a minute.' },
-  params: byId,
   body: WebhookTest,
   item: WebhookDelivery,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
@@ -99,9 +91,8 @@ const testWebhook = create({
     deliveryOf(await sendTest(work, olderItem, { id, event })),
 });
 
-const recoverWebhook = change({
+const recoverWebhook = act({
   id: 'recover_webhook',
-  method: 'POST',
   path: '/v1/webhooks/{id}/recover',
   tag,
   summary: 'Recover missed events',
@@ -110,18 +101,15 @@ const recoverWebhook = change({
     description: 'Sends each matching event of the time range that has no delivered or pending delivery.',
     example: { id: 'whk_…', since: '2026-03-02T09:30:00Z' },
   },
-  callers: ['brand'],
-  params: byId,
-  query: nothing,
   body: WebhookRecover,
-  response: z.object({ data: Recovered }),
+  item: Recovered,
   errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { readOnly: false, idempotent: true, destructive: false },
+  hints: { idempotent: true },
   lookUp: async ({ olderItem }) => olderItem,
   apply: async (work, { params: { id }, body }, olderItem) => {
     const since = new Date(body.since);
     const until = body.until === undefined ? work.now : new Date(body.until);
-    return { data: { queued: await recoverMissed(work, olderItem, { id, since, until }) } };
+    return { queued: await recoverMissed(work, olderItem, { id, since, until }) };
   },
 });
 
