@@ -233,59 +233,66 @@ const searchCreators = searchBy('places', CreatorSearchQuery);
 /** Search on the older interface: city and state match as substrings, gender exactly. */
 export const searchCreatorsPlainly = searchBy('plain', PlainSearchQuery);
 
-const getDirectoryCreator = read({
-  id: 'get_directory_creator',
-  path: '/v1/creators/{pk}',
-  tag: 'Directory',
-  summary: 'One creator in the directory',
-  description:
-    'The fields of search plus `following_count`, `media_count`, `gender` and `age`; `meta` says how fresh they are. Free by default.',
-  forAgents: {
-    description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`.',
-    // The first creator of the sample directory.
-    example: { pk: 2_566_083 },
-  },
-  callers: ['brand', 'data'],
-  directory: true,
-  params: z.object({ pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.') }),
-  response: z.object({ data: DirectoryCreatorDetail, meta: CreatorFreshness }),
-  errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
-  price: (context) => context.config.creatorLookupCredits,
-  handler: async (context, { caller, params, setHeader }) => {
-    const snapshot = await context.directory.snapshot();
-    setHeader('x-directory-version', snapshot.index);
-    const found = await findCreator(context.directory, snapshot, params.pk, await filterOf(context.directory, caller));
-    if (!found) throw notFound('creator in the directory');
-    return found;
-  },
-});
-
-const lookUpCreators = operation({
-  id: 'look_up_creators',
-  method: 'POST',
-  path: '/v1/creators/lookup',
-  tag: 'Directory',
-  summary: 'Look up many creators',
-  description:
-    `Up to ${BRAND_AT_MOST} keys, usernames and e-mail addresses together. The answer keeps the order of the request, and ` +
-    '`meta.not_found` names what the directory lacks. With a data key, use `pks`, `usernames` and `emails` of search.',
-  // search_creators does the same.
-  forAgents: false,
-  callers: ['brand'],
-  directory: true,
-  params: nothing,
-  query: nothing,
-  body: CreatorLookUp,
-  response: CreatorLookUpAnswer,
-  errors: ['SUBSCRIPTION_REQUIRED'],
-  hints: { readOnly: true, idempotent: true, destructive: false },
-  handler: async ({ directory }, { body, setHeader }) => {
-    const snapshot = await directory.snapshot();
-    if (body.emails.length > 0) await directory.assertServes(snapshot, 'emails');
-    setHeader('x-directory-version', snapshot.index);
-    const { cards, notFound } = await lookUp(directory, snapshot, body, { size: BRAND_AT_MOST });
-    return new RawJson(Buffer.from(`{"data":[${cards}],"meta":${withMore('{}', { not_found: notFound })}}`, 'latin1'));
-  },
-});
-
-export const directoryOperations = [searchCreators, lookUpCreators, getDirectoryCreator] as const;
+export const directoryOperations = [
+  searchCreators,
+  operation({
+    id: 'look_up_creators',
+    method: 'POST',
+    path: '/v1/creators/lookup',
+    tag: 'Directory',
+    summary: 'Look up many creators',
+    description:
+      `Up to ${BRAND_AT_MOST} keys, usernames and e-mail addresses together. The answer keeps the order of the request, and ` +
+      '`meta.not_found` names what the directory lacks. With a data key, use `pks`, `usernames` and `emails` of search.',
+    // search_creators does the same.
+    forAgents: false,
+    callers: ['brand'],
+    directory: true,
+    params: nothing,
+    query: nothing,
+    body: CreatorLookUp,
+    response: CreatorLookUpAnswer,
+    errors: ['SUBSCRIPTION_REQUIRED'],
+    hints: { readOnly: true, idempotent: true, destructive: false },
+    handler: async ({ directory }, { body, setHeader }) => {
+      const snapshot = await directory.snapshot();
+      if (body.emails.length > 0) await directory.assertServes(snapshot, 'emails');
+      setHeader('x-directory-version', snapshot.index);
+      const { cards, notFound } = await lookUp(directory, snapshot, body, { size: BRAND_AT_MOST });
+      return new RawJson(
+        Buffer.from(`{"data":[${cards}],"meta":${withMore('{}', { not_found: notFound })}}`, 'latin1'),
+      );
+    },
+  }),
+  read({
+    id: 'get_directory_creator',
+    path: '/v1/creators/{pk}',
+    tag: 'Directory',
+    summary: 'One creator in the directory',
+    description:
+      'The fields of search plus `following_count`, `media_count`, `gender` and `age`; `meta` says how fresh they are. Free by default.',
+    forAgents: {
+      description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`.',
+      // The first creator of the sample directory.
+      example: { pk: 2_566_083 },
+    },
+    callers: ['brand', 'data'],
+    directory: true,
+    params: z.object({ pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.') }),
+    response: z.object({ data: DirectoryCreatorDetail, meta: CreatorFreshness }),
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
+    price: (context) => context.config.creatorLookupCredits,
+    handler: async (context, { caller, params, setHeader }) => {
+      const snapshot = await context.directory.snapshot();
+      setHeader('x-directory-version', snapshot.index);
+      const found = await findCreator(
+        context.directory,
+        snapshot,
+        params.pk,
+        await filterOf(context.directory, caller),
+      );
+      if (!found) throw notFound('creator in the directory');
+      return found;
+    },
+  }),
+] as const;

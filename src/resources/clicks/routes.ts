@@ -34,19 +34,19 @@ async function pageOfClicks(
   return { data: page.map(clickOf), has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
 }
 
-const listAllClicks = read({
-  id: 'list_clicks',
-  path: '/v1/clicks',
-  tag: 'Clicks',
-  summary: 'List clicks',
-  description:
-    'Clicks on the brand’s short links in the last 90 days, counted or not, newest first. Send `next_after` as `after` ' +
-    `for older ones. ${FRESHNESS}`,
-  // Agents have breakdowns.
-  forAgents: false,
-  query: ClickFilter,
-  response: Clicks,
-  handler: (context, call) => fresh(context, call, () => pageOfClicks(context, call.caller.brandId, call.query)),
-});
-
-export const clickOperations = [listAllClicks] as const;
+export const clickOperations = [
+  read({
+    id: 'list_clicks',
+    path: '/v1/clicks',
+    tag: 'Clicks',
+    summary: 'List clicks',
+    description:
+      'Clicks on the brand’s short links in the last 90 days, counted or not, newest first. Send `next_after` as `after` ' +
+      `for older ones. ${FRESHNESS}`,
+    // Agents have breakdowns.
+    forAgents: false,
+    query: ClickFilter,
+    response: Clicks,
+    handler: (context, call) => fresh(context, call, () => pageOfClicks(context, call.caller.brandId, call.query)),
+  }),
+] as const;

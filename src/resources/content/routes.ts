@@ -43,82 +43,74 @@ const listContent = read({
   },
 });
 
-const getContentById = get({
-  id: 'get_content',
-  path: '/v1/content/{id}',
-  tag,
-  summary: 'One tracked post',
-  description: 'Includes the metrics of each day.',
-  params: byId,
-  item: ContentDetail,
-  find: async ({ postgres, clock }, { caller, params }) => {
-    const row = await getContent(postgres.db, caller.brandId, params.id);
-    return { ...contentOf(row, clock.now()), metrics_history: await listMetrics(postgres.db, row.id) };
-  },
-});
-
-const trackContentOperation = create({
-  id: 'track_content',
-  path: '/v1/content',
-  tag,
-  summary: 'Track the metrics of a post',
-  description:
-    'A post is tracked once, however its address is written. If a provider is configured, its metrics are read soon, ' +
-    'then daily for 30 days and weekly for 90.',
-  forAgents: {
-    description: 'If a provider is configured, its metrics are read soon, then daily for 30 days and weekly for 90.',
-  },
-  body: ContentCreate,
-  item: Content,
-  errors: ['CONFLICT'],
-  lookUp: async ({ config }, { body }) => await resolvePost(config, body.url),
-  apply: async (work, { body }, post) => startingWith(await trackContent(work, { ...body, post }), work.now),
-});
-
-const refreshContentOperation = act({
-  id: 'refresh_content',
-  path: '/v1/content/{id}/refresh',
-  tag,
-  summary: 'Refresh the metrics of a post now',
-  description:
-    'The new metrics arrive a moment later, with the event content.refreshed. Within an hour of the last request nothing ' +
-    'changes: `status` is `tracking` and `next_refresh_available` says when to try again.',
-  forAgents: {
-    description:
-      'The new metrics arrive a moment later. At most once an hour: `next_refresh_available` says when to try again.',
-  },
-  params: byId,
-  item: ContentRefresh,
-  errors: ['NOT_FOUND'],
-  hints: { idempotent: true },
-  apply: async (work, { params }) => {
-    const row = await requestRefresh(work, params.id);
-    const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, work.now);
-    return toWire({ ...row, nextRefreshAvailable });
-  },
-});
-
-const deleteContentOperation = write({
-  id: 'delete_content',
-  method: 'DELETE',
-  path: '/v1/content/{id}',
-  tag,
-  summary: 'Stop tracking a post',
-  description: 'The same post may be tracked again, under a new id.',
-  params: byId,
-  response: ContentDeleted,
-  errors: ['NOT_FOUND'],
-  hints: { destructive: true },
-  apply: async (work, { params }) => {
-    await untrackContent(work, params.id);
-    return { deleted: true as const, id: params.id };
-  },
-});
-
 export const contentOperations = [
   listContent,
-  getContentById,
-  trackContentOperation,
-  refreshContentOperation,
-  deleteContentOperation,
+  get({
+    id: 'get_content',
+    path: '/v1/content/{id}',
+    tag,
+    summary: 'One tracked post',
+    description: 'Includes the metrics of each day.',
+    params: byId,
+    item: ContentDetail,
+    find: async ({ postgres, clock }, { caller, params }) => {
+      const row = await getContent(postgres.db, caller.brandId, params.id);
+      return { ...contentOf(row, clock.now()), metrics_history: await listMetrics(postgres.db, row.id) };
+    },
+  }),
+  create({
+    id: 'track_content',
+    path: '/v1/content',
+    tag,
+    summary: 'Track the metrics of a post',
+    description:
+      'A post is tracked once, however its address is written. If a provider is configured, its metrics are read soon, ' +
+      'then daily for 30 days and weekly for 90.',
+    forAgents: {
+      description: 'If a provider is configured, its metrics are read soon, then daily for 30 days and weekly for 90.',
+    },
+    body: ContentCreate,
+    item: Content,
+    errors: ['CONFLICT'],
+    lookUp: async ({ config }, { body }) => await resolvePost(config, body.url),
+    apply: async (work, { body }, post) => startingWith(await trackContent(work, { ...body, post }), work.now),
+  }),
+  act({
+    id: 'refresh_content',
+    path: '/v1/content/{id}/refresh',
+    tag,
+    summary: 'Refresh the metrics of a post now',
+    description:
+      'The new metrics arrive a moment later, with the event content.refreshed. Within an hour of the last request nothing ' +
+      'changes: `status` is `tracking` and `next_refresh_available` says when to try again.',
+    forAgents: {
+      description:
+        'The new metrics arrive a moment later. At most once an hour: `next_refresh_available` says when to try again.',
+    },
+    params: byId,
+    item: ContentRefresh,
+    errors: ['NOT_FOUND'],
+    hints: { idempotent: true },
+    apply: async (work, { params }) => {
+      const row = await requestRefresh(work, params.id);
+      const nextRefreshAvailable = refreshAvailableAt(row.refreshRequestedAt, work.now);
+      return toWire({ ...row, nextRefreshAvailable });
+    },
+  }),
+  write({
+    id: 'delete_content',
+    method: 'DELETE',
+    path: '/v1/content/{id}',
+    tag,
+    summary: 'Stop tracking a post',
+    description: 'The same post may be tracked again, under a new id.',
+    params: byId,
+    response: ContentDeleted,
+    errors: ['NOT_FOUND'],
+    hints: { destructive: true },
+    apply: async (work, { params }) => {
+      await untrackContent(work, params.id);
+      return { deleted: true as const, id: params.id };
+    },
+  }),
 ] as const;

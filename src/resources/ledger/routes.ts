@@ -37,38 +37,38 @@ async function* eachSettled(context: Context, brandId: string, query: LedgerFilt
   yield* eachAs(eachEntry(context.postgres.exports, brandId, await settled(context, brandId, query)), entryOf);
 }
 
-const listLedger = read({
-  id: 'list_affiliate_ledger',
-  path: '/v1/affiliates/ledger',
-  tag: 'Affiliates',
-  summary: 'List ledger entries, with balances at any time',
-  description:
-    'The ledger is append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`; those of one currency add up to zero. Repeat a request with the `as_of` of its answer to get the same balances again.',
-  forAgents: {
-    description: 'Append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`.',
-    example: { creator_email: 'ana@example.com' },
-  },
-  query: LedgerFilter,
-  response: LedgerList,
-  handler: async (context, { caller: { brandId }, query }) => {
-    const { db } = context.postgres;
-    const page = pageOf(query);
-    const where = await settled(context, brandId, query);
-    const [{ rows, total }, balances] = await Promise.all([
-      listEntries(db, brandId, where, page),
-      listBalances(db, brandId, where),
-    ]);
-    const asOf = new Date(where.until.getTime() - 1).toISOString();
-    const summary = {
-      as_of: asOf,
-      balances: balances.map(({ balanceMinor, ...row }) => ({ ...row, balance_minor: balanceMinor })),
-    };
-    return { data: rows.map(entryOf), pagination: paginationOf(page, total), summary };
-  },
-  csv: {
-    item: LedgerEntry,
-    rows: (context, { caller, query }) => eachSettled(context, caller.brandId, query),
-  },
-});
-
-export const ledgerOperations = [listLedger] as const;
+export const ledgerOperations = [
+  read({
+    id: 'list_affiliate_ledger',
+    path: '/v1/affiliates/ledger',
+    tag: 'Affiliates',
+    summary: 'List ledger entries, with balances at any time',
+    description:
+      'The ledger is append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`; those of one currency add up to zero. Repeat a request with the `as_of` of its answer to get the same balances again.',
+    forAgents: {
+      description: 'Append-only, double-entry and hash-chained. Balances are sums of all postings recorded by `as_of`.',
+      example: { creator_email: 'ana@example.com' },
+    },
+    query: LedgerFilter,
+    response: LedgerList,
+    handler: async (context, { caller: { brandId }, query }) => {
+      const { db } = context.postgres;
+      const page = pageOf(query);
+      const where = await settled(context, brandId, query);
+      const [{ rows, total }, balances] = await Promise.all([
+        listEntries(db, brandId, where, page),
+        listBalances(db, brandId, where),
+      ]);
+      const asOf = new Date(where.until.getTime() - 1).toISOString();
+      const summary = {
+        as_of: asOf,
+        balances: balances.map(({ balanceMinor, ...row }) => ({ ...row, balance_minor: balanceMinor })),
+      };
+      return { data: rows.map(entryOf), pagination: paginationOf(page, total), summary };
+    },
+    csv: {
+      item: LedgerEntry,
+      rows: (context, { caller, query }) => eachSettled(context, caller.brandId, query),
+    },
+  }),
+] as const;

@@ -77,164 +77,150 @@ const csvAs = (item: z.ZodObject) => ({
   },
 });
 
-const listAffiliates = read({
-  id: 'list_affiliates',
-  path: '/v1/affiliates',
-  tag,
-  summary: 'Codes and links with what they brought',
-  description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
-  forAgents: false,
-  query: LinkFilter,
-  response: AffiliateList,
-  handler: (context, call) =>
-    fresh(context, call, async () => {
-      const { caller, query } = call;
-      const [{ data, pagination }, summary] = await Promise.all([
-        pageOfLinks(context, caller.brandId, query),
-        totals(context, caller.brandId, query),
-      ]);
-      return { data, pagination, summary };
-    }),
-  csv: csvAs(Affiliate),
-});
-
-const listAffiliateLinks = read({
-  id: 'list_affiliate_links',
-  path: '/v1/affiliates/links',
-  tag,
-  summary: 'List codes and links',
-  description: `The same as \`/v1/affiliates\`, with the short URL, its destination, and whether it is active. Newest first. ${FRESHNESS}`,
-  forAgents: {
-    description: 'With the lifetime figures, short URL and destination of each, inactive ones too. Newest first.',
-    example: { creator_email: 'ana@example.com' },
-  },
-  query: LinkFilter,
-  response: LinkList,
-  handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
-  csv: csvAs(Link),
-});
-
-const getAffiliateLink = read({
-  id: 'get_affiliate_link',
-  path: '/v1/affiliates/links/{id}',
-  tag,
-  summary: 'Get a code or link',
-  description: `Includes its lifetime figures, also when it is inactive. ${FRESHNESS}`,
-  forAgents: { description: 'Includes its lifetime figures, also when it is inactive.' },
-  response: z.object({ data: Link }),
-  errors: ['NOT_FOUND'],
-  handler: (context, call) =>
-    fresh(context, call, async () => {
-      const { caller, params } = call;
-      const row = await getLink(context.postgres.db, caller.brandId, params.id);
-      const figures = await lifetimeOf(context.clickhouse, caller.brandId, [row]);
-      return { data: linkOf(context.config.linksUrl, row, figures.get(row.id)) };
-    }),
-});
-
-const createAffiliateLink = create({
-  id: 'create_affiliate_link',
-  path: '/v1/affiliates/links',
-  tag,
-  summary: 'Assign a code or link to a creator',
-  description:
-    'Creates no discount at the store. With `integration_id` the coupon is verified at the store; without it nothing is ' +
-    'verified. For a link whose `value` is an https address, a name is generated.',
-  forAgents: {
-    description:
-      'Creates no discount at the store; with `integration_id` it checks that the coupon exists there. For a link whose `value` is an https address, a name is generated.',
-    example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
-    omits: ['currency', 'creator_name', 'platform'],
-  },
-  body: LinkCreate,
-  item: Link,
-  errors: ['DUPLICATE_CODE', 'CONFLICT'],
-  weighs: { rate: 'commissionRatePpm' },
-  lookUp: async (context, { caller, body }) => ({
-    linksUrl: context.config.linksUrl,
-    store: await askStore(context, caller.brandId, body),
-  }),
-  apply: async (work, { body }, { linksUrl, store }) => {
-    const { id } = await createLink(work, body, linksUrl, store);
-    return linkOf(linksUrl, await getLink(work.db, work.brandId, id));
-  },
-});
-
-const updateAffiliateLink = patch({
-  id: 'update_affiliate_link',
-  path: '/v1/affiliates/links/{id}',
-  tag,
-  summary: 'Change a code or link',
-  description:
-    'A given field changes, an omitted one stays, null clears. A new `value` of a link creates a new short URL, and the ' +
-    'old one keeps redirecting. Existing commissions keep their rate.',
-  forAgents: {
-    description:
-      'A new `value` of a link creates a new short URL, and the old one keeps redirecting. Existing commissions keep their rate.',
-    example: { id: 'lnk_…', commission_rate: 12 },
-    omits: ['url', 'hold_days', 'attribution_days'],
-  },
-  body: LinkPatch,
-  item: Link,
-  errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
-  weighs: { rate: 'commissionRatePpm' },
-  lookUp: async (context, { caller, params, body }) => ({
-    linksUrl: context.config.linksUrl,
-    ...(await askBeforePatch(context, caller.brandId, params.id, body)),
-  }),
-  apply: async (work, { params, body }, { linksUrl, store, figures }) => {
-    await patchLink(work, params.id, body, linksUrl, store);
-    return linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
-  },
-});
-
-const deleteAffiliateLink = remove({
-  id: 'delete_affiliate_link',
-  path: '/v1/affiliates/links/{id}',
-  tag,
-  summary: 'Deactivate a code or link',
-  description: 'It keeps its history, and nobody else can get its value. A PATCH can activate it again.',
-  forAgents: {
-    description:
-      'It keeps its history, and nobody else can get its value. update_affiliate_link can activate it again.',
-  },
-  item: LinkDeactivated,
-  errors: ['NOT_FOUND'],
-  apply: async (work, { params }) => {
-    await deactivateLink(work, params.id);
-    return { id: params.id, active: false as const, deactivated: true as const };
-  },
-});
-
-const rotateAffiliateLink = act({
-  id: 'rotate_affiliate_link',
-  path: '/v1/affiliates/links/{id}/rotate',
-  tag,
-  summary: 'Replace a leaked code',
-  description:
-    'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
-    'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
-  forAgents: false,
-  body: LinkRotation,
-  item: RotatedLink,
-  errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
-  lookUp: async (context, { caller, params, body }) => ({
-    linksUrl: context.config.linksUrl,
-    ...(await askBeforeRotation(context, caller.brandId, params.id, body)),
-  }),
-  apply: async (work, { params, body }, { linksUrl, store, figures }) => {
-    const { oldCode, until } = await rotateLink(work, params.id, body, { linksUrl, store });
-    const link = linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
-    return { ...link, old_code: oldCode, old_pays_until: until.toISOString() };
-  },
-});
-
 export const linkOperations = [
-  listAffiliates,
-  listAffiliateLinks,
-  createAffiliateLink,
-  getAffiliateLink,
-  updateAffiliateLink,
-  deleteAffiliateLink,
-  rotateAffiliateLink,
+  read({
+    id: 'list_affiliates',
+    path: '/v1/affiliates',
+    tag,
+    summary: 'Codes and links with what they brought',
+    description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
+    forAgents: false,
+    query: LinkFilter,
+    response: AffiliateList,
+    handler: (context, call) =>
+      fresh(context, call, async () => {
+        const { caller, query } = call;
+        const [{ data, pagination }, summary] = await Promise.all([
+          pageOfLinks(context, caller.brandId, query),
+          totals(context, caller.brandId, query),
+        ]);
+        return { data, pagination, summary };
+      }),
+    csv: csvAs(Affiliate),
+  }),
+  read({
+    id: 'list_affiliate_links',
+    path: '/v1/affiliates/links',
+    tag,
+    summary: 'List codes and links',
+    description: `The same as \`/v1/affiliates\`, with the short URL, its destination, and whether it is active. Newest first. ${FRESHNESS}`,
+    forAgents: {
+      description: 'With the lifetime figures, short URL and destination of each, inactive ones too. Newest first.',
+      example: { creator_email: 'ana@example.com' },
+    },
+    query: LinkFilter,
+    response: LinkList,
+    handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
+    csv: csvAs(Link),
+  }),
+  create({
+    id: 'create_affiliate_link',
+    path: '/v1/affiliates/links',
+    tag,
+    summary: 'Assign a code or link to a creator',
+    description:
+      'Creates no discount at the store. With `integration_id` the coupon is verified at the store; without it nothing is ' +
+      'verified. For a link whose `value` is an https address, a name is generated.',
+    forAgents: {
+      description:
+        'Creates no discount at the store; with `integration_id` it checks that the coupon exists there. For a link whose `value` is an https address, a name is generated.',
+      example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
+      omits: ['currency', 'creator_name', 'platform'],
+    },
+    body: LinkCreate,
+    item: Link,
+    errors: ['DUPLICATE_CODE', 'CONFLICT'],
+    weighs: { rate: 'commissionRatePpm' },
+    lookUp: async (context, { caller, body }) => ({
+      linksUrl: context.config.linksUrl,
+      store: await askStore(context, caller.brandId, body),
+    }),
+    apply: async (work, { body }, { linksUrl, store }) => {
+      const { id } = await createLink(work, body, linksUrl, store);
+      return linkOf(linksUrl, await getLink(work.db, work.brandId, id));
+    },
+  }),
+  read({
+    id: 'get_affiliate_link',
+    path: '/v1/affiliates/links/{id}',
+    tag,
+    summary: 'Get a code or link',
+    description: `Includes its lifetime figures, also when it is inactive. ${FRESHNESS}`,
+    forAgents: { description: 'Includes its lifetime figures, also when it is inactive.' },
+    response: z.object({ data: Link }),
+    errors: ['NOT_FOUND'],
+    handler: (context, call) =>
+      fresh(context, call, async () => {
+        const { caller, params } = call;
+        const row = await getLink(context.postgres.db, caller.brandId, params.id);
+        const figures = await lifetimeOf(context.clickhouse, caller.brandId, [row]);
+        return { data: linkOf(context.config.linksUrl, row, figures.get(row.id)) };
+      }),
+  }),
+  patch({
+    id: 'update_affiliate_link',
+    path: '/v1/affiliates/links/{id}',
+    tag,
+    summary: 'Change a code or link',
+    description:
+      'A given field changes, an omitted one stays, null clears. A new `value` of a link creates a new short URL, and the ' +
+      'old one keeps redirecting. Existing commissions keep their rate.',
+    forAgents: {
+      description:
+        'A new `value` of a link creates a new short URL, and the old one keeps redirecting. Existing commissions keep their rate.',
+      example: { id: 'lnk_…', commission_rate: 12 },
+      omits: ['url', 'hold_days', 'attribution_days'],
+    },
+    body: LinkPatch,
+    item: Link,
+    errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
+    weighs: { rate: 'commissionRatePpm' },
+    lookUp: async (context, { caller, params, body }) => ({
+      linksUrl: context.config.linksUrl,
+      ...(await askBeforePatch(context, caller.brandId, params.id, body)),
+    }),
+    apply: async (work, { params, body }, { linksUrl, store, figures }) => {
+      await patchLink(work, params.id, body, linksUrl, store);
+      return linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+    },
+  }),
+  remove({
+    id: 'delete_affiliate_link',
+    path: '/v1/affiliates/links/{id}',
+    tag,
+    summary: 'Deactivate a code or link',
+    description: 'It keeps its history, and nobody else can get its value. A PATCH can activate it again.',
+    forAgents: {
+      description:
+        'It keeps its history, and nobody else can get its value. update_affiliate_link can activate it again.',
+    },
+    item: LinkDeactivated,
+    errors: ['NOT_FOUND'],
+    apply: async (work, { params }) => {
+      await deactivateLink(work, params.id);
+      return { id: params.id, active: false as const, deactivated: true as const };
+    },
+  }),
+  act({
+    id: 'rotate_affiliate_link',
+    path: '/v1/affiliates/links/{id}/rotate',
+    tag,
+    summary: 'Replace a leaked code',
+    description:
+      'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
+      'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
+    forAgents: false,
+    body: LinkRotation,
+    item: RotatedLink,
+    errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
+    lookUp: async (context, { caller, params, body }) => ({
+      linksUrl: context.config.linksUrl,
+      ...(await askBeforeRotation(context, caller.brandId, params.id, body)),
+    }),
+    apply: async (work, { params, body }, { linksUrl, store, figures }) => {
+      const { oldCode, until } = await rotateLink(work, params.id, body, { linksUrl, store });
+      const link = linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+      return { ...link, old_code: oldCode, old_pays_until: until.toISOString() };
+    },
+  }),
 ] as const;

@@ -3,15 +3,15 @@ import { answersOf } from '../../operation/list.ts';
 import { mails } from './queries.ts';
 import { Mail, MailFilter, MailList, mailOf } from './schema.ts';
 
-const listMails = read({
-  id: 'list_mails',
-  path: '/v1/mails',
-  tag: 'Messages',
-  summary: 'Mails sent on behalf of the brand',
-  description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
-  query: MailFilter,
-  response: MailList,
-  ...answersOf(mails, Mail, mailOf),
-});
-
-export const mailOperations = [listMails] as const;
+export const mailOperations = [
+  read({
+    id: 'list_mails',
+    path: '/v1/mails',
+    tag: 'Messages',
+    summary: 'Mails sent on behalf of the brand',
+    description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
+    query: MailFilter,
+    response: MailList,
+    ...answersOf(mails, Mail, mailOf),
+  }),
+] as const;

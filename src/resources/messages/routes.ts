@@ -19,20 +19,6 @@ function conversationOf({ id, creatorEmail, creatorName, preview, sender, sentAt
   };
 }
 
-const listConversations = list({
-  id: 'list_conversations',
-  path: '/v1/messages',
-  tag,
-  summary: "The brand's conversations with creators",
-  description:
-    'The conversation with the newest message first. `created_after` and `created_before` mean the time of its last message.',
-  forAgents: { description: 'The conversation with the newest message first.' },
-  query: ConversationFilter,
-  item: Conversation,
-  rows: conversations,
-  itemOf: conversationOf,
-});
-
 /** `email_sent` is false when the message's mail failed or is held back. */
 async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
   const conversation = await getConversation(db, brandId, id);
@@ -57,68 +43,74 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   };
 }
 
-const getThread = get({
-  id: 'get_conversation',
-  path: '/v1/messages/{conversationId}',
-  tag,
-  summary: 'One conversation with its messages',
-  description:
-    'The newest 500, oldest first; `before` and `before_number` lead to older ones. This call marks nothing as read.',
-  forAgents: {
-    description:
-      'The newest 500 messages, oldest first; `before` and `before_number` lead to older ones. Marks nothing as read.',
-    example: { conversationId: 'cnv_…' },
-  },
-  params: byConversation,
-  query: ThreadQuery,
-  item: Thread,
-  find: async ({ postgres }, { caller, params, query }) =>
-    await readThread(postgres.db, caller.brandId, params.conversationId, query),
-});
-
-const sendMessageOperation = create({
-  id: 'send_message',
-  path: '/v1/messages',
-  tag,
-  summary: 'Write to a creator',
-  description:
-    'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or phone number ' +
-    'is 403 CONTACT_INFO_BLOCKED; `matched` says which was found.',
-  forAgents: {
-    description:
-      'To a creator on the roster or one who applied to a campaign. A text with an e-mail address or phone number is refused.',
-    example: { creator_email: 'ana@example.com', body: 'Your parcel is on its way.' },
-  },
-  body: MessageCreate,
-  item: Message,
-  errors: ['CONTACT_INFO_BLOCKED'],
-  hints: { dataOut: 'links' },
-  lookUp: async (_context, { body }) => assertNoContacts(body),
-  apply: async (work, { body }) => await sendMessage(work, body),
-});
-
 const ConversationRead = Thread.pick({ conversation_id: true, unread_count: true, message_count: true });
 
-const readConversationOperation = act({
-  id: 'read_conversation',
-  path: '/v1/messages/{conversationId}/read',
-  tag,
-  summary: 'Mark a conversation as read',
-  description: 'Marks all messages from the creator as read.',
-  forAgents: { example: { conversationId: 'cnv_…' } },
-  params: byConversation,
-  item: ConversationRead,
-  errors: ['NOT_FOUND'],
-  hints: { idempotent: true },
-  apply: async (work, { params }) => {
-    const { id, brandUnread, messageCount } = await readConversation(work, params.conversationId);
-    return { conversation_id: id, unread_count: brandUnread, message_count: messageCount };
-  },
-});
-
 export const messageOperations = [
-  listConversations,
-  sendMessageOperation,
-  getThread,
-  readConversationOperation,
+  list({
+    id: 'list_conversations',
+    path: '/v1/messages',
+    tag,
+    summary: "The brand's conversations with creators",
+    description:
+      'The conversation with the newest message first. `created_after` and `created_before` mean the time of its last message.',
+    forAgents: { description: 'The conversation with the newest message first.' },
+    query: ConversationFilter,
+    item: Conversation,
+    rows: conversations,
+    itemOf: conversationOf,
+  }),
+  create({
+    id: 'send_message',
+    path: '/v1/messages',
+    tag,
+    summary: 'Write to a creator',
+    description:
+      'To a creator on the roster or one who applied to a campaign. A message with an e-mail address or phone number ' +
+      'is 403 CONTACT_INFO_BLOCKED; `matched` says which was found.',
+    forAgents: {
+      description:
+        'To a creator on the roster or one who applied to a campaign. A text with an e-mail address or phone number is refused.',
+      example: { creator_email: 'ana@example.com', body: 'Your parcel is on its way.' },
+    },
+    body: MessageCreate,
+    item: Message,
+    errors: ['CONTACT_INFO_BLOCKED'],
+    hints: { dataOut: 'links' },
+    lookUp: async (_context, { body }) => assertNoContacts(body),
+    apply: async (work, { body }) => await sendMessage(work, body),
+  }),
+  get({
+    id: 'get_conversation',
+    path: '/v1/messages/{conversationId}',
+    tag,
+    summary: 'One conversation with its messages',
+    description:
+      'The newest 500, oldest first; `before` and `before_number` lead to older ones. This call marks nothing as read.',
+    forAgents: {
+      description:
+        'The newest 500 messages, oldest first; `before` and `before_number` lead to older ones. Marks nothing as read.',
+      example: { conversationId: 'cnv_…' },
+    },
+    params: byConversation,
+    query: ThreadQuery,
+    item: Thread,
+    find: async ({ postgres }, { caller, params, query }) =>
+      await readThread(postgres.db, caller.brandId, params.conversationId, query),
+  }),
+  act({
+    id: 'read_conversation',
+    path: '/v1/messages/{conversationId}/read',
+    tag,
+    summary: 'Mark a conversation as read',
+    description: 'Marks all messages from the creator as read.',
+    forAgents: { example: { conversationId: 'cnv_…' } },
+    params: byConversation,
+    item: ConversationRead,
+    errors: ['NOT_FOUND'],
+    hints: { idempotent: true },
+    apply: async (work, { params }) => {
+      const { id, brandUnread, messageCount } = await readConversation(work, params.conversationId);
+      return { conversation_id: id, unread_count: brandUnread, message_count: messageCount };
+    },
+  }),
 ] as const;

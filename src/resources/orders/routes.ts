@@ -33,34 +33,34 @@ export function orderOf({
   };
 }
 
-const listOrders = list({
-  id: 'list_orders',
-  path: '/v1/orders',
-  tag,
-  summary: 'List orders',
-  description: "Every order that the brand's stores reported, whether or not it paid a creator. Newest first.",
-  forAgents: {
-    description: 'Whether or not they paid a creator.',
-    example: { attributed: false },
-    omits: ['updated_after', 'flag', 'min_amount', 'reason', 'integration_id', 'link_id', 'offset'],
-  },
-  query: OrderFilter,
-  item: Order,
-  rows: orders,
-  itemOf: orderOf,
-});
-
-const getOrder = get({
-  id: 'get_order',
-  path: '/v1/orders/{id}',
-  tag,
-  summary: 'Get an order, explained',
-  description: 'The same answer as `/v1/affiliates/explain`, by the id of the order in Rollcall.',
-  // explain_attribution does the same.
-  forAgents: false,
-  item: Explanation,
-  find: async ({ postgres, clock }, { caller: { brandId }, params }) =>
-    await explainOrder(postgres.db, await orders.get(postgres.db, brandId, params.id), clock.now()),
-});
-
-export const orderOperations = [listOrders, getOrder, ...explanationOperations] as const;
+export const orderOperations = [
+  list({
+    id: 'list_orders',
+    path: '/v1/orders',
+    tag,
+    summary: 'List orders',
+    description: "Every order that the brand's stores reported, whether or not it paid a creator. Newest first.",
+    forAgents: {
+      description: 'Whether or not they paid a creator.',
+      example: { attributed: false },
+      omits: ['updated_after', 'flag', 'min_amount', 'reason', 'integration_id', 'link_id', 'offset'],
+    },
+    query: OrderFilter,
+    item: Order,
+    rows: orders,
+    itemOf: orderOf,
+  }),
+  get({
+    id: 'get_order',
+    path: '/v1/orders/{id}',
+    tag,
+    summary: 'Get an order, explained',
+    description: 'The same answer as `/v1/affiliates/explain`, by the id of the order in Rollcall.',
+    // explain_attribution does the same.
+    forAgents: false,
+    item: Explanation,
+    find: async ({ postgres, clock }, { caller: { brandId }, params }) =>
+      await explainOrder(postgres.db, await orders.get(postgres.db, brandId, params.id), clock.now()),
+  }),
+  ...explanationOperations,
+] as const;

@@ -15,33 +15,6 @@ const toPerson = (row: PersonRow) => toWire(row);
 
 const accessEngines = ({ postgres, redis, clock }: Context) => ({ db: postgres.db, redis, clock });
 
-const listPeople = read({
-  id: 'list_people',
-  path: '/v1/people',
-  tag,
-  summary: 'The people of the brand',
-  description: 'Everyone who may sign in to the web app, newest first.',
-  callers: ['session'],
-  query: PersonFilter,
-  response: PersonList,
-  handler: answersOf(people, Person, toPerson).handler,
-});
-
-const getPersonById = read({
-  id: 'get_person',
-  path: '/v1/people/{id}',
-  tag,
-  summary: 'One person of the brand',
-  description: 'Includes the role and the last use of the web app.',
-  callers: ['session'],
-  params: Id,
-  response: PersonAnswer,
-  errors: ['NOT_FOUND'],
-  handler: async ({ postgres }, { caller, params }) => ({
-    data: toPerson(await getPerson(postgres.db, caller.brandId, params.id)),
-  }),
-});
-
 const invitePerson = write({
   id: 'invite_person',
   method: 'POST',
@@ -64,43 +37,68 @@ const invitePerson = write({
   },
 });
 
-const updatePerson = write({
-  id: 'update_person',
-  method: 'PATCH',
-  path: '/v1/people/{id}',
-  tag,
-  summary: 'Change a person',
-  description: 'Changes the name or the role. A new role takes effect within a second.',
-  callers: ['session'],
-  ownersOnly: true,
-  params: Id,
-  body: PersonPatch,
-  response: PersonAnswer,
-  errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { idempotent: true },
-  apply: async (work, { params, body, caller }) => ({
-    data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)),
+export const peopleOperations = [
+  read({
+    id: 'list_people',
+    path: '/v1/people',
+    tag,
+    summary: 'The people of the brand',
+    description: 'Everyone who may sign in to the web app, newest first.',
+    callers: ['session'],
+    query: PersonFilter,
+    response: PersonList,
+    handler: answersOf(people, Person, toPerson).handler,
   }),
-  afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
-});
-
-const removePersonOperation = write({
-  id: 'remove_person',
-  method: 'DELETE',
-  path: '/v1/people/{id}',
-  tag,
-  summary: 'Remove a person',
-  description: 'Ends the sessions of the person within a second. The audit log keeps the name.',
-  callers: ['session'],
-  ownersOnly: true,
-  params: Id,
-  response: PersonAnswer,
-  errors: ['NOT_FOUND', 'CONFLICT'],
-  hints: { destructive: true },
-  apply: async (work, { params, caller }) => ({
-    data: toPerson(await removePerson(work, caller.subscription.id, params.id)),
+  read({
+    id: 'get_person',
+    path: '/v1/people/{id}',
+    tag,
+    summary: 'One person of the brand',
+    description: 'Includes the role and the last use of the web app.',
+    callers: ['session'],
+    params: Id,
+    response: PersonAnswer,
+    errors: ['NOT_FOUND'],
+    handler: async ({ postgres }, { caller, params }) => ({
+      data: toPerson(await getPerson(postgres.db, caller.brandId, params.id)),
+    }),
   }),
-  afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
-});
-
-export const peopleOperations = [listPeople, getPersonById, invitePerson, updatePerson, removePersonOperation] as const;
+  invitePerson,
+  write({
+    id: 'update_person',
+    method: 'PATCH',
+    path: '/v1/people/{id}',
+    tag,
+    summary: 'Change a person',
+    description: 'Changes the name or the role. A new role takes effect within a second.',
+    callers: ['session'],
+    ownersOnly: true,
+    params: Id,
+    body: PersonPatch,
+    response: PersonAnswer,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    hints: { idempotent: true },
+    apply: async (work, { params, body, caller }) => ({
+      data: toPerson(await patchPerson(work, caller.subscription.id, params.id, body)),
+    }),
+    afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
+  }),
+  write({
+    id: 'remove_person',
+    method: 'DELETE',
+    path: '/v1/people/{id}',
+    tag,
+    summary: 'Remove a person',
+    description: 'Ends the sessions of the person within a second. The audit log keeps the name.',
+    callers: ['session'],
+    ownersOnly: true,
+    params: Id,
+    response: PersonAnswer,
+    errors: ['NOT_FOUND', 'CONFLICT'],
+    hints: { destructive: true },
+    apply: async (work, { params, caller }) => ({
+      data: toPerson(await removePerson(work, caller.subscription.id, params.id)),
+    }),
+    afterwards: (context, { caller }) => refreshAccess(accessEngines(context), [caller.subscription.id]),
+  }),
+] as const;

@@ -21,34 +21,6 @@ const PlanFilter = z.object({
   ...ListQuery,
 });
 
-const listPlansOperation = read({
-  id: 'list_plans',
-  path: '/v1/plans',
-  tag,
-  summary: 'Planned changes',
-  description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
-  forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
-  query: PlanFilter,
-  response: listOf(Plan),
-  ...answersWhere(
-    plans,
-    ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
-    Plan,
-    (row, { clock }) => planOf(row, clock.now()),
-  ),
-});
-
-const getPlanOperation = get({
-  id: 'get_plan',
-  path: '/v1/plans/{id}',
-  tag,
-  summary: 'One plan',
-  description: 'Shows the changes as old and new values.',
-  item: Plan,
-  find: async ({ postgres, clock }, { caller, params }) =>
-    planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
-});
-
 const Sent = z.object({
   params: z.record(z.string(), z.string()),
   query: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
@@ -109,35 +81,61 @@ async function applyPlan(
   return { plan, answer };
 }
 
-const applyPlanOperation = write({
-  id: 'apply_plan',
-  method: 'POST',
-  path: '/v1/plans/{id}/apply',
-  tag,
-  summary: 'Apply a plan',
-  description:
-    'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
-    'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
-    'nothing is changed.',
-  response: z
-    .object({
-      data: Plan,
-      answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
-    })
-    .meta({ id: 'PlanApplied' }),
-  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
-  forAgents: false,
-  sealsAnswer: true,
-  lookUp: async (context, { caller, params }) => {
-    const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
-    const now = context.clock.now();
-    if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
-    return await beginPlanned(context, caller, plan);
-  },
-  apply: async (work, { caller, params }, begun) => {
-    const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
-    return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
-  },
-});
-
-export const planOperations = [listPlansOperation, getPlanOperation, applyPlanOperation] as const;
+export const planOperations = [
+  read({
+    id: 'list_plans',
+    path: '/v1/plans',
+    tag,
+    summary: 'Planned changes',
+    description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
+    forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
+    query: PlanFilter,
+    response: listOf(Plan),
+    ...answersWhere(
+      plans,
+      ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
+      Plan,
+      (row, { clock }) => planOf(row, clock.now()),
+    ),
+  }),
+  get({
+    id: 'get_plan',
+    path: '/v1/plans/{id}',
+    tag,
+    summary: 'One plan',
+    description: 'Shows the changes as old and new values.',
+    item: Plan,
+    find: async ({ postgres, clock }, { caller, params }) =>
+      planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
+  }),
+  write({
+    id: 'apply_plan',
+    method: 'POST',
+    path: '/v1/plans/{id}/apply',
+    tag,
+    summary: 'Apply a plan',
+    description:
+      'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
+      'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
+      'nothing is changed.',
+    response: z
+      .object({
+        data: Plan,
+        answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
+      })
+      .meta({ id: 'PlanApplied' }),
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
+    forAgents: false,
+    sealsAnswer: true,
+    lookUp: async (context, { caller, params }) => {
+      const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
+      const now = context.clock.now();
+      if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
+      return await beginPlanned(context, caller, plan);
+    },
+    apply: async (work, { caller, params }, begun) => {
+      const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
+      return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
+    },
+  }),
+] as const;

@@ -24,99 +24,89 @@ function itemOf(row: Row, caller: Caller) {
   return { ...toWire(rest), unseen, seen_after: String(number), alert };
 }
 
-const listSavedSearches = read({
-  id: 'list_saved_searches',
-  path,
-  tag,
-  summary: 'Saved searches of the directory',
-  description: 'Newest first: shared ones, and for a person their own.',
-  forAgents: { description: 'To run one, search with `saved`.', omits: ['page', 'limit'] },
-  query: SavedSearchFilter,
-  response: listOf(SavedSearch),
-  handler: async (context, call) => await listFor(call.caller).handler(context, call),
-  csv: {
-    item: SavedSearch,
-    rows: (context, call) => listFor(call.caller).csv.rows(context, call),
-  },
-});
-
 /** The list as a caller sees it. */
 function listFor(caller: Caller) {
   const whereOf = (_context: unknown, { query }: ListCall<ListWindow>) => ({ ...query, ...viewerOf(caller) });
   return answersWhere(savedSearches, whereOf, SavedSearch, (row: Row) => itemOf(row, caller));
 }
 
-const saveOperation = create({
-  ...{ id: 'save_search', path, tag, item: SavedSearch },
-  summary: 'Save a search of the directory',
-  description:
-    'Replaces the saved search of the same name, ignoring case. Creators who match now are never new. A brand has up to 200.',
-  forAgents: {
-    description: 'Replaces that of the same name.',
-    example: { name: 'LA', filters: { city: 'LA' } },
-    omits: ['shared', 'alert'],
-  },
-  directory: true,
-  forViewers: true,
-  body: SavedSearchCreate,
-  errors: ['SUBSCRIPTION_REQUIRED', 'SAVED_SEARCH_LIMIT_REACHED'],
-  lookUp: (context, { caller, body }) => startSearch(context, caller.brandId, body.filters),
-  apply: async (work, { caller, body }, started) => {
-    const id = await saveSearch(work, caller, body, started);
-    return itemOf(await savedSearches.get(work.db, work.brandId, id), caller);
-  },
-});
-
-const getSavedSearch = get({
-  ...one,
-  ...{ id: 'get_saved_search', summary: 'One saved search', description: 'Includes the number of its matches.' },
-  // list_saved_searches does the same.
-  forAgents: false,
-  find: async ({ postgres }, { caller, params: { id } }) => {
-    if (!(await findSavedSearch(postgres.db, viewerOf(caller), id))) throw notFound('saved search');
-    return itemOf(await savedSearches.get(postgres.db, caller.brandId, id), caller);
-  },
-});
-
-const updateSavedSearch = patch({
-  ...one,
-  id: 'update_saved_search',
-  summary: 'Change a saved search',
-  description: 'A value changes a field; null ends the alert. Other filters begin again: nothing is new yet.',
-  forAgents: false,
-  directory: true,
-  forViewers: true,
-  body: SavedSearchPatch,
-  errors: ['NOT_FOUND', 'CONFLICT', 'SUBSCRIPTION_REQUIRED'],
-  lookUp: async (context, { caller, body: { filters } }) =>
-    filters ? await startSearch(context, caller.brandId, filters) : undefined,
-  apply: async (work, { caller, params: { id }, body }, started) => {
-    await changeSearch(work, caller, { id, body, started });
-    return itemOf(await savedSearches.get(work.db, work.brandId, id), caller);
-  },
-});
-
-const deleteSavedSearch = remove({
-  ...{ id: 'delete_saved_search', path: one.path, tag },
-  summary: 'Delete a saved search',
-  description: 'With its matches and its alert.',
-  forAgents: false,
-  forViewers: true,
-  ...{ params: byId },
-  item: SavedSearch,
-  errors: ['NOT_FOUND'],
-  apply: async (work, { caller, params: { id } }) => {
-    const row = await savedSearches.find(work.db, work.brandId, id);
-    await removeSearch(work, caller, id);
-    if (!row) throw notFound('saved search');
-    return itemOf(row, caller);
-  },
-});
-
 export const savedSearchOperations = [
-  listSavedSearches,
-  saveOperation,
-  getSavedSearch,
-  updateSavedSearch,
-  deleteSavedSearch,
+  read({
+    id: 'list_saved_searches',
+    path,
+    tag,
+    summary: 'Saved searches of the directory',
+    description: 'Newest first: shared ones, and for a person their own.',
+    forAgents: { description: 'To run one, search with `saved`.', omits: ['page', 'limit'] },
+    query: SavedSearchFilter,
+    response: listOf(SavedSearch),
+    handler: async (context, call) => await listFor(call.caller).handler(context, call),
+    csv: {
+      item: SavedSearch,
+      rows: (context, call) => listFor(call.caller).csv.rows(context, call),
+    },
+  }),
+  create({
+    ...{ id: 'save_search', path, tag, item: SavedSearch },
+    summary: 'Save a search of the directory',
+    description:
+      'Replaces the saved search of the same name, ignoring case. Creators who match now are never new. A brand has up to 200.',
+    forAgents: {
+      description: 'Replaces that of the same name.',
+      example: { name: 'LA', filters: { city: 'LA' } },
+      omits: ['shared', 'alert'],
+    },
+    directory: true,
+    forViewers: true,
+    body: SavedSearchCreate,
+    errors: ['SUBSCRIPTION_REQUIRED', 'SAVED_SEARCH_LIMIT_REACHED'],
+    lookUp: (context, { caller, body }) => startSearch(context, caller.brandId, body.filters),
+    apply: async (work, { caller, body }, started) => {
+      const id = await saveSearch(work, caller, body, started);
+      return itemOf(await savedSearches.get(work.db, work.brandId, id), caller);
+    },
+  }),
+  get({
+    ...one,
+    ...{ id: 'get_saved_search', summary: 'One saved search', description: 'Includes the number of its matches.' },
+    // list_saved_searches does the same.
+    forAgents: false,
+    find: async ({ postgres }, { caller, params: { id } }) => {
+      if (!(await findSavedSearch(postgres.db, viewerOf(caller), id))) throw notFound('saved search');
+      return itemOf(await savedSearches.get(postgres.db, caller.brandId, id), caller);
+    },
+  }),
+  patch({
+    ...one,
+    id: 'update_saved_search',
+    summary: 'Change a saved search',
+    description: 'A value changes a field; null ends the alert. Other filters begin again: nothing is new yet.',
+    forAgents: false,
+    directory: true,
+    forViewers: true,
+    body: SavedSearchPatch,
+    errors: ['NOT_FOUND', 'CONFLICT', 'SUBSCRIPTION_REQUIRED'],
+    lookUp: async (context, { caller, body: { filters } }) =>
+      filters ? await startSearch(context, caller.brandId, filters) : undefined,
+    apply: async (work, { caller, params: { id }, body }, started) => {
+      await changeSearch(work, caller, { id, body, started });
+      return itemOf(await savedSearches.get(work.db, work.brandId, id), caller);
+    },
+  }),
+  remove({
+    ...{ id: 'delete_saved_search', path: one.path, tag },
+    summary: 'Delete a saved search',
+    description: 'With its matches and its alert.',
+    forAgents: false,
+    forViewers: true,
+    ...{ params: byId },
+    item: SavedSearch,
+    errors: ['NOT_FOUND'],
+    apply: async (work, { caller, params: { id } }) => {
+      const row = await savedSearches.find(work.db, work.brandId, id);
+      await removeSearch(work, caller, id);
+      if (!row) throw notFound('saved search');
+      return itemOf(row, caller);
+    },
+  }),
 ] as const;

@@ -6,38 +6,37 @@ import { DeliveryParams, StoreDelivery, StoreDeliveryFilter, storeDeliveryOf } f
 
 const tag = 'Affiliates';
 
-const listStoreDeliveries = list({
-  id: 'list_store_deliveries',
-  path: '/v1/affiliates/integrations/{id}/deliveries',
-  tag,
-  summary: 'Deliveries of a store',
-  description:
-    'What the store sent in the last 30 days, newest first, and what became of it. `state=failed` lists what could not be read, with the reason.',
-  forAgents: false,
-  item: StoreDelivery,
-  query: StoreDeliveryFilter,
-  errors: ['NOT_FOUND'],
-  rows: storeDeliveries,
-  whereOf: async ({ postgres }, { caller, params, query }) => {
-    const { id: integrationId } = await getIntegration(postgres.db, caller.brandId, params.id);
-    return { ...query, integrationId };
-  },
-  itemOf: storeDeliveryOf,
-});
-
-const retryStoreDelivery = act({
-  id: 'retry_store_delivery',
-  path: '/v1/affiliates/integrations/{id}/deliveries/{delivery}/retry',
-  tag,
-  summary: 'Try a delivery of a store again',
-  description:
-    'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
-  forAgents: false,
-  params: DeliveryParams,
-  item: StoreDelivery,
-  errors: ['NOT_FOUND'],
-  hints: { idempotent: true },
-  apply: async (work, { params }) => storeDeliveryOf(await retryDelivery(work, params.id, params.delivery)),
-});
-
-export const storeDeliveryOperations = [listStoreDeliveries, retryStoreDelivery] as const;
+export const storeDeliveryOperations = [
+  list({
+    id: 'list_store_deliveries',
+    path: '/v1/affiliates/integrations/{id}/deliveries',
+    tag,
+    summary: 'Deliveries of a store',
+    description:
+      'What the store sent in the last 30 days, newest first, and what became of it. `state=failed` lists what could not be read, with the reason.',
+    forAgents: false,
+    item: StoreDelivery,
+    query: StoreDeliveryFilter,
+    errors: ['NOT_FOUND'],
+    rows: storeDeliveries,
+    whereOf: async ({ postgres }, { caller, params, query }) => {
+      const { id: integrationId } = await getIntegration(postgres.db, caller.brandId, params.id);
+      return { ...query, integrationId };
+    },
+    itemOf: storeDeliveryOf,
+  }),
+  act({
+    id: 'retry_store_delivery',
+    path: '/v1/affiliates/integrations/{id}/deliveries/{delivery}/retry',
+    tag,
+    summary: 'Try a delivery of a store again',
+    description:
+      'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
+    forAgents: false,
+    params: DeliveryParams,
+    item: StoreDelivery,
+    errors: ['NOT_FOUND'],
+    hints: { idempotent: true },
+    apply: async (work, { params }) => storeDeliveryOf(await retryDelivery(work, params.id, params.delivery)),
+  }),
+] as const;

@@ -145,38 +145,38 @@ function lineOf(row: JournalRow): z.output<typeof JournalLine> {
   };
 }
 
-const listLedgerJournal = read({
-  id: 'list_ledger_journal',
-  path: '/v1/affiliates/ledger/journal',
-  tag: 'Affiliates',
-  summary: 'The ledger as a journal, for bookkeeping',
-  description:
-    'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each ' +
-    'account. Debits and credits of one currency are equal.',
-  forAgents: {
+export const journalOperations = [
+  read({
+    id: 'list_ledger_journal',
+    path: '/v1/affiliates/ledger/journal',
+    tag: 'Affiliates',
+    summary: 'The ledger as a journal, for bookkeeping',
     description:
-      'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each account.',
-    example: { from: '2026-01-01', to: '2026-03-31' },
-  },
-  query: JournalFilter,
-  response: JournalList,
-  handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {
-    const page = pageOf(query);
-    const where = whereOf(query, clock.now());
-    const [rows, sums] = await Promise.all([listJournal(db, brandId, where, page), sumJournal(db, brandId, where)]);
-    const total = sums.reduce((sum, { postings }) => sum + postings, 0);
-    const by_account = sums.map(({ account, currency, debitMinor, creditMinor }) => ({
-      ...{ account, account_name: NAMES[account], currency },
-      debit: fromMinor(debitMinor, currency),
-      credit: fromMinor(creditMinor, currency),
-    }));
-    return { data: rows.map(lineOf), pagination: paginationOf(page, total), summary: { by_account } };
-  },
-  csv: {
-    item: JournalLine,
-    rows: ({ postgres, clock }, { caller, query }) =>
-      eachAs(eachJournalRow(postgres.exports, caller.brandId, whereOf(query, clock.now())), lineOf),
-  },
-});
-
-export const journalOperations = [listLedgerJournal] as const;
+      'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each ' +
+      'account. Debits and credits of one currency are equal.',
+    forAgents: {
+      description:
+        'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each account.',
+      example: { from: '2026-01-01', to: '2026-03-31' },
+    },
+    query: JournalFilter,
+    response: JournalList,
+    handler: async ({ postgres: { db }, clock }, { caller: { brandId }, query }) => {
+      const page = pageOf(query);
+      const where = whereOf(query, clock.now());
+      const [rows, sums] = await Promise.all([listJournal(db, brandId, where, page), sumJournal(db, brandId, where)]);
+      const total = sums.reduce((sum, { postings }) => sum + postings, 0);
+      const by_account = sums.map(({ account, currency, debitMinor, creditMinor }) => ({
+        ...{ account, account_name: NAMES[account], currency },
+        debit: fromMinor(debitMinor, currency),
+        credit: fromMinor(creditMinor, currency),
+      }));
+      return { data: rows.map(lineOf), pagination: paginationOf(page, total), summary: { by_account } };
+    },
+    csv: {
+      item: JournalLine,
+      rows: ({ postgres, clock }, { caller, query }) =>
+        eachAs(eachJournalRow(postgres.exports, caller.brandId, whereOf(query, clock.now())), lineOf),
+    },
+  }),
+] as const;

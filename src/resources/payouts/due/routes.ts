@@ -94,57 +94,6 @@ async function* each<T>(rows: readonly T[]): AsyncGenerator<T> {
   yield* rows;
 }
 
-const previewPayouts = read({
-  id: 'preview_payouts',
-  path: '/v1/payouts/preview',
-  tag,
-  summary: 'Preview what payouts would pay now',
-  description:
-    'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
-    'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
-    "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency.",
-  forAgents: {
-    description:
-      'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',
-    example: { creator_email: 'ana@example.com' },
-  },
-  query: PreviewFilter,
-  response: PreviewList,
-  handler: async (context, { caller, query }) => {
-    const rows = await previewsOf(context, caller.brandId, query);
-    return { ...pageThrough(rows, query), summary: { by_currency: totalsOf(rows) } };
-  },
-  csv: {
-    item: PreviewRow,
-    rows: async (context, { caller, query }) => each(await previewsOf(context, caller.brandId, query)),
-    profiles: {
-      paypal: async (context, { caller, query }) => paypalRows(await previewsOf(context, caller.brandId, query)),
-    },
-  },
-});
-
-const payPayoutBatch = create({
-  id: 'pay_payout_batch',
-  path: '/v1/payouts/batch',
-  tag,
-  summary: 'Pay everyone who is due something',
-  description:
-    'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
-    'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
-    'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`.',
-  forAgents: {
-    description:
-      'Records one paid payout for each creator and currency, of all that preview_payouts shows as payable, in one transaction. Rollcall moves no money: transfer what the preview shows, then call this. Calling it again pays nothing twice.',
-    example: { method: 'bank_transfer' },
-    omits: ['cutoff'],
-  },
-  body: PayoutBatch,
-  item: PayoutBatchMade,
-  hints: { idempotent: true, moneyOut: true },
-  weighs: WEIGHED_PAYOUT,
-  apply: async (work, { body }) => await payBatch(work, body),
-});
-
 async function statementOf({ postgres: { db }, pageLinks, clock }: Context, brandId: string, id: string) {
   const payout = await getPayout(db, brandId, id);
   const lines = statementLines(payout, await listStatementLines(db, brandId, id));
@@ -160,45 +109,94 @@ async function statementOf({ postgres: { db }, pageLinks, clock }: Context, bran
   };
 }
 
-const getPayoutStatement = read({
-  id: 'get_payout_statement',
-  path: '/v1/payouts/{id}/statement',
-  tag,
-  summary: 'Get the statement of a payout',
-  description:
-    'One line for each commission that it paid, with its order and masked customer, one for what was withheld for ' +
-    'refunds, and one for what is left over. The lines add up to the amount.',
-  forAgents: {
+export const payoutDueOperations = [
+  read({
+    id: 'preview_payouts',
+    path: '/v1/payouts/preview',
+    tag,
+    summary: 'Preview what payouts would pay now',
     description:
-      'One line for each commission that it paid, one for what was withheld for refunds, and one for what is left over. The lines add up to the amount.',
-  },
-  response: z.object({ data: PayoutStatement }),
-  errors: ['NOT_FOUND'],
-  handler: async (context, { caller, params }) => ({ data: await statementOf(context, caller.brandId, params.id) }),
-  csv: {
-    item: StatementLine,
-    rows: async (context, { caller, params }) => each((await statementOf(context, caller.brandId, params.id)).lines),
-  },
-});
-
-const getCreatorBalance = get({
-  id: 'get_creator_balance',
-  path: '/v1/roster/{id}/balance',
-  tag,
-  summary: "Get a creator's balance",
-  description: 'What the creator is owed, by currency: pending, held, approved, owed back, left over, and payable now.',
-  params: RosterParams,
-  item: CreatorBalance,
-  find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
-    const { creatorId, creatorEmail, creatorName } = await getRecord(db, brandId, params.id);
-    const now = clock.now();
-    const standings = await listStandings(db, brandId, { creatorIds: [creatorId] }, now);
-    return {
-      ...{ creator_id: creatorId, creator_email: creatorEmail, creator_name: creatorName },
-      as_of: now.toISOString(),
-      by_currency: standings.map(balanceOf),
-    };
-  },
-});
-
-export const payoutDueOperations = [previewPayouts, payPayoutBatch, getPayoutStatement, getCreatorBalance] as const;
+      'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
+      'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
+      "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency.",
+    forAgents: {
+      description:
+        'What we owe: one row for each creator and currency with something due, with the approved commissions, what refunds and earlier payouts take off, and what to transfer.',
+      example: { creator_email: 'ana@example.com' },
+    },
+    query: PreviewFilter,
+    response: PreviewList,
+    handler: async (context, { caller, query }) => {
+      const rows = await previewsOf(context, caller.brandId, query);
+      return { ...pageThrough(rows, query), summary: { by_currency: totalsOf(rows) } };
+    },
+    csv: {
+      item: PreviewRow,
+      rows: async (context, { caller, query }) => each(await previewsOf(context, caller.brandId, query)),
+      profiles: {
+        paypal: async (context, { caller, query }) => paypalRows(await previewsOf(context, caller.brandId, query)),
+      },
+    },
+  }),
+  create({
+    id: 'pay_payout_batch',
+    path: '/v1/payouts/batch',
+    tag,
+    summary: 'Pay everyone who is due something',
+    description:
+      'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
+      'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
+      'are no longer due, so calling it again pays nothing twice, even without an `Idempotency-Key`.',
+    forAgents: {
+      description:
+        'Records one paid payout for each creator and currency, of all that preview_payouts shows as payable, in one transaction. Rollcall moves no money: transfer what the preview shows, then call this. Calling it again pays nothing twice.',
+      example: { method: 'bank_transfer' },
+      omits: ['cutoff'],
+    },
+    body: PayoutBatch,
+    item: PayoutBatchMade,
+    hints: { idempotent: true, moneyOut: true },
+    weighs: WEIGHED_PAYOUT,
+    apply: async (work, { body }) => await payBatch(work, body),
+  }),
+  read({
+    id: 'get_payout_statement',
+    path: '/v1/payouts/{id}/statement',
+    tag,
+    summary: 'Get the statement of a payout',
+    description:
+      'One line for each commission that it paid, with its order and masked customer, one for what was withheld for ' +
+      'refunds, and one for what is left over. The lines add up to the amount.',
+    forAgents: {
+      description:
+        'One line for each commission that it paid, one for what was withheld for refunds, and one for what is left over. The lines add up to the amount.',
+    },
+    response: z.object({ data: PayoutStatement }),
+    errors: ['NOT_FOUND'],
+    handler: async (context, { caller, params }) => ({ data: await statementOf(context, caller.brandId, params.id) }),
+    csv: {
+      item: StatementLine,
+      rows: async (context, { caller, params }) => each((await statementOf(context, caller.brandId, params.id)).lines),
+    },
+  }),
+  get({
+    id: 'get_creator_balance',
+    path: '/v1/roster/{id}/balance',
+    tag,
+    summary: "Get a creator's balance",
+    description:
+      'What the creator is owed, by currency: pending, held, approved, owed back, left over, and payable now.',
+    params: RosterParams,
+    item: CreatorBalance,
+    find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {
+      const { creatorId, creatorEmail, creatorName } = await getRecord(db, brandId, params.id);
+      const now = clock.now();
+      const standings = await listStandings(db, brandId, { creatorIds: [creatorId] }, now);
+      return {
+        ...{ creator_id: creatorId, creator_email: creatorEmail, creator_name: creatorName },
+        as_of: now.toISOString(),
+        by_currency: standings.map(balanceOf),
+      };
+    },
+  }),
+] as const;

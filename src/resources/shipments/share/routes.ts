@@ -38,60 +38,59 @@ const ShareCreate = z
   })
   .meta({ id: 'ShipmentShareCreate' });
 
-const shareShipments = write({
-  id: 'share_shipments',
-  method: 'POST',
-  path: '/api/brand/shipments/share',
-  tag,
-  summary: 'Create a public page of the parcels',
-  description:
-    'The page shows their current state, by name or handle, without e-mail addresses and streets, until it is revoked. ' +
-    'Anyone with the URL can read it.',
-  forAgents: false,
-  body: ShareCreate,
-  response: z
-    .object({
-      shareId,
-      url: z
-        .string()
-        .describe('Address of the public page.')
-        .meta({ example: `https://links.example/s/${SHARE_ID}` }),
-    })
-    .meta({ id: 'ShipmentShare' }),
-  status: 201,
-  lookUp: async ({ config }) => config.linksUrl,
-  apply: async (work, { body }, linksUrl) => {
-    const { db, brandId, now } = work;
-    const problems = await campaignProblems(work, body.campaignId);
-    if (problems.length > 0) throw validationError(problems.map((one) => ({ ...one, field: 'campaignId' })));
-    const newShareId = randomBase62(SHARE_ID_LENGTH);
-    const { title = null, campaignName = null, campaignId = null, logoUrl = null } = body;
-    const shown = { brandId, title, campaignName, campaignId, logoUrl, createdAt: now, revokedAt: null };
-    await insertShare(db, { shareId: newShareId, ...shown });
-    work.audit({ resourceId: brandId, old: null, new: { shared: 'shipments', title, campaignId } });
-    return { shareId: newShareId, url: `${linksUrl}/s/${newShareId}` };
-  },
-});
-
-const revokeShipmentShare = write({
-  id: 'revoke_shipment_share',
-  method: 'DELETE',
-  path: '/api/brand/shipments/share/{shareId}',
-  tag,
-  summary: 'Revoke a public page of parcels',
-  description: 'The page then answers 404.',
-  forAgents: false,
-  params: z.object({ shareId: shareId.max(100) }),
-  response: z
-    .object({ deleted: z.literal(true).describe('Always true: the page is revoked.'), shareId })
-    .meta({ id: 'ShipmentShareRevoked' }),
-  errors: ['NOT_FOUND'],
-  hints: { destructive: true },
-  apply: async ({ db, brandId, now, audit }, { params }) => {
-    if (!(await revokeShare(db, brandId, params.shareId, now))) throw notFound('shared page');
-    audit({ resourceId: brandId, old: { shared: 'shipments' }, new: null });
-    return { deleted: true as const, shareId: params.shareId };
-  },
-});
-
-export const shareOperations = [shareShipments, revokeShipmentShare] as const;
+export const shareOperations = [
+  write({
+    id: 'share_shipments',
+    method: 'POST',
+    path: '/api/brand/shipments/share',
+    tag,
+    summary: 'Create a public page of the parcels',
+    description:
+      'The page shows their current state, by name or handle, without e-mail addresses and streets, until it is revoked. ' +
+      'Anyone with the URL can read it.',
+    forAgents: false,
+    body: ShareCreate,
+    response: z
+      .object({
+        shareId,
+        url: z
+          .string()
+          .describe('Address of the public page.')
+          .meta({ example: `https://links.example/s/${SHARE_ID}` }),
+      })
+      .meta({ id: 'ShipmentShare' }),
+    status: 201,
+    lookUp: async ({ config }) => config.linksUrl,
+    apply: async (work, { body }, linksUrl) => {
+      const { db, brandId, now } = work;
+      const problems = await campaignProblems(work, body.campaignId);
+      if (problems.length > 0) throw validationError(problems.map((one) => ({ ...one, field: 'campaignId' })));
+      const newShareId = randomBase62(SHARE_ID_LENGTH);
+      const { title = null, campaignName = null, campaignId = null, logoUrl = null } = body;
+      const shown = { brandId, title, campaignName, campaignId, logoUrl, createdAt: now, revokedAt: null };
+      await insertShare(db, { shareId: newShareId, ...shown });
+      work.audit({ resourceId: brandId, old: null, new: { shared: 'shipments', title, campaignId } });
+      return { shareId: newShareId, url: `${linksUrl}/s/${newShareId}` };
+    },
+  }),
+  write({
+    id: 'revoke_shipment_share',
+    method: 'DELETE',
+    path: '/api/brand/shipments/share/{shareId}',
+    tag,
+    summary: 'Revoke a public page of parcels',
+    description: 'The page then answers 404.',
+    forAgents: false,
+    params: z.object({ shareId: shareId.max(100) }),
+    response: z
+      .object({ deleted: z.literal(true).describe('Always true: the page is revoked.'), shareId })
+      .meta({ id: 'ShipmentShareRevoked' }),
+    errors: ['NOT_FOUND'],
+    hints: { destructive: true },
+    apply: async ({ db, brandId, now, audit }, { params }) => {
+      if (!(await revokeShare(db, brandId, params.shareId, now))) throw notFound('shared page');
+      audit({ resourceId: brandId, old: { shared: 'shipments' }, new: null });
+      return { deleted: true as const, shareId: params.shareId };
+    },
+  }),
+] as const;

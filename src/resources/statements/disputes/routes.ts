@@ -5,45 +5,44 @@ import { Dispute, DisputeFilter, DisputePatch, disputeOf } from './schema.ts';
 
 const tag = 'Payouts';
 
-const listDisputes = list({
-  id: 'list_disputes',
-  path: '/v1/disputes',
-  tag,
-  summary: "List creators' questions about their statements",
-  description: 'Newest first. Creators ask on the page of a statement, about one line or the whole.',
-  forAgents: { description: 'Newest first. About one line of a statement or the whole.' },
-  query: DisputeFilter,
-  item: Dispute,
-  rows: disputes,
-  itemOf: disputeOf,
-});
-
-const getDisputeById = get({
-  id: 'get_dispute',
-  path: '/v1/disputes/{id}',
-  tag,
-  summary: "Get a creator's question",
-  description: 'The same fields as in `/v1/disputes`.',
-  forAgents: { description: 'The same fields as in list_disputes.' },
-  item: Dispute,
-  find: async ({ postgres: { db } }, { caller, params }) => disputeOf(await getDispute(db, caller.brandId, params.id)),
-});
-
-const updateDisputeOperation = patch({
-  id: 'update_dispute',
-  path: '/v1/disputes/{id}',
-  tag,
-  summary: 'Answer or close a question',
-  description: 'An answer is mailed to the creator and shown on their page. Repeating the call changes nothing.',
-  forAgents: { example: { id: 'dsp_…', answer: 'The order was refunded.' } },
-  body: DisputePatch,
-  item: Dispute,
-  errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
-  hints: { dataOut: 'links' },
-  apply: async (work, { params, body }) => {
-    await patchDispute(work, params.id, body);
-    return disputeOf(await getDispute(work.db, work.brandId, params.id));
-  },
-});
-
-export const disputeOperations = [listDisputes, getDisputeById, updateDisputeOperation] as const;
+export const disputeOperations = [
+  list({
+    id: 'list_disputes',
+    path: '/v1/disputes',
+    tag,
+    summary: "List creators' questions about their statements",
+    description: 'Newest first. Creators ask on the page of a statement, about one line or the whole.',
+    forAgents: { description: 'Newest first. About one line of a statement or the whole.' },
+    query: DisputeFilter,
+    item: Dispute,
+    rows: disputes,
+    itemOf: disputeOf,
+  }),
+  get({
+    id: 'get_dispute',
+    path: '/v1/disputes/{id}',
+    tag,
+    summary: "Get a creator's question",
+    description: 'The same fields as in `/v1/disputes`.',
+    forAgents: { description: 'The same fields as in list_disputes.' },
+    item: Dispute,
+    find: async ({ postgres: { db } }, { caller, params }) =>
+      disputeOf(await getDispute(db, caller.brandId, params.id)),
+  }),
+  patch({
+    id: 'update_dispute',
+    path: '/v1/disputes/{id}',
+    tag,
+    summary: 'Answer or close a question',
+    description: 'An answer is mailed to the creator and shown on their page. Repeating the call changes nothing.',
+    forAgents: { example: { id: 'dsp_…', answer: 'The order was refunded.' } },
+    body: DisputePatch,
+    item: Dispute,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION'],
+    hints: { dataOut: 'links' },
+    apply: async (work, { params, body }) => {
+      await patchDispute(work, params.id, body);
+      return disputeOf(await getDispute(work.db, work.brandId, params.id));
+    },
+  }),
+] as const;
