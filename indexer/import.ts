@@ -131,7 +131,7 @@ export function importCommand(program: Command): void {
       'the file for rejected rows, with line, field and reason (default rejects-<id>.ndjson)',
       filled,
     )
-    .option('--source <name>', 'what the source of these rows is called, for `GET /v1/creators/{pk}`', filled)
+    .option('--source <name>', 'name of the source of these rows, which `GET /v1/creators/{pk}` shows', filled)
     .option('--restart', 'start over even if an import of these files could resume');
   boundsOptions(command)
     .option('--enqueue', "let a worker run it; prints the import's id")

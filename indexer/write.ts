@@ -46,7 +46,7 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
   });
 }
 
-const SOURCE = ['--source <name>', 'what the source of these rows is called, for `GET /v1/creators/{pk}`'] as const;
+const SOURCE = ['--source <name>', 'name of the source of these rows, which `GET /v1/creators/{pk}` shows'] as const;
 
 export function writeCommands(program: Command): void {
   program

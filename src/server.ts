@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   const building = webAppOf(config.directory);
   const engines = await resolveEngines(config, ENGINES, {
     ...{ reuseRunning: false, elasticsearchHeapMb, report },
-    // Searches are 503 until Elasticsearch is up; everything else is served meanwhile.
+    // Searches are 503 until Elasticsearch is up; everything else is already served.
     ...{ later: ['elasticsearch'], revives: true },
   });
   shutdown.add(() => engines.stop());

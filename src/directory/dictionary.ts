@@ -49,7 +49,7 @@ function dictionary<const Name extends string, T extends z.ZodType>(
     tag: 'Directory',
     summary,
     description: 'Free. Values that the search parameters understand, with the number of matching creators.',
-    // Agents know the states and countries, of which search_creators understands every spelling.
+    // Agents know the states and countries, and search_creators understands every spelling of them.
     forAgents: name !== 'states' &&
       name !== 'countries' && { description: `Free. Values of \`${argument}\` in search_creators, with counts.` },
     callers: ['brand'],

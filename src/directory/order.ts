@@ -16,7 +16,7 @@ export type Sort = (typeof SORTS)[number];
 export type Ranged = 'followers' | 'engagement';
 
 interface Order {
-  /** The field whose value orders; undefined if the score does. */
+  /** The field that results are sorted by; undefined if they are sorted by score. */
   field: string | undefined;
   ranged: Ranged | undefined;
   isAscending: boolean;
@@ -36,7 +36,7 @@ const ORDERS: Record<Sort, Order> = {
 
 export const orderOf = (sort: Sort): Order => ORDERS[sort];
 
-/** Where an aggregation reads the value that orders. */
+/** Where an aggregation reads the value that results are sorted by. */
 export function sortedBy(sort: Sort): { field: string } | { script: { source: string } } {
   const { field } = ORDERS[sort];
   return field === undefined ? { script: { source: '_score' } } : { field };

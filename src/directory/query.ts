@@ -129,7 +129,7 @@ function numberClauses(field: string, { gte, lte }: Numbers): Clause[] {
   return [{ range: { [field]: { ...(gte === undefined ? {} : { gte }), ...(lte === undefined ? {} : { lte }) } } }];
 }
 
-/** Parameters with several values, of which a creator matches any, or none. */
+/** Parameters with several values: a creator must match any of them, or none. */
 function severalClauses(query: CreatorSearchQuery, understood: Understanding): Clause[] {
   const { category_any = [], niche_any = [], gender_any = [], not_category = [], not_niche = [] } = query;
   const { city_any, state_any, country_any, not_city, not_country } = understood;

@@ -149,7 +149,7 @@ interface Requested {
 }
 
 /**
- * Reads figures and how fresh they are. The time is taken first, so figures that arrive meanwhile are newer than
+ * Reads figures and how fresh they are. The time is taken first, so figures that arrive in the meantime are newer than
  * promised.
  */
 export async function fresh<T>(
@@ -168,7 +168,7 @@ export async function fresh<T>(
 async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await isStillWhole()) return;
-  throw unavailable('The data behind the figures', new Error('They were rebuilt meanwhile.'));
+  throw unavailable('The data behind the figures', new Error('They were rebuilt in the meantime.'));
 }
 
 /** Like `fresh`, for rows that are streamed after the header. */

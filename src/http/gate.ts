@@ -76,7 +76,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
   const refund = openRefund(engines, context);
   const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
   const headroom = openHeadroom();
-  /** Until when a caller is over its rate limit. Its requests are not read meanwhile. */
+  /** Until when a caller is over its rate limit. Its requests are not read in the meantime. */
   const overUntil = new WeakMap<Caller, number>();
   const stopping = new AbortController();
 

@@ -36,7 +36,7 @@ export interface Receivers {
   recall(provider: Provider, id: string): Known | undefined;
   lookUp(provider: Provider, id: string): Promise<Known | undefined>;
   isAuthentic(known: Known | undefined, provider: Provider, delivery: RawDelivery): boolean;
-  /** Stores an authentic delivery; false when the store was disconnected or given other secrets meanwhile. */
+  /** Stores an authentic delivery; false when the store was disconnected or given other secrets in the meantime. */
   store(known: Known, delivery: RawDelivery): Promise<boolean>;
 }
 

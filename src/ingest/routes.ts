@@ -76,7 +76,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
   }
 
-  /** Whether the delivery is taken: stored, or a ping. Throws what a store that was looked up now did wrong. */
+  /** True if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
   async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
     if (isPing(provider, delivery)) return true;
     if (!receivers.isAuthentic(known, provider, delivery)) return false;

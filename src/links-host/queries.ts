@@ -49,8 +49,8 @@ export type ClickedLink = Pick<
 };
 
 /**
- * The links that short URLs name, of any brand, by slugs present and past, of which the version is not the known one. Every process asks for
- * all that is clicked twice a second, and next to nothing changes: reading all of 200 again took 5 ms each time.
+ * The links of any brand, by current and former slugs, whose version differs from the known one. Every process looks up
+ * everything that is clicked, twice a second, and next to nothing changes: reading 200 in full took 5 ms each time.
  */
 export async function listChangedLinks(
   db: Db,

@@ -21,7 +21,7 @@ export interface Recorder {
 }
 
 /**
- * One group in flight: whatever is clicked meanwhile is the next group, appended by one script as one entry. Waiting for
+ * One group in flight: whatever is clicked in the meantime is the next group, appended by one script as one entry. Waiting for
  * the disk costs a group what it would cost a click. Once the clicks that wait for ClickHouse take `maxBytes`, no more
  * are recorded.
  */

@@ -116,7 +116,7 @@ const MoreRefundedLines = z.object({ refund: z.object({ refundLineItems: Refunde
 
 type Connection<T> = { pageInfo: z.output<typeof PageInfo>; nodes: T[] };
 
-/** All of a connection of which an order brings the beginning. */
+/** All items of a connection, whose first page comes with the order. */
 async function allOf<T>(
   first: Connection<T>,
   more: (after: string) => Promise<Connection<T> | undefined>,

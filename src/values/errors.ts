@@ -96,7 +96,7 @@ export function notFound(what: string): ApiError {
 
 /** The error for a change of status that the current status does not allow. `allowed` lists the valid ones. */
 export function wrongState(what: string, current: string, target: string, allowed: readonly string[]): ApiError {
-  const possible = allowed.length > 0 ? `it may become ${allowed.join(', ')}` : 'nothing changes it any more';
+  const possible = allowed.length > 0 ? `it may become ${allowed.join(', ')}` : 'this status is final';
   return new ApiError(
     'INVALID_STATE_TRANSITION',
     `The ${what} is ${current} and cannot become ${target}; ${possible}.`,

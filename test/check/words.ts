@@ -64,6 +64,12 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bnot any more\b/gi, 'no longer'],
   [/\bsave (?:that|where)\b/gi, 'except'],
   [/\btelephone\b/gi, 'phone'],
+  [/(?<!^)\bmeanwhile\b/g, 'in the meantime'],
+  [/\bso many of\b/g, 'this many …'],
+  [/\bwhat of (?:it|them)\b/g, 'what is left of it'],
+  [/(?<=[.?!] )Who has\b/g, 'people who have'],
+  [/\blooked at by (?:itself|themselves)\b/g, 'handled one by one'],
+  [/\b(?:is|are|was) told of\b/g, 'is reported'],
 ];
 const GUARDED = /^(?:src|web\/src|indexer)\//;
 

@@ -166,7 +166,7 @@ describeCluster('Redis Cluster of three primaries with a replica each', () => {
     await primary.restart();
   });
 
-  it('A start with one node of a cluster as redis:// is refused with the form that is right', async () => {
+  it('A start with one node of a cluster as redis:// is refused with the correct form', async () => {
     const worker = startScript('src/worker.ts', { REDIS_URL: nodeAt(0).url });
     await until('the worker to end', () => worker.child.exitCode !== null);
     expect(worker.child.exitCode).not.toBe(0);

@@ -273,7 +273,7 @@ describe('a sweep that is disturbed', () => {
 });
 
 describe('a store whose webhooks do not arrive', () => {
-  it('is silent within ten minutes, mails its brand once, and is well again once webhooks arrive', async () => {
+  it('is silent within ten minutes, mails its brand once, and recovers once webhooks arrive', async () => {
     const shop = await open('shopify');
     const contact = 'team@brand.example';
     const key = await shop.brand.key('brand');

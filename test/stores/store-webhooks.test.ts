@@ -145,7 +145,7 @@ describe('The webhooks of a store', () => {
 });
 
 describe('A webhook that is disabled or missing', () => {
-  it('is created again within 15 minutes, and told of by one mail', async () => {
+  it('is created again within 15 minutes, and reported by one mail', async () => {
     const { store, read } = await connected('woocommerce');
     const [first] = store.hooks.all;
     if (first) first.state = 'disabled';

@@ -147,7 +147,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     }
   });
 
-  it('sends topics that are no order: they are ignored', async () => {
+  it('sends topics that are not orders: they are ignored', async () => {
     expect(await topicOf(provider, 'products/update', { id: 1, data: {} })).toBeUndefined();
   });
 });

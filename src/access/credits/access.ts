@@ -98,7 +98,7 @@ async function readFields(engines: AccessEngines, subscriptionId: string, change
 
 /**
  * Rebuilds a subscription's access hash in Redis (version, revoked keys, balance) from Postgres and the unsettled
- * charges. No call of the subscription is debited meanwhile, so no credit is spent twice. `change` runs in the same
+ * charges. No call of the subscription is debited in the meantime, so no credit is spent twice. `change` runs in the same
  * transaction; without it, a rebuild that another process finishes is enough.
  */
 export async function restoreAccess(

@@ -6,7 +6,7 @@ import type { Metered } from './meter.ts';
 import { periodAt } from './period.ts';
 
 /**
- * The `X-Credits-*` headers of a data key's response, of which `charged` credits are kept. Without Redis the balance is
+ * The `X-Credits-*` headers of a data key's response. `charged` credits are kept. Without Redis the balance is
  * unknown and no credits can be spent, so the remaining credits are 0, as with the rate limit.
  */
 export function creditHeaders(

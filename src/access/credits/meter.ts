@@ -52,7 +52,7 @@ export interface Metered {
   charge: Charge | undefined;
   /** Whether the block of a walk was paid before. */
   isPaid: boolean;
-  /** The limit of the key that refused the debit, and what of it is left. */
+  /** The limit of the key that refused the debit, and what is left of it. */
   refusedBy?: { limit: 'key_day' | 'key_month'; left: number; endsAt: Date } | undefined;
 }
 

@@ -104,7 +104,7 @@ export async function findRefreshed(db: Db, refreshHash: Buffer, clientHash: Buf
     .executeTakeFirst();
 }
 
-/** Uses a refresh token once; false if it was used meanwhile, or has expired. */
+/** Uses a refresh token once; false if it was used in the meantime, or has expired. */
 export async function takeRefresh(db: Db, spentRefreshHash: Buffer, next: Refresh, now: Date): Promise<boolean> {
   const row = await db
     .updateTable('agentGrants')

@@ -9,7 +9,7 @@ import { type Caller, findCaller, updateLastUsed } from './queries.ts';
 /** A key is read again in the background after this long. Without Postgres it is trusted until MAX_AGE_MS. */
 const REFRESH_AFTER_MS = 30_000;
 const MAX_AGE_MS = 60_000;
-/** Limits lookups of one unknown key. A key created meanwhile works after this long at the latest. */
+/** Limits lookups of one unknown key. A key created in the meantime works after this long at the latest. */
 const UNKNOWN_AGE_MS = 1_000;
 /** Charges are settled for recently used keys, so this is also how long usage may lag. */
 const LAST_USED_EVERY_MS = 1_000;

@@ -189,7 +189,7 @@ export async function listSubscriptionVersions(
     .execute();
 }
 
-/** Records that Redis has these versions of the subscriptions, or nothing. Skips those that changed meanwhile. */
+/** Records that Redis has these versions of the subscriptions, or nothing. Skips those that changed in the meantime. */
 export async function markInRedis(db: Db, subscriptions: readonly { id: string; version: number }[]): Promise<void> {
   if (subscriptions.length === 0) return;
   const [ids, versions] = [subscriptions.map(({ id }) => id), subscriptions.map(({ version }) => version)];

@@ -90,7 +90,7 @@ const UNDER_WAY_MS = MINUTE_MS;
 
 type Find = (index: string) => Promise<Named[]>;
 
-/** A version that was removed meanwhile contains no one. */
+/** A version that was removed in the meantime contains no one. */
 const unlessGone =
   (find: Find): Find =>
   (index) =>

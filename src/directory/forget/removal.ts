@@ -24,7 +24,7 @@ const Hits = z.object({
   }),
 });
 
-/** Creators of an index in the order of their `pk`, a page at a time. */
+/** Creators of an index by `pk`, one page at a time. */
 async function* readNamed(elastic: Elastic, index: string, query: object): AsyncGenerator<Named[]> {
   const path = `/${index}/_search?filter_path=hits.hits._source&allow_partial_search_results=false`;
   for (let after = -1; ; ) {
@@ -100,5 +100,5 @@ export async function takeOut(
   await countTaken(db, index, found.length);
 }
 
-/** Whether an index was removed meanwhile. */
+/** Whether an index was removed in the meantime. */
 export const isGone = (error: unknown): boolean => error instanceof ElasticsearchRefusal && error.status === 404;

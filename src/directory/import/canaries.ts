@@ -51,7 +51,7 @@ async function find(elastic: Elastic, index: string, filter: object[], size: num
   return { total: total.value, pks: new Set(hits.map(({ _id }) => Number(_id))) };
 }
 
-/** What each canary no longer finds in an index, a sentence each. */
+/** One sentence for each canary that no longer finds a creator in an index. */
 export async function failingCanaries(elastic: Elastic, index: string, canaries: readonly Canary[]): Promise<string[]> {
   const failures: string[] = [];
   for (const canary of canaries) {

@@ -22,7 +22,7 @@ function decoderFor(first: Buffer): Decoder | undefined {
   return undefined;
 }
 
-/** Chunks, of which the last can be put back. */
+/** Chunks. The last one can be put back. */
 function openInput(input: Readable) {
   const chunks: AsyncIterator<Buffer> = input[Symbol.asyncIterator]();
   let held: Buffer | undefined;

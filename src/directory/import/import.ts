@@ -47,7 +47,7 @@ export interface ImportRequest extends WaitOptions {
   bounds?: Partial<Bounds> | undefined;
   /** Starts over even if an import of the same files could be resumed. */
   restart?: boolean | undefined;
-  /** Only resumes a recorded import; if another worker has ended it meanwhile, it is not started again. */
+  /** Only resumes a recorded import; if another worker has ended it in the meantime, it is not started again. */
   isEnqueued?: boolean | undefined;
   /** How long the import waits for a lost node before it goes on without it. */
   nodePatienceMs?: number | undefined;

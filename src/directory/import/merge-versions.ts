@@ -17,7 +17,7 @@ function openCursor(pages: HashPages) {
   let page: Pick<HashPage, 'pks' | 'hashes'> | undefined = { pks: [], hashes: [] };
   let at = 0;
   return {
-    /** Reads on if the page is used up. */
+    /** Reads the next page once this one is used up. */
     fill: async () => {
       if (page === undefined || at < page.pks.length) return;
       const next = await pages.next();

@@ -20,7 +20,7 @@ export interface SourceRecord {
 
 /** The source of an import. */
 export interface Source {
-  /** Name of the source, for people. */
+  /** Name of the source as displayed. */
   files: string[];
   /** Digest of the rows, independent of file names; null if they cannot be read twice. */
   identity: string | null;

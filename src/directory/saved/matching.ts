@@ -61,7 +61,7 @@ export async function readKnown(
   return total > KNOWN_AT_MOST ? undefined : pks;
 }
 
-/** A saved search, read. */
+/** A saved search after its filters were parsed. */
 export interface Search {
   id: string;
   brandId: string;
@@ -91,7 +91,7 @@ const recently = (since: number): Clause => ({ range: { 'x.changed_at': { gte: s
 /** The age of data changes without the creator. */
 const isAboutAge = (query: CreatorSearchQuery) => query.fresh_within_days !== undefined;
 
-/** Pages of creators who match at the end of a span and may have changed within it, in the order of `pk`. */
+/** Pages of creators, by `pk`, who match at the end of a span and may have changed within it. */
 export async function* readChanged(context: Context, { brandId, query }: Search, span: Span): AsyncGenerator<number[]> {
   const { directory } = context;
   const snapshot = snapshotOf(span.to);

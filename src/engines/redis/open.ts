@@ -68,7 +68,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
     },
     ready: async (waitMs = 5_000) => {
       const deadline = AbortSignal.timeout(waitMs);
-      // A connection that fails meanwhile is retried.
+      // A connection that fails in the meantime is retried.
       while (client.status !== 'ready') {
         await once(client, 'ready', { signal: deadline }).catch((error: unknown) => {
           if (deadline.aborted) throw unavailable('Redis', error);

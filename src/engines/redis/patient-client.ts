@@ -46,7 +46,7 @@ export class PatientCluster extends Cluster {
   constructor(nodes: ClusterNode[], timeoutMs: number, options: ClusterOfServers) {
     super(nodes, options);
     this.#timeoutMs = timeoutMs;
-    // Otherwise the first command would connect, and those that come meanwhile would fail.
+    // Otherwise the first command would connect, and those that come in the meantime would fail.
     this.on('+node', (node: Redis) => node.connect().catch(ignoreFailure('commands to it fail until it is up')));
   }
 

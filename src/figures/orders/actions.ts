@@ -31,7 +31,7 @@ export interface OrderEntries {
   isClickAwaited: boolean;
 }
 
-/** Reads how far ClickHouse is first, so that a click that arrives meanwhile is found. */
+/** Reads how far ClickHouse is first, so that a click that arrives in the meantime is found. */
 export async function withFacts(
   { clickhouse, clicksRedis }: Pick<Context, 'clickhouse' | 'clicksRedis'>,
   db: Db,

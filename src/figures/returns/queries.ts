@@ -23,7 +23,7 @@ export interface ItemCosts {
   minor: ReadonlyMap<string, number>;
 }
 
-/** Of a product in an order of this currency, on a day after so many of `starts`. */
+/** The key of a product's cost in an order of this currency, on a day after this many of `starts`. */
 export const itemKeyOf = (starts: number, currency: string, sku: string): string =>
   `${starts}-${currency}-${Buffer.from(sku).toString('hex').toUpperCase()}`;
 
@@ -68,7 +68,7 @@ const ReturnSums = z.object({
 export type ReturnSums = z.output<typeof ReturnSums>;
 
 /**
- * Sums per key, currency and part of the costs. The goods of each order and refund are rounded by themselves, so that
+ * Sums per key, currency and part of the costs. The goods of each order and refund are rounded separately, so that
  * rows add up, whatever they are about.
  */
 export async function listReturnSums(

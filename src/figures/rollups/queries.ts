@@ -177,7 +177,7 @@ export async function insertReconciliation(
   await command(clickhouse, sql, { claim, batch });
 }
 
-/** Does nothing if the server was restarted meanwhile, because it must be reconciled again. */
+/** Does nothing if the server was restarted in the meantime, because it must be reconciled again. */
 export async function finishReconciliation(clickhouse: ClickHouse): Promise<void> {
   await command(
     clickhouse,

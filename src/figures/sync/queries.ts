@@ -342,7 +342,7 @@ export async function lockPositions(db: Db, brandIds: readonly string[]): Promis
 
 /**
  * Removes the brands from unsent batches, because a rebuild inserts those entries itself. Waits for a batch that is being
- * sent, and must be committed at once, so that the others are sent meanwhile. The token stays, so the rest of such a batch
+ * sent, and must be committed at once, so that the others are sent in the meantime. The token stays, so the rest of such a batch
  * is counted once, whether or not it was sent.
  */
 export async function leaveUnsent(db: Db, brandIds: readonly string[]): Promise<void> {

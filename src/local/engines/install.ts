@@ -23,7 +23,7 @@ async function moveInto(part: string, folder: string): Promise<void> {
   try {
     await rename(part, folder);
   } catch {
-    // The folder exists: another process installed the same version meanwhile, or it is broken.
+    // The folder exists: another process installed the same version in the meantime, or it is broken.
     if (isInstalled(folder)) return;
     await rm(folder, { recursive: true, force: true });
     await rename(part, folder);

@@ -71,7 +71,7 @@ const HOURS = weighted(
 const LEAKED = { place: 21, from: DAYS - 6, share: 0.14, host: 'www.retailmenot.com' } as const;
 /** Sunday first. */
 const WEEKDAYS = [1.24, 0.93, 0.86, 0.9, 0.97, 1.04, 1.18] as const;
-/** Lines of so many of a product; prices are in cents. */
+/** Order lines with this many of a product; prices are in cents. */
 const product = (sku: string, title: string, price: number) => (quantity: number) =>
   ({ lineId: sku, sku, title, quantity, amountMinor: quantity * price }) satisfies ItemFacts;
 const cleanser = product('LUM-CLEANSE', 'Gentle cleanser', 2_400);

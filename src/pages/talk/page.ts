@@ -91,7 +91,7 @@ export const talkPage = creatorPage<Talk>({
   find: async ({ postgres }, { rowId }) => await findConversationPage(postgres.db, rowId),
   show: async (visit) => {
     const { row, isPerson, inWork } = visit;
-    // Read before the messages are listed, so that one sent meanwhile stays unread.
+    // Read before the messages are listed, so that one sent in the meantime stays unread.
     if (isPerson && row.creatorUnread > 0) await inWork((work) => seeConversation(work, row));
     return { title: TITLE, content: await content(visit, { value: '' }) };
   },

@@ -236,7 +236,7 @@ export function integrationCommands(program: Command): void {
       'the secret that the store signs its webhooks with; - for stdin, after the token',
       filled,
     )
-    .option('--client-id <id>', "of Shopify: the client ID of an app of the shop's organization", filled)
+    .option('--client-id <id>', "Shopify only: the client ID of an app of the shop's organization", filled)
     .option('--client-secret-file <file>', 'the client secret of that app; - for stdin', filled)
     .addHelpText('after', `\nShopify. ${HOW_TO_MAKE_AN_APP}`)
     .action((options: ConnectOptions) => withEngines((engines) => connect(engines, options)));
@@ -248,12 +248,12 @@ export function integrationCommands(program: Command): void {
     .action((options: { brand?: string; json?: boolean }) => withEngines((engines) => list(engines, options)));
   integration
     .command('check')
-    .description('look at everything that the connection of a store lives on; each step passes, or fails with the fix')
+    .description("check everything that a store's connection depends on; each step passes, or fails with its fix")
     .argument('<id>', "the integration's id", filled)
     .action((id: string) => withEngines((engines) => check(engines, id)));
   integration
     .command('backfill')
-    .description('read in what a store sold before it was connected, by the worker; again: how far it is')
+    .description('let the worker read what a store sold before it was connected; run it again to see the progress')
     .argument('<id>', "the integration's id", filled)
     .action((id: string) => withEngines((engines) => backfill(engines, id)));
   integration

@@ -83,7 +83,7 @@ async function readBatch(db: Db, { table, column, key, context, where }: SealedC
 }
 
 /**
- * Replaces the value only if it is unchanged: one written meanwhile was sealed with the new secret by another process.
+ * Replaces the value only if it is unchanged: one written in the meantime was sealed with the new secret by another process.
  */
 async function replace(db: Db, { table, column, key }: SealedColumn, row: SealedRow, sealed: Buffer): Promise<void> {
   await sql`
@@ -111,7 +111,7 @@ async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Pro
 /** Seals everything with the new secret. */
 export async function resealAll(db: Db, secrets: Secrets): Promise<Resealed[]> {
   const done: Resealed[] = [];
-  // Before the old secret is forgotten, of which the first salt is derived.
+  // Before the old secret is forgotten, because the first salt is derived from it.
   await makeSaltOnce(db, secrets);
   for (const column of SEALED) done.push(await resealColumn(db, secrets, column));
   return done;

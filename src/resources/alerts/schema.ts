@@ -59,7 +59,7 @@ const currency = Currency.describe(
   'Currency of money. Other currencies are left out of `revenue`, `aov` and the like.',
 );
 const timezone = TimeZone.describe('IANA time zone in which days and weeks begin.');
-const to = recipients.describe("Addresses of the brand's people who get its mails. Who has left gets none.");
+const to = recipients.describe("Addresses of the brand's people who get its mails. People who have left get none.");
 
 export const Alert = z
   .object({

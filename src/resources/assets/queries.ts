@@ -247,7 +247,7 @@ export async function listEndingRights(db: Db, now: Date, limit: number) {
     .execute();
 }
 
-/** False if another worker was faster, or if the rights have changed meanwhile. */
+/** False if another worker was faster, or if the rights have changed in the meantime. */
 export async function noteNotice(
   db: Db,
   { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },
@@ -285,7 +285,7 @@ export async function forgetUpload(db: Db, storageKey: string): Promise<void> {
   await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();
 }
 
-/** Takes the file for an asset; false if it was discarded meanwhile. */
+/** Takes the file for an asset; false if it was discarded in the meantime. */
 export async function takeUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
   const taken = await db
     .deleteFrom('assetUploads')

@@ -192,7 +192,7 @@ export async function voidContract(work: Work, id: string): Promise<ContractFact
   return await getContract(db, brandId, id);
 }
 
-/** Expires it if its time has come without a signature; false if it was signed, voided or expired meanwhile. */
+/** Expires it if its time has come without a signature; false if it was signed, voided or expired in the meantime. */
 export async function expireContract(work: Work, id: string): Promise<boolean> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);

@@ -42,7 +42,7 @@ const REFUSED = {
 
 /** A token is renewed when it would last for less than this. */
 const RENEWED_BEFORE_MS = HOUR_MS;
-/** Longer than the call takes: a process that dies meanwhile leaves the renewal to another. */
+/** Longer than the call takes: a process that dies in the meantime leaves the renewal to another. */
 const RENEWAL_MS = 20_000;
 const LOOKED_AGAIN_AFTER_MS = 100;
 const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;

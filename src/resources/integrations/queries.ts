@@ -229,7 +229,7 @@ export async function claimRenewal(
   return claimed.numUpdatedRows > 0n;
 }
 
-/** Ends a renewal. Secrets that were entered meanwhile stay. */
+/** Ends a renewal. Secrets that were entered in the meantime stay. */
 export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
   await updateOfKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
 }

@@ -23,7 +23,7 @@ import { compareFigures } from './verify/actions.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'log' | 'failures'>;
 
-/** A rebuild also fails if clicks continued meanwhile. */
+/** A rebuild also fails if clicks continued in the meantime. */
 const TRIES = 3;
 
 /** What is being sent to ClickHouse. */

@@ -115,7 +115,7 @@ export function destinationProblems(
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
 
-/** Who has the value, or the code that still pays for a while. */
+/** The link that has the value, or the replaced code that still pays for a while. */
 async function findHolder({ db, now, brandId }: Work, type: LinkType, value: string): Promise<string | undefined> {
   const holder = await findByValue(db, brandId, { type, value });
   if (holder !== undefined || type === 'link') return holder;

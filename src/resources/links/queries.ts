@@ -264,7 +264,7 @@ export async function findByValue(
   return row?.id;
 }
 
-/** The codes that replaced ones hold meanwhile are taken as well. */
+/** The codes that replaced ones hold in the meantime are taken as well. */
 async function withoutHeld(db: Db, rows: readonly NewLink[]): Promise<readonly NewLink[]> {
   const codes = rows.filter(({ type }) => type === 'discount_code');
   const [first] = codes;
@@ -292,7 +292,7 @@ export const updateLink = (db: Db, { brandId, id }: Pick<LinkRow, 'brandId' | 'i
   updateOwn(db.updateTable('links').set(change).returningAll(), brandId, id);
 
 /**
- * Notes that links are active from `at` on, or not. A link's row is locked meanwhile; a clock that stands behind another
+ * Notes that links are active from `at` on, or not. A link's row is locked in the meantime; a clock that stands behind another
  * process's must not put a change before the one it follows.
  */
 export async function insertStates(

@@ -12,7 +12,7 @@ export interface KnownRefund extends RefundFacts {
 }
 
 export interface CountedRefund extends KnownRefund {
-  /** What is left of it when all before it are taken: refunds never exceed the order. */
+  /** What is left of this refund after all earlier ones: refunds never exceed the order. */
   countedMinor: number;
 }
 

@@ -122,7 +122,7 @@ export async function lockOrder(db: Db, key: OrderKey, received: HeadFacts): Pro
     .executeTakeFirstOrThrow();
 }
 
-/** Locks several orders of a store of which whole reports came, as `lockOrder` does. Returns those that are new. */
+/** Locks the orders of a store whose complete reports arrived, as `lockOrder` does. Returns those that are new. */
 export async function lockOrders(
   db: Db,
   { id, brandId }: OrderSource,
@@ -316,13 +316,13 @@ export async function deleteJourney(
   await db.deleteFrom('orderJourneys').where('brandId', '=', brandId).where('orderId', '=', orderId).execute();
 }
 
-/** What is looked at around an order. */
+/** Which orders around an order are counted. */
 export interface Surroundings {
-  /** Before the order and with it. */
+  /** How long before the order. */
   withinMs: number;
-  /** Counting ends here. */
+  /** The most orders that are counted. */
   most: { ofCustomer: number; ofLink: number };
-  /** Of how many of its link's last paid orders the refunded ones are counted. */
+  /** How many of the link's last paid orders are searched for refunded ones. */
   refundsOf: number;
 }
 

@@ -129,7 +129,7 @@ export async function insertPayout(db: Db, row: Insertable<PayoutsTable>): Promi
 
 /**
  * Locks creators until the transaction ends, before any of their payouts and commissions, so that payments to one
- * creator are decided one at a time and no refund changes what is owed meanwhile. The lock does not block inserts of
+ * creator are decided one at a time and no refund changes what is owed in the meantime. The lock does not block inserts of
  * rows that only refer to the creator, as every new sale does.
  */
 export async function lockPayees(db: Db, brandId: string, creatorIds: readonly string[]): Promise<void> {

@@ -92,7 +92,7 @@ interface Commission {
 }
 
 export interface TheirsAndOurs extends TheirOrder, OurOrder, Commission {
-  /** Null: the order is missing here. */
+  /** Null if the order is missing here. */
   ourId: string | null;
   occurredAt: Date | null;
 }

@@ -116,7 +116,7 @@ interface Reading {
   id: string;
   /** Its parameters for the first and last moment. */
   ends: readonly [from: string, to: string];
-  /** Whether it has rows, of which the first ones are mailed. */
+  /** Whether it has rows. The first ones are mailed. */
   hasRows: boolean;
   /** Whether its answer says up to when it is complete. */
   isDated: boolean;

@@ -48,7 +48,7 @@ export const recipients = z
   .min(1)
   .max(MAX_RECIPIENTS)
   .meta({ example: ['robin@acme.example'] });
-const to = recipients.describe("Addresses of the brand's people who get the report. Who has left gets none.");
+const to = recipients.describe("Addresses of the brand's people who get the report. People who have left get none.");
 
 export const Report = z
   .object({

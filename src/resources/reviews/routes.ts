@@ -15,7 +15,7 @@ const tag = 'Commissions';
 const reviewing = { readOnly: false, idempotent: true, destructive: false };
 const RULES =
   'Approval requires a paid order past its review period. You can approve and reject again until the commission is ' +
-  'paid. Repeating a review, or approving a commission that was paid meanwhile, changes nothing. Rejecting a ' +
+  'paid. Repeating a review, or approving a commission that was paid in the meantime, changes nothing. Rejecting a ' +
   'commission that a refund or cancellation has already rejected makes the rejection yours: it stays when the store ' +
   'reverts the refund.';
 

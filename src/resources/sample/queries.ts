@@ -64,7 +64,7 @@ export async function beginRemoval(db: Db, brandId: string, now: Date): Promise<
 
 /**
  * Deletes every row of the brand but the kept ones, also from tables that only grow, and empties its ledger. Triggers
- * and references are off meanwhile in this transaction, so it needs the superuser of an embedded database.
+ * and references are off in the meantime in this transaction, so it needs the superuser of an embedded database.
  */
 export async function deleteEverything(db: Db, brandId: string): Promise<void> {
   await sql`set local session_replication_role = replica`.execute(db);

@@ -100,7 +100,7 @@ export const webhookOperations = [
     summary: 'Change a webhook',
     description:
       'A new `url` also applies to pending deliveries, new `events` to events from now on. `active: false` cancels pending ' +
-      'deliveries; events meanwhile are only in `GET /v1/events`. `active: true` also ends a failing state.',
+      'deliveries; events in the meantime are only in `GET /v1/events`. `active: true` also ends a failing state.',
     forAgents: {
       description:
         'A new `url` also applies to pending deliveries, new `events` to events from now on. `active: false` cancels pending deliveries; list_events keeps the events.',

@@ -57,7 +57,7 @@ interface ListOptions<Id extends OperationId> {
   refetchMs?: number;
 }
 
-/** A list of any length, of which only the visible part is loaded, a hundred rows at a time. */
+/** A list of any length that loads only its visible part, a hundred rows at a time. */
 export function useRows<Id extends OperationId>(
   id: Id,
   query: Query<Id>,

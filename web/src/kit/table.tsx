@@ -172,7 +172,7 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
   ...{ at: (index) => rows[index], see: () => undefined, again: () => undefined },
 });
 
-/** A list of any length, of which only the visible rows are rendered. */
+/** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
   const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf } = props;
   const allowed = useColumns(props.columns);

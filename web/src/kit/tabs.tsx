@@ -10,7 +10,7 @@ interface TabsProps<T extends string> {
   labelOf?: (one: T) => string;
 }
 
-/** One of a few choices, all of which are visible. */
+/** A choice between a few visible options. */
 export function Tabs<T extends string>({ legend, options, chosen, onChoose, labelOf = words }: TabsProps<T>) {
   const name = useId();
   return (

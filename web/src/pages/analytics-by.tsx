@@ -199,7 +199,7 @@ export function Breakdown({ from, to, compare, before }: BreakdownProps) {
   const sort = choiceOf(get('sort'), SORTS) ?? 'revenue';
   const query = { ...useDimensions(), by, from, to, compare, sort };
   const call = useCall('get_analytics_breakdown', { query: { ...query, limit: SHOWN } });
-  // The rows of another dimension are not shown meanwhile.
+  // The rows of another dimension are not shown in the meantime.
   const data = call.isPlaceholderData ? undefined : call.data;
   const found = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
   // Days and hours have an order of their own.

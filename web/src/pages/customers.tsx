@@ -167,7 +167,7 @@ export function Customers() {
   const query = { by, from, to };
   const share = useCall('get_analytics_share', { query: { from, to } });
   const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
-  // The rows of another dimension are not shown meanwhile.
+  // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
   // What belongs to none comes last.
   const rows = (list?.data ?? []).toSorted((a, b) => Number(a.key === null) - Number(b.key === null));

@@ -169,7 +169,7 @@ export function Returns() {
   const query = { by, from, to };
   const months = useCall('get_analytics_returns', { query: { by: 'month', from, to, limit: 100 } });
   const call = useCall('get_analytics_returns', { query: { ...query, limit: SHOWN } });
-  // The rows of another dimension are not shown meanwhile.
+  // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
   // What stands below the totals waits for them, so that nothing moves.
   const isSettled = months.data !== undefined || months.error !== null;

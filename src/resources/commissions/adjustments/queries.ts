@@ -27,7 +27,7 @@ export interface Posted {
   postings: readonly Posting[];
 }
 
-/** The commission's ledger entries. Call it with the commission's row locked, so that none is added meanwhile. */
+/** The commission's ledger entries. Call it with the commission's row locked, so that none is added in the meantime. */
 export async function listPosted(db: Db, { brandId, id }: Pick<CommissionRow, 'brandId' | 'id'>): Promise<Posted[]> {
   const rows = await db
     .selectFrom('ledgerEntries')

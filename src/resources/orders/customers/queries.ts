@@ -12,7 +12,7 @@ declare module '../../../engines/postgres/tables.ts' {
   }
 }
 
-/** As it is sealed; undefined before any order. */
+/** The sealed value; undefined before the first order. */
 export async function findSalt(db: Db): Promise<Buffer | undefined> {
   return (await db.selectFrom('customerSalt').select('salt').executeTakeFirst())?.salt;
 }

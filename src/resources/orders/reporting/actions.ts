@@ -25,7 +25,7 @@ export async function recordReported(
   for (const [name, some] of shops) {
     const [{ currency } = { currency: 'USD' }] = some;
     const row = { id: newId('int', now.getTime()), brandId, name, currency, createdAt: now };
-    // Locks the shop, so that nobody else records its orders meanwhile.
+    // Locks the shop, so that nobody else records its orders in the meantime.
     const source = await upsertSource(db, row);
     const ids = [...new Set(some.map(({ order_id }) => order_id))];
     const known = new Set(isHistory ? (await listRecorded(db, source, ids)).map(({ order_id }) => order_id) : []);

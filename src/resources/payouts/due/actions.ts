@@ -94,7 +94,7 @@ export async function payBatch(work: Work, batch: PayoutBatch) {
   const found = (await listStandings(db, brandId, where, now)).filter(isDue);
   const creatorIds = [...new Set(found.map(({ creatorId }) => creatorId))];
   await lockPayees(db, brandId, creatorIds);
-  // Read again with the creators locked, to include other payments and refunds made meanwhile.
+  // Read again with the creators locked, to include other payments and refunds made in the meantime.
   const standings = (await listStandings(db, brandId, { ...where, creatorIds }, now)).filter(isDue);
   const idle = [...named].filter(([id]) => !standings.some(({ creatorId }) => creatorId === id));
   const made: PayoutFacts[] = [];

@@ -66,7 +66,7 @@ async function lookSafely(context: Context, search: DueSearch, moment: Moment): 
   }
 }
 
-/** Searches that cannot be read are looked at by themselves, which records why. */
+/** Searches that cannot be read are handled one by one, so that each records why. */
 function readable({ id, brandId, filters }: DueSearch): Search[] {
   const query = findReadable(filters);
   return query ? [{ id, brandId, query }] : [];

@@ -29,7 +29,7 @@ export type UpTo = Pick<Moment, 'seq' | 'at'>;
 /** Pks in one row. */
 const PART = 10_000;
 
-/** Begins again: the creators who match at a moment are known, and what was found is deleted. Numbers go on. */
+/** Starts over: the creators who match now count as known, and what was found is deleted. Numbering continues. */
 export async function beginTracking(
   db: Db,
   id: string,
@@ -72,7 +72,7 @@ export const listDue = (db: Db, seq: number, after: string, limit: number) =>
 export const isDue = async (db: Db, seq: number): Promise<boolean> =>
   (await due(db, seq).limit(1).executeTakeFirst()) !== undefined;
 
-/** Locks a search of which nothing changed since it was read; false if something did. */
+/** Locks a search, unless it has changed since it was read; then false. */
 export async function lockDue(db: Db, { id, version, seq }: DueSearch): Promise<boolean> {
   const { rows } = await sql`
     select from saved_searches where id = ${id} and version = ${version} and seq is not distinct from ${seq}
@@ -95,7 +95,7 @@ export async function listUnknown(db: Db, id: string, pks: readonly number[]): P
 
 /**
  * Records new matches together with the batch up to which they were looked for, unless something else has moved the
- * search meanwhile.
+ * search in the meantime.
  */
 export async function recordMatches(
   db: Db,

@@ -39,7 +39,7 @@ async function note(context: Context, requested: ShipmentRow, answer: Report | R
   const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const row = await lockShipment(work.db, requested.brandId, requested.id);
-    // The tracking number changed meanwhile; the new parcel is queried separately.
+    // The tracking number changed in the meantime; the new parcel is queried separately.
     if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
     const columns = { trackingStatus: row.trackingStatus, ...columnsOf(answer, work.now) };
     if (columns.trackingStatus === row.trackingStatus && columns.trackingError === row.trackingError) {

@@ -228,7 +228,7 @@ export async function insertAttempts(db: Db, results: readonly AttemptResult[]):
     .execute();
 }
 
-/** Skips deliveries cancelled meanwhile, and those another process now attempts unless this one delivered them. */
+/** Skips deliveries cancelled in the meantime, and those another process now attempts unless this one delivered them. */
 export async function finishAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const of = <V>(value: (result: AttemptResult) => V) => results.map(value);
   await sql`
