@@ -1,4 +1,5 @@
 import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
+import { isFound } from '../engines/postgres/count.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import type { CreatedAt } from '../engines/postgres/tables.ts';
 
@@ -179,26 +180,24 @@ export async function listMailStates(db: Db, brandId: string, kind: string, subj
     .execute();
 }
 
-export async function isSuppressed(db: Db, brandId: string, email: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('mailSuppressions')
-    .select('brandId')
-    .where('brandId', '=', brandId)
-    .where('email', '=', email.toLowerCase())
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const isSuppressed = (db: Db, brandId: string, email: string): Promise<boolean> =>
+  isFound(
+    db
+      .selectFrom('mailSuppressions')
+      .select('brandId')
+      .where('brandId', '=', brandId)
+      .where('email', '=', email.toLowerCase()),
+  );
 
 /** Returns false if the address was already suppressed. */
-export async function insertSuppression(db: Db, brandId: string, email: string, createdAt: Date): Promise<boolean> {
-  const row = await db
-    .insertInto('mailSuppressions')
-    .values({ brandId, email: email.toLowerCase(), createdAt })
-    .onConflict((conflict) => conflict.columns(['brandId', 'email']).doNothing())
-    .returning('brandId')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const insertSuppression = (db: Db, brandId: string, email: string, createdAt: Date): Promise<boolean> =>
+  isFound(
+    db
+      .insertInto('mailSuppressions')
+      .values({ brandId, email: email.toLowerCase(), createdAt })
+      .onConflict((conflict) => conflict.columns(['brandId', 'email']).doNothing())
+      .returning('brandId'),
+  );
 
 /** The number of mails in each state, and when the oldest waiting one was due. */
 export async function countMails(db: Db) {

@@ -42,8 +42,6 @@ export function events<const Declared extends Record<string, EventDeclaration>>(
   return of;
 }
 
-export const findEvent = (name: string): EventDeclaration | undefined => declared.get(name);
-
 /** The name of an event for a variant's subscribers; undefined if they do not get it. */
 export function shownAs(variant: Variant, name: string): string | undefined {
   const event = declared.get(name);

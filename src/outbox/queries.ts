@@ -3,21 +3,14 @@ import type { Db } from '../engines/postgres/open.ts';
 import type { CreatedAt, Json } from '../engines/postgres/tables.ts';
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
-import { chained, type LedgerKind, type NewEntry } from './ledger-entry.ts';
+import { chained, type NewEntry } from './ledger-entry.ts';
 import { partOf } from './parts/queries.ts';
 import { hasUnsealed, insertSeal, NOTED_HERE } from './sealing-queries.ts';
 
-interface LedgerEntriesTable {
+interface LedgerEntriesTable extends Omit<NewEntry, 'postings'> {
   brandId: string;
   seq: number;
   id: string;
-  kind: LedgerKind;
-  currency: string;
-  creatorId: string;
-  linkId: string | null;
-  orderId: string | null;
-  commissionId: string | null;
-  payoutId: string | null;
   postings: Json<unknown>;
   recordedAt: Date;
   hash: Buffer;

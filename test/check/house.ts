@@ -307,5 +307,9 @@ export function violations(files: ReadonlyMap<string, string>): string[] {
     const rules = source.path.endsWith('.tsx') ? RULES_OF_PAGES : RULES;
     return rules.flatMap((rule) => rule(source)).map(({ line, message }) => `${source.path}:${line} ${message}`);
   });
-  return [...found, ...circles(sources), ...fullFolders(sources)];
+  const documents = [...files].filter(([file]) => file.endsWith('.md'));
+  const said = documents.flatMap(([file, text]) =>
+    phrases({ path: file, text }).map(({ line, message }) => `${file}:${line} ${message}`),
+  );
+  return [...found, ...said, ...circles(sources), ...fullFolders(sources)];
 }

@@ -120,6 +120,8 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
     'export const x = <p>A page of its own</p>;',
     'says "of its own"',
   ],
+  ['a phrase in a document', 'docs/money.md', 'It is paid to whoever\nasks.', 'docs/money.md:1 says "whoever"'],
+  ['an adverb at the end', QUERY, '/** False if it was paid meanwhile. */', 'says "meanwhile"; say in the meantime'],
   ['a phrase in the indexer', 'indexer/status.ts', '// A write that came to its end.', 'says "came to its end"'],
   ['a lock by another name', QUERY, 'await holdOrder(db);', 'says holdOrder; say lock'],
   ['a long file', QUERY, 'export {};\n'.repeat(501), 'has 501 lines'],

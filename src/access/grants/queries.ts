@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely';
+import { isFound } from '../../engines/postgres/count.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt } from '../../engines/postgres/tables.ts';
 
@@ -105,16 +106,15 @@ export async function findRefreshed(db: Db, refreshHash: Buffer, clientHash: Buf
 }
 
 /** Uses a refresh token once; false if it was used in the meantime, or has expired. */
-export async function takeRefresh(db: Db, spentRefreshHash: Buffer, next: Refresh, now: Date): Promise<boolean> {
-  const row = await db
-    .updateTable('agentGrants')
-    .set({ spentRefreshHash, ...next })
-    .where('refreshHash', '=', spentRefreshHash)
-    .where('refreshExpiresAt', '>', now)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const takeRefresh = (db: Db, spentRefreshHash: Buffer, next: Refresh, now: Date): Promise<boolean> =>
+  isFound(
+    db
+      .updateTable('agentGrants')
+      .set({ spentRefreshHash, ...next })
+      .where('refreshHash', '=', spentRefreshHash)
+      .where('refreshExpiresAt', '>', now)
+      .returning('id'),
+  );
 
 interface Renewed {
   hash: Buffer;
@@ -124,14 +124,13 @@ interface Renewed {
 }
 
 /** Gives a key another secret; false if it was revoked or replaced. */
-export async function renewKey(db: Db, keyId: string, renewed: Renewed): Promise<boolean> {
-  const row = await db
-    .updateTable('apiKeys')
-    .set(renewed)
-    .where('id', '=', keyId)
-    .where('revokedAt', 'is', null)
-    .where('replacedBy', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const renewKey = (db: Db, keyId: string, renewed: Renewed): Promise<boolean> =>
+  isFound(
+    db
+      .updateTable('apiKeys')
+      .set(renewed)
+      .where('id', '=', keyId)
+      .where('revokedAt', 'is', null)
+      .where('replacedBy', 'is', null)
+      .returning('id'),
+  );

@@ -21,8 +21,8 @@ interface Who {
  * Creates a link that signs in once. Its token is in the fragment, which browsers do not send, so that neither logs nor
  * mail scanners can use it: the page posts it when its button is pressed.
  */
-export async function createSignInPath(db: Db, now: Date, who: Who, lifeMs = LINK_LIFE_MS): Promise<string> {
-  return (await createSignInLink(db, now, who, lifeMs)).path;
+export async function createSignInPath(db: Db, now: Date, who: Who): Promise<string> {
+  return (await createSignInLink(db, now, who, LINK_LIFE_MS)).path;
 }
 
 /**

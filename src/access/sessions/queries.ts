@@ -1,3 +1,4 @@
+import { isFound } from '../../engines/postgres/count.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt } from '../../engines/postgres/tables.ts';
 
@@ -64,14 +65,13 @@ export async function revokeSessionsOf(db: Db, brandId: string, personId: string
 }
 
 /** Whether a link was created for this person after `since`. Prevents others from flooding the mailbox. */
-export async function hasLinkSince(db: Db, brandId: string, personId: string, since: Date): Promise<boolean> {
-  const row = await db
-    .selectFrom('signInLinks')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where('personId', '=', personId)
-    .where('createdAt', '>', since)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const hasLinkSince = (db: Db, brandId: string, personId: string, since: Date): Promise<boolean> =>
+  isFound(
+    db
+      .selectFrom('signInLinks')
+      .select('id')
+      .where('brandId', '=', brandId)
+      .where('personId', '=', personId)
+      .where('createdAt', '>', since)
+      .limit(1),
+  );

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { updateOwn } from '../../engines/postgres/own.ts';
@@ -70,14 +71,8 @@ export const alerts = listing({
       ]),
 });
 
-export async function countAlerts(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('alerts')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countAlerts = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('alerts').select(COUNT).where('brandId', '=', brandId));
 
 export const insertAlert = (db: Db, row: Insertable<AlertsTable>): Promise<AlertRow> =>
   db.insertInto('alerts').values(row).returningAll().executeTakeFirstOrThrow();

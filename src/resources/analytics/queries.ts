@@ -1,30 +1,23 @@
 import { sql } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Window } from '../../figures/schema.ts';
 
-export async function countActiveCampaigns(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('campaigns')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .where('status', '=', 'active')
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countActiveCampaigns = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('campaigns').select(COUNT).where('brandId', '=', brandId).where('status', '=', 'active'));
 
 /** Paid orders that a click earned, placed in the window. */
-export async function countConversionsByClick(db: Db, brandId: string, { from, until }: Window): Promise<number> {
-  const { count } = await db
-    .selectFrom('commissions')
-    .where('brandId', '=', brandId)
-    .where('clickId', 'is not', null)
-    .where('paidAt', 'is not', null)
-    .where(sql<boolean>`(${from ?? null}::timestamptz is null or occurred_at >= ${from ?? null})`)
-    .where(sql<boolean>`(${until ?? null}::timestamptz is null or occurred_at < ${until ?? null})`)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countConversionsByClick = (db: Db, brandId: string, { from, until }: Window): Promise<number> =>
+  countOf(
+    db
+      .selectFrom('commissions')
+      .where('brandId', '=', brandId)
+      .where('clickId', 'is not', null)
+      .where('paidAt', 'is not', null)
+      .where(sql<boolean>`(${from ?? null}::timestamptz is null or occurred_at >= ${from ?? null})`)
+      .where(sql<boolean>`(${until ?? null}::timestamptz is null or occurred_at < ${until ?? null})`)
+      .select(COUNT),
+  );
 
 /** A creator's own name, else the name given with their newest link, else their handle. */
 export async function listNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string | null>> {

@@ -1,4 +1,5 @@
 import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf, isFound } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
@@ -101,16 +102,15 @@ export async function insertApplication(
 }
 
 /** How many applied to the campaign since a time. */
-export async function countSince(db: Db, brandId: string, campaignId: string, since: Date): Promise<number> {
-  const { total } = await db
-    .selectFrom('applications')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where('brandId', '=', brandId)
-    .where('campaignId', '=', campaignId)
-    .where('appliedAt', '>', since)
-    .executeTakeFirstOrThrow();
-  return total;
-}
+export const countSince = (db: Db, brandId: string, campaignId: string, since: Date): Promise<number> =>
+  countOf(
+    db
+      .selectFrom('applications')
+      .select(COUNT)
+      .where('brandId', '=', brandId)
+      .where('campaignId', '=', campaignId)
+      .where('appliedAt', '>', since),
+  );
 
 export const updateApplication = (db: Db, brandId: string, id: string, change: Updateable<ApplicationsTable>) =>
   updateOwn(db.updateTable('applications').set(change).returningAll(), brandId, id);
@@ -230,16 +230,15 @@ export async function lockPending(
 }
 
 /** How many changes of an application were requested since then. */
-export async function countChanges(db: Db, brandId: string, applicationId: string, since: Date): Promise<number> {
-  const { total } = await db
-    .selectFrom('applicationChanges')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .where('brandId', '=', brandId)
-    .where('applicationId', '=', applicationId)
-    .where('createdAt', '>', since)
-    .executeTakeFirstOrThrow();
-  return total;
-}
+export const countChanges = (db: Db, brandId: string, applicationId: string, since: Date): Promise<number> =>
+  countOf(
+    db
+      .selectFrom('applicationChanges')
+      .select(COUNT)
+      .where('brandId', '=', brandId)
+      .where('applicationId', '=', applicationId)
+      .where('createdAt', '>', since),
+  );
 
 export async function insertChange(db: Db, row: Insertable<ApplicationChangesTable>): Promise<void> {
   await db.insertInto('applicationChanges').values(row).execute();
@@ -268,14 +267,13 @@ export async function findChange(db: Db, id: string) {
 }
 
 /** False if it was confirmed before. */
-export async function confirmOnce(db: Db, brandId: string, id: string, now: Date): Promise<boolean> {
-  const row = await db
-    .updateTable('applicationChanges')
-    .set({ confirmedAt: now })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('confirmedAt', 'is', null)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const confirmOnce = (db: Db, brandId: string, id: string, now: Date): Promise<boolean> =>
+  isFound(
+    db
+      .updateTable('applicationChanges')
+      .set({ confirmedAt: now })
+      .where('brandId', '=', brandId)
+      .where('id', '=', id)
+      .where('confirmedAt', 'is', null)
+      .returning('id'),
+  );

@@ -1,4 +1,5 @@
 import { type ColumnType, type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { isFound } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt } from '../../engines/postgres/tables.ts';
@@ -248,22 +249,21 @@ export async function listEndingRights(db: Db, now: Date, limit: number) {
 }
 
 /** False if another worker was faster, or if the rights have changed in the meantime. */
-export async function noteNotice(
+export const noteNotice = (
   db: Db,
   { id, rightsExpiresAt, before }: { id: string; rightsExpiresAt: Date; before: number | null },
   days: number,
-): Promise<boolean> {
-  const row = await db
-    .updateTable('assets')
-    .set({ rightsNoticeDays: days })
-    .where('id', '=', id)
-    .where('deletedAt', 'is', null)
-    .where('rightsExpiresAt', '=', rightsExpiresAt)
-    .where(sql<boolean>`rights_notice_days is not distinct from ${before}`)
-    .returning('id')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+): Promise<boolean> =>
+  isFound(
+    db
+      .updateTable('assets')
+      .set({ rightsNoticeDays: days })
+      .where('id', '=', id)
+      .where('deletedAt', 'is', null)
+      .where('rightsExpiresAt', '=', rightsExpiresAt)
+      .where(sql<boolean>`rights_notice_days is not distinct from ${before}`)
+      .returning('id'),
+  );
 
 /** Records a file before its first byte is written, so that it is found and removed if the process dies. */
 export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): Promise<void> {
@@ -271,15 +271,10 @@ export async function insertUpload(db: Db, row: Insertable<AssetUploadsTable>): 
 }
 
 /** Prevents any asset from taking the file; false if one already has. */
-export async function giveUpUpload(db: Db, storageKey: string, now: Date): Promise<boolean> {
-  const row = await db
-    .updateTable('assetUploads')
-    .set({ givenUpAt: now })
-    .where('storageKey', '=', storageKey)
-    .returning('storageKey')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const giveUpUpload = (db: Db, storageKey: string, now: Date): Promise<boolean> =>
+  isFound(
+    db.updateTable('assetUploads').set({ givenUpAt: now }).where('storageKey', '=', storageKey).returning('storageKey'),
+  );
 
 export async function forgetUpload(db: Db, storageKey: string): Promise<void> {
   await db.deleteFrom('assetUploads').where('storageKey', '=', storageKey).execute();

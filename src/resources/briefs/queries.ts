@@ -1,4 +1,5 @@
 import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { isFound } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
@@ -149,23 +150,22 @@ export async function insertRecipient(db: Db, row: Insertable<BriefRecipientsTab
 }
 
 /** Records a recipient's first view; false if it was not the first. */
-export async function noteView(
+export const noteView = (
   db: Db,
   brandId: string,
   { briefId, creatorId }: { briefId: string; creatorId: string },
   at: Date,
-): Promise<boolean> {
-  const row = await db
-    .updateTable('briefRecipients')
-    .set({ viewedAt: at })
-    .where('brandId', '=', brandId)
-    .where('briefId', '=', briefId)
-    .where('creatorId', '=', creatorId)
-    .where('viewedAt', 'is', null)
-    .returning('briefId')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+): Promise<boolean> =>
+  isFound(
+    db
+      .updateTable('briefRecipients')
+      .set({ viewedAt: at })
+      .where('brandId', '=', brandId)
+      .where('briefId', '=', briefId)
+      .where('creatorId', '=', creatorId)
+      .where('viewedAt', 'is', null)
+      .returning('briefId'),
+  );
 
 /**
  * The campaign's uncompleted briefs that this creator received and whose recipients all have approved work and owe

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import { isFound } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
@@ -84,12 +85,5 @@ export const updateCampaign = (db: Db, brandId: string, id: string, change: Upda
   updateOwn(db.updateTable('campaigns').set(change).returningAll(), brandId, id);
 
 /** Campaigns are never deleted, so an existing one stays. */
-export async function hasCampaign(db: Db, brandId: string, id: string): Promise<boolean> {
-  const row = await db
-    .selectFrom('campaigns')
-    .select('id')
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const hasCampaign = (db: Db, brandId: string, id: string): Promise<boolean> =>
+  isFound(db.selectFrom('campaigns').select('id').where('brandId', '=', brandId).where('id', '=', id));

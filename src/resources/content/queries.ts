@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt } from '../../engines/postgres/tables.ts';
@@ -167,16 +168,15 @@ export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>
 }
 
 /** How many posts were tracked at some time within the window. */
-export async function countTracked(db: Db, brandId: string, from: Date, before: Date): Promise<number> {
-  const { count } = await db
-    .selectFrom('content')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .where('trackedAt', '<', before)
-    .where((eb) => eb.or([eb('deletedAt', 'is', null), eb('deletedAt', '>=', from)]))
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countTracked = (db: Db, brandId: string, from: Date, before: Date): Promise<number> =>
+  countOf(
+    db
+      .selectFrom('content')
+      .select(COUNT)
+      .where('brandId', '=', brandId)
+      .where('trackedAt', '<', before)
+      .where((eb) => eb.or([eb('deletedAt', 'is', null), eb('deletedAt', '>=', from)])),
+  );
 
 export interface DuePost {
   id: string;

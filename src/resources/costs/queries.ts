@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { updateOwn } from '../../engines/postgres/own.ts';
@@ -56,14 +57,8 @@ export async function listCosts(db: Db, brandId: string): Promise<CostRow[]> {
   return await db.selectFrom('costs').selectAll().where('brandId', '=', brandId).orderBy('id').execute();
 }
 
-export async function countCosts(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('costs')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countCosts = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('costs').select(COUNT).where('brandId', '=', brandId));
 
 export const insertCost = (db: Db, row: Insertable<CostsTable>): Promise<CostRow> =>
   db.insertInto('costs').values(row).returningAll().executeTakeFirstOrThrow();

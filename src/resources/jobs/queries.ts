@@ -1,4 +1,5 @@
 import { type Generated, type Insertable, type Selectable, sql } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
@@ -87,15 +88,10 @@ export const insertJob = (db: Db, row: Insertable<JobsTable>): Promise<JobRow> =
   db.insertInto('jobs').values(row).returningAll().executeTakeFirstOrThrow();
 
 /** Jobs that have not ended. */
-export async function countOpenJobs(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('jobs')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .where('status', 'in', ['queued', 'running'])
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
+  countOf(
+    db.selectFrom('jobs').select(COUNT).where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']),
+  );
 
 /** Whether a job of a schedule has not ended. */
 export async function isUnderWay(db: Db, brandId: string, scheduleId: string): Promise<boolean> {

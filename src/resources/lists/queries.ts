@@ -1,4 +1,5 @@
 import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { updateOwn } from '../../engines/postgres/own.ts';
@@ -46,14 +47,8 @@ export async function lockBrand(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
-export async function countLists(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('creatorLists')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countLists = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
 
 export const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
   db.insertInto('creatorLists').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,5 +1,6 @@
 import { type Generated, type Selectable, sql, type Updateable } from 'kysely';
 import type { Role } from '../../access/keys/queries.ts';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt } from '../../engines/postgres/tables.ts';
@@ -125,10 +126,5 @@ export async function listAddresses(db: Db, brandId: string, emails: readonly st
   return rows.map(({ email }) => email);
 }
 
-export async function countOwners(db: Db, brandId: string): Promise<number> {
-  const { total } = await presentOf(db, brandId)
-    .where('role', '=', 'owner')
-    .select(({ fn }) => fn.countAll<number>().as('total'))
-    .executeTakeFirstOrThrow();
-  return total;
-}
+export const countOwners = (db: Db, brandId: string): Promise<number> =>
+  countOf(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));

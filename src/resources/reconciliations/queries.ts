@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { insertOf } from '../../engines/postgres/rows.ts';
 import type { Provider } from '../../stores/provider.ts';
@@ -75,15 +76,8 @@ export async function insertTheirs(
   await sql`${insertOf('reconciled_orders', [...byId.values()])} on conflict (job_id, order_id) ${twice}`.execute(db);
 }
 
-export async function countTheirs(db: Db, { id, brandId }: Of): Promise<number> {
-  const { count } = await db
-    .selectFrom('reconciledOrders')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .where('jobId', '=', id)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countTheirs = (db: Db, { id, brandId }: Of): Promise<number> =>
+  countOf(db.selectFrom('reconciledOrders').select(COUNT).where('brandId', '=', brandId).where('jobId', '=', id));
 
 interface Commission {
   commissionId: string | null;

@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { updateOwn } from '../../engines/postgres/own.ts';
@@ -42,14 +43,8 @@ export const reports = listing({
   rows: (db) => db.selectFrom('reports').selectAll(),
 });
 
-export async function countReports(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('reports')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countReports = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('reports').select(COUNT).where('brandId', '=', brandId));
 
 export const insertReport = (db: Db, row: Insertable<ReportsTable>): Promise<ReportRow> =>
   db.insertInto('reports').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { updateOwn } from '../../engines/postgres/own.ts';
@@ -141,15 +142,8 @@ export async function findEntry(db: Db, brandId: string, id: string): Promise<Ro
 }
 
 /** How many of the plan's places are taken: every entry that is not removed. */
-export async function countOnRoster(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('rosterEntries')
-    .where('brandId', '=', brandId)
-    .where('status', '<>', 'removed')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countOnRoster = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT));
 
 /** Undefined if the creator already has an entry. */
 export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): Promise<RosterRow | undefined> {

@@ -1,4 +1,5 @@
 import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { updateOwn } from '../../engines/postgres/own.ts';
@@ -41,7 +42,7 @@ export interface Viewer {
   personId: string | null;
 }
 
-const countOf = (where: ReturnType<typeof sql>) =>
+const matchCountOf = (where: ReturnType<typeof sql>) =>
   sql<number>`(select count(*) from saved_search_matches as match where match.search_id = saved_searches.id ${where})`;
 
 export const savedSearches = listing({
@@ -61,10 +62,10 @@ export const savedSearches = listing({
       .selectAll()
       .select([
         sql<string | null>`(select email from people where people.id = saved_searches.person_id)`.as('by'),
-        countOf(sql``).as('matches'),
+        matchCountOf(sql``).as('matches'),
         sql<Record<string, { number: number; unseen: number }>>`(
           select coalesce(jsonb_object_agg(look.person_id, jsonb_build_object(
-            'number', look.number, 'unseen', ${countOf(sql`and match.number > look.number`)})), '{}')
+            'number', look.number, 'unseen', ${matchCountOf(sql`and match.number > look.number`)})), '{}')
           from saved_search_looks as look where look.search_id = saved_searches.id)`.as('looks'),
       ]),
 });
@@ -100,16 +101,15 @@ export async function lockSavedSearchNamed(
 }
 
 /** Searches of people who were removed do not count. */
-export async function countSavedSearches(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('savedSearches')
-    .leftJoin('people', 'people.id', 'savedSearches.personId')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('savedSearches.brandId', '=', brandId)
-    .where(({ or, eb }) => or([eb('shared', '=', true), eb('people.removedAt', 'is', null)]))
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countSavedSearches = (db: Db, brandId: string): Promise<number> =>
+  countOf(
+    db
+      .selectFrom('savedSearches')
+      .leftJoin('people', 'people.id', 'savedSearches.personId')
+      .select(COUNT)
+      .where('savedSearches.brandId', '=', brandId)
+      .where(({ or, eb }) => or([eb('shared', '=', true), eb('people.removedAt', 'is', null)])),
+  );
 
 export const insertSavedSearch = (db: Db, row: Insertable<SavedSearchesTable>) =>
   db.insertInto('savedSearches').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,4 +1,5 @@
 import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countOf } from '../../engines/postgres/count.ts';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
@@ -75,13 +76,8 @@ export const { get: getListed } = webhooks;
 export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
 
 /** Counts towards the brand's limit of ten: both variants, including inactive webhooks. */
-export async function countSubscriptions(db: Db, brandId: string): Promise<number> {
-  const { count } = await standing(db)
-    .where('brandId', '=', brandId)
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countSubscriptions = (db: Db, brandId: string): Promise<number> =>
+  countOf(standing(db).where('brandId', '=', brandId).select(COUNT));
 
 export async function insertSubscription(db: Db, row: Insertable<WebhookSubscriptionsTable>): Promise<SubscriptionRow> {
   return await db.insertInto('webhookSubscriptions').values(row).returningAll().executeTakeFirstOrThrow();

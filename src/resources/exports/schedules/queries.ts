@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
+import { COUNT, countOf } from '../../../engines/postgres/count.ts';
 import { listing } from '../../../engines/postgres/listing.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import { periodicRows } from '../../../engines/postgres/periodic.ts';
@@ -44,15 +45,8 @@ export const schedules = listing({
   rows: (db) => db.selectFrom('exportSchedules').selectAll().where('deletedAt', 'is', null),
 });
 
-export async function countSchedules(db: Db, brandId: string): Promise<number> {
-  const { count } = await db
-    .selectFrom('exportSchedules')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('brandId', '=', brandId)
-    .where('deletedAt', 'is', null)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countSchedules = (db: Db, brandId: string): Promise<number> =>
+  countOf(db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null));
 
 export const insertSchedule = (db: Db, row: Insertable<ExportSchedulesTable>): Promise<ScheduleRow> =>
   db.insertInto('exportSchedules').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { COUNT, countOf } from '../../../engines/postgres/count.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { LinkType } from '../queries.ts';
 
@@ -74,11 +75,5 @@ export async function listMissing(
     .execute();
 }
 
-export async function countMissing(db: Db, brandId: string, kind: Kind): Promise<number> {
-  const { count } = await missing(db, brandId, kind)
-    .clearSelect()
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('member.email', 'is not', null)
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countMissing = (db: Db, brandId: string, kind: Kind): Promise<number> =>
+  countOf(missing(db, brandId, kind).clearSelect().select(COUNT).where('member.email', 'is not', null));

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { COUNT, countOf, isFound } from '../../../engines/postgres/count.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { CommissionStatus } from '../../commissions/queries.ts';
 import type { LinkRow } from '../../links/queries.ts';
+import type { Standing } from '../policy.ts';
 import type { OrderRow } from '../queries.ts';
 
 export interface Period {
@@ -15,27 +16,20 @@ const inPeriod = (brandId: string, { from, to }: Period) => sql<boolean>`(orders
   and orders.paid_at is not null and orders.is_test is not true
   and orders.attribution ->> 'reason' is distinct from 'history')`;
 
-export async function hasMoreThan(db: Db, brandId: string, period: Period, orders: number): Promise<boolean> {
-  const row = await db
-    .selectFrom('orders')
-    .select('id')
-    .where(inPeriod(brandId, period))
-    .orderBy('occurredAt', 'desc')
-    .orderBy('id', 'desc')
-    .offset(orders)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): Promise<boolean> =>
+  isFound(
+    db
+      .selectFrom('orders')
+      .select('id')
+      .where(inPeriod(brandId, period))
+      .orderBy('occurredAt', 'desc')
+      .orderBy('id', 'desc')
+      .offset(orders)
+      .limit(1),
+  );
 
-export async function countPaidOrders(db: Db, brandId: string, period: Period): Promise<number> {
-  const { count } = await db
-    .selectFrom('orders')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where(inPeriod(brandId, period))
-    .executeTakeFirstOrThrow();
-  return count;
-}
+export const countPaidOrders = (db: Db, brandId: string, period: Period): Promise<number> =>
+  countOf(db.selectFrom('orders').select(COUNT).where(inPeriod(brandId, period)));
 
 type Facts = Pick<
   OrderRow,
@@ -56,16 +50,9 @@ type Facts = Pick<
 >;
 
 /** A paid order with its commission, whose columns are null when it has none. */
-export interface SimulatedOrder extends Facts {
+export interface SimulatedOrder extends Facts, Standing {
   linkId: string | null;
   creatorId: string;
-  ratePpm: number;
-  holdDays: number;
-  status: CommissionStatus;
-  statusNote: string | null;
-  rejectedFrom: 'pending' | 'approved' | null;
-  noteBeforeRejection: string | null;
-  commissionMinor: number;
   holdEndsAt: Date | null;
   takenBackMinor: number;
 }

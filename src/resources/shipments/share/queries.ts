@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely';
+import { isFound } from '../../../engines/postgres/count.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
 import type { CreatedAt } from '../../../engines/postgres/tables.ts';
 
@@ -27,17 +28,16 @@ export async function insertShare(db: Db, row: Insertable<ShipmentSharesTable>):
 }
 
 /** Whether there was a page to revoke; true only once. */
-export async function revokeShare(db: Db, brandId: string, shareId: string, now: Date): Promise<boolean> {
-  const row = await db
-    .updateTable('shipmentShares')
-    .set({ revokedAt: now })
-    .where('brandId', '=', brandId)
-    .where('shareId', '=', shareId)
-    .where('revokedAt', 'is', null)
-    .returning('shareId')
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const revokeShare = (db: Db, brandId: string, shareId: string, now: Date): Promise<boolean> =>
+  isFound(
+    db
+      .updateTable('shipmentShares')
+      .set({ revokedAt: now })
+      .where('brandId', '=', brandId)
+      .where('shareId', '=', shareId)
+      .where('revokedAt', 'is', null)
+      .returning('shareId'),
+  );
 
 /** A shared page that is not revoked, found by id alone, because the link alone gives access. */
 export async function findShare(db: Db, shareId: string) {
