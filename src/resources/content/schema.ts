@@ -4,7 +4,7 @@ import { campaignId, creatorEmail, idField, PLATFORM_NAMES } from '../../values/
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
 import { toWire } from '../../values/wire.ts';
-import { campaignIdInput, creatorName } from '../campaigns/schema.ts';
+import { creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
 import { engagementRate, refreshAvailableAt } from './policy.ts';
 import type { ContentRow } from './queries.ts';
@@ -102,7 +102,14 @@ export const ContentCreate = z
       example: 'https://www.instagram.com/reel/C1a2b3c4d5e/',
     }),
     creator_email: Email.nullable().optional().describe('A creator on the roster, or an applicant.'),
-    campaign_id: campaignIdInput.optional(),
+    campaign_id: z
+      .string()
+      .min(1)
+      .max(100)
+      .nullable()
+      .optional()
+      .describe('Campaign it belongs to; null for none.')
+      .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
   })
   .meta({ id: 'ContentCreate' });
 export type ContentCreate = z.output<typeof ContentCreate>;

@@ -3,7 +3,7 @@ import { type EventsOf, events } from '../../outbox/events.ts';
 import { campaignId, createdAt, creatorEmail, idField, updatedAt } from '../../values/fields.ts';
 import { ListQuery, listOf, timestamp } from '../../values/page.ts';
 import { fromOutside } from '../../values/untrusted.ts';
-import { campaignIdInput, creatorName } from '../campaigns/schema.ts';
+import { creatorName } from '../campaigns/schema.ts';
 import { Email } from '../creators/schema.ts';
 
 const SHOWN_STATUSES = ['created', 'pending', 'shipped', 'delivered', 'returned'] as const;
@@ -158,7 +158,14 @@ export const ShipmentDetail = Shipment.extend({
 }).meta({ id: 'ShipmentDetail' });
 
 const fields = {
-  campaign_id: campaignIdInput.optional(),
+  campaign_id: z
+    .string()
+    .min(1)
+    .max(100)
+    .nullable()
+    .optional()
+    .describe('Campaign it belongs to; null for none.')
+    .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
   carrier: line(100)
     .transform((name) => name.toLowerCase())
     .pipe(line(100))
