@@ -7,7 +7,7 @@ import { readConfig } from '../../src/config.ts';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
-import { findJava } from '../../src/local/engines/java.ts';
+import { findJava } from '../../src/local/engines/java.mjs';
 import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { withClients } from '../harness/all-clients.ts';

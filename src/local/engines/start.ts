@@ -6,7 +6,7 @@ import { elasticsearch } from './elasticsearch.ts';
 import { ENGINE_NAMES, type Engine, type EngineName, type Seat } from './engine.ts';
 import { engineFolder, makeOpenFolder } from './folder.ts';
 import { install, isInstalled } from './install.ts';
-import { type Java, USUAL_JDK_FOLDERS } from './java.ts';
+import { type Java, USUAL_JDK_FOLDERS } from './java.mjs';
 import { findFreePort } from './port.ts';
 import { postgres } from './postgres.ts';
 import { checkPrerequisites } from './prerequisites.ts';
@@ -150,7 +150,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   const names = ENGINE_NAMES.filter((name) => only?.includes(name) ?? true);
   const base = engineFolder(options.directory);
   const homeOf = (name: EngineName) => path.join(base, engines[name].installation?.folder ?? '');
-  const java = await checkPrerequisites({
+  const java = checkPrerequisites({
     engines: names,
     isInstalled: (name) => isInstalled(homeOf(name)),
     java: javaConfig,
