@@ -28,7 +28,7 @@ async function buildWebApp(directory: string, folder: string): Promise<boolean> 
     await step('Web app', () => ensureClient(directory, folder, { niceness: BESIDE }));
     return true;
   } catch (error) {
-    report(error instanceof Error ? error.message : String(error));
+    if (!shutdown.isEnding()) report(error instanceof Error ? error.message : String(error));
     return false;
   }
 }
