@@ -87,7 +87,7 @@ async function main() {
   const fetches = engines.includes('elasticsearch') && !isInstalled('elasticsearch') && !existsSync(FETCHED_EARLY);
   const meanwhile = fetches ? ', and fetching Elasticsearch, 946 MB once,' : '';
   process.stderr.write(`Installing packages (npm ci --omit=dev)${meanwhile} ...\n`);
-  const fetching = fetches ? fetchElasticsearch(java) : undefined;
+  const fetching = fetches ? fetchElasticsearch(java).catch(() => undefined) : undefined;
   const npm = process.env.npm_execpath;
   const [command, first] = npm ? [process.execPath, [npm]] : ['npm', []];
   const code = await run(command, [...first, 'ci', '--omit=dev'], 'inherit');
