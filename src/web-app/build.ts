@@ -96,7 +96,7 @@ async function buildInto(folder: string, options: BuildOptions): Promise<void> {
   await run(process.execPath, ['--max-old-space-size=768', path.join(WEB, 'build.ts'), folder], {
     ...options,
     cwd: ROOT,
-    env: { NODE_ENV: 'production', PATH: process.env.PATH },
+    env: { NODE_ENV: 'production' },
   });
 }
 

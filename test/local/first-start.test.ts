@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { verifyFolder } from '../../src/local/engines/install.ts';
 import { until } from '../harness/app.ts';
+import { CHILD_ENV } from '../harness/child.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 /** What runs before anything is installed. */
@@ -54,7 +55,7 @@ function start(env: NodeJS.ProcessEnv = {}) {
   const child = spawn(process.execPath, [inClone('src/local/first-start.mjs')], {
     cwd: clone,
     env: {
-      PATH: [inClone('bin'), process.env.PATH].join(path.delimiter),
+      PATH: [inClone('bin'), CHILD_ENV.PATH].join(path.delimiter),
       HOME: clone,
       EMBEDDED_JAVA_HOME: inClone('jdk'),
       ...env,
@@ -69,7 +70,9 @@ describe('The first start of a clone', () => {
   it('installs the packages while Elasticsearch is fetched, and later starts do nothing', async () => {
     const first = await start().ended;
     expect(first.status, first.said).toBe(0);
-    expect(first.said).toMatch(/^Installing packages \(npm ci --omit=dev\), and fetching Elasticsearch, 946 MB once, \.\.\.\n/);
+    expect(first.said).toMatch(
+      /^Installing packages \(npm ci --omit=dev\), and fetching Elasticsearch, 946 MB once, \.\.\.\n/,
+    );
     expect(existsSync(inClone('node_modules/own'))).toBe(true);
     expect(await readdir(inClone('.cache'))).toEqual(['elasticsearch-9.4.3']);
     expect(await readdir(inClone(FETCHED))).toEqual(['lib']);
@@ -79,7 +82,7 @@ describe('The first start of a clone', () => {
   });
 
   it('fetches no Elasticsearch for a user who has one', async () => {
-    const { status, said } = await start({ ELASTICSEARCH_URL: 'http://127.0.0.1:9', PATH: process.env.PATH }).ended;
+    const { status, said } = await start({ ELASTICSEARCH_URL: 'http://127.0.0.1:9', PATH: CHILD_ENV.PATH }).ended;
     expect([status, said]).toEqual([0, 'Installing packages (npm ci --omit=dev) ...\n']);
     expect(existsSync(inClone('.cache'))).toBe(false);
   });
