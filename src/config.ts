@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { urlsOf } from './engines/postgres/hosts.ts';
 import { readAddress } from './engines/redis/address.ts';
+import { javaSettings } from './local/engines/java.mjs';
 import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
@@ -241,11 +242,7 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env): Config
     exportFileRows: env.EXPORT_FILE_ROWS,
     simulationOrders: env.SIMULATION_ORDERS,
     directory: path.resolve(env.ROLLCALL_DIR),
-    java: {
-      homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].filter((home) => home !== undefined),
-      searchPath: env.PATH,
-      options: env.ES_JAVA_OPTS,
-    },
+    java: javaSettings(env),
     cores: availableParallelism(),
   };
 }

@@ -11,22 +11,25 @@ import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { migrate } from './process/migrate.ts';
 import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
-import { ensureClient } from './web-app/build.ts';
+import { clientFolder, ensureClient } from './web-app/build.ts';
 import { keepRelease } from './web-app/releases.ts';
 
 const STOP_WITHIN_MS = 20_000;
+/** What the web app's build gets of the CPU beside engines that start and the import: a tenth of what each of them gets. */
+const BESIDE = 10;
 const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
 const options = readServerOptions();
 const shutdown = openShutdown(STOP_WITHIN_MS);
 
-/** The built web app's folder. If the build fails, the reason is reported and the server runs without /app. */
-async function webAppOf(directory: string): Promise<{ webApp?: string }> {
+/** Whether the web app is built. If that fails, the reason is reported, and /app says that it is not. */
+async function buildWebApp(directory: string, folder: string): Promise<boolean> {
   try {
-    return { webApp: await step('Web app', () => ensureClient(directory)) };
+    await step('Web app', () => ensureClient(directory, folder, { niceness: BESIDE }));
+    return true;
   } catch (error) {
-    report(error instanceof Error ? error.message : String(error));
-    return {};
+    if (!shutdown.isEnding()) report(error instanceof Error ? error.message : String(error));
+    return false;
   }
 }
 
@@ -36,8 +39,9 @@ async function main(): Promise<void> {
   const config = onPorts(configured, await choosePorts(configured, options.port));
   const creators = options.creators ?? (await sampleSize(config)) ?? SAMPLE_CREATORS;
   const elasticsearchHeapMb = await heapMbFor(config, creators);
-  // The web app is built while engines are downloaded and started.
-  const building = webAppOf(config.directory);
+  // The web app is built beside all that follows; searches are answered before it is there.
+  const webApp = clientFolder(config.directory);
+  const building = buildWebApp(config.directory, webApp);
   const engines = await resolveEngines(config, ENGINES, {
     ...{ reuseRunning: false, elasticsearchHeapMb, report },
     // Searches are 503 until Elasticsearch is up; everything else is already served.
@@ -52,16 +56,20 @@ async function main(): Promise<void> {
 
   await step('Migrating', () => migrate(context, report));
   await readClock();
-  const client = await building;
-  const apps = await buildApps(context, client);
+  /** Undefined while it is being built. */
+  let hasWebApp: boolean | undefined;
+  void building.then((isBuilt) => {
+    hasWebApp = isBuilt;
+    if (!isBuilt || shutdown.isEnding()) return;
+    keepRelease(context.files, webApp).catch((error: unknown) => {
+      context.log.warn({ err: error }, 'the files of the web app are not kept for other releases');
+    });
+  });
+  const apps = await buildApps(context, { webApp });
   let jobs: ReturnType<typeof startJobs> | undefined;
   shutdown.add(async () => await jobs?.stop());
   shutdown.add(apps.close);
   const { url, linksUrl } = await listen(apps, config);
-  if (client.webApp !== undefined)
-    keepRelease(context.files, client.webApp).catch((error: unknown) => {
-      context.log.warn({ err: error }, 'the files of the web app are not kept for other releases');
-    });
   // A server that is being stopped withdraws its announcement, and must not announce itself again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
   const isEmpty = options.empty === true;
@@ -85,7 +93,7 @@ async function main(): Promise<void> {
   await noteSize(config, context.elastic);
   shutdown.add(() => noteSize(config, context.elastic));
   shutdown.started();
-  welcome(url, demo, client.webApp !== undefined);
+  welcome(url, demo, hasWebApp);
 }
 
 main().catch(async (error: unknown) => {

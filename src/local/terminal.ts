@@ -49,11 +49,14 @@ export const listening = (url: string, linksUrl: string): void =>
     `${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}, the links host on ${paint('cyan', linksUrl)}\n`,
   );
 
-/** The next steps, as commands that work when pasted. */
-export function welcome(url: string, demo: DemoKeys | undefined, hasWebApp: boolean): void {
+/** The next steps, as commands that work when pasted. `hasWebApp` is undefined while it is being built. */
+export function welcome(url: string, demo: DemoKeys | undefined, hasWebApp: boolean | undefined): void {
   out.write(`\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
-  if (hasWebApp) out.write(`Web app (this link signs in once, within 15 minutes): ${paint('cyan', demo.signInUrl)}\n`);
+  if (hasWebApp !== false) {
+    const building = hasWebApp ? '' : 'being built; ';
+    out.write(`Web app (${building}this link signs in once, within 15 minutes): ${paint('cyan', demo.signInUrl)}\n`);
+  }
   out.write(`Keys of the brand demo: ${demo.file}\n\nTry:\n`);
   out.write(
     `  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n\nCtrl-C stops everything.\n`,

@@ -39,8 +39,20 @@ function hashOf(): string {
   return hash.digest('hex').slice(0, 16);
 }
 
-async function run(command: string, args: readonly string[], options: { cwd: string; env?: NodeJS.ProcessEnv }) {
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'ignore', 'pipe'] });
+export interface BuildOptions {
+  /** How far behind other processes the build is, as `nice` counts it. */
+  niceness?: number;
+}
+
+async function run(
+  command: string,
+  args: readonly string[],
+  { niceness = 0, ...options }: BuildOptions & { cwd: string; env?: NodeJS.ProcessEnv },
+) {
+  const child = spawn('nice', ['-n', String(niceness), command, ...args], {
+    ...options,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => {
     said = `${said}${chunk}`.slice(-4_000);
@@ -53,7 +65,7 @@ async function run(command: string, args: readonly string[], options: { cwd: str
  * Installs what the client is built with, unless it is there: `npm ci` does not, the first start does while engines are
  * downloaded, and the image never needs it.
  */
-export async function ensurePackages(): Promise<void> {
+export async function ensurePackages(options: BuildOptions = {}): Promise<void> {
   const lock = await readFile(path.join(WEB, 'package-lock.json'), 'utf8');
   const packages = path.join(WEB, 'node_modules');
   const isCurrent = async () => (await readFile(path.join(packages, LOCK), 'utf8').catch(() => '')) === lock;
@@ -64,7 +76,7 @@ export async function ensurePackages(): Promise<void> {
     for (const name of ['.npmrc', 'package.json', 'package-lock.json']) {
       await copyFile(path.join(WEB, name), path.join(draft, name));
     }
-    await run('npm', ['ci', '--ignore-scripts'], { cwd: draft });
+    await run('npm', ['ci', '--ignore-scripts'], { ...options, cwd: draft });
     await writeFile(path.join(draft, 'node_modules', LOCK), lock);
     if (await isCurrent()) return;
     await rename(packages, path.join(draft, 'before')).catch(ignoreFailure('there are none before the first build'));
@@ -78,10 +90,11 @@ export async function ensurePackages(): Promise<void> {
 }
 
 /** Builds in a separate process: Vite briefly takes half a gigabyte, which a running server does not need again. */
-async function buildInto(folder: string): Promise<void> {
-  await ensurePackages();
+async function buildInto(folder: string, options: BuildOptions): Promise<void> {
+  await ensurePackages(options);
   // None of this process's environment, because the client is always built for production.
   await run(process.execPath, ['--max-old-space-size=768', path.join(WEB, 'build.ts'), folder], {
+    ...options,
     cwd: ROOT,
     env: { NODE_ENV: 'production' },
   });
@@ -95,25 +108,27 @@ async function removeOthers(directory: string, kept: string): Promise<void> {
   }
 }
 
-/**
- * The folder of the built client: the image's, otherwise one in `directory` that is rebuilt when sources or packages
- * change.
- */
-export async function ensureClient(directory: string): Promise<string> {
-  if (!existsSync(WEB) && existsSync(BUILT)) return BUILT;
-  const name = `app-${hashOf()}`;
-  const folder = path.join(directory, name);
+/** The folder of the built client: the image's, otherwise one in `directory` that is named after sources and packages. */
+export const clientFolder = (directory: string): string =>
+  !existsSync(WEB) && existsSync(BUILT) ? BUILT : path.join(directory, `app-${hashOf()}`);
+
+/** Builds the client unless its folder is there. */
+export async function ensureClient(
+  directory: string,
+  folder = clientFolder(directory),
+  options: BuildOptions = {},
+): Promise<string> {
   if (existsSync(folder)) return folder;
   await mkdir(directory, { recursive: true });
   const draft = `${folder}.${process.pid}`;
   try {
-    await buildInto(draft);
+    await buildInto(draft, options);
     await rename(draft, folder);
   } catch (error) {
     await rm(draft, { recursive: true, force: true });
     // Another process may have finished the same build first.
     if (!existsSync(folder)) throw error;
   }
-  await removeOthers(directory, name).catch(ignoreFailure('leftovers only take space'));
+  await removeOthers(directory, path.basename(folder)).catch(ignoreFailure('leftovers only take space'));
   return folder;
 }

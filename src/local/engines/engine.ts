@@ -1,4 +1,4 @@
-import type { Java } from './java.ts';
+import type { Java } from './java.mjs';
 import type { Program } from './process.ts';
 
 export const ENGINE_NAMES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;

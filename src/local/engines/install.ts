@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { isPidAlive } from './alive.ts';
 import { runCommand } from './command.ts';
@@ -51,9 +51,27 @@ export async function install(folder: string, fetch: (into: string) => Promise<v
   }
 }
 
-export async function verifySha256(file: string, expected: string): Promise<void> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(chunk);
-  const actual = hash.digest('hex');
-  if (actual !== expected) throw new Error(`${path.basename(file)} has the SHA-256 ${actual}, expected ${expected}.`);
+/** Moves a folder onto an empty one, which may be on another disk. */
+export async function moveFolder(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch {
+    await cp(from, to, { recursive: true });
+    await rm(from, { recursive: true });
+  }
+}
+
+const sha256 = (bytes: Buffer | string) => createHash('sha256').update(bytes).digest('hex');
+
+/** Checks the names and contents of all files in a folder by one SHA-256: of the list that `sha256sum` prints of them. */
+export async function verifyFolder(folder: string, expected: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => path.relative(folder, path.join(entry.parentPath, entry.name)))
+    .sort();
+  let list = '';
+  for (const file of files) list += `${sha256(await readFile(path.join(folder, file)))}  ${file}\n`;
+  const actual = sha256(list);
+  if (actual !== expected) throw new Error(`What was downloaded has the SHA-256 ${actual}, expected ${expected}.`);
 }

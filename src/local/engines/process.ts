@@ -96,7 +96,8 @@ export async function waitUntilReady(
 export async function stopProcess(engine: RunningProcess, signal: NodeJS.Signals, withinMs: number): Promise<void> {
   if (engine.ended()) return;
   const pids = treeOf(engine.pid);
-  engine.child.kill(signal);
+  if (signal === 'SIGKILL') pids.forEach(killNow);
+  else engine.child.kill(signal);
   const timer = setTimeout(() => pids.forEach(killNow), withinMs);
   await engine.whenEnded;
   clearTimeout(timer);

@@ -51,6 +51,7 @@ export function openReviver({ start, ending, report }: ReviverOptions): Reviver 
   async function revive(name: EngineName, seat: Seat, { title }: Engine, firstReason: string): Promise<void> {
     const trouble = troubleOf(name);
     for (let reason = firstReason; ; ) {
+      ending.throwIfAborted();
       const pauseMs = trouble.starts === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (trouble.starts - 1), LONGEST_PAUSE_MS);
       report(`${reason}\n${title} is started again${pauseMs === 0 ? '' : ` in ${pauseMs / 1_000} s`} ...`);
       trouble.starts += 1;
@@ -60,7 +61,6 @@ export function openReviver({ start, ending, report }: ReviverOptions): Reviver 
         trouble.startedAt = performance.now();
         return;
       } catch (error) {
-        ending.throwIfAborted();
         reason = messageOf(error);
       }
     }

@@ -26,6 +26,10 @@ export interface Launchpad {
   /** The stack's data folder. */
   folder: string;
   stack: LockedStack;
+  /** Aborts when the stack is stopped. */
+  ending: AbortSignal;
+  /** Processes that are not ready yet. */
+  launching: Set<RunningProcess>;
   report: (line: string) => void;
   /** Called when an engine ends by itself. */
   ended?: (name: EngineName, running: Running) => void;
@@ -47,11 +51,12 @@ async function launchUntilReady(
   name: EngineName,
   engine: Engine,
   seat: Seat,
-  { folder, stack }: Launchpad,
+  { folder, stack, ending, launching }: Launchpad,
   withinMs: number,
 ): Promise<RunningProcess> {
   const deadline = performance.now() + RETRY_HELD_DATA_MS;
   for (;;) {
+    ending.throwIfAborted();
     const process = launch(engine.program(seat), path.join(folder, 'log', `${name}.log`));
     try {
       if (process.pid) stack.record(name, process.pid);
@@ -60,7 +65,9 @@ async function launchUntilReady(
       await stopProcess(process, 'SIGKILL', 0);
       throw error;
     }
+    launching.add(process);
     const readiness = await waitUntilReady(process, () => engine.isReady(seat.port), withinMs);
+    launching.delete(process);
     if (readiness === 'ready') return process;
     const isLocked = readiness === 'ended' && engine.dataStillLocked.test(lastLines(process.log, 100));
     if (!isLocked || performance.now() > deadline) {

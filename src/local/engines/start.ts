@@ -6,14 +6,14 @@ import { elasticsearch } from './elasticsearch.ts';
 import { ENGINE_NAMES, type Engine, type EngineName, type Seat } from './engine.ts';
 import { engineFolder, makeOpenFolder } from './folder.ts';
 import { install, isInstalled } from './install.ts';
-import { type Java, USUAL_JDK_FOLDERS } from './java.ts';
+import { type Java, USUAL_JDK_FOLDERS } from './java.mjs';
 import { findFreePort } from './port.ts';
 import { postgres } from './postgres.ts';
 import { checkPrerequisites } from './prerequisites.ts';
-import { memoryMbOf, treeOf } from './process.ts';
+import { memoryMbOf, stopProcess, treeOf } from './process.ts';
 import { openReviver } from './revive.ts';
 import { type Launchpad, type Running, secondsSince, startEngine, stopEngine } from './run-engine.ts';
-import { type LockedStack, lockStack } from './stack.ts';
+import { lockStack } from './stack.ts';
 import { valkey } from './valkey.ts';
 
 export interface EmbeddedOptions {
@@ -95,7 +95,9 @@ function byName<T>(stack: Stack, value: (running: Running) => T | undefined): Pa
   return result;
 }
 
-async function stopStack(stack: Stack, lock: LockedStack): Promise<void> {
+async function stopStack(stack: Stack, { launching, stack: lock }: Launchpad): Promise<void> {
+  // Elasticsearch's launcher would leave a server behind that it has just started.
+  await Promise.all([...launching].map((process) => stopProcess(process, 'SIGKILL', 0)));
   for (const name of STOP_ORDER) await stopEngine(stack.get(name));
   lock.release();
 }
@@ -137,7 +139,7 @@ function handle({ stack, engines, pad, seats, starting, ending }: Launched): Emb
     },
     stop: () => {
       ending.abort();
-      stopped ??= stopStack(stack, pad.stack);
+      stopped ??= stopStack(stack, pad);
       return stopped;
     },
   };
@@ -150,7 +152,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   const names = ENGINE_NAMES.filter((name) => only?.includes(name) ?? true);
   const base = engineFolder(options.directory);
   const homeOf = (name: EngineName) => path.join(base, engines[name].installation?.folder ?? '');
-  const java = await checkPrerequisites({
+  const java = checkPrerequisites({
     engines: names,
     isInstalled: (name) => isInstalled(homeOf(name)),
     java: javaConfig,
@@ -158,10 +160,11 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   });
   const folder = path.join(base, dataName);
   makeOpenFolder(folder);
-  const pad: Launchpad = { folder, stack: await lockStack(folder, options.directory, report), report };
+  const lock = await lockStack(folder, options.directory, report);
+  const ending = new AbortController();
+  const pad: Launchpad = { folder, stack: lock, ending: ending.signal, launching: new Set(), report };
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
-  const ending = new AbortController();
   const seats = new Map<EngineName, Seat>();
   for (const name of names) {
     const port = await findFreePort();
@@ -193,7 +196,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
     await allOrFirstError([...starting].flatMap(([name, start]) => (options.later?.includes(name) ? [] : [start])));
   } catch (error) {
     ending.abort();
-    await stopStack(stack, pad.stack);
+    await stopStack(stack, pad);
     throw error;
   }
   return handle({ stack, engines, pad, seats, starting, ending });

@@ -1,12 +1,46 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { Config } from '../../values/config.ts';
 
-export interface Java {
-  home: string;
-  /** Options of the operator for the server's JVM. They come after ours and override them. */
-  options?: string | undefined;
+/**
+ * @typedef {object} Java
+ * @property {string} home
+ * @property {string | undefined} [options] Options of the operator for the server's JVM. They come after ours and override
+ *   them.
+ */
+
+/**
+ * @typedef {object} JavaSettings
+ * @property {string[]} homes
+ * @property {string} searchPath
+ * @property {string | undefined} [options]
+ */
+
+/**
+ * @typedef {object} JavaSearch
+ * @property {Java | undefined} found
+ * @property {string[]} refused Each place that was checked, and why it is unsuitable.
+ */
+
+/**
+ * @typedef {object} JavaVariables
+ * @property {string | undefined} [EMBEDDED_JAVA_HOME]
+ * @property {string | undefined} [ES_JAVA_HOME]
+ * @property {string | undefined} [JAVA_HOME]
+ * @property {string | undefined} [PATH]
+ * @property {string | undefined} [ES_JAVA_OPTS]
+ */
+
+/**
+ * @param {JavaVariables} env
+ * @returns {JavaSettings}
+ */
+export function javaSettings(env) {
+  return {
+    homes: [env.EMBEDDED_JAVA_HOME, env.ES_JAVA_HOME, env.JAVA_HOME].flatMap((home) => (home ? [home] : [])),
+    searchPath: env.PATH ?? '',
+    options: env.ES_JAVA_OPTS,
+  };
 }
 
 const OLDEST_JAVA = 21;
@@ -14,8 +48,12 @@ const OLDEST_JAVA = 21;
 /** Elasticsearch's entitlement agent needs these modules; a trimmed runtime (JRE) lacks some. */
 const NEEDED_MODULES = ['jdk.attach', 'jdk.jdi', 'jdk.jlink'];
 
-/** Folders with one JDK per entry: Linux packages, SDKMAN, IDEs, macOS. */
-export const USUAL_JDK_FOLDERS: readonly string[] = [
+/**
+ * Folders with one JDK per entry: Linux packages, SDKMAN, IDEs, macOS.
+ *
+ * @type {readonly string[]}
+ */
+export const USUAL_JDK_FOLDERS = [
   '/usr/lib/jvm',
   '/usr/local/lib/jvm',
   '/opt',
@@ -26,13 +64,8 @@ export const USUAL_JDK_FOLDERS: readonly string[] = [
   path.join(homedir(), 'Library/Java/JavaVirtualMachines'),
 ];
 
-export interface JavaSearch {
-  found: Java | undefined;
-  /** Each place that was checked, and why it is unsuitable. */
-  refused: string[];
-}
-
-function realPath(file: string): string | undefined {
+/** @param {string} file */
+function realPath(file) {
   try {
     return realpathSync(file);
   } catch {
@@ -40,7 +73,8 @@ function realPath(file: string): string | undefined {
   }
 }
 
-function homesOnPath(searchPath: string): string[] {
+/** @param {string} searchPath */
+function homesOnPath(searchPath) {
   return searchPath
     .split(path.delimiter)
     .filter(Boolean)
@@ -49,7 +83,8 @@ function homesOnPath(searchPath: string): string[] {
     .map((java) => path.dirname(path.dirname(java)));
 }
 
-function homesBelow(folder: string): string[] {
+/** @param {string} folder */
+function homesBelow(folder) {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
     .map((name) => path.join(folder, name))
@@ -57,8 +92,12 @@ function homesBelow(folder: string): string[] {
     .filter((home) => existsSync(path.join(home, 'bin/java')));
 }
 
-/** Why Elasticsearch cannot run on this JDK, from its `release` file; undefined if it can. */
-function whyNot(home: string): string | undefined {
+/**
+ * Why Elasticsearch cannot run on this JDK, from its `release` file; undefined if it can.
+ *
+ * @param {string} home
+ */
+function whyNot(home) {
   const release = path.join(home, 'release');
   if (!existsSync(path.join(home, 'bin/java'))) return 'has no bin/java';
   if (!existsSync(release)) return 'has no release file, so it is not a JDK';
@@ -72,10 +111,15 @@ function whyNot(home: string): string | undefined {
 
 /**
  * The first JDK that Elasticsearch can run on: the configured homes, then `java` on the path, then the usual folders.
+ *
+ * @param {JavaSettings} java
+ * @param {readonly string[]} folders
+ * @returns {JavaSearch}
  */
-export function findJava(java: Config['java'], folders: readonly string[] = USUAL_JDK_FOLDERS): JavaSearch {
+export function findJava(java, folders = USUAL_JDK_FOLDERS) {
   const homes = [...java.homes, ...homesOnPath(java.searchPath), ...folders.flatMap(homesBelow)];
-  const refused: string[] = [];
+  /** @type {string[]} */
+  const refused = [];
   for (const home of new Set(homes.map((candidate) => realPath(candidate) ?? candidate))) {
     const reason = whyNot(home);
     if (!reason) return { found: { home, options: java.options }, refused };
@@ -84,8 +128,13 @@ export function findJava(java: Config['java'], folders: readonly string[] = USUA
   return { found: undefined, refused };
 }
 
-/** The message for a machine without a suitable Java. */
-export function javaMissing(search: JavaSearch, folders: readonly string[] = USUAL_JDK_FOLDERS): string {
+/**
+ * The message for a machine without a suitable Java.
+ *
+ * @param {JavaSearch} search
+ * @param {readonly string[]} folders
+ */
+export function javaMissing(search, folders) {
   return [
     `Elasticsearch needs a full JDK, version ${OLDEST_JAVA} or newer (21 and 25 are good; a JRE is not enough).`,
     ...(search.refused.length > 0
