@@ -17,12 +17,17 @@ import { openSchedule } from './schedule.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
 
-const CONNECTIONS = 8;
+/** Few, because each plans every statement anew. */
+const CONNECTIONS = 4;
+const OPTIONS = '-c synchronous_commit=off -c plan_cache_mode=force_generic_plan';
 
-/** Commits do not wait for the disk: an unfinished sample is removed and filled again, and its last commit waits. */
+/**
+ * Commits do not wait for the disk: an unfinished sample is removed and filled again, and its last commit waits. A
+ * statement is planned once, because the tables are empty at first, whatever its values are.
+ */
 function unawaitedUrl(postgresUrl: string): string {
   const url = new URL(postgresUrl);
-  url.searchParams.set('options', '-c synchronous_commit=off');
+  url.searchParams.set('options', OPTIONS);
   return url.href;
 }
 
