@@ -7,6 +7,7 @@ import { COLUMNS } from '../../links-host/row.ts';
 import { sendDueMails } from '../../mail/sender.ts';
 import type { Context } from '../../operation/context.ts';
 import { endFilling } from '../../resources/sample/queries.ts';
+import { MINUTE_MS } from '../../values/duration.ts';
 import { APPLICANTS, addPeople, ON_ROSTER } from './campaigns.ts';
 import { addCollaboration } from './collaboration.ts';
 import { addContact } from './contact.ts';
@@ -47,7 +48,7 @@ export async function fillSample(
   const people = drawPeople(ON_ROSTER + APPLICANTS);
   const ids = new Map<string, string>();
   const receiver = await openReceiver();
-  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS });
+  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, connectMs: MINUTE_MS });
   try {
     addPeople(schedule, people, ids);
     addCollaboration(schedule, people, ids);

@@ -68,7 +68,8 @@ export function openSchedule(now: Date): Schedule {
       const sorted = acts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
       for (const group of together(sorted, now)) {
         const lines = Map.groupBy(group, ({ line }) => line);
-        await Promise.all(
+        // All end before one fails: the other must not be left with its connection.
+        const ended = await Promise.allSettled(
           [...lines].map(async ([line, following]) => {
             const past = pasts[line];
             const follow = async () => {
@@ -80,6 +81,7 @@ export function openSchedule(now: Date): Schedule {
             await (line === 'people' ? past.together(follow) : follow());
           }),
         );
+        for (const one of ended) if (one.status === 'rejected') throw one.reason;
       }
     },
   };
