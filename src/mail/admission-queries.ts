@@ -62,9 +62,8 @@ export async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts
   const { now, since, establishedBefore, again } = times;
   const counted = sql`select count(*) from mails o where o.admitted_at > ${since} and o.kind <> 'sign_in'`;
   await transact(db, async (trx) => {
-    for (const scope of [`mails of ${brandId}`, `mails to ${toEmail.toLowerCase()}`]) {
-      await sql`select pg_advisory_xact_lock(hashtextextended(${scope}, 0))`.execute(trx);
-    }
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`mails of ${brandId}`}, 0)),
+      pg_advisory_xact_lock(hashtextextended(${`mails to ${toEmail.toLowerCase()}`}, 0))`.execute(trx);
     await sql`
       with facts as (
         select m.id, m.kind, ${HAS_ANSWERED} as is_known, b.mail_trusted_at is not null as is_trusted,

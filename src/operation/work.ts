@@ -3,7 +3,7 @@ import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
 import type { Emit, EventName } from '../outbox/events.ts';
 import type { NewEntry } from '../outbox/ledger-entry.ts';
-import { insertAudit, insertNumbered } from '../outbox/queries.ts';
+import { insertAudit, insertNumbered, type NewEvent } from '../outbox/queries.ts';
 import type { Clock } from '../values/clock.ts';
 import { newId } from '../values/ids.ts';
 
@@ -98,6 +98,46 @@ export function shownRow(row: object, old: object | null, secrets: readonly stri
   return Object.fromEntries(shown);
 }
 
+/** What changes leave behind. It is written at the end of their transaction. */
+export interface Left {
+  audits: Parameters<typeof insertAudit>[1];
+  events: NewEvent[];
+  ledger: NewEntry[];
+}
+
+export const nothingLeft = (): Left => ({ audits: [], events: [], ledger: [] });
+
+/** Begins a change in a transaction that is already open, and notes in `left` what it leaves behind. */
+export function workOf(db: Db, now: Date, actor: Actor, left: Left): Work {
+  const { brandId, keyId, operation, requestId, byAgent = false } = actor;
+  return {
+    ...{ db, now, brandId },
+    emit: (event, data) =>
+      void left.events.push({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data), createdAt: now }),
+    audit: (entry) => {
+      if (!isChange(entry)) return;
+      left.audits.push({
+        ...{ id: newId('aud', now.getTime()), brandId, keyId, operation, requestId, byAgent, at: now },
+        resourceId: entry.resourceId,
+        oldValues: entry.old === null ? null : JSON.stringify(shownRow(entry.old, entry.old, entry.secrets)),
+        newValues: entry.new === null ? null : JSON.stringify(shownRow(entry.new, entry.old, entry.secrets)),
+      });
+    },
+    post: (entry) => void left.ledger.push(entry),
+    postedOf: (commissionId) => left.ledger.filter((entry) => entry.commissionId === commissionId),
+  };
+}
+
+export async function writeLeft(
+  db: Db,
+  brandId: string,
+  times: Parameters<typeof insertNumbered>[2],
+  { audits, events, ledger }: Left,
+): Promise<void> {
+  await insertAudit(db, audits);
+  await insertNumbered(db, brandId, times, ledger, events);
+}
+
 /** Like `inWork`, within a transaction that is already open. */
 export async function inTransaction<T>(
   db: Db,
@@ -105,42 +145,10 @@ export async function inTransaction<T>(
   actor: Actor,
   change: (work: Work) => Promise<T>,
 ): Promise<T> {
-  const { brandId } = actor;
   const now = clock.now();
-  const events: { event: EventName; data: object }[] = [];
-  const entries: AuditEntry[] = [];
-  const ledger: NewEntry[] = [];
-  const result = await change({
-    db,
-    now,
-    brandId,
-    emit: (event, data) => void events.push({ event, data }),
-    audit: (entry) => void (isChange(entry) && entries.push(entry)),
-    post: (entry) => void ledger.push(entry),
-    postedOf: (commissionId) => ledger.filter((entry) => entry.commissionId === commissionId),
-  });
-  await insertAudit(
-    db,
-    entries.map((entry) => ({
-      id: newId('aud', now.getTime()),
-      brandId,
-      keyId: actor.keyId,
-      operation: actor.operation,
-      requestId: actor.requestId,
-      byAgent: actor.byAgent ?? false,
-      resourceId: entry.resourceId,
-      oldValues: entry.old === null ? null : JSON.stringify(shownRow(entry.old, entry.old, entry.secrets)),
-      newValues: entry.new === null ? null : JSON.stringify(shownRow(entry.new, entry.old, entry.secrets)),
-      at: now,
-    })),
-  );
-  await insertNumbered(
-    db,
-    brandId,
-    { now, clock },
-    ledger,
-    events.map(({ event, data }) => ({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data) })),
-  );
+  const left = nothingLeft();
+  const result = await change(workOf(db, now, actor, left));
+  await writeLeft(db, actor.brandId, { now, clock }, left);
   return result;
 }
 

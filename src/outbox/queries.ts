@@ -80,6 +80,7 @@ export interface NewEvent {
   id: string;
   event: EventName;
   data: string;
+  createdAt: Date;
 }
 
 type Numbers = Selectable<OutboxNumbersTable>;
@@ -136,7 +137,8 @@ export async function insertNumbered(
         ${entriesOf(({ hash }) => hash)}::bytea[])),
     announced as (
       insert into outbox (brand_id, created_at, seq, id, event, data)
-      select ${brandId}, ${now}::timestamptz, * from unnest(
+      select ${brandId}, * from unnest(
+        ${eventsOf(({ createdAt }) => createdAt)}::timestamptz[],
         ${eventsOf((_, i) => last.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
         ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[])),
     ${NOTED_HERE},

@@ -75,7 +75,7 @@ export async function buildApps(
   webAppRoutes(api, context, metrics);
   if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
-  await openapiRoutes(api, current, older);
+  await openapiRoutes(api, context, current, older);
   packageRoutes(api, path.join(config.directory, 'clients'));
 
   const links = buildLinksHost(context, shared);

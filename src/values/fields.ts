@@ -5,12 +5,17 @@ import { timestamp } from './page.ts';
  * Fields that mean the same in every noun. A field with a specific meaning is described in its noun's schema.
  */
 
+/** What examples have in place of rows of a brand's own. */
+export const EXAMPLE_ID = '0Uo3xK2mVdT2aXs7LpRb';
+export const EXAMPLE_ORDER = '1001';
+export const EXAMPLE_EMAIL = 'ana@example.com';
+
 /** An id field, with an example that has its prefix. */
 export const idField = (prefix: string, meaning: string) =>
   z
     .string()
     .describe(meaning)
-    .meta({ example: `${prefix}_0Uo3xK2mVdT2aXs7LpRb` });
+    .meta({ example: `${prefix}_${EXAMPLE_ID}` });
 
 export const createdAt = timestamp.describe('When it was created.').meta({ example: '2026-03-02T09:30:00.000Z' });
 
@@ -23,13 +28,13 @@ export const creatorEmail = z
   .string()
   .nullable()
   .describe("The creator's e-mail address; null when the brand only knows handles.")
-  .meta({ example: 'ana@example.com' });
+  .meta({ example: EXAMPLE_EMAIL });
 
 export const campaignId = z
   .string()
   .nullable()
   .describe('The campaign it belongs to; null when it belongs to none.')
-  .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' });
+  .meta({ example: `cmp_${EXAMPLE_ID}` });
 
 /** The names under which the API knows the platforms. */
 export const PLATFORM_NAMES = '`photo_app` is Instagram, `video_app` TikTok, `stream_app` YouTube';

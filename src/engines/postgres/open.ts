@@ -133,12 +133,13 @@ interface DbOptions {
   prepares?: boolean;
   /** Whether any of several hosts will do, not only the primary. */
   anyHost?: boolean;
+  connectMs: number | undefined;
 }
 
 const STATEMENT_MS = 30_000;
 
 function openDb(url: string, options: DbOptions): Db {
-  const { max, onError, idleInTransactionMs = 0, prepares = false, anyHost = false } = options;
+  const { max, onError, idleInTransactionMs = 0, prepares = false, anyHost = false, connectMs = 2_000 } = options;
   const hosts = openHosts(url);
   const prepare = openSessions({
     limits: { statementMs: STATEMENT_MS, idleInTransactionMs },
@@ -148,7 +149,7 @@ function openDb(url: string, options: DbOptions): Db {
   });
   const pool = new pg.Pool({
     connectionString: hosts.url(),
-    connectionTimeoutMillis: 2_000,
+    connectionTimeoutMillis: connectMs,
     query_timeout: STATEMENT_MS,
     application_name: 'rollcall',
     types,
@@ -184,12 +185,14 @@ export interface PostgresOptions {
   /** A replica, or several. */
   readUrl?: string | undefined;
   onError?: (error: Error) => void;
+  /** How long a caller waits for a connection. */
+  connectMs?: number;
 }
 
-export function openPostgres(url: string, { max = 13, readUrl, onError }: PostgresOptions = {}): Postgres {
+export function openPostgres(url: string, { max = 13, readUrl, onError, connectMs }: PostgresOptions = {}): Postgres {
   const most = Math.min(EXPORTS, Math.ceil(max / 5));
-  const exportOptions = { max: most, onError, idleInTransactionMs: EXPORT_IDLE_MS };
-  const db = openDb(url, { max: Math.max(1, max - most), onError, prepares: true });
+  const exportOptions = { max: most, onError, connectMs, idleInTransactionMs: EXPORT_IDLE_MS };
+  const db = openDb(url, { max: Math.max(1, max - most), onError, connectMs, prepares: true });
   const exports = openDb(url, exportOptions);
   const replica =
     readUrl === undefined ? undefined : openDb(readUrl, { ...exportOptions, max: most + READS, anyHost: true });

@@ -3,7 +3,9 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
-import { ApiError } from '../../values/errors.ts';
+import type { Context } from '../../operation/context.ts';
+import { listSampleExamples } from '../../resources/sample/queries.ts';
+import { ApiError, ignoreFailure } from '../../values/errors.ts';
 import { preferredType, prefersGzip } from '../accepted.ts';
 import { type Interface, openapiDocument } from './document.ts';
 import { llmsText } from './llms.ts';
@@ -69,6 +71,9 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
   });
 }
 
+/** The document with examples that exist here, if a brand has the sample. */
+const TRIABLE = '/openapi-examples.json';
+
 const ENTRANCES = {
   name: 'Rollcall API',
   docs: '/docs',
@@ -84,9 +89,23 @@ const wantsPage = (accept: string | undefined) =>
   preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
 /** Serves `/openapi.json`, `/docs`, `/llms.txt`, and the document and page of the older API. */
-export async function openapiRoutes(app: FastifyInstance, current: Interface, older: Interface): Promise<void> {
-  const send = (its: Interface) => prebuild('application/json', () => JSON.stringify(openapiDocument(its)));
+export async function openapiRoutes(
+  app: FastifyInstance,
+  { postgres: { db } }: Pick<Context, 'postgres'>,
+  current: Interface,
+  older: Interface,
+): Promise<void> {
+  const textOf = (its: Interface) => JSON.stringify(openapiDocument(its));
+  const send = (its: Interface) => prebuild('application/json', () => textOf(its));
   app.get('/openapi.json', send(current));
+  app.get(TRIABLE, async (_request, reply) => {
+    const examples = await listSampleExamples(db).catch(ignoreFailure('the page shows the examples of the document'));
+    const own = new Map(examples?.map((one) => [one.example, one.own]));
+    const text = textOf(current).replace(/"((?:[a-z]{3}_)?[\w@.]+)"/g, (_whole, example: string) =>
+      JSON.stringify(own.get(example) ?? example),
+    );
+    return reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(text);
+  });
   app.get('/openapi-legacy.json', send(older));
   app.get(
     '/llms.txt',
@@ -97,7 +116,7 @@ export async function openapiRoutes(app: FastifyInstance, current: Interface, ol
     wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.send({ data: ENTRANCES }),
   );
   const pages: DocsPage[] = [
-    { prefix: '/docs', title: 'Rollcall API', document: '/openapi.json' },
+    { prefix: '/docs', title: 'Rollcall API', document: TRIABLE },
     { prefix: '/docs/legacy', title: 'Rollcall API, older interface', document: '/openapi-legacy.json' },
   ];
   for (const page of pages) await app.register(async (scope) => await docsPage(scope, page));

@@ -7,6 +7,7 @@ import { COLUMNS } from '../../links-host/row.ts';
 import { sendDueMails } from '../../mail/sender.ts';
 import type { Context } from '../../operation/context.ts';
 import { endFilling } from '../../resources/sample/queries.ts';
+import { MINUTE_MS } from '../../values/duration.ts';
 import { APPLICANTS, addPeople, ON_ROSTER } from './campaigns.ts';
 import { addCollaboration } from './collaboration.ts';
 import { addContact } from './contact.ts';
@@ -17,12 +18,17 @@ import { openSchedule } from './schedule.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
 
-const CONNECTIONS = 8;
+/** Few, because each plans every statement anew. */
+const CONNECTIONS = 4;
+const OPTIONS = '-c synchronous_commit=off -c plan_cache_mode=force_generic_plan';
 
-/** Commits do not wait for the disk: an unfinished sample is removed and filled again, and its last commit waits. */
+/**
+ * Commits do not wait for the disk: an unfinished sample is removed and filled again, and its last commit waits. A
+ * statement is planned once, because the tables are empty at first, whatever its values are.
+ */
 function unawaitedUrl(postgresUrl: string): string {
   const url = new URL(postgresUrl);
-  url.searchParams.set('options', '-c synchronous_commit=off');
+  url.searchParams.set('options', OPTIONS);
   return url.href;
 }
 
@@ -42,7 +48,7 @@ export async function fillSample(
   const people = drawPeople(ON_ROSTER + APPLICANTS);
   const ids = new Map<string, string>();
   const receiver = await openReceiver();
-  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS });
+  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, connectMs: MINUTE_MS });
   try {
     addPeople(schedule, people, ids);
     addCollaboration(schedule, people, ids);

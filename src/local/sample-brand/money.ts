@@ -1,7 +1,8 @@
 import { commissions } from '../../resources/commissions/queries.ts';
 import type { CallOf } from '../../resources/nouns.ts';
 import { reviewAll } from '../../resources/reviews/actions.ts';
-import { openDispute } from '../../resources/statements/disputes/actions.ts';
+import { openDispute, patchDispute } from '../../resources/statements/disputes/actions.ts';
+import { disputes } from '../../resources/statements/disputes/queries.ts';
 import { getStatement } from '../../resources/statements/queries.ts';
 import { GIFTS } from './contact.ts';
 import type { Past } from './past.ts';
@@ -76,17 +77,19 @@ export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map
     }
   });
   const ask = (days: number, { email }: Person, message: string) =>
-    add(ago(days), ({ change, brandId, context }) =>
+    add(ago(days), ({ change }) =>
       change('page_statement', async (work) => {
         const statementId = known(ids, `statement of ${email}`);
-        const { creatorId } = await getStatement(context.postgres.db, brandId, statementId);
+        const { creatorId } = await getStatement(work.db, work.brandId, statementId);
         await openDispute(work, { creatorId, statementId, payoutId: null, lineId: null, message });
       }),
     );
   ask(24, second, 'Does this include the orders of the launch weekend?');
-  add(ago(23), async ({ find, make }) => {
-    const id = await find('list_disputes', { query: { status: 'open' } });
-    await make('update_dispute', { params: { id }, body: { answer: 'Yes, up to the last day of the month.' } });
-  });
+  add(ago(23), ({ change }) =>
+    change('update_dispute', async (work) => {
+      const open = await disputes.select(work.db, work.brandId, { status: 'open', sort: 'newest' }, { limit: 1 });
+      for (const { id } of open) await patchDispute(work, id, { answer: 'Yes, up to the last day of the month.' });
+    }),
+  );
   ask(1.2, first, 'One order from my story seems to be missing. Could you look it up?');
 }

@@ -2,9 +2,10 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { Caller } from '../../access/keys/queries.ts';
 import { openMailer } from '../../engines/mail/open.ts';
+import type { Db } from '../../engines/postgres/open.ts';
 import type { Context } from '../../operation/context.ts';
 import { findOperation } from '../../operation/noun.ts';
-import { inWork, type Work } from '../../operation/work.ts';
+import { type Left, nothingLeft, type Work, workOf, writeLeft } from '../../operation/work.ts';
 import type { CallOf, OperationId } from '../../resources/nouns.ts';
 import { newId } from '../../values/ids.ts';
 
@@ -25,16 +26,12 @@ export interface Past {
   call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<unknown>;
   /** The same; returns the id of what it made or changed. */
   make<Id extends OperationId>(id: Id, input: Input<Id>): Promise<string>;
-  /** The id of the first item of a list. */
-  find<Id extends OperationId>(id: Id, input: Input<Id>): Promise<string>;
-  /**
-   * Makes a change in one transaction, however much it is: what a creator does on a page, a store by a delivery, or the
-   * brand by an operation of that name.
-   */
+  /** Makes a change: what a creator does on a page, a store by a delivery, or the brand by an operation of that name. */
   change<T>(operation: string, change: (work: Work) => Promise<T>): Promise<T>;
+  /** Makes the changes of `run` in one transaction, each at its own time. Others have one each. */
+  together<T>(run: () => Promise<T>): Promise<T>;
 }
 
-const Found = z.object({ data: z.tuple([z.object({ id: z.string() })]).rest(z.unknown()) });
 const Made = z.object({ data: z.object({ id: z.string() }) });
 
 export function openPast(
@@ -49,29 +46,41 @@ export function openPast(
   const context = { ...present, clock, mailer, config: { ...config, outboundAllow: [receiver] } };
   const { brandId } = caller;
 
-  async function call<Id extends OperationId>(id: Id, { body = {}, params = {}, query = {} }: Input<Id>) {
-    const operation = findOperation(id);
-    if (!operation) throw new Error(`There is no operation ${id}.`);
-    const answer = await operation.prepare({ params, query, body, answer: 'json' }).run(context, caller, {
-      ...{ requestId: newId('req', at.getTime()), idempotencyKey: undefined },
-      ...{ setHeader: () => {}, waive: () => {}, note: () => {}, pay: () => Promise.resolve({ isPaid: true }) },
+  let open: { db: Db; left: Left } | undefined;
+
+  async function together<T>(run: () => Promise<T>): Promise<T> {
+    return await context.postgres.db.transaction().execute(async (db) => {
+      open = { db, left: nothingLeft() };
+      try {
+        const result = await run();
+        await writeLeft(db, brandId, { now: at, clock }, open.left);
+        return result;
+      } finally {
+        open = undefined;
+      }
     });
-    if (!Buffer.isBuffer(answer)) throw new Error(`${id} returned a stream.`);
+  }
+
+  async function change<T>(operation: string, make: (work: Work) => Promise<T>): Promise<T> {
+    if (!open) return await together(() => change(operation, make));
+    const keyId = findOperation(operation) ? caller.keyId : null;
+    const actor = { brandId, keyId, operation, requestId: newId('req', at.getTime()) };
+    return await make(workOf(open.db, at, actor, open.left));
+  }
+
+  async function call<Id extends OperationId>(id: Id, { body = {}, params = {}, query = {} }: Input<Id>) {
+    const prepared = findOperation(id)?.prepare({ params, query, body, answer: 'json' });
+    if (!prepared?.begin) throw new Error(`There is no change ${id}.`);
+    const answer = await change(id, await prepared.begin(context, caller, () => {}));
     const parsed: unknown = JSON.parse(answer.toString());
     return parsed;
   }
 
   return {
-    ...{ context, brandId, call, now: () => at },
+    ...{ context, brandId, call, change, together, now: () => at },
     moveTo: (later) => {
       if (later > at) at = later;
     },
     make: async (id, input) => Made.parse(await call(id, input)).data.id,
-    find: async (id, input) => Found.parse(await call(id, input)).data[0].id,
-    change: async (operation, change) => {
-      const keyId = findOperation(operation) ? caller.keyId : null;
-      const actor = { brandId, keyId, operation, requestId: newId('req', at.getTime()) };
-      return await inWork(context.postgres.db, clock, actor, change);
-    },
   };
 }

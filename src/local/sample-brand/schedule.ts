@@ -5,7 +5,7 @@ import type { Past } from './past.ts';
 /** The days that the sample covers. */
 export const DAYS = 90;
 /** Each of the last days is its own period; earlier ones are taken together. */
-const RECENT = 30;
+const RECENT = 15;
 const TAKEN_TOGETHER = 3;
 /** The day at whose start each period ends, oldest first. */
 export const PERIODS = [
@@ -14,8 +14,8 @@ export const PERIODS = [
 ];
 
 /**
- * `people` and `money` do not touch each other's rows: within a period, both go on at the same time. While something
- * happens `alone`, nothing else does.
+ * `people` and `money` do not touch each other's rows: within a period, both go on at the same time, and `people` in
+ * one transaction. While something happens `alone`, nothing else does.
  */
 export type Line = 'people' | 'money' | 'alone';
 
@@ -68,14 +68,20 @@ export function openSchedule(now: Date): Schedule {
       const sorted = acts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
       for (const group of together(sorted, now)) {
         const lines = Map.groupBy(group, ({ line }) => line);
-        await Promise.all(
+        // All end before one fails: the other must not be left with its connection.
+        const ended = await Promise.allSettled(
           [...lines].map(async ([line, following]) => {
-            for (const { at, run } of following) {
-              pasts[line].moveTo(at);
-              await run(pasts[line]);
-            }
+            const past = pasts[line];
+            const follow = async () => {
+              for (const { at, run } of following) {
+                past.moveTo(at);
+                await run(past);
+              }
+            };
+            await (line === 'people' ? past.together(follow) : follow());
           }),
         );
+        for (const one of ended) if (one.status === 'rejected') throw one.reason;
       }
     },
   };

@@ -30,7 +30,7 @@ interface Assigned {
   code: string;
   /** How much of the traffic is theirs. */
   weight: number;
-  /** The day of the sample from which on they sell. */
+  /** The day of the sample from which on they sell: the first of a period. */
   from: number;
 }
 
@@ -284,7 +284,7 @@ export function addStore(
   add(ago(89.95), begin, 'alone');
   const selling = [...people.slice(0, SELLING).entries()];
   for (const { campaign, days, until } of LAUNCHES) {
-    const from = Math.ceil(DAYS - days + 1);
+    const from = PERIODS.find((day) => day > DAYS - days) ?? DAYS;
     const given = selling.splice(0, until);
     add(ago(days), ({ change, context: { config } }) =>
       change('create_affiliate_link', async (work) => {

@@ -1,3 +1,5 @@
+import { EXAMPLE_ID } from '../../values/fields.ts';
+
 const prefixes = new Map<string, string>();
 
 /** Declares id prefixes, by the words of paths and properties that hold such rows. */
@@ -11,5 +13,5 @@ export function registerIds(ids: Readonly<Record<string, string>>): void {
 /** An example id of the rows that a word stands for. */
 export function idOf(word: string): string | undefined {
   const prefix = prefixes.get(word);
-  return prefix === undefined ? undefined : `${prefix}_0Uo3xK2mVdT2aXs7LpRb`;
+  return prefix === undefined ? undefined : `${prefix}_${EXAMPLE_ID}`;
 }

@@ -152,16 +152,17 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
     return;
   }
   const { type, caption, posted_at: postedAt, paid_partnership: paidPartnership, followers, ...metrics } = reading;
-  await updateContent(db, brandId, id, {
+  const change = {
     ...metrics,
     ...{ type: type ?? old.type, followers, caption, postedAt, paidPartnership },
-    ...{ status: 'tracking', lastRefreshed: now, refreshError: null, nextRefreshAt: nextRefreshAt(old.trackedAt, now) },
-  });
+    ...{ lastRefreshed: now, refreshError: null, nextRefreshAt: nextRefreshAt(old.trackedAt, now) },
+    status: 'tracking' as const,
+  };
+  await updateContent(db, brandId, id, change);
   await upsertMetrics(db, { contentId: id, date: now.toISOString().slice(0, 10), ...metrics });
   if (postedAt?.getTime() !== old.postedAt?.getTime()) await followPost(work, old.canonicalKey);
-  const row = await getContent(db, brandId, id);
   const { metrics: previous } = contentOf(old, now);
-  work.emit('content.refreshed', { ...contentOf(row, now), previous_metrics: previous });
+  work.emit('content.refreshed', { ...contentOf({ ...old, ...change }, now), previous_metrics: previous });
 }
 
 /** Maps URLs of posts to their keys; a short link has the key of the post that it leads to. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 import { notFound } from '../../values/errors.ts';
+import { EXAMPLE_EMAIL, EXAMPLE_ID, EXAMPLE_ORDER } from '../../values/fields.ts';
 
 /** What belongs to the people of the brand, not to its sample; and files, which a job removes from the storage. */
 const KEPT: ReadonlySet<string> = new Set([
@@ -48,6 +49,24 @@ export async function endFilling(db: Db, brandId: string): Promise<void> {
   await db.updateTable('shipments').set({ trackAt: null }).where('brandId', '=', brandId).execute();
   await sql`analyze`.execute(db);
   await setSample(db, brandId, 'filled');
+}
+
+/** Examples of the reference, and what stands for each in the newest sample: the oldest row of a kind, of which most is known. */
+export async function listSampleExamples(db: Db): Promise<{ example: string; own: string }[]> {
+  const { rows } = await sql<{ example: string; own: string }>`
+    with brand as (select id from brands where sample = 'filled' order by created_at desc limit 1),
+    audited as (select distinct on (left(resource_id, 4)) resource_id as id
+      from audit_log where brand_id = (select id from brand) order by left(resource_id, 4), at, id),
+    sold as (select orders.id, orders.order_id, creators.email from commissions
+      join orders on orders.id = commissions.order_id join creators on creators.id = commissions.creator_id
+      where commissions.brand_id = (select id from brand) and creators.email is not null order by orders.id limit 1),
+    found as (select id from audited union all select id from sold
+      union all (select id from audit_log where brand_id = (select id from brand) order by at, id limit 1)
+      union all (select id from webhook_deliveries where brand_id = (select id from brand) order by id limit 1))
+    select left(id, 4) || ${EXAMPLE_ID} as example, id as own from found
+    union all select ${EXAMPLE_ORDER}, order_id from sold
+    union all select ${EXAMPLE_EMAIL}, email from sold`.execute(db);
+  return rows;
 }
 
 /** Locks the brand against every new row of it, and notes that its sample goes. Throws if it has none. */
