@@ -31,6 +31,8 @@ export interface EmbeddedOptions {
   later?: readonly EngineName[];
   /** Restarts an engine that ends by itself, or that is in `later` and fails to start, until it is up. */
   revives?: boolean;
+  /** Multiplies the time that an engine is given to become ready, on a machine that has much else to do. */
+  patience?: number;
   /** Where this system usually installs JDKs. */
   javaFolders?: readonly string[];
   /**
@@ -158,7 +160,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   });
   const folder = path.join(base, dataName);
   makeOpenFolder(folder);
-  const pad: Launchpad = { folder, stack: await lockStack(folder, options.directory, report), report };
+  const held = await lockStack(folder, options.directory, report);
+  const pad: Launchpad = { folder, stack: held, patience: options.patience ?? 1, report };
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
   const ending = new AbortController();
