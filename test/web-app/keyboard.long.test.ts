@@ -68,6 +68,20 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     await store?.close();
   });
 
+  it.each(PAGES)('every control on %s can be reached, and shows that it has the focus', async (path) => {
+    const { page, go, complaints } = desktop;
+    await go(path);
+    const stops: string[] = await page.evaluate(MARK);
+    expect(stops.length).toBeGreaterThan(25);
+    await page.evaluate(WATCH);
+    for (let i = 0; i < stops.length + 10; i += 1) await page.keyboard.press('Tab');
+    const focused: Focus[] = await page.evaluate('window.focused');
+    const reached = new Set(focused.map(({ stop }) => stop));
+    expect(stops.filter((_, i) => !reached.has(String(i)))).toEqual([]);
+    expect(focused.filter(({ isSeen }) => !isSeen)).toEqual([]);
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
   const isInside = (page: Page): Promise<boolean> =>
     page.evaluate('document.activeElement.closest("[role=dialog]") !== null');
 
@@ -101,45 +115,28 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     await page.setViewportSize(WIDE);
   }
 
-  describe.each(PAGES)('on %s', (path) => {
-    it('every control can be reached, and shows that it has the focus', async () => {
-      const { page, go, complaints } = desktop;
-      await go(path);
-      const stops: string[] = await page.evaluate(MARK);
-      expect(stops.length).toBeGreaterThan(25);
-      await page.evaluate(WATCH);
-      for (let i = 0; i < stops.length + 10; i += 1) await page.keyboard.press('Tab');
-      const focused: Focus[] = await page.evaluate('window.focused');
-      const reached = new Set(focused.map(({ stop }) => stop));
-      expect(stops.filter((_, i) => !reached.has(String(i)))).toEqual([]);
-      expect(focused.filter(({ isSeen }) => !isSeen)).toEqual([]);
-      expect(complaints.splice(0)).toEqual([]);
-    });
-
-    it('each dialog passes axe, fits a phone, keeps the focus, and Escape returns it', async () => {
-      const { page, go } = desktop;
-      // The test above has left it open.
-      if (page.url() !== `${app.url}/app${path}`) await go(path);
-      // The first of each name, and of rows the first, for those of a list open the same dialogs.
-      const names: string[] = await page
-        .locator('main button:not([disabled]):not(tr + tr button):visible')
-        .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
-      for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show creators)$/.test(one)).slice(0, 12)) {
-        const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
-        if ((await button.count()) === 0 || !(await opens(page, button))) continue;
-        const dialog = page.getByRole('dialog');
-        await until(`the dialog of ${name} to take the focus`, () => isInside(page));
-        for (let i = 0; i < 4; i += 1) {
-          await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
-          // At its end a guard takes the focus, and hands it back to the dialog's beginning.
-          await until(`the focus in the dialog of ${name}`, () => isInside(page));
-        }
-        await lookAt(page, `${path}-${name}`.replaceAll(/\W+/g, '-'));
-        await page.keyboard.press('Escape');
-        await dialog.waitFor({ state: 'hidden' });
-        const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
-        expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+  it.each(PAGES)('each dialog of %s passes axe, fits a phone, keeps the focus, and Escape returns it', async (path) => {
+    const { page, go } = desktop;
+    await go(path);
+    // The first of each name, and of rows the first, for those of a list open the same dialogs.
+    const names: string[] = await page
+      .locator('main button:not([disabled]):not(tr + tr button):visible')
+      .evaluateAll((all) => [...new Set(all.slice(0, 40).map((one) => one.textContent ?? ''))]);
+    for (const name of names.filter((one) => !/^(Test|Try again|Copy|Show creators)$/.test(one)).slice(0, 12)) {
+      const button = page.locator('main button:not([disabled]):visible').filter({ hasText: name }).first();
+      if ((await button.count()) === 0 || !(await opens(page, button))) continue;
+      const dialog = page.getByRole('dialog');
+      await until(`the dialog of ${name} to take the focus`, () => isInside(page));
+      for (let i = 0; i < 4; i += 1) {
+        await page.keyboard.press(i < 3 ? 'Tab' : 'Shift+Tab');
+        // At its end a guard takes the focus, and hands it back to the dialog's beginning.
+        await until(`the focus in the dialog of ${name}`, () => isInside(page));
       }
-    });
+      await lookAt(page, `${path}-${name}`.replaceAll(/\W+/g, '-'));
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
+      expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+    }
   });
 });
