@@ -10,7 +10,8 @@ import { findFreePort } from '../../src/local/engines/port.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { openContext } from '../../src/process/open-context.ts';
-import { SECRET, until } from '../harness/app.ts';
+import { SECRET, UP_WITHIN_MS, until } from '../harness/app.ts';
+import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
 import { type RedisCluster, startRedisCluster } from '../harness/redis-cluster.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 import { type Supervised, supervise } from './supervised.ts';
@@ -156,6 +157,7 @@ export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster
   const only = ENGINES.filter((name) => !(cluster && name === 'redis'));
   const engines = await startEmbedded({
     ...{ directory, dataName, only, elasticsearchHeapMb: 512, java, report, revives: hasSmallDisks },
+    patience: ENGINE_PATIENCE,
   });
   const { postgres = '', redis = cluster?.url ?? '', clickhouse = '' } = engines.urls;
   const settings = {
@@ -186,7 +188,7 @@ export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster
     await rm(data, { recursive: true, force: true });
   };
   try {
-    await until('the API to be up', () => isUp(url), 120_000);
+    await until('the API to be up', () => isUp(url), UP_WITHIN_MS);
   } catch (error) {
     await stop();
     throw error;

@@ -18,6 +18,7 @@ import { createBrand, setPlan } from '../../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../../src/resources/brands/queries.ts';
 import type { Clock } from '../../src/values/clock.ts';
 import { CHILD_ENV } from './child.ts';
+import { builtClient } from './offered.ts';
 
 export type Engines = ReturnType<typeof engineUrls>;
 
@@ -216,7 +217,7 @@ export interface ServerProcess extends RollcallProcess {
 }
 
 /** A process that starts beside others on a busy machine. */
-const UP_WITHIN_MS = 240_000;
+export const UP_WITHIN_MS = 240_000;
 
 /** A script of ours as a process of its own, on the test's engines. `said` is what it wrote to stderr. */
 export function startScript(
@@ -256,6 +257,8 @@ export function startScript(
 
 /** `node src/server.ts` as a process of its own, on the test's engines. */
 export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
+  // Otherwise each of the run's servers would build it in its first seconds.
+  await builtClient();
   const port = await freePort();
   const ports = { PORT: String(port), LINKS_PORT: '0' };
   const server = startScript('src/server.ts', { ...ports, DIRECTORY_ALIAS: alias, ...env });

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import { inject } from 'vitest';
 import { someAddress } from './applying.ts';
-import { executablePath, USUAL_PLACES } from './browser-server.ts';
+import { offered } from './offered.ts';
+import { executablePath, USUAL_PLACES } from './offers.ts';
 
 /** How long a page waits for what a busy machine shows late. */
 export const PATIENCE_MS = 90_000;
@@ -14,10 +14,7 @@ export function hasBrowser(what: string): boolean {
 
 /** A connection to the Chromium of this run; `close` closes what was opened through it, and no more. */
 export async function openBrowser(): Promise<Browser> {
-  const answer = await fetch(inject('browserAt'));
-  const said = await answer.text();
-  if (!answer.ok) throw new Error(`Chromium did not start: ${said}`);
-  return await chromium.connect(said);
+  return await chromium.connect(await offered('browser'));
 }
 
 /** A page on a phone, whose visitor has an address of their own. What the browser complains about is noted. */

@@ -9,10 +9,13 @@ import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/figures/rollups/queries.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
+import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
+import { postgres } from '../../src/local/engines/postgres.ts';
 import { startEmbedded } from '../../src/local/engines/start.ts';
-import { offerBrowser } from './browser-server.ts';
 import { startContainers } from './containers.ts';
+import { openOffers } from './offers.ts';
+import { ENGINE_PATIENCE } from './own-engines.ts';
 import { ensureTemplate } from './template.ts';
 
 export interface TestEngines {
@@ -27,7 +30,7 @@ declare module 'vitest' {
     engines: TestEngines;
     /** An empty database with every migration. */
     template: string;
-    browserAt: string;
+    offersAt: string;
   }
 }
 
@@ -61,6 +64,15 @@ function sweepDeadRuns(base: string): void {
   }
 }
 
+/** Its commits do not wait for the disk: what a test kills is never the engines of all tests. */
+const UNSYNCED_POSTGRES: Engine = {
+  ...postgres,
+  program: (seat) => {
+    const program = postgres.program(seat);
+    return { ...program, args: [...program.args, '-c', 'fsync=off', '-c', 'full_page_writes=off'] };
+  },
+};
+
 async function startOnThisMachine(): Promise<StartedEngines> {
   const config = readConfig();
   const base = engineFolder(config.directory);
@@ -71,6 +83,8 @@ async function startOnThisMachine(): Promise<StartedEngines> {
     dataName,
     elasticsearchHeapMb: 512,
     java: config.java,
+    patience: ENGINE_PATIENCE,
+    engines: { postgres: UNSYNCED_POSTGRES },
     report: (line) => process.stderr.write(`${line}\n`),
   });
   return {
@@ -89,23 +103,23 @@ async function migrate(urls: TestEngines): Promise<void> {
   await insertReconciliation(clickhouse, { claim: '', batch: 0 });
   await finishReconciliation(clickhouse);
   await clickhouse.close();
-  const postgres = openPostgres(urls.postgres, { max: 1 });
-  await migratePostgres(postgres.db);
-  await postgres.close();
+  const { db, close } = openPostgres(urls.postgres, { max: 1 });
+  await migratePostgres(db);
+  await close();
 }
 
-/** Starts engines and the browser once for the whole run; tests find them with `inject`. */
+/** Starts engines once for the whole run, which tests find with `inject`; a browser and the web app once they are wanted. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const engines = await startChosen();
   // Of what an Elasticsearch of a test's own costs, half is optimizing code that runs a few times. Workers inherit this.
   process.env.ES_JAVA_OPTS ??= '-XX:TieredStopAtLevel=1';
   await migrate(engines.urls);
-  const browser = await offerBrowser();
+  const offers = await openOffers();
   project.provide('engines', engines.urls);
   project.provide('template', await ensureTemplate(engines.urls.postgres));
-  project.provide('browserAt', browser.url);
+  project.provide('offersAt', offers.url);
   return async () => {
-    await browser.close();
+    await offers.close();
     await engines.stop();
   };
 }

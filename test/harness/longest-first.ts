@@ -7,6 +7,7 @@ const LONGEST: readonly string[] = [
   'directory/indexer-writes.test.ts',
   'money/ledger.test.ts',
   'local/embedded.test.ts',
+  'local/image.test.ts',
   'clients/clients.test.ts',
   'api/exports.test.ts',
   'web-app/stores.test.ts',
@@ -21,6 +22,9 @@ const LONGEST: readonly string[] = [
   'web-app/keyboard.long.test.ts',
   'local/chaos.long.test.ts',
   'money/oracle.long.test.ts',
+  'local/sample-brand.long.test.ts',
+  'web-app/pages.long.test.ts',
+  'web-app/many-rows.long.test.ts',
   'cluster/elasticsearch.test.ts',
 ];
 

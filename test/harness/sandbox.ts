@@ -10,10 +10,12 @@ import { readConfig } from '../../src/config.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { until } from './app.ts';
 import { CHILD_ENV } from './child.ts';
+import { linkClient } from './offered.ts';
 
 const ROOT = path.join(import.meta.dirname, '../..');
+const ENGINES = /^(?:postgres|valkey|elasticsearch)-/;
 /** Engines and the built web app are the same for everybody; data is not. */
-const SHARED = /^(?:postgres|valkey|elasticsearch|app)-/;
+const isShared = (name: string) => ENGINES.test(name) || name.startsWith('app-');
 
 /** What a reader has: a folder with the project, and `npm start` in another terminal. */
 export interface Sandbox {
@@ -43,8 +45,9 @@ async function copyProject(folder: string): Promise<void> {
   const own = path.join(folder, '.rollcall');
   await mkdir(own);
   for (const name of await readdir(installed)) {
-    if (SHARED.test(name)) await symlink(path.join(installed, name), path.join(own, name));
+    if (ENGINES.test(name)) await symlink(path.join(installed, name), path.join(own, name));
   }
+  await linkClient(own);
 }
 
 /** As a terminal does: to the command and whatever it started. */
@@ -140,7 +143,7 @@ export async function openSandbox(): Promise<Sandbox> {
     loseEverything: async () => {
       const own = path.join(folder, '.rollcall');
       for (const name of await readdir(own)) {
-        if (!SHARED.test(name)) await rm(path.join(own, name), { recursive: true, force: true });
+        if (!isShared(name)) await rm(path.join(own, name), { recursive: true, force: true });
       }
     },
     openShell: () => openShell(folder, env),

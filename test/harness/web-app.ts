@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { ensureClient } from '../../src/web-app/build.ts';
 import type { TestApp } from './app.ts';
 import { PATIENCE_MS } from './browser.ts';
 import { signInToken } from './session.ts';
@@ -48,9 +47,6 @@ export const PAGES = [
   '/audit',
   '/settings',
 ] as const;
-
-/** The client as a server builds it at its first start, built once for all tests. */
-export const builtClient = (): Promise<string> => ensureClient(path.resolve('.rollcall/test-web-app'));
 
 export interface OpenPage {
   page: Page;

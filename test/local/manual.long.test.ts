@@ -22,7 +22,7 @@ let shell: Shell | undefined;
 beforeAll(async () => {
   sandbox = await openSandbox();
   await sandbox.start();
-}, 240_000);
+});
 afterEach(async () => {
   await shell?.close();
   shell = undefined;

@@ -19,12 +19,14 @@ import {
   startApp,
   startScript,
   type TestApp,
+  UP_WITHIN_MS,
   unique,
   until,
 } from '../harness/app.ts';
 import { runCommand } from '../harness/command.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { sync } from '../harness/figures.ts';
+import { linkClient } from '../harness/offered.ts';
 
 /** Not the same in each run: ClickHouse knows batches by their time. */
 const NOW = new Date(Date.parse('2026-05-20T14:30:00Z') + randomInt(60_000));
@@ -236,6 +238,7 @@ describe('the sample of the demo brand', () => {
 describe('a first start', () => {
   it('fills the brand demo, and a start with --empty takes the sample away and keeps the keys', async () => {
     const directory = await mkdtemp(path.join(tmpdir(), 'rollcall-first-'));
+    await linkClient(directory);
     const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
     const start = (...args: string[]) =>
       startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, ['--port', '0', ...args]);
@@ -247,7 +250,7 @@ describe('a first start', () => {
     const isOver = (said: () => string) => said().includes('Ctrl-C stops everything.');
     const server = start();
     try {
-      await until('the first start', () => isOver(server.said), 120_000);
+      await until('the first start', () => isOver(server.said), UP_WITHIN_MS);
       expect(server.said()).toMatch(/Rollcall.* listens on[\s\S]*Filling the brand demo with a sample of 90 days \(/);
       const read = await env();
       const orders = await call(`${read('URL')}/v1/orders?limit=1`, read('BRAND_KEY'));
@@ -258,7 +261,7 @@ describe('a first start', () => {
       expect([verified.status, verified.out]).toEqual([0, expect.stringMatching(/\tok\t/)]);
       await server.stop();
       const empty = start('--empty');
-      await until('a start with --empty', () => isOver(empty.said), 120_000);
+      await until('a start with --empty', () => isOver(empty.said), UP_WITHIN_MS);
       const now = await env();
       expect(now('BRAND_KEY')).toBe(read('BRAND_KEY'));
       const left = await call(`${now('URL')}/v1/orders?limit=1`, now('BRAND_KEY'));
@@ -273,5 +276,5 @@ describe('a first start', () => {
       }
     }
     expect(existsSync(directory)).toBe(false);
-  }, 240_000);
+  });
 });

@@ -13,6 +13,7 @@ import { heapMbFor, noteSize, sampleSize } from '../../src/local/sample.ts';
 import { engineUrls, SECRET, startScript, unique, until } from '../harness/app.ts';
 import { runCommand } from '../harness/command.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
+import { linkClient } from '../harness/offered.ts';
 import { signedDelivery, startStore } from '../harness/store.ts';
 
 let directory: string;
@@ -66,6 +67,7 @@ describe('a start that cannot succeed', () => {
 
   it('stops the engines that it had started, and withdraws their announcement', async () => {
     const { redis, elasticsearch, clickhouse } = engineUrls();
+    await linkClient(directory);
     // Where the demo's keys are written: the last step, with everything running.
     await mkdir(path.join(directory, 'demo.env'));
     const { status, said } = await run('src/server.ts', ['--port', '0'], {
@@ -95,6 +97,7 @@ describe('a start that is stopped by Ctrl-C', () => {
     const { redis, elasticsearch } = engineUrls();
     const env = { REDIS_URL: redis, ELASTICSEARCH_URL: elasticsearch, CLICKHOUSE_URL: `http://127.0.0.1:${port}` };
     const connected = once(holder, 'connection');
+    await linkClient(directory);
     const server = startScript('src/server.ts', { ...env, DATABASE_URL: '', ROLLCALL_DIR: directory }, [
       '--port',
       '0',
@@ -117,6 +120,7 @@ describe('a start that is stopped by Ctrl-C', () => {
 
 describe('a running server', () => {
   it('gives stores a webhook address that leads to it, unless LINKS_URL is set', async () => {
+    await linkClient(directory);
     // Its jobs would move other tests' clicks and charges: it has engines of its own but for the directory.
     const own = { DATABASE_URL: '', REDIS_URL: '', CLICKHOUSE_URL: '', ROLLCALL_DIR: directory };
     const server = startScript('src/server.ts', { ...own, DIRECTORY_ALIAS: unique('none') }, [

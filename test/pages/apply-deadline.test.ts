@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../harness/applying.ts';
 import { hasBrowser, openBrowser, openPhone } from '../harness/browser.ts';
-import { builtClient, openWebApp, shoot } from '../harness/web-app.ts';
+import { builtClient } from '../harness/offered.ts';
+import { openWebApp, shoot } from '../harness/web-app.ts';
 
 let app: TestApp;
 let brand: TestBrand;

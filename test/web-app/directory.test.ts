@@ -6,7 +6,8 @@ import { enginesOf } from '../../src/directory/import/writer.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
-import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { builtClient } from '../harness/offered.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
 /** The sample without pictures, whose host does not exist. */
 const creators = [...generateCreators(400, 3)].map((one) => creator(one.pk, { ...one, profile_pic_url: null }));

@@ -7,9 +7,10 @@ import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { click, makeLink, ownRedis, type TrackedLink } from '../harness/clicks.ts';
 import { syncOrders } from '../harness/figures.ts';
+import { builtClient } from '../harness/offered.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, report } from '../harness/sales.ts';
 import { signIn } from '../harness/session.ts';
-import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
 const ANA = 'ana@shop.example';
 const BEA = 'bea@shop.example';

@@ -7,10 +7,11 @@ import { makeBrand, startApp, type TestApp, type TestBrand } from '../harness/ap
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { runJobs } from '../harness/exporting.ts';
+import { builtClient } from '../harness/offered.ts';
 import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
 import { daysAgo, makeAssignment, makeSales } from '../harness/sales.ts';
 import { here } from '../harness/uploading.ts';
-import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
 describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-exports-'));

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { postAndSync, putAssignment, putClicks, sale } from '../harness/figures.ts';
+import { builtClient } from '../harness/offered.ts';
 import { daysAgo } from '../harness/sales.ts';
-import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
 describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () => {
   let app: TestApp;

@@ -2,8 +2,9 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { builtClient } from '../harness/offered.ts';
 import { file, upload } from '../harness/uploading.ts';
-import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
 describe.skipIf(!hasBrowser('The content library in the web app'))('folders of the content library', () => {
   let app: TestApp;

@@ -6,8 +6,9 @@ import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { putManyRows } from '../harness/many-rows.ts';
+import { builtClient } from '../harness/offered.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
-import { builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
+import { type OpenPage, openWebApp } from '../harness/web-app.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 

@@ -3,9 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { builtClient } from '../harness/offered.ts';
 import { type Receiver, startReceiver } from '../harness/receiver.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
-import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 import { startWebhookWorker, type Worker } from '../harness/webhooks.ts';
 
 describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the web app', () => {

@@ -4,8 +4,9 @@ import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
+import { builtClient } from '../harness/offered.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
-import { axe, builtClient, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../harness/web-app.ts';
 import { openWorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 

@@ -7,10 +7,11 @@ import { startApp, type TestApp } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { runJobs } from '../harness/exporting.ts';
+import { builtClient } from '../harness/offered.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { seedOrders } from '../harness/reconciling.ts';
 import { daysAgo } from '../harness/sales.ts';
-import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
 describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of reconciliation', () => {
   const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-reconciling-'));

@@ -6,7 +6,8 @@ import { HOUR_MS } from '../../src/values/duration.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
-import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+import { builtClient } from '../harness/offered.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
 describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', () => {
   const alias = unique('requests');

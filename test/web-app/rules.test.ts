@@ -2,9 +2,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { builtClient } from '../harness/offered.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { daysAgo, makeSale } from '../harness/sales.ts';
-import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
 describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () => {
   let app: TestApp;

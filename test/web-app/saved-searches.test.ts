@@ -8,8 +8,9 @@ import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../ha
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
+import { builtClient } from '../harness/offered.ts';
 import { openSession, type SignedIn, signIn } from '../harness/session.ts';
-import { axe, builtClient, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, openWebApp, shoot } from '../harness/web-app.ts';
 
 const PATH = '/v1/saved-searches';
 let directory: TestDirectory;

@@ -6,7 +6,8 @@ import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { putCreator } from '../harness/figures.ts';
 import { putManyLinks } from '../harness/many-links.ts';
-import { axe, builtClient, openWebApp, shoot } from '../harness/web-app.ts';
+import { builtClient } from '../harness/offered.ts';
+import { axe, openWebApp, shoot } from '../harness/web-app.ts';
 
 const MANY = 10_000;
 const FIRST_LOAD_BYTES = 150_000;

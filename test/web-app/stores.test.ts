@@ -8,6 +8,7 @@ import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { builtClient } from '../harness/offered.ts';
 import { makeSale } from '../harness/sales.ts';
 import { signIn } from '../harness/session.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
@@ -15,7 +16,7 @@ import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
 import { connectTestStore, startStore, type TestStore } from '../harness/store.ts';
 import { approve } from '../harness/store-access.ts';
 import { openStorefront, type Storefront } from '../harness/storefront.ts';
-import { axe, builtClient, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
+import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../harness/web-app.ts';
 
 /** A thank-you page with a custom pixel, as Shopify runs it: in a frame without an origin, asking the shop's page for cookies. */
 const thanksPage = (pixel: string, orderId: number) => {

@@ -3,8 +3,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { builtClient } from '../harness/offered.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
-import { builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
+import { type OpenPage, openWebApp } from '../harness/web-app.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 

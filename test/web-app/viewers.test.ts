@@ -2,9 +2,10 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { builtClient } from '../harness/offered.ts';
 import { daysAgo, makeAssignment, makeSale } from '../harness/sales.ts';
 import { type SignedIn, signIn } from '../harness/session.ts';
-import { axe, builtClient, type OpenPage, openWebApp } from '../harness/web-app.ts';
+import { axe, type OpenPage, openWebApp } from '../harness/web-app.ts';
 
 const REFUSED = 'Your role no longer allows this. Ask an owner of the brand.';
 

@@ -30,6 +30,8 @@ export interface Launchpad {
   ending: AbortSignal;
   /** Processes that are not ready yet. */
   launching: Set<RunningProcess>;
+  /** Multiplies the usual time of every start. */
+  patience: number;
   report: (line: string) => void;
   /** Called when an engine ends by itself. */
   ended?: (name: EngineName, running: Running) => void;
@@ -92,7 +94,7 @@ export async function startEngine(
   const start = performance.now();
   makeEngineFolder(seat.data, 0o700);
   await engine.prepare(seat);
-  const process = await launchUntilReady(name, engine, seat, pad, engine.readyWithinMs * patience);
+  const process = await launchUntilReady(name, engine, seat, pad, engine.readyWithinMs * pad.patience * patience);
   const running: Running = { engine, seat, process, startMs: performance.now() - start, isExpectedToEnd: false };
   pad.report(`${engine.title} started (${secondsSince(start)})`);
   void process.whenEnded.then((how) => {

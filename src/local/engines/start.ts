@@ -31,6 +31,8 @@ export interface EmbeddedOptions {
   later?: readonly EngineName[];
   /** Restarts an engine that ends by itself, or that is in `later` and fails to start, until it is up. */
   revives?: boolean;
+  /** Multiplies the time that an engine is given to become ready, on a machine that has much else to do. */
+  patience?: number;
   /** Where this system usually installs JDKs. */
   javaFolders?: readonly string[];
   /**
@@ -162,7 +164,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   makeOpenFolder(folder);
   const lock = await lockStack(folder, options.directory, report);
   const ending = new AbortController();
-  const pad: Launchpad = { folder, stack: lock, ending: ending.signal, launching: new Set(), report };
+  const pad: Launchpad = { folder, stack: lock, ending: ending.signal, launching: new Set(), patience: options.patience ?? 1, report };
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
   const seats = new Map<EngineName, Seat>();

@@ -1,9 +1,7 @@
 import type { AccessEngines } from '../../access/credits/access.ts';
 import { readConfig } from '../../config.ts';
 import type { DirectoryEngines } from '../../directory/import/writer.ts';
-import { migrateClickHouse } from '../../engines/clickhouse/migrate.ts';
-import { type ClickHouse, openClickHouse } from '../../engines/clickhouse/open.ts';
-import { openElastic } from '../../engines/elastic/open.ts';
+import type { ClickHouse } from '../../engines/clickhouse/open.ts';
 import { migratePostgres } from '../../engines/postgres/migrate.ts';
 import { type Db, openPostgres, type Postgres } from '../../engines/postgres/open.ts';
 import { readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
@@ -71,8 +69,10 @@ export interface FigureEngines {
   clock: Clock;
 }
 
-/** Like `withEngines`, with ClickHouse too. */
+/** Like `withEngines`, with ClickHouse too; its client is loaded only for these commands. */
 export async function withFigures(command: (engines: FigureEngines) => Promise<void>): Promise<void> {
+  const { openClickHouse } = await import('../../engines/clickhouse/open.ts');
+  const { migrateClickHouse } = await import('../../engines/clickhouse/migrate.ts');
   const config = readConfig();
   const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {
     elasticsearchHeapMb: 512,
@@ -96,8 +96,9 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
   }
 }
 
-/** Runs a command on PostgreSQL and Elasticsearch, as those that change the directory need. */
+/** Runs a command on PostgreSQL and Elasticsearch, whose client is loaded only for those that change the directory. */
 export async function withDirectory(command: (engines: DirectoryEngines) => Promise<void>): Promise<void> {
+  const { openElastic } = await import('../../engines/elastic/open.ts');
   const config = readConfig();
   const { urls, stop } = await resolveEngines(config, ['postgres', 'elasticsearch'], {
     elasticsearchHeapMb: 512,

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { BrowserServer } from 'playwright-core';
+import { readConfig } from '../../src/config.ts';
+import { ensureClient } from '../../src/web-app/build.ts';
 
 /** The shell first: it takes a fifth of the CPU of a whole Chromium. */
 export const USUAL_PLACES = [
@@ -22,13 +24,27 @@ async function launch(): Promise<BrowserServer> {
   return await chromium.launchServer({ ...(executablePath ? { executablePath } : {}), args: ['--no-sandbox'] });
 }
 
-/** One Chromium for the whole run: whoever asks at `url` is answered where it listens; it starts when the first asks. */
-export async function offerBrowser(): Promise<{ url: string; close(): Promise<void> }> {
-  let launched: Promise<BrowserServer> | undefined;
-  const server = createServer((_request, response) => {
-    launched ??= launch();
-    launched.then(
-      (browser) => response.end(browser.wsEndpoint()),
+/** What a run has once: where its Chromium listens, and the folder of the web app's built client. */
+export type OfferName = 'browser' | 'client';
+
+/** Each is made when the first test asks for it at `url`, with its name as the path; whoever asks is answered with it. */
+export async function openOffers(): Promise<{ url: string; close(): Promise<void> }> {
+  let browser: Promise<BrowserServer> | undefined;
+  let client: Promise<string> | undefined;
+  const makers: Record<string, () => Promise<string>> = {
+    '/browser': async () => {
+      browser ??= launch();
+      return (await browser).wsEndpoint();
+    },
+    '/client': async () => {
+      client ??= ensureClient(readConfig().directory);
+      return await client;
+    },
+  };
+  const server = createServer((request, response) => {
+    const make = makers[request.url ?? ''] ?? (() => Promise.reject(new Error(`${request.url} is not offered.`)));
+    make().then(
+      (made) => response.end(made),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });
@@ -40,7 +56,7 @@ export async function offerBrowser(): Promise<{ url: string; close(): Promise<vo
     close: async () => {
       server.close();
       server.closeAllConnections();
-      await launched?.then((browser) => browser.close());
+      await browser?.then((launched) => launched.close());
     },
   };
 }
