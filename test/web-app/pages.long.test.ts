@@ -68,6 +68,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
     const open = async () => {
       if (kind === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
       await menu.waitFor();
+      if ((await menu.getByRole('link', { name: 'Settings' }).count()) === 0) await menu.getByText('Setup').click();
     };
     await open();
     const entries = await menu

@@ -241,6 +241,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Create the key');
     await inDialog('I have saved it');
     await gone();
+    await press('More actions for warehouse');
     await press('Rotate warehouse');
     await inDialog('Create the new key');
     await dialog().getByTestId('key').waitFor();
@@ -248,6 +249,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await gone();
     await open.page.getByRole('row', { name: /warehouse.*Expiring/ }).waitFor();
     const row = open.page.getByRole('row', { name: /warehouse.*Active/ });
+    await row.getByRole('button', { name: 'More actions' }).click();
     await row.getByRole('button', { name: 'Revoke' }).click();
     await inDialog('Revoke the key');
     await gone();

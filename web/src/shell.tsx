@@ -1,5 +1,5 @@
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { useCall } from './call/use.ts';
 import icon from './icon.svg';
 import { Icon } from './icons.tsx';
@@ -32,6 +32,44 @@ function ThemeButton() {
   );
 }
 
+type Group = (typeof NAVIGATION)[number];
+
+function Links({ of, onChoose }: { of: Group['links']; onChoose: (() => void) | undefined }) {
+  return (
+    <ul>
+      {of.map(({ to, label }) => (
+        <li key={to}>
+          <Link
+            to={to}
+            onClick={onChoose}
+            activeOptions={{ exact: to === '/', includeSearch: false }}
+            activeProps={{ 'aria-current': 'page' }}
+          >
+            <Icon of={to} />
+            {label}
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** From this height on, all of the menu is in sight. */
+const TALL = 1_060;
+
+/** A group of the menu that opens: by itself where there is room, or where one of its pages is shown. */
+function Folded({ title, isHere, children }: { title: string; isHere: boolean; children: ReactNode }) {
+  const [isOpen, setOpen] = useState(window.innerHeight >= TALL);
+  return (
+    <details open={isOpen || isHere} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>
+        <h2>{title}</h2>
+      </summary>
+      {children}
+    </details>
+  );
+}
+
 function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => void }) {
   const { data } = useCall('get_session');
   const nav = useRef<HTMLElement>(null);
@@ -52,32 +90,26 @@ function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => v
         Search <kbd aria-hidden>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <nav className="nav" aria-label="Main" ref={nav}>
-        {NAVIGATION.map(({ title, links }) => (
-          <div key={title}>
-            {title && <h2>{title}</h2>}
-            <ul>
-              {links.map(({ to, label }) => (
-                <li key={to}>
-                  <Link
-                    to={to}
-                    onClick={onChoose}
-                    activeOptions={{ exact: to === '/', includeSearch: false }}
-                    activeProps={{ 'aria-current': 'page' }}
-                  >
-                    <Icon of={to} />
-                    {label}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
+        {NAVIGATION.map((group) =>
+          'isFolded' in group ? (
+            <Folded key={group.title} title={group.title} isHere={group.links.some(({ to }) => path.endsWith(to))}>
+              <Links of={group.links} onChoose={onChoose} />
+            </Folded>
+          ) : (
+            <div key={group.title}>
+              {group.title && <h2>{group.title}</h2>}
+              <Links of={group.links} onChoose={onChoose} />
+            </div>
+          ),
+        )}
       </nav>
       <div className="who">
         {session && (
           <p>
             {session.person.name ?? session.person.email}
-            <span className="second">{words(session.person.role)}</span>
+            {session.person.name?.toLowerCase() !== session.person.role && (
+              <span className="second">{words(session.person.role)}</span>
+            )}
           </p>
         )}
         <div className="row">

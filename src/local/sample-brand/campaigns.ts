@@ -134,9 +134,7 @@ export function addPeople(schedule: Schedule, people: readonly Person[], ids: Ma
     const { name, email, handle: photoApp, tiktok: videoApp } = person;
     const message = MESSAGES[i % MESSAGES.length] ?? null;
     const applying = { name, email, photoApp, videoApp, message, portfolioUrls: [] };
-    add(ago(days), ({ change }) =>
-      change('page_apply', (work) => receiveApplication(work, known(ids, campaign), applying)),
-    );
+    add(ago(days), ({ change }) => change('apply', (work) => receiveApplication(work, known(ids, campaign), applying)));
     if (status === 'pending') continue;
     add(ago(days - 2), ({ change }) =>
       change('update_application', async (work) => {

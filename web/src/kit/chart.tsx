@@ -61,6 +61,7 @@ export default function Chart({
             dataKey="date"
             tickFormatter={dateOf}
             minTickGap={32}
+            interval="equidistantPreserveStart"
             fontSize={12}
             tickLine={false}
             axisLine={false}

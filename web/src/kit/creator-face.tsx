@@ -1,18 +1,38 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../call/call.ts';
+import { useFirst } from '../call/use.ts';
 import { Face } from './face.tsx';
 
-/** Pictures of the newest creators are read once; of others, initials are shown. */
-const PICTURED = 100;
+/** Names and pictures of the newest creators are read once, because most lists are about them. */
+const NEWEST = 100;
 const FRESH_MS = 5 * 60_000;
 
-async function readPictures(): Promise<ReadonlyMap<string, string | null>> {
-  const { data } = await call('list_roster', { query: { limit: PICTURED } });
-  return new Map(data.map(({ creator_email, pfp_url }) => [creator_email ?? '', pfp_url]));
+interface Known {
+  name: string | null;
+  url: string | null;
 }
 
-/** The face of a creator in a list that knows them by name and e-mail address only. */
+async function readNewest(): Promise<ReadonlyMap<string, Known>> {
+  const { data } = await call('list_roster', { query: { limit: NEWEST } });
+  return new Map(
+    data.map(({ creator_email, creator_name, pfp_url }) => [creator_email ?? '', { name: creator_name, url: pfp_url }]),
+  );
+}
+
+const useNewest = (isEnabled: boolean) =>
+  useQuery({ queryKey: ['newest creators'], queryFn: readNewest, staleTime: FRESH_MS, enabled: isEnabled });
+
+/** The name of a creator that an item knows by their address only; null asks for none. */
+export function useNameOf(email: string | null): string | undefined {
+  const newest = useNewest(email !== null);
+  const known = newest.data?.get(email ?? '');
+  const isEnabled = email !== null && newest.data !== undefined && known === undefined;
+  const found = useFirst('list_roster', { creator_email: email ?? '' }, { limit: 1, isEnabled });
+  return known?.name ?? found.data?.data[0]?.creator_name ?? undefined;
+}
+
+/** The face of a creator in a list that knows them by name and e-mail address only; of older ones, their initials. */
 export function CreatorFace({ name, email }: { name: string; email: string | null }) {
-  const pictures = useQuery({ queryKey: ['pictures'], queryFn: readPictures, staleTime: FRESH_MS });
-  return <Face name={name} url={pictures.data?.get(email ?? '') ?? null} />;
+  const newest = useNewest(true);
+  return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? null} />;
 }

@@ -93,7 +93,7 @@ export const utcTime = (value: string) =>
   here.timeZone === 'UTC' ? undefined : `${utcTimes.format(new Date(value))} UTC`;
 
 /** A deadline that is a date arrives as midnight UTC, and lasts until the end of that day in the brand's time zone. */
-export const isWholeDay = (value: string) => value.endsWith('T00:00:00.000Z');
+export const isWholeDay = (value: string) => isDay(value) || value.endsWith('T00:00:00.000Z');
 export const deadline = (value: Time) => (value && isWholeDay(value) ? utcDays.format(new Date(value)) : time(value));
 export function isPastDeadline(value: Time): boolean {
   if (!value) return false;

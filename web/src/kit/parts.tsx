@@ -119,16 +119,26 @@ export function Stats({ children }: { children: ReactNode }) {
   return <dl className="stats">{children}</dl>;
 }
 
+/** What an item does not have is left out. */
+const isGiven = (value: ReactNode) =>
+  value !== null &&
+  value !== undefined &&
+  value !== false &&
+  value !== '' &&
+  !(Array.isArray(value) && value.length === 0);
+
 /** Names and values of one item. */
 export function Facts({ of }: { of: readonly (readonly [label: string, value: ReactNode])[] }) {
   return (
     <dl className="facts">
-      {of.map(([label, value]) => (
-        <div key={label}>
-          <dt>{label}</dt>
-          <dd>{value === null || value === undefined || value === '' ? '–' : value}</dd>
-        </div>
-      ))}
+      {of
+        .filter(([, value]) => isGiven(value))
+        .map(([label, value]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
     </dl>
   );
 }

@@ -1,4 +1,4 @@
-import { ago, time, utcTime } from './format.ts';
+import { ago, day, isPastDeadline, time, utcTime } from './format.ts';
 
 interface TimeProps {
   at: string | null | undefined;
@@ -33,5 +33,15 @@ export function Ago({ at }: TimeProps) {
     <time dateTime={at} title={[time(at), utcTime(at)].filter(Boolean).join(', ')}>
       {ago(at)}
     </time>
+  );
+}
+
+/** The day that something is due, and whether it is late; what is done is never late. */
+export function Due({ at, isDone }: TimeProps & { isDone: boolean }) {
+  return (
+    <>
+      {day(at)}
+      {!isDone && isPastDeadline(at) && <span className="second late">Overdue</span>}
+    </>
   );
 }

@@ -202,7 +202,7 @@ function Library({ folder }: { folder: string | undefined }) {
       head: 'File',
       cell: (asset) => (
         <span className="row">
-          {asset.thumbnail_url && <img className="face" src={asset.thumbnail_url} alt="" />}
+          {asset.thumbnail_url && <img className="face square" src={asset.thumbnail_url} alt="" />}
           <button type="button" className="link" onClick={() => opened.open(asset.id)}>
             {asset.name}
           </button>

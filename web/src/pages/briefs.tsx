@@ -9,7 +9,7 @@ import { day, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
-import { Time } from '../kit/time.tsx';
+import { Due, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { EditBrief } from './brief-edit.tsx';
@@ -18,6 +18,7 @@ import { platformName } from './platforms.ts';
 
 const STATES = everyOf<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
 type Brief = Row<'list_briefs'>;
+const isOwed = (status: Brief['status']) => status === 'sent' || status === 'in_progress';
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -39,7 +40,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           <Facts
             of={[
               ['Status', <Badge key="state" state={brief.status} />],
-              ['Creator', <CreatorName key="creator" of={brief} />],
+              ['Creator', brief.creator_email && <CreatorName of={brief} />],
               ['Campaign', <CampaignName key="campaign" id={brief.campaign_id} />],
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
@@ -56,7 +57,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               rows={brief.recipients}
               keyOf={({ email }) => email}
               columns={[
-                { head: 'Sent to', cell: ({ email }) => email },
+                { head: 'Sent to', cell: ({ email }) => <CreatorName of={{ creator_email: email }} /> },
                 { head: 'Seen', cell: ({ viewed_at }) => (viewed_at ? <Time at={viewed_at} /> : 'Not yet') },
               ]}
             />
@@ -86,7 +87,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 <p>Its page will stop working.</p>
               </Confirm>
             )}
-            {['sent', 'in_progress'].includes(brief.status) && (
+            {isOwed(brief.status) && (
               <Button needs="update_brief" isBusy={complete.isPending} onPress={() => void completeIt()}>
                 Mark as completed
               </Button>
@@ -113,7 +114,7 @@ export function Briefs() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
+    { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];

@@ -9,6 +9,7 @@ import { Badge, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, dayOf } from '../kit/utc-day.ts';
+import { siteName } from './platforms.ts';
 
 type Click = Row<'list_clicks'>;
 type ClicksQuery = Query<'list_clicks'>;
@@ -62,7 +63,7 @@ const COLUMNS: readonly Column<Click>[] = [
   { head: 'Clicked', cell: ({ at }) => <Time at={at} /> },
   { head: 'Country', cell: ({ country }) => countryName(country), isWide: true },
   { head: 'Device', cell: ({ device }) => words(device), isWide: true },
-  { head: 'Referrer', cell: ({ referrer }) => referrer ?? '–', isWide: true },
+  { head: 'Referrer', cell: ({ referrer }) => (referrer === null ? '–' : siteName(referrer)), isWide: true },
   {
     head: 'Kind',
     cell: ({ kind }) =>

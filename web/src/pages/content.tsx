@@ -40,8 +40,14 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
     post?.metrics_history.flatMap(({ date, views: value }) => (value === null ? [] : [{ date, value }])) ?? [];
   return (
     <Dialog
-      title={post ? `${platformName(post.platform)} post` : 'Post'}
-      hint={post?.url}
+      title={post ? postName(post) : 'Post'}
+      hint={
+        post && (
+          <a href={post.url} target="_blank" rel="noreferrer">
+            {post.url}
+          </a>
+        )
+      }
       isOpen={id !== undefined}
       onClose={onClose}
       isSide
@@ -113,12 +119,13 @@ export function Content() {
   const columns: readonly Column<Post>[] = [
     {
       head: 'Post',
-      cell: ({ id, url, platform, creator_name, creator_email }) => (
+      cell: (post) => (
         <Opener
-          onOpen={() => opened.open(id)}
-          second={[platformName(platform), creator_name ?? creator_email].filter(Boolean).join(', ')}
+          of={post}
+          onOpen={() => opened.open(post.id)}
+          second={[platformName(post.platform), post.caption].filter(Boolean).join(', ')}
         >
-          {postName(url)}
+          {postName(post)}
         </Opener>
       ),
     },

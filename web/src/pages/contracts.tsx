@@ -119,7 +119,11 @@ export function Contracts() {
     {
       head: 'Contract',
       cell: ({ id, title, creator_name, creator_email }) => (
-        <Opener onOpen={() => opened.open(id)} second={creator_name ?? creator_email}>
+        <Opener
+          of={{ creator_name, creator_email }}
+          onOpen={() => opened.open(id)}
+          second={creator_name ?? creator_email}
+        >
           {title}
         </Opener>
       ),

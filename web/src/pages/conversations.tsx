@@ -62,7 +62,11 @@ export function Conversations() {
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener of={row} onOpen={() => opened.open(row.conversation_id)} second={row.last_message.body}>
+        <Opener
+          of={row}
+          onOpen={() => opened.open(row.conversation_id)}
+          second={row.unread_count > 0 ? <strong>{row.last_message.body}</strong> : row.last_message.body}
+        >
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),

@@ -6,6 +6,7 @@ import { day, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
+import { Due } from '../kit/time.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
 
@@ -19,6 +20,8 @@ const STATES = everyOf<Row<'list_deliverables'>['status']>()([
   'cancelled',
 ]);
 type Deliverable = Row<'list_deliverables'>;
+/** The creator has to act. */
+const OWED: ReadonlySet<Deliverable['status']> = new Set(['pending', 'in_progress', 'revision_requested']);
 
 export function Deliverables() {
   const query = useWorkQuery(STATES);
@@ -29,13 +32,17 @@ export function Deliverables() {
     {
       head: 'Deliverable',
       cell: ({ id, type, creator_name, creator_email }) => (
-        <Opener onOpen={() => opened.open(id)} second={creator_name ?? creator_email}>
+        <Opener
+          of={{ creator_name, creator_email }}
+          onOpen={() => opened.open(id)}
+          second={creator_name ?? creator_email}
+        >
           {words(type)}
         </Opener>
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Due', cell: ({ due_date }) => day(due_date), isWide: true },
+    { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!OWED.has(status)} />, isWide: true },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
     { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];

@@ -29,7 +29,7 @@ export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void 
     <div className="person">
       <Face name={nameOf(of)} url={of.profile_pic_url} />
       <div>
-        <Opener onOpen={onOpen} second={<>@{of.username}</>}>
+        <Opener onOpen={onOpen} second={of.extracted_email ? `@${of.username}, e-mail known` : `@${of.username}`}>
           {nameOf(of)} <Verified of={of} />
         </Opener>
       </div>

@@ -109,7 +109,7 @@ function Values(props: ValuesProps) {
       <input
         type="search"
         aria-label={`Find in ${title.toLowerCase()}`}
-        placeholder={takesText ? 'Type a name or part of one' : 'Find'}
+        placeholder={takesText ? 'Name, or part of one' : 'Find'}
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
         onKeyDown={({ key }) => {

@@ -86,12 +86,7 @@ export function Results({ by, found, isOld }: ResultsProps) {
             },
             {
               head: 'Category',
-              cell: ({ category, extracted_email }) => (
-                <>
-                  {category ?? '–'}
-                  {extracted_email && <span className="second">E-mail known</span>}
-                </>
-              ),
+              cell: ({ category }) => category ?? '–',
               isWide: true,
             },
             { head: 'Location', cell: (creator) => placeOf(creator, names.country) || '–', isWide: true },

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
@@ -32,6 +33,14 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Status', <Badge key="state" state={dispute.status} />],
               ['Creator', <CreatorName key="creator" of={dispute} />],
               ['Message', dispute.message],
+              [
+                'Statement',
+                dispute.statement_id && (
+                  <Link to="/statements" search={{ open: dispute.statement_id }}>
+                    Open the statement
+                  </Link>
+                ),
+              ],
               ['Order', dispute.order_id],
               ['Line', dispute.line_id],
               ['Opened', <BothTimes key="opened" at={dispute.created_at} />],

@@ -39,6 +39,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
     { query: { order_id: order } },
     { enabled: order !== '' && !isKnown },
   );
+  const stores = useCall('list_affiliate_stores', { query: { limit: 100 } });
   const { data: answer, error, refetch } = isKnown ? byId : byNumber;
   const found = answer?.data;
   const data = found && [found.id, found.order_id].includes(order) ? found : undefined;
@@ -52,7 +53,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           <p className="note-box">{data.explanation}</p>
           <Facts
             of={[
-              ['Store', storeName(data.source)],
+              ['Store', stores.data?.data.find(({ id }) => id === data.integration_id)?.name ?? storeName(data.source)],
               ['Amount', money(data.amount, data.currency)],
               ['Ordered', <BothTimes key="ordered" at={data.occurred_at} />],
               ['Paid', <BothTimes key="paid" at={data.paid_at} />],
@@ -85,7 +86,13 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                 ]}
               />
               {data.commission.blocked_by.length > 0 && (
-                <div className="problem summary">
+                <div
+                  className={
+                    data.commission.blocked_by.every((code) => code === 'review_period_active')
+                      ? 'problem summary wait'
+                      : 'problem summary'
+                  }
+                >
                   {data.commission.blocked_by.map((code) => (
                     <p key={code}>{BLOCKS[code]}</p>
                   ))}

@@ -6,6 +6,7 @@ import { day, money } from '../kit/format.ts';
 import { Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { CreatorName } from './item-links.tsx';
 
 type Line = Row<'list_ledger_journal'>;
 
@@ -16,7 +17,11 @@ const COLUMNS: readonly Column<Line>[] = [
     cell: ({ text, creator_email }) => (
       <>
         {text}
-        {creator_email && <span className="second">{creator_email}</span>}
+        {creator_email && (
+          <span className="second">
+            <CreatorName of={{ creator_email }} />
+          </span>
+        )}
       </>
     ),
   },

@@ -6,6 +6,7 @@ import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -57,18 +58,20 @@ export function Keys() {
             <Editor item={key} needs="update_key" label={`Edit ${key.name}`}>
               {({ item, ...dialog }) => <KeyEdit of={item} {...dialog} />}
             </Editor>
-            <Button needs="rotate_key" onPress={() => rotating.open(key.id)} label={`Rotate ${key.name}`}>
-              Rotate
-            </Button>
-            <Confirm
-              needs="revoke_key"
-              label="Revoke"
-              title={`Revoke ${key.name}?`}
-              action="Revoke the key"
-              onConfirm={() => revoke.mutateAsync({ params: { id: key.id } })}
-            >
-              <p>Requests that use it are refused within a second. This cannot be undone.</p>
-            </Confirm>
+            <Menu label={`More actions for ${key.name}`} needs="revoke_key">
+              <Button needs="rotate_key" onPress={() => rotating.open(key.id)} label={`Rotate ${key.name}`}>
+                Rotate
+              </Button>
+              <Confirm
+                needs="revoke_key"
+                label="Revoke"
+                title={`Revoke ${key.name}?`}
+                action="Revoke the key"
+                onConfirm={() => revoke.mutateAsync({ params: { id: key.id } })}
+              >
+                <p>Requests that use it are refused within a second. This cannot be undone.</p>
+              </Confirm>
+            </Menu>
           </div>
         ),
     },

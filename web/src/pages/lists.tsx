@@ -8,6 +8,7 @@ import { Editor } from '../kit/editor.tsx';
 import { useFilters } from '../kit/filters.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { compact, day, number, percent } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
@@ -128,20 +129,21 @@ function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void })
           />
         )}
       </Editor>
-      <Confirm
-        needs="delete_list"
-        label="Delete"
-        title={`Delete “${list.name}”?`}
-        action="Delete"
-        onConfirm={async () => {
-          await remove.mutateAsync({ params: { id: list.id } });
-          onDeleted();
-        }}
-      >
-        <p>
-          The creators stay in the directory and on the roster. Saved searches that name the list fail from then on.
-        </p>
-      </Confirm>
+      <Menu label="More actions for the list" needs="delete_list">
+        <Confirm
+          label="Delete the list"
+          title={`Delete “${list.name}”?`}
+          action="Delete"
+          onConfirm={async () => {
+            await remove.mutateAsync({ params: { id: list.id } });
+            onDeleted();
+          }}
+        >
+          <p>
+            The creators stay in the directory and on the roster. Saved searches that name the list fail from then on.
+          </p>
+        </Confirm>
+      </Menu>
     </>
   );
 }
@@ -182,9 +184,9 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
   if (!list) return <Loading rows={8} />;
   return (
     <>
-      <Link className="link" to="/lists">
-        All lists
-      </Link>
+      <p>
+        <Link to="/lists">All lists</Link>
+      </p>
       <PageHead title={list.name} hint={list.note}>
         <ListActions list={list} onDeleted={onLeave} />
       </PageHead>

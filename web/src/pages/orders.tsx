@@ -113,15 +113,20 @@ export function Orders() {
     },
     {
       head: 'Commission',
-      cell: ({ commission, currency }) => money(commission, currency),
+      cell: ({ commission, currency, status }) => (
+        <>
+          {money(commission, currency)}
+          {status !== null && <span className="second">{words(status)}</span>}
+        </>
+      ),
       isNumber: true,
       isWide: true,
     },
     {
-      head: 'Status',
-      cell: ({ status, paid_at, cancelled_at, fraud_flags }) => (
+      head: 'Order status',
+      cell: ({ paid_at, cancelled_at, fraud_flags }) => (
         <>
-          <Badge state={status ?? (cancelled_at ? 'cancelled' : paid_at ? 'paid' : 'unpaid')} />
+          <Badge state={cancelled_at ? 'cancelled' : paid_at ? 'paid' : 'unpaid'} />
           {fraud_flags.length > 0 && (
             <span className="second">{fraud_flags.map(({ code }) => words(code)).join(', ')}</span>
           )}

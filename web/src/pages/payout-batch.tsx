@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import type { Answer, Body } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -60,6 +61,22 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
     return <Empty title="Nothing is due">Approve commissions first, or lower the minimum payout.</Empty>;
   return (
     <>
+      {preview.summary.by_currency.map(({ currency, total, payees }) => (
+        <div key={currency} className="actions">
+          <p>
+            <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
+          </p>
+          {payees > 0 && (
+            <Download
+              id="preview_payouts"
+              query={{ ...limits, currency }}
+              name={`paypal-${currency.toLowerCase()}.csv`}
+              profile="paypal"
+              label={`Download ${currency} file for PayPal`}
+            />
+          )}
+        </div>
+      ))}
       <PlainTable
         caption="What is due"
         rows={due}
@@ -68,13 +85,16 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
           {
             head: 'Creator',
             cell: ({ creator_name, creator_email, commission_count, recorded, currency }) => (
-              <>
-                {creator_name ?? creator_email}
-                <span className="second">
-                  {number(commission_count)} {commission_count === 1 ? 'commission' : 'commissions'}
-                  {recorded > 0 && `; ${money(recorded, currency)} recorded but not settled`}
-                </span>
-              </>
+              <div className="person">
+                <CreatorFace name={creator_name ?? creator_email ?? '?'} email={creator_email} />
+                <div>
+                  {creator_name ?? creator_email}
+                  <span className="second">
+                    {number(commission_count)} {commission_count === 1 ? 'commission' : 'commissions'}
+                    {recorded > 0 && `; ${money(recorded, currency)} recorded but not settled`}
+                  </span>
+                </div>
+              </div>
             ),
           },
           {
@@ -94,22 +114,6 @@ function Due({ preview, limits }: { preview: Answer<'preview_payouts'>; limits: 
         ]}
       />
       {others > 0 && <p className="hint">And {number(others)} more.</p>}
-      {preview.summary.by_currency.map(({ currency, total, payees }) => (
-        <div key={currency} className="actions">
-          <p>
-            <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
-          </p>
-          {payees > 0 && (
-            <Download
-              id="preview_payouts"
-              query={{ ...limits, currency }}
-              name={`paypal-${currency.toLowerCase()}.csv`}
-              profile="paypal"
-              label={`Download ${currency} file for PayPal`}
-            />
-          )}
-        </div>
-      ))}
     </>
   );
 }
@@ -135,9 +139,12 @@ function Batch({ onClose }: { onClose: () => void }) {
       {!data && !error && <Loading />}
       {data && !error && <Due preview={data} limits={limits} />}
       {isAnybody && !error && !isPaying && (
-        <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
-          Record these payouts
-        </Button>
+        <div className="bar">
+          <span className="muted">Transfer the money first, then record it.</span>
+          <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
+            Record these payouts
+          </Button>
+        </div>
       )}
       {isAnybody && !error && isPaying && (
         <Form

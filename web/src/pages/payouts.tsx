@@ -1,13 +1,13 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
 import { CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
 import { creatorField, FormDialog } from '../kit/form.tsx';
-import { day, money, words } from '../kit/format.ts';
+import { day, money, number, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Button, Empty, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
@@ -16,6 +16,24 @@ import { isPaid, PayoutDialog, PayoutState } from './payout-statement.tsx';
 const SETTLED = ['true', 'false'] as const;
 const METHODS = everyOf<Row<'list_payouts'>['method']>()(['manual', 'bank_transfer', 'wallet']);
 type Payout = Row<'list_payouts'>;
+
+/** What is to be paid. It has its place from the start, so that nothing jumps. */
+function Due() {
+  const due = useCall('preview_payouts', { query: { limit: 1 } });
+  const unsettled = useCall('list_payouts', { query: { settled: false, limit: 1 } });
+  const owed = due.data?.summary.by_currency.filter(({ total }) => total > 0);
+  const payees = owed?.reduce((sum, one) => sum + one.payees, 0);
+  return (
+    <Stats>
+      <Stat
+        label="Due now"
+        value={owed && (owed.map(({ total, currency }) => money(total, currency)).join(' + ') || 'Nothing')}
+        note={`to ${number(payees)} ${payees === 1 ? 'creator' : 'creators'}, less refunds and advances`}
+      />
+      <Stat label="To settle" value={number(unsettled.data?.pagination.total)} note="recorded, not yet confirmed" />
+    </Stats>
+  );
+}
 
 export function Payouts() {
   const { get } = useFilters();
@@ -66,13 +84,14 @@ export function Payouts() {
     <>
       <PageHead title="Payouts" hint="What you paid creators. Settling a payout marks its commissions as paid.">
         <Download id="list_payouts" query={query} name="payouts.csv" />
-        <Button needs="pay_payout_batch" onPress={paying.open}>
-          Pay what is due
-        </Button>
-        <Button needs="create_payout" kind="primary" onPress={making.open}>
+        <Button needs="create_payout" onPress={making.open}>
           Record a payout
         </Button>
+        <Button needs="pay_payout_batch" kind="primary" onPress={paying.open}>
+          Pay what is due
+        </Button>
       </PageHead>
+      <Due />
       <Filters
         of={[
           {

@@ -1,6 +1,7 @@
 import type { Body } from '../call/call.ts';
 import { everyOf } from '../kit/every.ts';
 import type { Field, Values } from '../kit/form.tsx';
+import { words } from '../kit/format.ts';
 
 type Platform = NonNullable<Body<'create_brief'>['platform']>;
 export const PLATFORMS = everyOf<Platform>()(['photo_app', 'video_app', 'stream_app']);
@@ -15,9 +16,29 @@ export function platformName(platform: string | null | undefined): string {
   return known ? NAMES[known] : (platform ?? '–');
 }
 
-/** A post's address without its host, which the platform's name says. */
-export const postName = (url: string) =>
-  (URL.canParse(url) ? new URL(url).pathname.replace(/^\/|\/$/g, '') : '') || url;
+interface Post {
+  url: string;
+  type: string | null;
+  creator_name: string | null;
+  creator_email: string | null;
+}
+
+/** A post by its kind and creator; by its address without the host where nobody knows whose it is. */
+export function postName({ url, type, creator_name, creator_email }: Post): string {
+  const who = creator_name ?? creator_email;
+  if (who !== null) return `${type === null ? 'Post' : words(type)} by ${who}`;
+  return (URL.canParse(url) ? new URL(url).pathname.replace(/^\/|\/$/g, '') : '') || url;
+}
+
+/** What people call the sites that clicks come from, by the end of their host. */
+const SITES = [
+  ['instagram.com', 'Instagram'],
+  ['tiktok.com', 'TikTok'],
+  ['youtube.com', 'YouTube'],
+  ['google.com', 'Google'],
+] as const;
+export const siteName = (host: string): string =>
+  SITES.find(([end]) => host === end || host.endsWith(`.${end}`))?.[1] ?? host;
 
 const OR_NONE = ['none', ...PLATFORMS] as const;
 

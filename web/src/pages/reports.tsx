@@ -73,7 +73,7 @@ function Reports() {
           action="Delete the report"
           onConfirm={() => remove.mutateAsync({ params: { id } })}
         >
-          <p>It is mailed to nobody any more.</p>
+          <p>No more mails are sent for it.</p>
         </Confirm>
       ),
     },

@@ -43,7 +43,7 @@ export function Roster() {
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
     { head: 'Campaigns', cell: ({ campaigns_completed }) => number(campaigns_completed), isNumber: true, isWide: true },
-    { head: 'Earned', cell: ({ total_earned }) => money(total_earned, currency), isNumber: true },
+    { head: 'Paid', cell: ({ total_earned }) => money(total_earned, currency), isNumber: true },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true, isOrder: true },
   ];
   return (

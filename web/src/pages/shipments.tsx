@@ -21,6 +21,11 @@ const STATES = everyOf<NonNullable<Body<'update_shipment'>['status']>>()([
   'returned',
 ]);
 type Shipment = Row<'list_shipments'>;
+
+/** The API keeps carriers in lower case; most are initials. */
+const carrierName = (carrier: string | null) =>
+  carrier === 'fedex' ? 'FedEx' : carrier && (carrier.length <= 4 ? carrier.toUpperCase() : words(carrier));
+
 const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
   queued: 'The creator is being notified.',
   suppressed: 'The creator does not accept your mail.',
@@ -127,7 +132,7 @@ export function Shipments() {
     {
       head: 'To',
       cell: ({ id, creator_name, creator_email, product_description }) => (
-        <Opener onOpen={() => opened.open(id)} second={product_description}>
+        <Opener of={{ creator_name, creator_email }} onOpen={() => opened.open(id)} second={product_description}>
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
@@ -135,7 +140,7 @@ export function Shipments() {
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     {
       head: 'Carrier',
-      cell: ({ carrier, tracking_number }) => [carrier, tracking_number].filter(Boolean).join(' ') || '–',
+      cell: ({ carrier, tracking_number }) => [carrierName(carrier), tracking_number].filter(Boolean).join(' ') || '–',
       isWide: true,
     },
     { head: 'Expected', cell: ({ estimated_arrival }) => day(estimated_arrival), isWide: true },

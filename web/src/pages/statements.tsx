@@ -20,6 +20,9 @@ const TOTALS = [
   ['Closing balance', 'closing', false],
 ] as const;
 
+/** A line earns or pays. */
+const moneyOrNone = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
+
 /** The last complete month, in UTC days. */
 function lastMonth(): { from: string; to: string } {
   const now = new Date();
@@ -77,10 +80,14 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               { head: 'Date', cell: ({ occurred_at }) => day(occurred_at), isWide: true },
               {
                 head: 'Earned',
-                cell: (line) => money(line.commission - line.taken_back, line.currency),
+                cell: (line) => moneyOrNone(line.commission - line.taken_back, line.currency),
                 isNumber: true,
               },
-              { head: 'Paid out', cell: (line) => money(line.paid_out + line.fee, line.currency), isNumber: true },
+              {
+                head: 'Paid out',
+                cell: (line) => moneyOrNone(line.paid_out + line.fee, line.currency),
+                isNumber: true,
+              },
             ]}
           />
         </>

@@ -73,9 +73,9 @@ export const PostsGlance = ({ of }: Props) => (
     to="/content"
     query={of}
     empty="No post is tracked."
-    row={({ id, url, platform, posted_at, tracked_at, metrics, ...item }) => ({
-      ...{ key: id, name: postName(url) },
-      second: joined(platformName(platform), whoIn(of, item), day(posted_at ?? tracked_at)),
+    row={({ platform, posted_at, tracked_at, metrics, ...post }) => ({
+      ...{ key: post.id, name: 'campaign_id' in of ? postName(post) : words(post.type ?? 'post') },
+      second: joined(platformName(platform), day(posted_at ?? tracked_at), post.caption),
       ...(metrics.views === null ? {} : { value: `${compact(metrics.views)} views` }),
     })}
   />
