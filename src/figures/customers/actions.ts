@@ -7,6 +7,8 @@ import { type Line, listPageOfLines, pagesOfLines } from './rows-queries.ts';
 
 const ROWS_AT_ONCE = 50_000;
 const DAYS_AT_ONCE = 1_000;
+/** An insert of fewer waits for more. */
+const ENOUGH_ROWS = 20_000;
 
 /** Rows replace each other by their version, so that each insert has a token of its own and none is left out. */
 async function insertRows(clickhouse: ClickHouse, lines: readonly Line[], versions: ReadonlyMap<string, number>) {
@@ -27,7 +29,7 @@ export async function insertCustomers(
   for (const some of chunksOf([...days.values()], DAYS_AT_ONCE)) await foldDaysOf(clickhouse, some);
 }
 
-/** Inserts all orders of brands, of which ClickHouse has none, in these versions. */
+/** Inserts all orders of brands, of which ClickHouse has none, in these versions: some of them while the next are read. */
 export async function rebuildCustomers(
   clickhouse: ClickHouse,
   db: Db,
@@ -36,10 +38,9 @@ export async function rebuildCustomers(
   let lines: Line[] = [];
   for (const brandId of versions.keys()) {
     for await (const page of pagesOfLines(db, brandId)) {
-      lines = [...lines, ...(await listPageOfLines(db, brandId, page))];
-      if (lines.length < ROWS_AT_ONCE) continue;
-      await insertRows(clickhouse, lines, versions);
-      lines = [];
+      const enough = lines.length < ENOUGH_ROWS ? [] : lines;
+      const [next] = await Promise.all([listPageOfLines(db, brandId, page), insertRows(clickhouse, enough, versions)]);
+      lines = [...(enough === lines ? [] : lines), ...next];
     }
   }
   await insertRows(clickhouse, lines, versions);
