@@ -6,7 +6,7 @@ import type { Follower, Job } from '../operation/job.ts';
 import { openDue } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { insertCustomers } from './customers/actions.ts';
-import { listChangedLines, lockCustomersBehind, updateCustomerPositions } from './customers/rows-queries.ts';
+import { listChangedLines, lockCustomersBehind, updateCustomerPositions } from './customers/rows/queries.ts';
 import { insertOrderFigures, withFacts } from './orders/actions.ts';
 import { listDoubled } from './rollups/queries.ts';
 import { insertPostings } from './sync/actions.ts';

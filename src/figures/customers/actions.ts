@@ -3,14 +3,14 @@ import type { ClickHouse } from '../../engines/clickhouse/open.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { chunksOf } from '../../values/chunks.ts';
 import { foldDaysOf, foldMonths, insertCustomerOrders } from './queries.ts';
-import { type Line, listPageOfLines, pagesOfLines } from './rows-queries.ts';
+import { type Line, listPageOfLines, pagesOfLines } from './rows/queries.ts';
 
 const ROWS_AT_ONCE = 50_000;
 const DAYS_AT_ONCE = 1_000;
 /** An insert of fewer waits for more. */
 const ENOUGH_ROWS = 20_000;
 
-/** Rows replace each other by their version, so that each insert has a token of its own and none is left out. */
+/** Rows replace each other by their version, so each insert has its own token and none is left out. */
 async function insertRows(clickhouse: ClickHouse, lines: readonly Line[], versions: ReadonlyMap<string, number>) {
   for (const some of chunksOf(lines, ROWS_AT_ONCE)) {
     const rows = some.map(({ brandId, line }) => `${brandId}\t${versions.get(brandId) ?? 0}\t${line}\n`);

@@ -158,7 +158,7 @@ const isOfDays = ({ from, until }: Window) => isDayEdge(from) && isDayEdge(until
 /** Elements of a period by one dimension: those of whole days from their sums, those of other days and times from orders. */
 interface Elements extends Window {
   of: keyof typeof DIMENSIONS;
-  /** Whether whole days are asked for. */
+  /** Whether the period has whole days. */
   isWhole: boolean;
   /** The sums that are read. */
   names: readonly (keyof typeof SUMS)[];

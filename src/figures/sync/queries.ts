@@ -4,7 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import { StoredPostings } from '../../outbox/ledger-entry.ts';
 import { movedSince } from '../../outbox/queries.ts';
-import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from '../customers/rows-queries.ts';
+import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from '../customers/rows/queries.ts';
 import type { OrderLines } from '../orders/products.ts';
 
 interface LedgerBatchesTable {

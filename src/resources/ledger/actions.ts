@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { rebuildCustomers } from '../../figures/customers/actions.ts';
-import { moveCustomerPositions } from '../../figures/customers/rows-queries.ts';
+import { moveCustomerPositions } from '../../figures/customers/rows/queries.ts';
 import { insertOrderFigures, withFacts } from '../../figures/orders/actions.ts';
 import { withoutClicks } from '../../figures/pausing.ts';
 import { deleteFolded, rebuildClicks } from '../../figures/rollups/queries.ts';
@@ -72,8 +72,8 @@ export async function rebuildTogether(
         n += 1;
       }
       await rebuildClicks(clickhouse, brandIds);
-      await rebuildCustomers(clickhouse, trx, seals);
     });
+    await rebuildCustomers(clickhouse, trx, seals);
     if (!isClickAwaited) await deleteUnfolded(trx, brandIds);
     return positions;
   });

@@ -1,6 +1,6 @@
 import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
 import { listCustomerVersions } from '../../figures/customers/queries.ts';
-import { listCustomerPositions } from '../../figures/customers/rows-queries.ts';
+import { listCustomerPositions } from '../../figures/customers/rows/queries.ts';
 import {
   findReconciliation,
   finishReconciliation,

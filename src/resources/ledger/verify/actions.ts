@@ -7,7 +7,7 @@ import {
   listChangedCustomers,
   pagesOfLines,
   sumPageOfLines,
-} from '../../../figures/customers/rows-queries.ts';
+} from '../../../figures/customers/rows/queries.ts';
 import {
   countUnlikeClicks,
   countUnlikePostings,

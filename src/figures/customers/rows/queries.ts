@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../../engines/postgres/open.ts';
-import { movedSince } from '../../outbox/queries.ts';
-import { DAY_MS } from '../../values/duration.ts';
-import type { Behind, Range } from '../sync/queries.ts';
+import type { Db } from '../../../engines/postgres/open.ts';
+import { movedSince } from '../../../outbox/queries.ts';
+import { DAY_MS } from '../../../values/duration.ts';
+import type { Behind, Range } from '../../sync/queries.ts';
 
 /** The last seal of a brand whose orders are in ClickHouse's table of customers. */
 interface CustomerPositionsTable {
@@ -10,7 +10,7 @@ interface CustomerPositionsTable {
   seq: number;
 }
 
-declare module '../../engines/postgres/tables.ts' {
+declare module '../../../engines/postgres/tables.ts' {
   interface Database {
     customerPositions: CustomerPositionsTable;
   }
@@ -27,7 +27,7 @@ export const IS_CUSTOMER_DUE = (after?: Date) => sql<boolean>`exists (select ${b
 /** Brands whose orders may have changed, locked until the transaction ends. Skips those that another worker has locked. */
 export async function lockCustomersBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
   await sql`insert into customer_positions (brand_id, seq) select head.brand_id, 0 ${behind(after)} and position.seq is null
-    on conflict (brand_id) do nothing`.execute(db);
+    order by head.brand_id on conflict (brand_id) do nothing`.execute(db);
   const { rows } = await sql<Behind>`
     select position.brand_id, position.seq as position, head.seal_seq as head
     from customer_positions as position join outbox_numbers as head on head.brand_id = position.brand_id
