@@ -45,9 +45,10 @@ const options = benchCommand(
 )
   .option('--events <number>', `events in ClickHouse (default ${EVENTS}); 50000000 has higher floors`, eventCount)
   .option('--orders <number>', `orders of one brand in PostgreSQL (default ${ORDERS})`, orderCount)
+  .option('--only <part>', 'streams, orders or figures')
   .option('--quick', `${QUICK_EVENTS} events; only the floors of redirects, drain and exactness`)
   .parse()
-  .opts<{ events?: number; orders?: number; quick?: true }>();
+  .opts<{ events?: number; orders?: number; only?: string; quick?: true }>();
 
 const scale: FiguresScale = {
   events: options.events ?? (options.quick ? QUICK_EVENTS : EVENTS),
@@ -92,7 +93,10 @@ async function measureStreams(results: Results, config: Config, urls: EngineUrls
  * empty ClickHouse.
  */
 async function measureAll(results: Results, config: Config, dataName: string): Promise<void> {
-  await results.part('streams', () =>
+  const part = async (name: string, measure: () => Promise<void>) => {
+    if ((options.only ?? name) === name) await results.part(name, measure);
+  };
+  await part('streams', () =>
     withEngines(
       config,
       path.join(dataName, 'streams'),
@@ -101,7 +105,7 @@ async function measureAll(results: Results, config: Config, dataName: string): P
         measureStreams(results, config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
     ),
   );
-  await results.part('orders', () =>
+  await part('orders', () =>
     withEngines(
       config,
       path.join(dataName, 'orders'),
@@ -110,7 +114,7 @@ async function measureAll(results: Results, config: Config, dataName: string): P
         measureOrders(results, config, { postgres, redis, elasticsearch: NOWHERE, clickhouse }),
     ),
   );
-  await results.part('figures', () =>
+  await part('figures', () =>
     withEngines(config, path.join(dataName, 'figures'), ['clickhouse'], ({ clickhouse = '' }) =>
       measureFigures(results, config, clickhouse, dataName, scale),
     ),

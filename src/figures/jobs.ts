@@ -5,10 +5,13 @@ import type { Context } from '../operation/context.ts';
 import type { Follower, Job } from '../operation/job.ts';
 import { openDue } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
+import { insertCustomers } from './customers/actions.ts';
+import { listChangedLines, lockCustomersBehind, updateCustomerPositions } from './customers/rows/queries.ts';
 import { insertOrderFigures, withFacts } from './orders/actions.ts';
 import { listDoubled } from './rollups/queries.ts';
 import { insertPostings } from './sync/actions.ts';
 import {
+  allowSending,
   type Batch,
   deleteSentBatches,
   insertBatch,
@@ -113,6 +116,23 @@ async function sendOldest(engines: Engines, destination: Destination): Promise<b
 }
 
 /**
+ * Sends the orders that the next seals changed, and those of the same customers on which that has an effect. Rows replace
+ * those of earlier versions, so that the same seals may be sent again. Returns false if there are none.
+ */
+async function sendCustomers({ postgres, clickhouse }: Engines, after: Date | undefined): Promise<boolean> {
+  return await postgres.db.transaction().execute(async (trx) => {
+    if (await isAfterFailover(trx)) return false;
+    await allowSending(trx);
+    const ranges = cut(await lockCustomersBehind(trx, MAX_BRANDS, after));
+    if (ranges.length === 0) return false;
+    const versions = new Map(ranges.map(({ brand_id, to }) => [brand_id, to]));
+    await insertCustomers(clickhouse, await listChangedLines(trx, ranges), versions);
+    await updateCustomerPositions(trx, ranges);
+    return true;
+  });
+}
+
+/**
  * Copies new ledger entries to ClickHouse, each exactly once. A batch's contents are committed before it is sent, so a
  * process that retries after a crash sends the same rows under the same token, and ClickHouse drops them.
  */
@@ -122,6 +142,7 @@ export async function syncLedger(engines: Engines, after?: Date): Promise<void> 
   do while (await sendOldest(engines, POSTINGS));
   while (await claim(engines, after));
   while (await sendOldest(engines, ORDERS));
+  while (await sendCustomers(engines, after));
 }
 
 /** Each pass first checks, in one statement, whether any brand has new entries. */

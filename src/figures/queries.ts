@@ -91,8 +91,8 @@ export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, w
 
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
 
-/** What figures are read from: the postings' sums, or those of orders by the click that won them, which come later. */
-type Read = 'postings' | 'orders';
+/** What figures are read from: the postings' sums; those of orders by the click that won them, which come later; or also customers. */
+type Read = 'postings' | 'orders' | 'customers';
 
 /**
  * Undefined if the engine does not answer. If that is ClickHouse, there are no figures, so the caller does not wait for
@@ -122,13 +122,14 @@ async function standingOf(
 ): Promise<Standing | undefined> {
   const now = clock.now().getTime();
   const requestedAt = performance.now();
-  const [{ oldestUnsynced, oldestUnsyncedOrder, isWhole }, clickedAt, wasSound] = await Promise.all([
-    findStanding(postgres.db, brandId),
-    oldestWaitingClick(clicksRedis),
-    wasReconciled(clickhouse),
-  ]);
+  const [{ oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer, isWhole }, clickedAt, wasSound] =
+    await Promise.all([findStanding(postgres.db, brandId), oldestWaitingClick(clicksRedis), wasReconciled(clickhouse)]);
   if (!isWhole || !wasSound) return undefined;
-  const missing = read === 'orders' ? [oldestUnsynced, oldestUnsyncedOrder] : [oldestUnsynced];
+  const missing = {
+    postings: [oldestUnsynced],
+    orders: [oldestUnsynced, oldestUnsyncedOrder],
+    customers: [oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer],
+  }[read];
   const waitingSince = Math.min(clickedAt, ...missing.flatMap((at) => at?.getTime() ?? []));
   return {
     at: new Date(Math.min(now, waitingSince - 1)),

@@ -43,7 +43,7 @@ interface OutboxNumbersTable {
   /** The number of the last seal. */
   sealSeq: Generated<number>;
   sealHash: Buffer | null;
-  /** When an event or ledger entry was last written. */
+  /** When an event, ledger entry or seal was last written. */
   movedAt: Date | null;
 }
 
@@ -115,8 +115,7 @@ export async function insertNumbered(
   entries: readonly NewEntry[],
   events: readonly NewEvent[],
 ): Promise<void> {
-  const isMoving = entries.length > 0 || events.length > 0;
-  if (!isMoving && !(await hasUnsealed(db))) return;
+  if (entries.length === 0 && events.length === 0 && !(await hasUnsealed(db))) return;
   const last = await lockNumbers(db, brandId);
   const recordedAt = entries.length === 0 ? now : recordingTime(last, clock);
   const rows = chained(last, brandId, recordedAt, entries);
@@ -143,7 +142,7 @@ export async function insertNumbered(
         ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[])),
     ${NOTED_HERE},
     head as (
-      update outbox_numbers as head set version = version + 1, moved_at = ${isMoving ? clock.now() : last.movedAt},
+      update outbox_numbers as head set version = version + 1, moved_at = ${clock.now()},
         seq = ${last.seq + events.length}, ledger_seq = ${ledgerSeq}, ledger_hash = ${ledgerHash},
         ledger_recorded_at = ${entries.length > 0 ? recordedAt : last.ledgerRecordedAt},
         seal_seq = head.seal_seq + case when noted.rows is null then 0 else 1 end,

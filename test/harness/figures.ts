@@ -160,6 +160,15 @@ export async function syncOrders(app: TestApp, brandId: string): Promise<void> {
   await until('the orders to be synced', isSynced, SYNCED_WITHIN_MS);
 }
 
+/** Until the orders of customers are there, too. */
+export async function syncCustomers(app: TestApp, brandId: string): Promise<void> {
+  const isSynced = async () => {
+    await syncOrders(app, brandId);
+    return (await findStanding(app.context.postgres.db, brandId)).oldestUnsyncedCustomer === null;
+  };
+  await until('the customers to be synced', isSynced, SYNCED_WITHIN_MS);
+}
+
 export async function postAndSync(app: TestApp, brandId: string, entries: readonly NewEntry[]): Promise<void> {
   await post(app, brandId, entries);
   await sync(app, brandId);

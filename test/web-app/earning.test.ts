@@ -6,7 +6,7 @@ import { made, makeBrand, send, startApp, type TestApp, type TestBrand } from '.
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { click, makeLink, ownRedis, type TrackedLink } from '../harness/clicks.ts';
-import { syncOrders } from '../harness/figures.ts';
+import { syncCustomers } from '../harness/figures.ts';
 import { builtClient } from '../harness/offered.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, report } from '../harness/sales.ts';
 import { signIn } from '../harness/session.ts';
@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     }
     await click(app, link.slug, { 'cf-ipcountry': 'FR', 'user-agent': 'Mozilla/5.0 (iPhone) 2' });
     await drainClicks(app.context);
-    await syncOrders(app, brand.id);
+    await syncCustomers(app, brand.id);
     browser = await openBrowser();
     desktop = await openWebApp(browser, app, brand.id, { viewport: { width: 1280, height: 900 } });
   });

@@ -4,6 +4,7 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import { StoredPostings } from '../../outbox/ledger-entry.ts';
 import { movedSince } from '../../outbox/queries.ts';
+import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from '../customers/rows/queries.ts';
 import type { OrderLines } from '../orders/products.ts';
 
 interface LedgerBatchesTable {
@@ -89,13 +90,14 @@ export async function lockBehind(db: Db, limit: number, after?: Date): Promise<B
     .execute();
 }
 
-/** Whether any entry must be sent to ClickHouse, in one statement. */
+/** Whether any entry or order must be sent to ClickHouse, in one statement. */
 export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from ledger_batches where sent_at is null)
       or exists (select from ledger_batches where orders_sent_at is null) or exists (
       select from outbox_numbers as head left join ledger_positions as position on position.brand_id = head.brand_id
-      where ${movedSince(after)} and head.ledger_seq > coalesce(position.seq, 0)) as due`.execute(db);
+      where ${movedSince(after)} and head.ledger_seq > coalesce(position.seq, 0))
+      or ${IS_CUSTOMER_DUE(after)} as due`.execute(db);
   return rows[0]?.due ?? false;
 }
 
@@ -117,15 +119,16 @@ export interface Batch {
   ranges: Range[];
 }
 
-/** A worker that hangs while sending loses its batch after this time; the token makes a second send harmless. */
-const HUNG_AFTER = '90s';
+/** A worker that hangs while sending loses what it has locked after this time; a second send is harmless. */
+export const allowSending = (db: Db) =>
+  sql`select set_config('idle_in_transaction_session_timeout', '90s', true)`.execute(db);
 
 /**
  * The oldest unsent batch, locked until the transaction ends; undefined if there is none or another worker has it.
  * Batches are sent one at a time, because ClickHouse only remembers the last 10,000 tokens.
  */
 export async function lockOldestUnsent(db: Db, column: SentAt = 'sentAt'): Promise<Batch | undefined> {
-  await sql`select set_config('idle_in_transaction_session_timeout', ${HUNG_AFTER}, true)`.execute(db);
+  await allowSending(db);
   const row = await db
     .selectFrom('ledgerBatches')
     .select(['id', 'createdAt', 'ranges'])
@@ -248,6 +251,8 @@ export interface Standing {
   oldestUnsynced: Date | null;
   /** The same of the table of orders, which may lack later batches too. */
   oldestUnsyncedOrder: Date | null;
+  /** Since when an order of customers may have changed without being sent; null if none has. */
+  oldestUnsyncedCustomer: Date | null;
   /** Whether the brand's figures are complete: no rebuild is running or was interrupted. */
   isWhole: boolean;
 }
@@ -264,7 +269,8 @@ export async function findStanding(db: Db, brandId: string): Promise<Standing> {
         where ${sql.ref(column)} is null and range ->> 'brand_id' = ${brandId})))`;
   const { rows } = await sql<Standing>`
     select not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
-      ${since('sent_at')} as oldest_unsynced, ${since('orders_sent_at')} as oldest_unsynced_order`.execute(db);
+      ${since('sent_at')} as oldest_unsynced, ${since('orders_sent_at')} as oldest_unsynced_order,
+      ${UNSENT_CUSTOMER_SINCE(brandId)} as oldest_unsynced_customer`.execute(db);
   const [standing] = rows;
   if (!standing) throw new Error('A statement that returns one row returned none.');
   return standing;

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { rebuildCustomers } from '../../figures/customers/actions.ts';
+import { moveCustomerPositions } from '../../figures/customers/rows/queries.ts';
 import { insertOrderFigures, withFacts } from '../../figures/orders/actions.ts';
 import { withoutClicks } from '../../figures/pausing.ts';
 import { deleteFolded, rebuildClicks } from '../../figures/rollups/queries.ts';
@@ -41,7 +43,7 @@ function* insertsOf(positions: ReadonlyMap<string, number>): Generator<Range[]> 
 }
 
 /**
- * Rebuilds the figures of up to `REBUILT_TOGETHER` brands: postings and orders from PostgreSQL, clicks from `clicks_v1`.
+ * Rebuilds the figures of up to `REBUILT_TOGETHER` brands: postings, orders and customers from PostgreSQL, clicks from `clicks_v1`.
  * Meanwhile their figures are incomplete, and their new sales and clicks wait; those of other brands do not. The worker
  * repeats an interrupted rebuild, and one whose orders were won by clicks that were not in ClickHouse yet. Returns how many
  * entries of each brand it folded.
@@ -53,6 +55,7 @@ export async function rebuildTogether(
   const run = randomUUID();
   return await postgres.db.transaction().execute(async (trx) => {
     const positions = await lockPositions(trx, brandIds);
+    const seals = await moveCustomerPositions(trx, brandIds);
     await insertUnfolded(postgres.db, brandIds);
     await leaveUnsent(postgres.db, brandIds);
     await pause(REBUILD_NOTICE_MS);
@@ -70,6 +73,7 @@ export async function rebuildTogether(
       }
       await rebuildClicks(clickhouse, brandIds);
     });
+    await rebuildCustomers(clickhouse, trx, seals);
     if (!isClickAwaited) await deleteUnfolded(trx, brandIds);
     return positions;
   });

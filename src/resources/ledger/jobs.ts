@@ -1,4 +1,6 @@
 import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
+import { listCustomerVersions } from '../../figures/customers/queries.ts';
+import { listCustomerPositions } from '../../figures/customers/rows/queries.ts';
 import {
   findReconciliation,
   finishReconciliation,
@@ -89,30 +91,38 @@ export async function reconcileFigures(engines: Engines): Promise<void> {
   await finishReconciliation(clickhouse);
 }
 
+/** Brands of which ClickHouse has later ledger entries, or orders of later seals, than were sent to it, and how many. */
+async function listAhead({ postgres: { db }, clickhouse }: Engines): Promise<Map<string, number>> {
+  const beyond = (sent: { brandId: string; seq: number }[], positions: ReadonlyMap<string, number>) =>
+    sent.flatMap(({ brandId, seq }): [string, number][] => {
+      const lost = seq - (positions.get(brandId) ?? seq);
+      return lost > 0 ? [[brandId, lost]] : [];
+    });
+  return new Map([
+    ...beyond(await listCustomerVersions(clickhouse), await listCustomerPositions(db)),
+    ...beyond(await listLastSeqs(clickhouse), await listPositions(db)),
+  ]);
+}
+
 /**
  * After an asynchronous failover PostgreSQL may lack the ledger's last entries, which ClickHouse has. A promoted
  * standby lacks only the end of the history, and positions are committed before entries are sent, so exactly the brands
  * for which ClickHouse is ahead have lost entries. Nothing is sent until they are recorded.
  */
 export async function repairAfterFailover(engines: Engines): Promise<void> {
-  const { postgres, clickhouse, log } = engines;
+  const { postgres, log } = engines;
   const { current, recorded } = await findHistory(postgres.db);
   if (current === recorded) return;
-  const positions = recorded === null ? new Map<string, number>() : await listPositions(postgres.db);
-  const sent = recorded === null ? [] : await listLastSeqs(clickhouse);
-  const ahead = sent.filter(({ brandId, seq }) => seq > (positions.get(brandId) ?? seq));
-  await insertUnfolded(
-    postgres.db,
-    ahead.map(({ brandId }) => brandId),
-  );
+  const ahead = recorded === null ? new Map<string, number>() : await listAhead(engines);
+  await insertUnfolded(postgres.db, [...ahead.keys()]);
   await recordHistory(postgres.db, current);
   if (recorded === null) return;
   log.warn(
-    { from: recorded, to: current, brands: ahead.length },
+    { from: recorded, to: current, brands: ahead.size },
     'PostgreSQL was replaced by a standby or a copy: rebuilding the figures of brands that lost ledger entries',
   );
-  for (const { brandId, seq } of ahead) {
-    log.warn({ brandId, lost: seq - (positions.get(brandId) ?? seq) }, 'rebuilding figures of lost entries');
+  for (const [brandId, lost] of ahead) {
+    log.warn({ brandId, lost }, 'rebuilding figures of lost entries');
     await rebuildFigures(engines, brandId);
   }
 }

@@ -1,9 +1,9 @@
+import { type CohortSums, listCohortSums } from '../../../figures/customers/queries.ts';
 import type { Context } from '../../../operation/context.ts';
 import { DAY_MS } from '../../../values/duration.ts';
 import { validationError } from '../../../values/errors.ts';
 import { findHistorySince } from '../customers/queries.ts';
 import { bucketOf, type Period, periodOf } from '../policy.ts';
-import { type CohortSums, listCohortSums } from './queries.ts';
 import type { CohortRow, CohortsQuery } from './schema.ts';
 
 const USUAL = 12;
@@ -44,23 +44,28 @@ const VALUE: Readonly<Record<CohortsQuery['metric'], (sums: CohortSums) => numbe
 
 /** The triangle of a period's cohorts. */
 export async function findCohorts(
-  { postgres: { db }, clock }: Pick<Context, 'postgres' | 'clock'>,
+  { postgres, clickhouse, clock }: Pick<Context, 'postgres' | 'clickhouse' | 'clock'>,
   brandId: string,
   query: CohortsQuery,
 ) {
   const now = clock.now();
   const period = cohortsPeriod(query, now);
-  const [sums, since] = await Promise.all([listCohortSums(db, brandId, query, period), findHistorySince(db, brandId)]);
+  const [sums, since] = await Promise.all([
+    listCohortSums(clickhouse, brandId, query, period),
+    findHistorySince(postgres.db, brandId),
+  ]);
+  const sizes = new Map<string, number>();
+  for (const { cohort, firsts } of sums) sizes.set(cohort, (sizes.get(cohort) ?? 0) + firsts);
   const last = bucketOf(dayOf(now), query.by);
-  const data = [...Map.groupBy(sums, ({ cohort, currency }) => `${cohort} ${currency}`).values()].flatMap(
+  const data = [...Map.groupBy(sums, ({ cohort, money }) => `${cohort} ${money}`).values()].flatMap(
     (rows): CohortRow[] => {
       const [first] = rows;
       if (!first) return [];
-      const { cohort, currency, size } = first;
+      const { cohort, money } = first;
       const values = new Map(rows.map((row) => [row.bucket, VALUE[query.metric](row)]));
       return [
         {
-          ...{ cohort, currency: currency || null, customers: size },
+          ...{ cohort, currency: money || null, customers: sizes.get(cohort) ?? 0 },
           values: bucketsBetween(cohort, last, query.by).map((bucket) => values.get(bucket) ?? 0),
         },
       ];

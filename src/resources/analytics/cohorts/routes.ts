@@ -1,3 +1,5 @@
+import { figuresAnswer } from '../../../figures/queries.ts';
+import { FRESHNESS } from '../../../figures/schema.ts';
 import { read } from '../../../operation/kit.ts';
 import { eachCohort, findCohorts } from './actions.ts';
 import { CohortRow, Cohorts, CohortsQuery } from './schema.ts';
@@ -9,18 +11,14 @@ const getAnalyticsCohorts = read({
   summary: 'What customers bought since their first order',
   description:
     'Customers by the month or week of their first paid order, and how many of them ordered in each one since. All their ' +
-    'orders count, also those that no creator won.',
+    `orders count, also those that no creator won. ${FRESHNESS}`,
   forAgents: {
     description: 'By the month or week of their first paid order. All their orders count.',
     example: { of: 'attributed' },
   },
   query: CohortsQuery,
   response: Cohorts,
-  handler: (context, { caller, query }) => findCohorts(context, caller.brandId, query),
-  csv: {
-    item: CohortRow,
-    rows: (context, { caller, query }) => eachCohort(context, caller.brandId, query),
-  },
+  ...figuresAnswer({ item: CohortRow, page: findCohorts, rows: eachCohort, from: 'customers' }),
 });
 
 export const cohortsOperations = [getAnalyticsCohorts] as const;

@@ -1,3 +1,4 @@
+import { listCustomerSums, listShareSums } from '../../../figures/customers/queries.ts';
 import type { Context } from '../../../operation/context.ts';
 import { chunksOf } from '../../../values/chunks.ts';
 import { pageThrough } from '../../../values/page.ts';
@@ -5,8 +6,8 @@ import { listNamesOf } from '../breakdown/queries.ts';
 import { type Period, periodOf } from '../policy.ts';
 import { listNames } from '../queries.ts';
 import { listSpend } from '../returns/actions.ts';
-import { figuresOf, shareOfSales } from './policy.ts';
-import { countKnown, findHistorySince, listCustomerSums, listShareSums } from './queries.ts';
+import { figuresOf, shareOfSales, total } from './policy.ts';
+import { findHistorySince } from './queries.ts';
 import type { CustomersQuery, CustomersRow, ShareQuery } from './schema.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
@@ -24,9 +25,8 @@ async function listCustomers(
   query: CustomersQuery,
   period: Period,
 ): Promise<Unlabelled[]> {
-  const { db } = engines.postgres;
   const [sums, spend] = await Promise.all([
-    listCustomerSums(db, brandId, query, period, engines.clock.now()),
+    listCustomerSums(engines.clickhouse, brandId, query, period, engines.clock.now()),
     listSpend(engines, brandId, query, period),
   ]);
   const placeOf = ({ key, currency }: { key: string; currency: string }) => `${currency} ${key}`;
@@ -67,17 +67,17 @@ async function withLabels(
 /** One page of a period's customers. */
 export async function findCustomers(engines: Engines, brandId: string, query: CustomersQuery) {
   const period = periodOf(query, engines.clock.now());
-  const { db } = engines.postgres;
-  const [rows, since, { orders, withoutEmail }] = await Promise.all([
+  const [rows, since, all] = await Promise.all([
     listCustomers(engines, brandId, query, period),
-    findHistorySince(db, brandId),
-    countKnown(db, brandId, period),
+    findHistorySince(engines.postgres.db, brandId),
+    listShareSums(engines.clickhouse, brandId, period),
   ]);
+  const [orders, known] = [total(all, (row) => row.orders), total(all, (row) => row.known)];
   const { data, pagination } = pageThrough(rows, query);
   return {
     data: await withLabels(engines, brandId, query.by, data),
     pagination,
-    meta: { period: period.shown, history_since: since, orders, without_email: withoutEmail },
+    meta: { period: period.shown, history_since: since, orders, without_email: orders - known },
   };
 }
 
@@ -93,8 +93,11 @@ export async function* eachCustomersRow(
   for (const some of chunksOf(rows, LABELLED_TOGETHER)) yield* await withLabels(engines, brandId, query.by, some);
 }
 
-export async function findShare({ postgres: { db }, clock }: Engines, brandId: string, query: ShareQuery) {
+export async function findShare({ postgres, clickhouse, clock }: Engines, brandId: string, query: ShareQuery) {
   const period = periodOf(query, clock.now());
-  const [rows, since] = await Promise.all([listShareSums(db, brandId, period), findHistorySince(db, brandId)]);
+  const [rows, since] = await Promise.all([
+    listShareSums(clickhouse, brandId, period),
+    findHistorySince(postgres.db, brandId),
+  ]);
   return { period: period.shown, history_since: since, ...shareOfSales(rows) };
 }

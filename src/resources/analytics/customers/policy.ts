@@ -1,4 +1,4 @@
-import type { CustomerSums, ShareSums } from './queries.ts';
+import type { CustomerSums, ShareSums } from '../../../figures/customers/queries.ts';
 
 /** To two decimals; null of nothing. */
 const percentOf = (part: number, whole: number): number | null =>
@@ -53,7 +53,7 @@ export function differenceOf(a: Proportion, b: Proportion) {
   return { difference: inPoints(p - q), interval: { from: inPoints(from), to: inPoints(to) } };
 }
 
-const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
+export const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
   rows.reduce((sum, row) => sum + of(row), 0);
 
 /** Creators' part of all sales. */

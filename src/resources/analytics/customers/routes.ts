@@ -1,4 +1,4 @@
-import { figuresAnswer } from '../../../figures/queries.ts';
+import { figuresAnswer, fresh } from '../../../figures/queries.ts';
 import { FRESHNESS } from '../../../figures/schema.ts';
 import { read } from '../../../operation/kit.ts';
 import { eachCustomersRow, findCustomers, findShare } from './actions.ts';
@@ -19,7 +19,7 @@ const getAnalyticsCustomers = read({
   },
   query: CustomersQuery,
   response: Customers,
-  ...figuresAnswer({ item: CustomersRow, page: findCustomers, rows: eachCustomersRow }),
+  ...figuresAnswer({ item: CustomersRow, page: findCustomers, rows: eachCustomersRow, from: 'customers' }),
 });
 
 const getAnalyticsShare = read({
@@ -29,11 +29,17 @@ const getAnalyticsShare = read({
   summary: "Creators' part of all sales",
   description:
     'Compares the orders that codes and links won with all other orders: their sales, and how many are first orders of ' +
-    'new customers. Covers the last 30 UTC days by default.',
+    `new customers. Covers the last 30 UTC days by default. ${FRESHNESS}`,
   forAgents: { description: 'Sales that codes and links won beside all others, and their new customers.', example: {} },
   query: ShareQuery,
   response: Share,
-  handler: async (context, { caller, query }) => ({ data: await findShare(context, caller.brandId, query) }),
+  handler: (context, call) =>
+    fresh(
+      context,
+      call,
+      async () => ({ data: await findShare(context, call.caller.brandId, call.query) }),
+      'customers',
+    ),
 });
 
 export const customersOperations = [getAnalyticsCustomers, getAnalyticsShare] as const;

@@ -1,6 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ClickHouse } from '../../../engines/clickhouse/open.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
+import { countBrokenDays, listNewerCustomers, sumCustomerOrders } from '../../../figures/customers/queries.ts';
+import {
+  findUnsentSeals,
+  listChangedCustomers,
+  pagesOfLines,
+  sumPageOfLines,
+} from '../../../figures/customers/rows/queries.ts';
 import {
   countUnlikeClicks,
   countUnlikePostings,
@@ -132,6 +139,32 @@ async function compareOrders({ db, clickhouse }: Compared, brandId: string): Pro
   ];
 }
 
+/** What is wrong with the table of customers, without those whose orders changed while they were compared. */
+async function compareCustomers({ db, clickhouse }: Compared, brandId: string): Promise<string[]> {
+  return await inSnapshot(db, async (trx) => {
+    const unsent = await findUnsentSeals(trx, brandId);
+    const without = [
+      ...(await listChangedCustomers(trx, unsent)),
+      ...(await listNewerCustomers(clickhouse, brandId, unsent.from - 1)),
+    ];
+    const folded = await sumCustomerOrders(clickhouse, brandId, without);
+    const broken = await countBrokenDays(clickhouse, brandId);
+    let [count, fingerprint] = [0, 0n];
+    for await (const page of pagesOfLines(trx, brandId)) {
+      const sum = await sumPageOfLines(trx, brandId, page, without);
+      count += sum.count;
+      fingerprint += BigInt(sum.fingerprint);
+    }
+    const isSame = count === folded.count && String(fingerprint) === folded.fingerprint;
+    return [
+      ...(isSame
+        ? []
+        : [`customer_orders_v1: PostgreSQL has ${count} orders, ClickHouse ${folded.count}, or other ones`]),
+      ...(broken === 0 ? [] : [`customer_days_v1: ${broken} days are not the sum of their orders`]),
+    ];
+  });
+}
+
 async function compareOnce({ db, clickhouse }: Compared, brandId: string): Promise<string[]> {
   const truth = await inSnapshot(db, async (trx) => {
     const position = await findPosition(trx, brandId);
@@ -143,6 +176,7 @@ async function compareOnce({ db, clickhouse }: Compared, brandId: string): Promi
   return [
     ...differences(truth.sums, folded),
     ...(await compareOrders({ db, clickhouse }, brandId)),
+    ...(await compareCustomers({ db, clickhouse }, brandId)),
     ...broken.map(({ table, rows }) => `${table}: ${rows} rows are not the sum of their events`),
   ];
 }
