@@ -42,7 +42,7 @@ async function fill(context: Context): Promise<{ brandId: string; keys: string[]
 }
 
 async function makeList(context: Context, brandId: string): Promise<string> {
-  const pks = await searchPks(context, brandId, { follower_min: '40000' });
+  const pks = await searchPks(context, { brandId }, { follower_min: '40000' });
   if (pks.length < EXCLUDED) throw new Error(`Only ${pks.length} creators to leave out.`);
   const spread = pks.filter((_, i) => i % Math.floor(pks.length / EXCLUDED) === 0).slice(0, EXCLUDED);
   const actor = { brandId, keyId: null, operation: 'bench', requestId: null };

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
+import { z } from 'zod';
 import { forget } from '../src/directory/forget/forget.ts';
-import { KEY_CONTEXT } from '../src/directory/forget/forgotten.ts';
-import { KINDS, type Name, openHashes } from '../src/directory/forget/hashes.ts';
+import { KEY_CONTEXT, openForgotten } from '../src/directory/forget/forgotten.ts';
+import { KINDS, type Name, type Named, openHashes } from '../src/directory/forget/hashes.ts';
 import { findKey } from '../src/directory/forget/queries.ts';
 import { importDirectory } from '../src/directory/import/import.ts';
 import { sampleSource } from '../src/directory/import/sample.ts';
@@ -25,6 +26,8 @@ benchCommand(
 
 const nameOf = (kind: Name['kind'], n: number): Name =>
   kind === 'pk' ? { kind, value: 9_000_000_000_000 + n } : { kind, value: `forgotten${n}@mail.example` };
+
+const Row = z.object({ pk: z.number(), username: z.string(), extracted_email: z.string().nullable() });
 
 /** Hashes of creators whom the sample does not have, so that each import writes the same rows. */
 async function makeHashes(
@@ -63,8 +66,23 @@ async function measure(results: Results, context: Context): Promise<void> {
     const { user, system } = process.cpuUsage(cpu);
     return { wall: (performance.now() - from) / 1_000, cpu: (user + system) / 1_000_000 };
   };
+  /** CPU seconds of reading the opt-outs once and of looking up every row, as an import does. */
+  const secondsOfLookUps = async () => {
+    const rows: Named[] = [];
+    for await (const records of sampleSource(CREATORS, 1).read()) {
+      for (const record of records) rows.push(Row.parse(record.value));
+    }
+    const cpu = process.cpuUsage();
+    const forgotten = await openForgotten(enginesOf(context));
+    const found = rows.filter(forgotten.has).length;
+    const { user, system } = process.cpuUsage(cpu);
+    if (found > 0) throw new Error('A creator of the sample opted out.');
+    return (user + system) / 1_000_000;
+  };
   await secondsOf(false);
   const [without = [], beside = []] = await alternate(ROUNDS, [() => secondsOf(false), () => secondsOf(true)]);
+  const lookUps: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) lookUps.push(await secondsOfLookUps());
   await results.part('forgetting', async (add) => {
     for (const [name, of] of [
       ['import_time_with_opt_outs', 'wall'],
@@ -74,6 +92,16 @@ async function measure(results: Results, context: Context): Promise<void> {
       const measured = `${round(base)} s and ${round(more)} s, medians of ${ROUNDS}`;
       add({ name, value: more / base, floor: 1.03, bound: 'at most', measured, warm: '-' });
     }
+    const [own, more] = [median(without.map(({ cpu }) => cpu)), median(lookUps)];
+    const measured = `${round(more)} s of ${round(own)} s, without Elasticsearch`;
+    add({
+      name: 'look_ups_share_of_import_cpu',
+      value: more / own,
+      floor: 0.03,
+      bound: 'at most',
+      measured,
+      warm: '-',
+    });
   });
 }
 

@@ -19,9 +19,12 @@ const termsOf = (field: string, size: number, beginning = '') => {
   return { terms: { field, size, shard_size: MAX_VALUES, ...(beginning === '' ? {} : { include: `${escaped}.*` }) } };
 };
 
-/** Codes of states and countries are in capitals, other values are folded. */
-const beginningIn = (name: string, text: string) =>
-  name === 'state' || name === 'country' ? fold(text).toUpperCase() : fold(text);
+/** Codes of states and countries are in capitals, ids of metros have hyphens, other values are folded. */
+function beginningIn(name: string, text: string): string {
+  const folded = fold(text);
+  if (name === 'state' || name === 'country') return folded.toUpperCase();
+  return name === 'metro' ? folded.replaceAll(' ', '-') : folded;
+}
 
 /** Ranges of ascending cuts, open at both ends. */
 const rangesOf = (field: string, cuts: readonly number[]) => ({

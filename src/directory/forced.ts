@@ -1,7 +1,10 @@
 import type { Caller } from '../access/keys/queries.ts';
+import type { Db } from '../engines/postgres/open.ts';
 import type { Problem } from '../values/errors.ts';
+import { given } from '../values/patch.ts';
 import { problemsOf } from '../values/problems.ts';
 import type { Directory } from './directory.ts';
+import { findVersions } from './lists/queries.ts';
 import { metaOf, neededField, type Plan, planOf, REPEATED } from './plan.ts';
 import { type Clause, type Listed, queryOf } from './query.ts';
 import { CreatorSearchQuery } from './search-schema.ts';
@@ -19,14 +22,30 @@ const FILTERS: ReadonlySet<string> = new Set([
 
 type Forced = Readonly<Record<string, string>>;
 
-/** The problems with filters to which a key shall be bound. */
-export function forcedProblems(field: string, forced: Forced | null): Problem[] {
-  if (forced === null) return [];
-  const unknown = Object.keys(forced)
-    .filter((name) => !FILTERS.has(name))
-    .map((name) => ({ field: `${field}.${name}`, code: 'invalid', message: 'is not a filter of search.' }));
-  const problems = problemsOf(CreatorSearchQuery.safeParse(forced, { reportInput: true }));
-  return [...unknown, ...problems.map((problem) => ({ ...problem, field: `${field}.${problem.field}` }))];
+/** The problems with filters to which a key of the brand shall be bound. */
+export async function forcedProblems(db: Db, brandId: string, field: string, forced: Forced): Promise<Problem[]> {
+  const parsed = CreatorSearchQuery.safeParse(forced, { reportInput: true });
+  const { in_list = [], not_in_list = [], ...read } = parsed.data ?? {};
+  const ids = [...in_list, ...not_in_list];
+  const lists = ids.length === 0 ? [] : await findVersions(db, brandId, ids);
+  const found = new Set(lists.map(({ id }) => id));
+  const filled = new Set(Object.keys(given(read)));
+  const problemOf = (name: string): Omit<Problem, 'field'> | undefined => {
+    if (!FILTERS.has(name)) return { code: 'invalid', message: 'is not a filter of search.' };
+    if (!parsed.success) return undefined;
+    if (name !== 'in_list' && name !== 'not_in_list') {
+      // Search ignores a blank value, which would bind the key to nothing.
+      return filled.has(name) ? undefined : { code: 'invalid', message: 'must not be blank.' };
+    }
+    const missing = parsed.data[name]?.filter((id) => !found.has(id)) ?? [];
+    if (missing.length === 0) return undefined;
+    return { code: 'not_found', message: `names ${missing.join(', ')}, which is not a list of this brand.` };
+  };
+  const problems = Object.keys(forced).flatMap((name): Problem[] => {
+    const problem = problemOf(name);
+    return problem ? [{ field: name, ...problem }] : [];
+  });
+  return [...problems, ...problemsOf(parsed)].map((problem) => ({ ...problem, field: `${field}.${problem.field}` }));
 }
 
 interface Bound {

@@ -53,11 +53,15 @@ function foldLetter(letter: string): string {
   return ASCII.test(plain) ? plain : letter;
 }
 
+/** Most usernames and e-mail addresses stay as they are. */
+const FOLDED = /^[!-@[-~]*$/;
+
 /**
  * Folds case and accents and removes extra spaces, like Elasticsearch's `lowercase` and `asciifolding`. The capitals İ
  * and Σ are lowered by hand, because JavaScript lowers them by their context and Java does not.
  */
 export function fold(text: string): string {
+  if (FOLDED.test(text)) return text;
   const plain = ASCII.test(text) ? text.toLowerCase() : foldUnicode(text);
   return plain.replace(/\s+/g, ' ').trim();
 }

@@ -27,8 +27,7 @@ import {
   pageOfQuery,
   sortOfQuery,
 } from './search-schema.ts';
-import { findSimilar, likenessOf } from './similar.ts';
-import { SIMILAR_AT_MOST } from './similar-schema.ts';
+import { findSimilar, likenessOf, similarPks } from './similar.ts';
 import { soughtOf } from './sought.ts';
 import { typosIn } from './typos.ts';
 import { BLOCK, openWalk } from './walk.ts';
@@ -47,11 +46,9 @@ function withMore(meta: string, more: object): string {
   return meta === '{}' ? added : `${meta.slice(0, -1)},${added.slice(1)}`;
 }
 
-async function previewOf(context: Context, query: CreatorSearchQuery, filter: Filter) {
+async function previewOf(context: Context, snapshot: Snapshot, query: CreatorSearchQuery, filter: Filter) {
   const { directory } = context;
-  const snapshot = await directory.snapshot(query.directory_version);
-  const { total: all, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
-  const total = query.similar_to ? Math.min(all, SIMILAR_AT_MOST) : all;
+  const { total, facets, stats } = await directory.facets.preview(directory.elastic, snapshot, filter, query);
   if (isLookUp(query)) {
     const { hasFound, notFound } = await lookUp(directory, snapshot, query, { filter, size: 0 });
     const pages = Math.min(total, 1);
@@ -78,6 +75,12 @@ async function previewOf(context: Context, query: CreatorSearchQuery, filter: Fi
   const preview: Preview = { pages, credits_to_fetch_all: pages * SEARCH_CREDITS, facets, ...(stats ? { stats } : {}) };
   return { total, preview };
 }
+
+/** Finds just these creators: a preview of ranked ones counts those that pages show. */
+const keyed = (pks: readonly number[]): Filter => ({
+  clauses: [{ terms: { 'card.pk': pks } }],
+  ranges: { followers: {}, engagement: {} },
+});
 
 /** The plan with the words that `q` matched. */
 async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan): Promise<Plan> {
@@ -185,7 +188,8 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         const filter = similar?.filter ?? wanted;
         const { interpretation, meta } = query.typos ? await withTypos(directory, snapshot, plan) : plan;
         if (query.preview) {
-          const { total, preview, notFound } = await previewOf(context, query, filter);
+          const previewed = similar ? keyed(await similarPks(directory, snapshot, similar)) : filter;
+          const { total, preview, notFound } = await previewOf(context, snapshot, query, previewed);
           found(total);
           return {
             data: [],

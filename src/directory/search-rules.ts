@@ -4,28 +4,26 @@ import { LOOKED_UP_AT_MOST } from './look-up-schema.ts';
 import { fold } from './place-names.ts';
 import { readCity, readCountry, readLocation, readState } from './places.ts';
 
-/** Refuses a `state` that contradicts the state in `City, ST`. */
-function assertOneState(query: Unchecked<'city' | 'state'>, context: z.RefinementCtx): void {
-  if (typeof query.city !== 'string' || typeof query.state !== 'string') return;
-  const city = readCity(query.city);
-  const state = readState(query.state);
-  if (city.kind === 'state' || !city.state) return;
-  const given = state.kind === 'state' ? state.state.code : state.text;
-  if (given === city.state.code) return;
-  context.addIssue({
-    code: 'custom',
-    path: ['state'],
-    params: { code: 'contradiction' },
-    message: `contradicts the state in city: ${JSON.stringify(query.city)} is in ${city.state.code}, state says ${given}`,
-    input: query.state,
-  });
-}
-
 type Rule = (query: Unchecked<string>, context: z.RefinementCtx) => void;
 
 function refuse(context: z.RefinementCtx, field: string, message: string, input: unknown): void {
   context.addIssue({ code: 'custom', path: [field], params: { code: 'contradiction' }, message, input });
 }
+
+/** Refuses a `state` that contradicts the state in `City, ST`. */
+const assertOneState: Rule = (query, context) => {
+  if (typeof query.state !== 'string') return;
+  const state = readState(query.state);
+  const given = state.kind === 'state' ? state.state.code : state.text;
+  for (const name of ['city', 'city_any']) {
+    for (const value of valuesOf(query[name])) {
+      const city = readCity(value);
+      if (city.kind === 'state' || !city.state || given === city.state.code) continue;
+      const message = `contradicts the state in ${name}: ${JSON.stringify(value)} is in ${city.state.code}, state says ${given}`;
+      refuse(context, 'state', message, query.state);
+    }
+  }
+};
 
 const RANGES = ['follower', 'engagement', 'age', 'posts'];
 
@@ -159,9 +157,8 @@ const assertWalk: Rule = (query, context) => {
 
 /** The rules across the parameters of a search; each message names both sides. */
 export function assertSettled(query: Unchecked<string>, context: z.RefinementCtx): void {
-  const { city, state } = query;
-  assertOneState({ city, state }, context);
   const rules = [
+    assertOneState,
     assertOrder,
     assertSeveral,
     assertStates,

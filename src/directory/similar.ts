@@ -129,9 +129,9 @@ export async function likenessOf(
     },
   };
   const traits = new Set(seeds.flatMap(labelsOf));
-  const ranked = Map.groupBy(traits, (label) => label.slice(0, label.indexOf(':')));
+  const byKind = Map.groupBy(traits, (label) => label.slice(0, label.indexOf(':')));
   const clausesOf = (kind: keyof Traits) =>
-    (ranked.get(kind) ?? []).map((label) =>
+    (byKind.get(kind) ?? []).map((label) =>
       constant({ term: { [FIELDS[kind]]: label.slice(kind.length + 1) } }, BOOSTS[kind]),
     );
   const about = [...(like.length > 0 ? [words] : []), ...clausesOf('niche'), ...clausesOf('category')];
@@ -151,18 +151,31 @@ export async function likenessOf(
   };
 }
 
+const ranked = ({ filter, ranking }: Likeness) => ({
+  query: { bool: { filter: [queryOf(filter, 'followers')], should: ranking } },
+  sort: [{ _score: 'desc' }, { 'card.pk': 'asc' }],
+});
+
+const Sorts = z.object({ hits: z.object({ hits: z.array(z.object({ sort: z.tuple([z.number(), z.number()]) })) }) });
+
+/** The keys of all similar creators, best first. */
+export async function similarPks({ counts }: Directory, { index }: Snapshot, likeness: Likeness): Promise<number[]> {
+  const body = { size: SIMILAR_AT_MOST, track_total_hits: false, _source: false, ...ranked(likeness) };
+  const { hits } = await counts.ask(index, Sorts, body, 'relevance');
+  return hits.hits.map(({ sort: [, pk] }) => pk);
+}
+
 /** A page of similar creators, best first, with what makes each similar. */
 export async function findSimilar(
   { elastic }: Directory,
   { index }: Snapshot,
-  { filter, ranking, traits }: Likeness,
+  likeness: Likeness,
   { limit, offset }: Page,
 ): Promise<{ cards: string; total: number; similarity: Similarity }> {
   const size = Math.max(0, Math.min(limit, SIMILAR_AT_MOST - offset));
   const body = {
     ...{ from: size === 0 ? 0 : offset, size, track_total_hits: SIMILAR_AT_MOST, _source: SOURCE },
-    query: { bool: { filter: [queryOf(filter, 'followers')], should: ranking } },
-    ...{ sort: [{ _score: 'desc' }, { 'card.pk': 'asc' }], track_scores: true },
+    ...{ ...ranked(likeness), track_scores: true },
   };
   const fields = 'hits.total.value,hits.max_score,hits.hits._score,hits.hits._source';
   // Scores of several shards compare only if each counts words over all of them.
@@ -177,7 +190,7 @@ export async function findSimilar(
     similarity: hits.hits.map(({ _source, _score }) => ({
       pk: _source.card.pk,
       score: Math.round(((_score ?? 0) / best) * 10_000) / 10_000,
-      shared: labelsOf(_source).filter((label) => traits.has(label)),
+      shared: labelsOf(_source).filter((label) => likeness.traits.has(label)),
     })),
   };
 }

@@ -114,6 +114,16 @@ export function validationError(details: Problem[]): ApiError {
   });
 }
 
+/** Runs what checks the parts of one field, and names them below it in a VALIDATION_ERROR. */
+export async function below<T>(field: string, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error;
+    throw validationError((error.details ?? []).map((one) => ({ ...one, field: `${field}.${one.field}` })));
+  }
+}
+
 /** The error for an engine that did not respond. The caller may retry after `retryAfterSeconds`. */
 export function unavailable(engine: string, cause: unknown, retryAfterSeconds = 2): ApiError {
   return new ApiError('SERVICE_UNAVAILABLE', `${engine} is unavailable; try again shortly.`, {

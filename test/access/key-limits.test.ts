@@ -98,6 +98,33 @@ describe('a key with limits', () => {
     expect(older.body.pagination?.total ?? older.body.total).toBe(0);
   });
 
+  it('is refused for filters that would bind it to nothing, and can be replaced when its list is gone', async () => {
+    const create = async (forced_filters: object) =>
+      await owner.send('POST', '/v1/keys', { name: 'bound', type: 'data', limits: { forced_filters } });
+    const refused: [forced: object, field: string, code: string][] = [
+      [{ country: ' ' }, 'country', 'invalid'],
+      [{ category: '\u0301', city: 'NYC' }, 'category', 'invalid'],
+      [{ in_list: 'lst_missing' }, 'in_list', 'not_found'],
+      [{ page: '2' }, 'page', 'invalid'],
+    ];
+    for (const [forced, field, code] of refused) {
+      const { status, body } = await create(forced);
+      const [problem] = body.details ?? [];
+      expect([status, problem?.field, problem?.code]).toEqual([422, `limits.forced_filters.${field}`, code]);
+    }
+    const brandKey = await brand.key('brand');
+    const list = await call(`${app.url}/v1/lists`, brandKey, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ name: 'bound', search: { city: 'Toronto' } }),
+    });
+    const made = await create({ in_list: list.body.data.id });
+    expect((await search(made.body.data.key)).body.pagination.total).toBe(1);
+    await call(`${app.url}/v1/lists/${list.body.data.id}`, brandKey, { method: 'DELETE' });
+    const { status, body } = await owner.send('POST', `/v1/keys/${made.body.data.id}/rotate`, { overlap_hours: 0 });
+    expect([status, body.data.limits.forced_filters]).toEqual([201, { in_list: list.body.data.id }]);
+  });
+
   it('mails owners once a period for each share of a limit that it reached', async () => {
     const { key } = await limitedKey({ daily_credits: 20, alert_at: [50, 100] });
     const { key: free } = await limitedKey({ alert_at: [100] });

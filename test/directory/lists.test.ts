@@ -72,6 +72,8 @@ describe('a list', () => {
     expect(body.data).toMatchObject({ added: 1_500, not_found: { pks: [], usernames: ['nobody'] } });
     const refused = await sent('name\nAna\n');
     expect([refused.status, refused.body.details[0].message]).toEqual([422, expect.stringMatching(/pk.*username/)]);
+    const rounded = await sent('pk\n2.56608E+06\n');
+    expect([rounded.status, rounded.body.details[0].message]).toEqual([422, expect.stringContaining('2.56608E+06')]);
   });
 
   it('made from a search has every match, also of a search that leaves out another list', async () => {
@@ -87,6 +89,37 @@ describe('a list', () => {
       'search.page',
       'search.age_min',
     ]);
+  });
+
+  it('made from a search has whom the search finds: similar ones, those of a saved search, and only recent ones', async () => {
+    const key = cases.nextKey();
+    const saved = await made(at('/v1/saved-searches'), key, { name: 'wave', filters: { country: 'US' } });
+    const [seed] = cases.rows;
+    const searches: Record<string, string>[] = [
+      { saved: saved.id, follower_min: '1000' },
+      { similar_to: String(seed?.pk) },
+      { similar_to: String(seed?.pk), country: 'US' },
+      { changed_since: new Date(Date.now() + 86_400_000).toISOString() },
+      { fresh_within_days: '30' },
+    ];
+    for (const filters of searches) {
+      const { id } = await newList(key, { search: filters });
+      const found = await search({ ...filters, limit: '100' }, key);
+      const listed = await search({ in_list: id, limit: '100' }, key);
+      expect(listed.body.pagination.total, JSON.stringify(filters)).toBe(found.body.pagination.total);
+      const pks: number[] = found.body.data.map(({ pk }: { pk: number }) => pk);
+      const left = pks.length === 0 ? 0 : (await search({ pks: pks.join(), in_list: id }, key)).body.pagination.total;
+      expect(left, JSON.stringify(filters)).toBe(pks.length);
+    }
+    for (const [name, value] of [
+      ['walk', 'true'],
+      ['max_credits', '10'],
+      ['in_list', 'lst_missing'],
+      ['similar_to', '999999999999'],
+    ]) {
+      const { status, body } = await send(at('/v1/lists'), key, 'POST', { name: 'no', search: { [`${name}`]: value } });
+      expect([status, body.details[0].field]).toEqual([422, `search.${name}`]);
+    }
   });
 
   it('never exceeds its maximum of creators, nor a brand its maximum of lists, under concurrent calls', async () => {

@@ -86,6 +86,7 @@ describe('a search with filters, orders and facets', () => {
     [{ country: 'USA', not_country: 'united states' }, 'not_country', /country/],
     [{ city_any: 'NYC|LA', not_city: 'new york city' }, 'not_city', /city_any/],
     [{ city: 'Miami, FL', state_any: 'FL|GA' }, 'state_any', /city/],
+    [{ city_any: 'LA|Miami, FL', state: 'CA' }, 'state', /city_any.*Miami, FL/],
     [{ niche_any: 'a||b' }, 'niche_any', /blank/],
     [{ gender_any: Array.from({ length: 21 }, (_, i) => `g${i}`).join('|') }, 'gender_any', /20/],
     [{ typos: 'true' }, 'typos', /q/],
@@ -104,6 +105,11 @@ describe('a search with filters, orders and facets', () => {
     const { preview } = await cases.ask({ preview: 'true', facet_size: '9000', facets: 'niche' });
     expect(preview.facets.niche.length).toBeGreaterThan(50);
     expect(preview.facets.category).toEqual([]);
+  });
+
+  it('has a metro in its facets by the start of its name too', async () => {
+    const { preview } = await cases.ask({ preview: 'true', facet_q: 'Bay A', facets: 'metro' });
+    expect(preview.facets.metro.map(({ value }: { value: string }) => value)).toEqual(['bay-area']);
   });
 });
 

@@ -40,7 +40,9 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 const Found = z.object({
-  data: z.array(z.looseObject({ pk: z.number(), country: z.string().nullable() })),
+  data: z.array(
+    z.looseObject({ pk: z.number(), country: z.string().nullable(), follower_count: z.number().nullable() }),
+  ),
   pagination: z.object({ total: z.number(), has_more: z.boolean() }),
   meta: z.object({
     similarity: z.array(z.object({ pk: z.number(), score: z.number(), shared: z.array(z.string()) })),
@@ -113,6 +115,15 @@ describe('creators similar to others', () => {
       pagination: { total: 1_000 },
       preview: { pages: 10, credits_to_fetch_all: 100, facets: { category: expect.any(Array) } },
     });
+    const shown = await ask(`similar_to=${wide.join()}&preview=true&facets=followers&stats=true`);
+    const counted: { count: number }[] = shown.body.preview.facets.followers;
+    const known: number[] = [];
+    for (let page = 1; page <= 10; page += 1) {
+      const { data } = await similar(`similar_to=${wide.join()}&limit=100&page=${page}`);
+      known.push(...data.flatMap((one) => one.follower_count ?? []));
+    }
+    expect(counted.reduce((sum, { count }) => sum + count, 0)).toBe(known.length);
+    expect(shown.body.preview.stats.followers.p50).toBe(known.sort((a, b) => a - b)[Math.ceil(known.length / 2) - 1]);
     expect((await similar(`similar_to=${nobody.pk}`)).data).toEqual([]);
   });
 

@@ -104,7 +104,7 @@ export async function seedOrders(
 export async function reconcileFile(
   { url }: TestApp,
   key: string,
-  csv: string,
+  csv: string | Uint8Array<ArrayBuffer>,
   fields: Record<string, string> = {},
 ): Promise<Answer> {
   const form = new FormData();

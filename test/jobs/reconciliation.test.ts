@@ -139,11 +139,15 @@ describe('A comparison with the export of a store', () => {
       [right, { integration_id: stranger.assignment.source.id }, 'integration_id'],
       [right, { from: '2026-03-02', to: '2026-03-01' }, 'from'],
       ['nothing', {}, 'file'],
+      ['Id,Subtotal\n', {}, 'file'],
+      ['Id,Subtotal', {}, 'file'],
     ];
     for (const [csv, fields, name] of bad) {
       const { status, body } = await reconcileFile(app, key, csv, fields);
       expect([csv, status, body.details?.[0]?.field]).toEqual([csv, 422, name]);
     }
+    const wide = await reconcileFile(app, key, Buffer.from(`\ufeff${right}`, 'utf16le'), {});
+    expect([wide.status, wide.body.details?.[0]?.message]).toEqual([422, expect.stringContaining('UTF-8')]);
     const period = { integration_id: assignment.source.id, from: '2026-01-01' };
     await app.context.postgres.db
       .updateTable('integrations')

@@ -109,6 +109,7 @@ describe('A simulation of more orders than a call takes', () => {
     expect([one.status, other.status]).toEqual([202, 202]);
     expect(other.body).toEqual(one.body);
     const { id } = one.body.data;
+    expect((await send(`${app.url}/v1/jobs?kind=simulating`, rivals.key, 'GET')).status).toBe(422);
     expect((await send(`${app.url}/v1/jobs?kind=simulation`, rivals.key, 'GET')).body.pagination.total).toBe(1);
     await runJobs(small, 1);
     expect((await send(`${app.url}/v1/jobs/${id}`, rivals.key, 'DELETE')).body.data.status).toBe('cancelled');

@@ -20,16 +20,18 @@ const withoutBlanks = (filters: SavedFilters) =>
 
 const parse = (filters: SavedFilters) => CreatorSearchQuery.safeParse(withoutBlanks(filters), { reportInput: true });
 
-/** The problems with filters that shall be saved. A filter may hold what its parameter may hold. */
-export function savedProblems(field: string, filters: SavedFilters): Problem[] {
-  const unknown = Object.keys(filters)
-    .filter((name) => !isDeclared(CreatorSearchQuery, name) || OF_A_CALL.has(name))
+/**
+ * Filters of a body as a search. A filter may hold what its parameter may hold; `also` names parameters of a call that are
+ * allowed. Throws VALIDATION_ERROR.
+ */
+export function readFilters(field: string, filters: SavedFilters, also: readonly string[] = []): CreatorSearchQuery {
+  const problems: Problem[] = Object.keys(filters)
+    .filter((name) => !isDeclared(CreatorSearchQuery, name) || (OF_A_CALL.has(name) && !also.includes(name)))
     .map((name) => ({ field: `${field}.${name}`, code: 'invalid', message: 'is not a filter or order of search.' }));
-  const problems = problemsOf(parse(filters)).map((problem) => ({
-    ...problem,
-    field: `${field}.${problem.field.split('.', 1)[0]}`,
-  }));
-  return [...unknown, ...problems];
+  const parsed = parse(filters);
+  problems.push(...problemsOf(parsed).map((one) => ({ ...one, field: `${field}.${one.field.split('.', 1)[0]}` })));
+  if (parsed.success && problems.length === 0) return parsed.data;
+  throw validationError(problems);
 }
 
 const parseSaved = (filters: SavedFilters) =>
@@ -45,7 +47,8 @@ export function readSaved(field: string, filters: SavedFilters): CreatorSearchQu
 /** The same; undefined where `readSaved` throws. */
 export const findReadable = (filters: SavedFilters): CreatorSearchQuery | undefined => parseSaved(filters).data;
 
-type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { kind: 'session' }>, 'person'>>;
+/** Who runs a saved search: a brand, or one of its people. */
+export type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { kind: 'session' }>, 'person'>>;
 
 /** The names of the parameters that narrow or order; `q_as` always has a value. */
 const ownOf = (query: CreatorSearchQuery): string[] =>

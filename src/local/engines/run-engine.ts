@@ -73,8 +73,10 @@ async function launchUntilReady(
     if (readiness === 'ready') return process;
     const isLocked = readiness === 'ended' && engine.dataStillLocked.test(lastLines(process.log, 100));
     if (!isLocked || performance.now() > deadline) {
+      // Before it is killed, so that a late engine is not said to have ended by itself.
+      const failure = failedToStart(engine, process);
       await stopProcess(process, 'SIGKILL', 0);
-      throw failedToStart(engine, process);
+      throw failure;
     }
     await pause(200);
   }

@@ -9,7 +9,7 @@ import { isRecord, toWire } from '../../values/wire.ts';
 import { lockBrand } from '../brands/queries.ts';
 import { fileUrlOf } from './policy.ts';
 import { type ClaimedJob, countOpenJobs, insertJob, type JobFileRow, type JobRow, type jobs } from './queries.ts';
-import type { Job } from './schema.ts';
+import type { Job, KindName } from './schema.ts';
 
 export type ListedJob = Awaited<ReturnType<typeof jobs.get>>;
 
@@ -34,7 +34,7 @@ export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets
 }
 
 export interface NewJob {
-  kind: string;
+  kind: KindName;
   request: object;
   /** When its first turn may begin. */
   dueAt: Date;
@@ -100,7 +100,7 @@ export interface JobKind {
 
 const kinds = new Map<string, JobKind>();
 
-export function registerKind(name: string, kind: JobKind): void {
+export function registerKind(name: KindName, kind: JobKind): void {
   kinds.set(name, kind);
 }
 

@@ -5,13 +5,14 @@ import type { Db } from '../../engines/postgres/open.ts';
 import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import type { ListWindow } from '../../values/page.ts';
 import { given } from '../../values/patch.ts';
+import type { KindName } from './schema.ts';
 
 export type JobStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
 
 interface JobsTable {
   id: string;
   brandId: string;
-  kind: string;
+  kind: KindName;
   request: Json<unknown>;
   status: JobStatus;
   cursor: Json<unknown> | null;
@@ -62,7 +63,7 @@ interface ListedFile extends Pick<JobFileRow, 'number' | 'name' | 'storageKey' |
 
 export interface JobWhere extends ListWindow {
   status?: JobStatus | undefined;
-  kind?: string | undefined;
+  kind?: KindName | undefined;
   schedule_id?: string | undefined;
 }
 

@@ -7,6 +7,9 @@ const status = z
   .describe('Job status. `queued` and `running` jobs can be cancelled; the others have ended.')
   .meta({ example: 'done' });
 
+const KINDS = ['export', 'reconciliation', 'simulation'] as const;
+export type KindName = (typeof KINDS)[number];
+
 const JobFile = z.object({
   number: z.number().int().describe('Number of the file within its job, from 1.').meta({ example: 1 }),
   name: z.string().describe('File name; in your own bucket, its key.').meta({ example: 'orders-0001.parquet' }),
@@ -26,7 +29,7 @@ const JobFile = z.object({
 export const Job = z
   .object({
     id: idField('job', 'Job id.'),
-    kind: z.string().describe('What the job does, such as `export`.').meta({ example: 'export' }),
+    kind: z.enum(KINDS).describe('What the job does, such as `export`.').meta({ example: 'export' }),
     status,
     request: z
       .record(z.string(), z.unknown())
@@ -74,6 +77,6 @@ export const Job = z
 export const JobFilter = z.object({
   ...ListQuery,
   status: status.optional().describe('Only jobs with this status.'),
-  kind: z.string().max(40).optional().describe('Only jobs of this kind, such as `export`.'),
+  kind: z.enum(KINDS).optional().describe('Only jobs of this kind, such as `export`.'),
   schedule_id: z.string().max(100).optional().describe('Only jobs that this schedule started.'),
 });

@@ -28,14 +28,20 @@ const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: A
 const OF_DATA_KEYS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
 
 /** The limits with the patch applied; undefined if none is left. Throws VALIDATION_ERROR. */
-function limitedTo(kind: ApiKeyRow['kind'], old: KeyLimits | undefined, patch: LimitsPatch): KeyLimits | undefined {
+async function limitedTo(
+  { db, brandId }: Work,
+  kind: ApiKeyRow['kind'],
+  old: KeyLimits | undefined,
+  patch: LimitsPatch,
+): Promise<KeyLimits | undefined> {
   const limits: KeyLimits = { ...NO_LIMITS, ...old, ...given(patch) };
   const problems: Problem[] = OF_DATA_KEYS.filter((name) => kind !== 'data' && limits[name] !== null).map((name) => ({
     field: `limits.${name}`,
     code: 'contradiction',
     message: 'is a limit of data keys; brand keys spend no credits.',
   }));
-  problems.push(...forcedProblems('limits.forced_filters', limits.forced_filters));
+  const { forced_filters: forced } = patch;
+  if (forced) problems.push(...(await forcedProblems(db, brandId, 'limits.forced_filters', forced)));
   if (problems.length > 0) throw validationError(problems);
   return Object.values(limits).every((value) => value === null) ? undefined : limits;
 }
@@ -46,7 +52,10 @@ async function lock(work: Work, id: string): Promise<ApiKeyRow> {
   return row;
 }
 
-export async function makeApiKey(work: Work, { name, type, expires_at, limits = {} }: Wanted): Promise<Made> {
+async function insertApiKey(
+  work: Work,
+  { name, type, expires_at, limits }: Omit<Wanted, 'limits'> & { limits: KeyLimits | undefined },
+): Promise<Made> {
   const { db, brandId, now } = work;
   const subscription = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === type);
   if (!subscription) throw new ApiError('CONFLICT', `The brand has no ${type} subscription.`);
@@ -54,11 +63,15 @@ export async function makeApiKey(work: Work, { name, type, expires_at, limits = 
   const { id, key } = await createKey(
     db,
     { now: () => now },
-    { ...request, limits: limitedTo(type, undefined, limits), ...(expires_at ? { expiresAt: expires_at } : {}) },
+    { ...request, limits, ...(expires_at ? { expiresAt: expires_at } : {}) },
   );
   const row = await lock(work, id);
   work.audit({ resourceId: id, old: null, new: auditOf(row) });
   return { ...row, key };
+}
+
+export async function makeApiKey(work: Work, { limits = {}, ...wanted }: Wanted): Promise<Made> {
+  return await insertApiKey(work, { ...wanted, limits: await limitedTo(work, wanted.type, undefined, limits) });
 }
 
 /** The new key works at once; the old one keeps working for the overlap. */
@@ -70,7 +83,7 @@ export async function rotateApiKey(work: Work, id: string, overlapHours: number)
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
     throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
-  const made = await makeApiKey(work, { name: old.name, type: old.kind, limits: limitsOf(old.limits) });
+  const made = await insertApiKey(work, { name: old.name, type: old.kind, limits: limitsOf(old.limits) });
   const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
   const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
   const row = await updateApiKey(db, brandId, id, {
@@ -89,7 +102,7 @@ export async function patchApiKey(
   patch: { name?: string | undefined; limits?: LimitsPatch | undefined },
 ): Promise<ApiKeyRow> {
   const old = await lock(work, id);
-  const limits = patch.limits && limitedTo(old.kind, limitsOf(old.limits), patch.limits);
+  const limits = patch.limits && (await limitedTo(work, old.kind, limitsOf(old.limits), patch.limits));
   const row = await updateApiKey(work.db, work.brandId, id, {
     ...given({ name: patch.name }),
     ...(patch.limits ? { limits: limits ? JSON.stringify(limits) : null } : {}),

@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { pipeline } from 'node:stream';
 import { parse } from 'csv-parse';
 import { z } from 'zod';
+import { narrowed } from '../../directory/forced.ts';
 import { findPks, matchingPks, type Named } from '../../directory/pks.ts';
-import { planOf } from '../../directory/plan.ts';
-import { CreatorSearchQuery } from '../../directory/search-schema.ts';
+import { neededField, planOf } from '../../directory/plan.ts';
+import { recentOf } from '../../directory/recent.ts';
+import { type Runner, readFilters, withSaved } from '../../directory/saved/filters.ts';
+import type { CreatorSearchQuery } from '../../directory/search-schema.ts';
+import { likenessOf, similarPks } from '../../directory/similar.ts';
 import { violates } from '../../engines/postgres/violation.ts';
 import type { Context } from '../../operation/context.ts';
 import type { FilePart } from '../../operation/form-part.ts';
 import type { Work } from '../../operation/work.ts';
-import { ApiError, type Problem, validationError } from '../../values/errors.ts';
+import { ApiError, below, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
-import { problemsOf } from '../../values/problems.ts';
 import {
   type CreatorListRow,
   countCreators,
@@ -54,28 +57,35 @@ async function add(work: Work, { list, pks, by }: Adding): Promise<{ list: Creat
   return { list: counted, added };
 }
 
-/** The pks of every match. The search sees the brand's lists and roster as any search does. */
-export async function searchPks(
-  { directory }: Context,
-  brandId: string,
-  search: Record<string, string>,
-): Promise<number[]> {
-  const problems: Problem[] = Object.keys(search)
-    .filter((name) => ['page', 'limit', 'offset', 'preview'].includes(name) || !(name in CreatorSearchQuery.shape))
-    .map((name) => ({
-      field: `search.${name}`,
-      code: 'invalid',
-      message: 'is not a parameter of this search: every match is put on the list.',
-    }));
-  const parsed = CreatorSearchQuery.safeParse(search, { reportInput: true });
-  problems.push(...problemsOf(parsed).map((problem) => ({ ...problem, field: `search.${problem.field}` })));
-  if (!parsed.success || problems.length > 0) throw validationError(problems);
-  const { filter } = planOf(parsed.data, [], 'places');
-  const listed = await directory.lists.read(brandId, parsed.data);
-  const snapshot = await directory.snapshot(parsed.data.directory_version);
-  const { total, pks } = await matchingPks(directory, snapshot, listed ? { ...filter, listed } : filter, MAX_CREATORS);
+/** The pks of every match, as the search itself finds them. */
+async function matchesOf(context: Context, caller: Runner, sent: CreatorSearchQuery): Promise<number[]> {
+  const { directory, postgres } = context;
+  const query = await withSaved(postgres.db, caller, sent);
+  const plan = await narrowed(directory, caller, query, planOf(query, [], 'places'));
+  const snapshot = await directory.snapshot(query.directory_version);
+  await directory.assertServes(snapshot, neededField(query));
+  const { filter } = await recentOf(context, query, plan.filter);
+  const { similar_to: seeds } = query;
+  if (seeds) {
+    return await similarPks(
+      directory,
+      snapshot,
+      await likenessOf(directory, snapshot, { pks: seeds, filter, bound: [] }),
+    );
+  }
+  const { total, pks } = await matchingPks(directory, snapshot, filter, MAX_CREATORS);
   if (total > MAX_CREATORS) throw listFull(total);
   return pks;
+}
+
+/** The pks of every match of a search in a body. */
+export async function searchPks(
+  context: Context,
+  caller: Runner,
+  search: Readonly<Record<string, string>>,
+): Promise<number[]> {
+  const query = readFilters('search', search, ['saved', 'directory_version']);
+  return await below('search', () => matchesOf(context, caller, query));
 }
 
 export async function createList(
@@ -152,6 +162,8 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<Named & { sha256
       const { pk = '', username = '' } = Row.parse(record);
       if (isPk(pk.trim())) pks.add(Number(pk.trim()));
       else if (username.trim() !== '') usernames.add(username.trim());
+      else if (pk.trim() !== '')
+        throw badFile(`has the pk ${JSON.stringify(pk.slice(0, 40))}, which must be a whole number.`);
       if (pks.size + usernames.size > 2 * MAX_CREATORS) throw listFull();
     }
   } catch (error) {

@@ -55,7 +55,7 @@ export const listOperations = [
     body: CreatorListCreate,
     errors: ['SUBSCRIPTION_REQUIRED', 'LIST_LIMIT_REACHED', 'LIST_FULL', 'CONFLICT'],
     lookUp: (context, { caller, body: { search } }) =>
-      search ? searchPks(context, caller.brandId, search) : Promise.resolve([]),
+      search ? searchPks(context, caller, search) : Promise.resolve([]),
     apply: async (work, { caller, body }, pks) => toWire(await createList(work, body, { pks, by: caller.keyId })),
   }),
   get({

@@ -24,7 +24,7 @@ export const CreatorList = z
 const search = z
   .record(z.string().min(1).max(50), z.string().max(5_000))
   .describe(
-    'Search parameters, as texts. Every match is put on the list; `page`, `limit` and `preview` are not allowed.',
+    'Search parameters, as texts. Every match is put on the list, so pages, `walk` and `preview` are not allowed.',
   )
   .meta({ example: { city: 'Bay Area', follower_max: '20000' } });
 

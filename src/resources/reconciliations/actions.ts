@@ -43,6 +43,9 @@ function headerBy(sample: Buffer, delimiter: string): Header | undefined {
   }
 }
 
+/** Whether text begins as UTF-16 does. */
+const isWide = (bytes: Buffer | undefined) => /^(?:fffe|feff)/.test(bytes?.toString('hex', 0, 2) ?? '');
+
 /** Reads the header row of a file in the storage. */
 export async function readHeader(
   { files }: Pick<Context, 'files'>,
@@ -51,10 +54,12 @@ export async function readHeader(
   const end = Math.min(sizeBytes, HEADER_BYTES) - 1;
   const sample: Buffer[] = [];
   for await (const chunk of await files.read(storageKey, { start: 0, end })) sample.push(Buffer.from(chunk));
+  if (isWide(sample[0])) throw problem('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
   const headers = DELIMITERS.flatMap((delimiter) => headerBy(Buffer.concat(sample), delimiter) ?? []);
   const [header] = headers.toSorted((a, b) => b.names.length - a.names.length);
-  if (header && header.names.length > 1) return header;
-  throw problem('file', 'invalid', 'must be a CSV with a header row.');
+  if (!header || header.names.length < 2) throw problem('file', 'invalid', 'must be a CSV with a header row.');
+  if (header.bytes < sizeBytes) return header;
+  throw problem('file', 'invalid', 'has no orders below its header row.');
 }
 
 /** What a call sends: a file, or nothing but its fields. */

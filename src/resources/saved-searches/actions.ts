@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Caller } from '../../access/keys/queries.ts';
 import { roleRequired } from '../../access/keys/rules.ts';
-import { readSaved, savedProblems } from '../../directory/saved/filters.ts';
+import { readFilters } from '../../directory/saved/filters.ts';
 import { findMoment, readKnown } from '../../directory/saved/matching.ts';
 import { isUndisturbed } from '../../directory/saved/queries.ts';
 import { isUniqueViolation } from '../../engines/postgres/violation.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Work } from '../../operation/work.ts';
-import { ApiError, notFound, unavailable, validationError } from '../../values/errors.ts';
+import { ApiError, below, notFound, unavailable, validationError } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { given } from '../../values/patch.ts';
 import { lockBrand } from '../brands/queries.ts';
@@ -43,16 +43,10 @@ export async function startSearch(
   brandId: string,
   filters: Readonly<Record<string, string>>,
 ): Promise<Started> {
-  const problems = savedProblems('filters', filters);
-  if (problems.length > 0) throw validationError(problems);
+  const query = readFilters('filters', filters);
   const moment = await findMoment(context);
-  try {
-    const known = await readKnown(context, brandId, readSaved('filters', filters), moment);
-    return { alias: context.config.directoryAlias, upTo: moment, known };
-  } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error;
-    throw validationError((error.details ?? []).map((one) => ({ ...one, field: `filters.${one.field}` })));
-  }
+  const known = await below('filters', () => readKnown(context, brandId, query, moment));
+  return { alias: context.config.directoryAlias, upTo: moment, known };
 }
 
 /** The row as the audit log shows it: what was chosen, not what was found. */
