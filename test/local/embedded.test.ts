@@ -9,7 +9,6 @@ import { isPidAlive } from '../../src/local/engines/alive.ts';
 import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { findJava } from '../../src/local/engines/java.mjs';
-import { startEngine } from '../../src/local/engines/run-engine.ts';
 import { announceRunning, findRunning, resolveEngines } from '../../src/local/engines/running.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
@@ -180,13 +179,10 @@ describe('a stack', () => {
   });
 
   it('says that an engine is late, not that it ended by itself', async () => {
-    const folder = path.join(engineFolder(directory), ownDataName('late'));
     const sleeps = { command: 'sleep', args: ['60'], cwd: '/', env: {}, deathSignal: 'TERM' } as const;
-    const pad = { folder, stack: { record: () => {}, release: () => {} }, report: () => {} };
-    mkdirSync(path.join(folder, 'log'), { recursive: true });
-    const engine = { ...valkey, program: () => ({ ...sleeps, args: [...sleeps.args] }), readyWithinMs: 100 };
-    const seat = { home: '', data: path.join(folder, 'redis'), port: 1, heapMb: 1, java: undefined };
-    const error = await startEngine('redis', engine, seat, pad, 1).catch((thrown: unknown) => thrown);
+    const late: Engine = { ...valkey, program: () => ({ ...sleeps, args: [...sleeps.args] }), readyWithinMs: 100 };
+    const more = { only: ['redis'], engines: { redis: late } } as const;
+    const error = await startEmbedded(options(ownDataName('late'), more)).catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(/did not become ready in time[\s\S]*REDIS_URL/);
   });
 });
