@@ -164,7 +164,14 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   makeOpenFolder(folder);
   const lock = await lockStack(folder, options.directory, report);
   const ending = new AbortController();
-  const pad: Launchpad = { folder, stack: lock, ending: ending.signal, launching: new Set(), patience: options.patience ?? 1, report };
+  const pad: Launchpad = {
+    folder,
+    stack: lock,
+    ending: ending.signal,
+    launching: new Set(),
+    patience: options.patience ?? 1,
+    report,
+  };
   makeOpenFolder(path.join(folder, 'log'));
   const stack: Stack = new Map();
   const seats = new Map<EngineName, Seat>();
