@@ -26,7 +26,7 @@ it('what a creator was paid elsewhere is recorded once by source and reference, 
   const earlier = line(owner, { reference: 'PO-0', paid_at: '2024-01-01T00:00:00Z', currency: 'JPY', amount: 900 });
   const calls = await Promise.all(Array.from({ length: 5 }, () => post(owner, [line(owner), earlier, line(owner)])));
   expect(calls.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  const sums = calls.map(({ body }) => body.data as { recorded: number; known: number });
+  const sums: { recorded: number; known: number }[] = calls.map(({ body }) => body.data);
   expect(sums.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(2);
   expect(sums.reduce((sum, { known }) => sum + known, 0)).toBe(13);
   expect((await post(owner, [line(owner, { amount: 99 })], 'Another tool')).body.data).toEqual({
