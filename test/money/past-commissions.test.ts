@@ -1,12 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { z } from 'zod';
 import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
 import { get, makePayer, type Payer } from '../harness/paying.ts';
 import { balancesOf } from '../harness/sales.ts';
-
-const Recorded = z.object({ recorded: z.number(), known: z.number() });
 
 let app: TestApp;
 
@@ -29,7 +26,7 @@ it('what a creator was paid elsewhere is recorded once by source and reference, 
   const earlier = line(owner, { reference: 'PO-0', paid_at: '2024-01-01T00:00:00Z', currency: 'JPY', amount: 900 });
   const calls = await Promise.all(Array.from({ length: 5 }, () => post(owner, [line(owner), earlier, line(owner)])));
   expect(calls.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  const sums = calls.map(({ body }) => Recorded.parse(body.data));
+  const sums: { recorded: number; known: number }[] = calls.map(({ body }) => body.data);
   expect(sums.reduce((sum, { recorded }) => sum + recorded, 0)).toBe(2);
   expect(sums.reduce((sum, { known }) => sum + known, 0)).toBe(13);
   expect((await post(owner, [line(owner, { amount: 99 })], 'Another tool')).body.data).toEqual({
