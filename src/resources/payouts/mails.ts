@@ -22,7 +22,7 @@ const payoutMade = template({
     paragraphs: ['It may take a few days to arrive.'],
     facts: [['Paid', paid_on], ...(reference === null ? [] : [['Reference', reference] as const])],
     action: {
-      label: 'See what it pays for',
+      label: 'See what it covers',
       url: urlOf({
         ...{ kind: 'statement', rowId: payout_id, version: 0 },
         expiresAt: new Date(createdAt.getTime() + YEAR_MS),

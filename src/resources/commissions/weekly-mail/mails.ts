@@ -14,7 +14,7 @@ const commissionsApproved = template({
   }),
   write: ({ from, to, sums }, { brandName }) => ({
     subject: `${brandName} approved ${sums.map(({ currency, amount_minor }) => formatMoney(amount_minor, currency)).join(' and ')} for you`,
-    paragraphs: [`This was approved from ${from} to ${to}. It is paid with one of the next payouts.`],
+    paragraphs: [`These commissions were approved from ${from} to ${to}. They will be part of one of your next payouts.`],
     facts: sums.map(({ currency, commissions, amount_minor }) => [
       commissions === 1 ? '1 commission' : `${commissions} commissions`,
       formatMoney(amount_minor, currency),
