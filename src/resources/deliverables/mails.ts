@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { type MailFacts, template } from '../../mail/template.ts';
@@ -16,7 +17,7 @@ const workAction = (label: string, { deliverable_id, link_version }: z.infer<typ
   action: { label, url: `${workUrl(facts, deliverable_id, link_version)}?deliverable=${deliverable_id}` },
 });
 
-const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', due_date] as const]);
+const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', dayText(due_date)] as const]);
 
 /** For a deliverable that was requested without a contract. */
 const workRequested = template({
