@@ -83,9 +83,9 @@ function earnings({ standings, holds }: All): Html {
       ['Paid in advance', standing.unallocatedMinor, standing.unallocatedMinor > 0],
       ['On its way to you', standing.recordedMinor, standing.recordedMinor > 0],
       ['Awaiting approval', pendingMinor, pendingMinor > 0],
-      ['Of orders that are not paid yet', unpaidOrdersMinor, unpaidOrdersMinor > 0],
-      ['To be taken off for refunds', outstandingMinor, outstandingMinor > 0],
-      ['In its review period', standing.heldMinor, standing.heldMinor > 0],
+      ['From orders that are not paid yet', unpaidOrdersMinor, unpaidOrdersMinor > 0],
+      ['To be deducted for refunds', outstandingMinor, outstandingMinor > 0],
+      ['In the review period', standing.heldMinor, standing.heldMinor > 0],
     ];
     return html`<p class="amount">${money(totalDueOf(standing))}</p>
 <p class="hint">Payable now, in ${currency}</p>
@@ -107,7 +107,7 @@ function heldUntil(holds: All['holds']): Html {
     .map(
       ({ day, amountMinor, currency }) => html`<dt>${dayTag(day)}</dt><dd>${formatMoney(amountMinor, currency)}</dd>\n`,
     )}${later[0] ? html`<dt>Later</dt><dd>${formatMoney(rest, later[0].currency)}</dd>\n` : NOTHING}</dl>
-<p class="hint">It becomes payable once it is approved after that day, unless the order is returned.</p>`;
+<p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
 }
 
 function linksOf({ links, figures }: All, { linksUrl }: Facts): Html {
@@ -171,7 +171,7 @@ const briefHref = ({ id, linkVersion, holderId }: All['briefs'][number], to: Lea
 
 const CONTRACT_STATUS = {
   draft: 'Not sent',
-  sent: 'Waits for your signature',
+  sent: 'Waiting for your signature',
   signed: 'Signed',
   expired: 'No longer open',
 } as const;

@@ -24,7 +24,7 @@ const applicationAccepted = template({
   params: Decided,
   write: ({ campaign }, { brandName }) => ({
     subject: `${brandName} accepted your application to ${campaign}`,
-    paragraphs: [`You are in. ${brandName} will tell you what comes next.`],
+    paragraphs: [`You’re in. ${brandName} will be in touch about the next steps.`],
   }),
 });
 
@@ -34,7 +34,7 @@ const applicationDeclined = template({
   params: Decided,
   write: ({ campaign }, { brandName }) => ({
     subject: `Your application to ${campaign}`,
-    paragraphs: [`${brandName} did not choose you for this campaign. Thank you for applying.`],
+    paragraphs: [`${brandName} has decided not to work with you on this campaign. Thank you for applying.`],
   }),
 });
 
@@ -44,7 +44,7 @@ const applicationReceived = template({
   params: z.object({ application_id: z.string(), creator: z.string(), campaign: z.string() }),
   write: ({ application_id, creator, campaign }, { appUrlOf }) => ({
     subject: `${creator} applied to ${campaign}`,
-    paragraphs: ['The application awaits your decision.'],
+    paragraphs: ['The application is waiting for your decision.'],
     action: { label: 'See the application', url: appUrlOf(`applications?open=${application_id}`) },
     links: [{ label: 'Choose your mails', url: appUrlOf('settings') }],
   }),

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 import { YEAR_MS } from '../../values/duration.ts';
@@ -15,7 +16,7 @@ const briefSent = template({
   write: ({ brief_id, creator_id, link_version, title, due_date }, { brandName, createdAt, urlOf }) => ({
     subject: `${brandName} has a brief for you: ${title}`,
     paragraphs: ['It says what they would like you to make.'],
-    facts: due_date === null ? [] : [['Due', due_date]],
+    facts: due_date === null ? [] : [['Due', dayText(due_date)]],
     action: {
       label: 'Read the brief',
       url: urlOf({

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { type MailFacts, template } from '../../mail/template.ts';
@@ -16,7 +17,7 @@ const workAction = (label: string, { deliverable_id, link_version }: z.infer<typ
   action: { label, url: `${workUrl(facts, deliverable_id, link_version)}?deliverable=${deliverable_id}` },
 });
 
-const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', due_date] as const]);
+const dueFacts = (due_date: string | null) => (due_date === null ? [] : [['Due', dayText(due_date)] as const]);
 
 /** For a deliverable that was requested without a contract. */
 const workRequested = template({
@@ -63,15 +64,24 @@ const deliverableCancelled = template({
   }),
 });
 
-const FromCreator = z.object({ name: z.string(), creator: z.string() });
+const FromCreator = z.object({ deliverable_id: z.string().optional(), name: z.string(), creator: z.string() });
+
+/** Mails that were queued before an upgrade have no id. */
+const openInApp = (id: string | undefined, { appUrlOf }: MailFacts) => ({
+  action: {
+    label: 'See the deliverable',
+    url: appUrlOf(id === undefined ? 'deliverables' : `deliverables?open=${id}`),
+  },
+});
 
 const deliverableSubmitted = template({
   audience: 'brand',
   params: FromCreator.extend({ version: z.int(), is_late: z.boolean(), content_url: z.string().nullable() }),
-  write: ({ name, creator, version, is_late, content_url }) => ({
+  write: ({ deliverable_id, name, creator, version, is_late, content_url }, facts) => ({
     subject: `${creator} handed in: ${name}`,
-    paragraphs: ['It is awaiting your review.'],
+    paragraphs: ['It is waiting for your review.'],
     facts: [['Version', String(version)], ...(is_late ? ([['Late', 'yes']] as const) : [])],
+    ...openInApp(deliverable_id, facts),
     links: content_url === null ? [] : [{ label: 'What was handed in', url: content_url }],
   }),
 });
@@ -79,10 +89,11 @@ const deliverableSubmitted = template({
 const deliverableDeclined = template({
   audience: 'brand',
   params: FromCreator.extend({ reason: z.string() }),
-  write: ({ name, creator, reason }) => ({
+  write: ({ deliverable_id, name, creator, reason }, facts) => ({
     subject: `${creator} declined: ${name}`,
     paragraphs: ['They wrote:'],
     quote: reason,
+    ...openInApp(deliverable_id, facts),
   }),
 });
 
@@ -136,7 +147,7 @@ async function mailBrand(work: Work, move: Move, row: DeliverableFacts): Promise
   const { contactEmail } = await getBrand(work.db, work.brandId);
   if (contactEmail === null) return;
   const about = { to: contactEmail, subjectRow: `${id}:${version}` };
-  const from = { name: type, creator: displayNameOf(row) };
+  const from = { deliverable_id: id, name: type, creator: displayNameOf(row) };
   if (move === 'deliverable.submitted') {
     const params = { ...from, version, is_late: deliverableOf(row).is_late, content_url: contentUrl };
     await queueMail(work, { kind: 'deliverable_submitted', ...about, params });

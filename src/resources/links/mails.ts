@@ -16,8 +16,8 @@ const linkGiven = template({
     subject: code === null ? `Your link for ${brandName}` : `Your code for ${brandName}: ${code}`,
     paragraphs: [
       code === null
-        ? 'Share this link: orders that come through it count for you.'
-        : 'Share this code: orders that use it count for you.',
+        ? 'Share this link: you earn from orders that come through it.'
+        : 'Share this code: you earn from orders that use it.',
     ],
     facts: [
       ...(code === null ? [] : [['Code', code] as const]),

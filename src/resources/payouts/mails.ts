@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { queueMail } from '../../mail/queue.ts';
 import { template } from '../../mail/template.ts';
@@ -20,9 +21,9 @@ const payoutMade = template({
   write: ({ payout_id, amount_minor, currency, paid_on, reference }, { brandName, createdAt, urlOf }) => ({
     subject: `${brandName} paid you ${formatMoney(amount_minor, currency)}`,
     paragraphs: ['It may take a few days to arrive.'],
-    facts: [['Paid', paid_on], ...(reference === null ? [] : [['Reference', reference] as const])],
+    facts: [['Paid', dayText(paid_on)], ...(reference === null ? [] : [['Reference', reference] as const])],
     action: {
-      label: 'See what it pays for',
+      label: 'See what it covers',
       url: urlOf({
         ...{ kind: 'statement', rowId: payout_id, version: 0 },
         expiresAt: new Date(createdAt.getTime() + YEAR_MS),

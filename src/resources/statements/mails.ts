@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../html/times.ts';
 import { type MailsOf, mails } from '../../mail/kinds.ts';
 import { template } from '../../mail/template.ts';
 
@@ -13,7 +14,7 @@ const statementReady = template({
     expires_at: z.iso.datetime(),
   }),
   write: ({ statement_id, link_version, from, to, expires_at }, { brandName, urlOf }) => ({
-    subject: `Your statement from ${brandName}, ${from} to ${to}`,
+    subject: `Your statement from ${brandName}, ${dayText(from)} to ${dayText(to)}`,
     paragraphs: ['It lists your orders, commissions and payouts. You can ask about each line on the page.'],
     action: {
       label: 'See the statement',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { dayText } from '../../../html/times.ts';
 import { type MailsOf, mails } from '../../../mail/kinds.ts';
 import { template } from '../../../mail/template.ts';
 import { formatMoney } from '../../../values/money.ts';
@@ -14,7 +15,9 @@ const commissionsApproved = template({
   }),
   write: ({ from, to, sums }, { brandName }) => ({
     subject: `${brandName} approved ${sums.map(({ currency, amount_minor }) => formatMoney(amount_minor, currency)).join(' and ')} for you`,
-    paragraphs: [`This was approved from ${from} to ${to}. It is paid with one of the next payouts.`],
+    paragraphs: [
+      `These commissions were approved from ${dayText(from)} to ${dayText(to)}. They will be part of one of your next payouts.`,
+    ],
     facts: sums.map(({ currency, commissions, amount_minor }) => [
       commissions === 1 ? '1 commission' : `${commissions} commissions`,
       formatMoney(amount_minor, currency),

@@ -21,14 +21,11 @@ const disputeAnswered = template({
 const disputeOpened = template({
   audience: 'brand',
   params: z.object({ dispute_id: z.string(), creator: z.string(), line: z.string(), message: z.string() }),
-  write: ({ dispute_id, creator, line, message }) => ({
+  write: ({ dispute_id, creator, line, message }, { appUrlOf }) => ({
     subject: `${creator} asks about ${line}`,
-    paragraphs: ['Answer with PATCH /v1/disputes/{id}; the answer is mailed to them.'],
-    facts: [
-      ['Question', dispute_id],
-      ['About', line],
-    ],
+    paragraphs: ['Your answer is mailed to them.'],
     quote: message,
+    action: { label: 'Answer', url: appUrlOf(`disputes?open=${dispute_id}`) },
   }),
 });
 
