@@ -18,7 +18,7 @@ import { openSchedule } from './schedule.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
 
-/** Few, because each plans every statement anew. */
+/** Few, because each plans every statement again. */
 const CONNECTIONS = 4;
 const OPTIONS = '-c synchronous_commit=off -c plan_cache_mode=force_generic_plan';
 
