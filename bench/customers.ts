@@ -35,7 +35,7 @@ const TABLES = ['orders', 'order_heads', 'order_refunds', 'commissions'] as cons
  */
 const customerOf = (n: string, count: number) => {
   const place = `(${count} - ${n})`;
-  return `(case when ${place} % 3 = 0 then ${place} / 3 else (${place}::bigint * 7919) % (${place} / 3 + 1) end)`;
+  return `(case when ${place} % 3 = 0 then ${place} / 3 else (${place}::bigint * 2654435761 % 4294967296) % (${place} / 3 + 1) end)`;
 };
 
 /** Two years of a brand's orders: customers order three times, creators win one in seven, and one in twenty is refunded. */
