@@ -154,12 +154,13 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await inDialog('Track');
     await gone();
     await open.page.getByRole('row', { name: /Cxyz789.* – – –/ }).waitFor();
-    await press(/Cxyz789/);
+    const row = open.page.getByRole('row', { name: /Cxyz789/ });
+    await row.getByRole('button').click();
     expect(await dialog().getByText('0', { exact: true }).count()).toBe(0);
     await inDialog('Stop tracking');
     await inDialog('Stop');
     await gone();
-    await open.page.getByRole('button', { name: /Cxyz789/ }).waitFor({ state: 'hidden' });
+    await row.waitFor({ state: 'hidden' });
   });
 
   it('writes to a creator, is refused contact details, and answers a dispute', async () => {

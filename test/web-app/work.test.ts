@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     ['/contracts', /^Summer/, /Ads, for 30 days/, 'Draft a contract'],
     ['/deliverables', /^Reel/, /cut-1/, undefined],
     ['/shipments', /@|Two pairs/, /Two pairs/, 'Add a shipment'],
-    ['/content', /Cabc123/, /Stop tracking/, 'Track a post'],
+    ['/content', /^Reel by/, /Stop tracking/, 'Track a post'],
     ['/assets', /shoes/, /Open the file/, 'Upload files'],
     ['/disputes', /@|Ann/, /Where is the rest/, undefined],
     ['/agents', /campaign/i, /What this plan would change/, undefined],

@@ -11,7 +11,7 @@ import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { platformName, postName } from './platforms.ts';
+import { platformName, postName, postPath } from './platforms.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 type Post = Row<'list_content'>;
@@ -123,7 +123,7 @@ export function Content() {
         <Opener
           of={post}
           onOpen={() => opened.open(post.id)}
-          second={[platformName(post.platform), post.caption].filter(Boolean).join(', ')}
+          second={`${platformName(post.platform)}, ${post.caption ?? postPath(post.url)}`}
         >
           {postName(post)}
         </Opener>

@@ -16,6 +16,10 @@ export function platformName(platform: string | null | undefined): string {
   return known ? NAMES[known] : (platform ?? '–');
 }
 
+/** A post's address without its host, which the platform's name says. */
+export const postPath = (url: string) =>
+  (URL.canParse(url) ? new URL(url).pathname.replace(/^\/|\/$/g, '') : '') || url;
+
 interface Post {
   url: string;
   type: string | null;
@@ -23,11 +27,10 @@ interface Post {
   creator_email: string | null;
 }
 
-/** A post by its kind and creator; by its address without the host where nobody knows whose it is. */
+/** A post by its kind and creator; by its address where nobody knows whose it is. */
 export function postName({ url, type, creator_name, creator_email }: Post): string {
   const who = creator_name ?? creator_email;
-  if (who !== null) return `${type === null ? 'Post' : words(type)} by ${who}`;
-  return (URL.canParse(url) ? new URL(url).pathname.replace(/^\/|\/$/g, '') : '') || url;
+  return who === null ? postPath(url) : `${type === null ? 'Post' : words(type)} by ${who}`;
 }
 
 /** What people call the sites that clicks come from, by the end of their host. */
