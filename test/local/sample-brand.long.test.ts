@@ -209,7 +209,7 @@ describe('the sample of the demo brand', () => {
     expect(left).toEqual(
       expect.arrayContaining(['api_keys', 'audit_log', 'outbox_numbers', 'outbox_positions', 'subscriptions']),
     );
-    expect(left.filter((name) => !/^(?:credit_|ledger_positions|asset_uploads)/.test(name)).length, left.join()).toBe(
+    expect(left.filter((name) => !/^(?:credit_|customer_positions|ledger_positions|asset_uploads)/.test(name)).length, left.join()).toBe(
       5,
     );
     const orphans = await session.query(`select
