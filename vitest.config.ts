@@ -22,8 +22,8 @@ const CLUSTER_PATIENCE = { testTimeout: 900_000, hookTimeout: 900_000 };
 export default defineConfig({
   test: {
     globalSetup: ['test/harness/engines.ts'],
-    // Tests wait for engines, pages and processes, some for a time limit: fewer workers leave two cores idle at times.
-    maxWorkers: Math.max(4, availableParallelism() - 1),
+    // Tests wait for engines, some for a time limit: two workers leave two cores idle at times.
+    maxWorkers: Math.max(3, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
     reporters: [['default', { summary: false }], './test/harness/summary.ts'],
     projects: [
