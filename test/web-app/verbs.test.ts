@@ -359,6 +359,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
       await dialog().getByText('Its amount cannot be read.').waitFor();
       await dialog().getByRole('button', { name: 'Close' }).first().click();
     };
+    await desk.post('/v1/roster', { creator_email: 'ann@mail.example' });
     await open.go('/commissions');
     await open.page.getByRole('link', { name: 'Past commissions' }).click();
     for (const _ of ['first', 'again']) {

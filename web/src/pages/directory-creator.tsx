@@ -23,13 +23,20 @@ function Verified({ of }: { of: Creator }) {
   );
 }
 
+const Handle = ({ of }: { of: Creator }) => (
+  <>
+    <span>@{of.username}</span>
+    {of.extracted_email && ', e-mail known'}
+  </>
+);
+
 /** A creator in a table: picture, name and handle, which open the card. */
 export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
   return (
     <div className="person">
       <Face name={nameOf(of)} url={of.profile_pic_url} />
       <div>
-        <Opener onOpen={onOpen} second={of.extracted_email ? `@${of.username}, e-mail known` : `@${of.username}`}>
+        <Opener onOpen={onOpen} second={<Handle of={of} />}>
           {nameOf(of)} <Verified of={of} />
         </Opener>
       </div>
