@@ -209,9 +209,10 @@ describe('the sample of the demo brand', () => {
     expect(left).toEqual(
       expect.arrayContaining(['api_keys', 'audit_log', 'outbox_numbers', 'outbox_positions', 'subscriptions']),
     );
-    expect(left.filter((name) => !/^(?:credit_|customer_positions|ledger_positions|asset_uploads)/.test(name)).length, left.join()).toBe(
-      5,
-    );
+    expect(
+      left.filter((name) => !/^(?:credit_|customer_positions|ledger_positions|asset_uploads)/.test(name)).length,
+      left.join(),
+    ).toBe(5);
     const orphans = await session.query(`select
       (select count(*)::int from content_metrics where content_id not in (select id from content)) as metrics,
       (select count(*)::int from webhook_attempts where delivery_id not in (select id from webhook_deliveries)) as attempts,
