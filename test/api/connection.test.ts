@@ -44,6 +44,11 @@ describe('the OpenAPI document', () => {
 });
 
 describe('one connection', () => {
+  let key: string;
+  beforeAll(async () => {
+    key = await (await makeBrand(app.context)).key('brand');
+  });
+
   it('that requests thousands of documents at once gets a hundred, in order, and is closed', async () => {
     const before = process.memoryUsage().rss;
     const said = await exchange(get('/openapi.json', 'accept-encoding: gzip\r\n').repeat(1_000));
@@ -67,7 +72,6 @@ describe('one connection', () => {
   });
 
   it('gets the responses to its valid requests before its malformed one is refused', async () => {
-    const key = await (await makeBrand(app.context)).key('brand');
     const own = `authorization: Bearer ${key}\r\n`;
     const said = await exchange(`${get('/v1/campaigns', own).repeat(3)}GET / HTTP/9\r\n\r\n`);
     expect(statuses(said)).toEqual([200, 200, 200, 400]);
