@@ -63,7 +63,7 @@ types.setTypeParser(DATE, (text) => text);
 const CONNECTION_LOST = /^(08|57P0|57014|53|25006)/;
 const NETWORK_ERROR = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH)$/;
 const DRIVER_LOST =
-  /terminated|timeout exceeded when trying to connect|Query read timeout|query_wait_timeout|not queryable/i;
+  /terminated|timeout expired|timeout exceeded when trying to connect|Query read timeout|query_wait_timeout|not queryable/i;
 
 /** A deadlock or a serialization failure. */
 const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
@@ -133,13 +133,25 @@ interface DbOptions {
   prepares?: boolean;
   /** Whether any of several hosts will do, not only the primary. */
   anyHost?: boolean;
-  connectMs: number | undefined;
+  waitMs: number | undefined;
 }
 
 const STATEMENT_MS = 30_000;
+/** How long callers wait while others use every connection: a burst for one row is worked off, not refused. */
+const WAIT_MS = 10_000;
+/** How long a server may take to accept a connection, before it counts as down; less if there is another one to ask. */
+const ACCEPT_MS = { one: 5_000, several: 2_000 } as const;
+
+/** A client with a time limit of its own: `pg.Pool` has one for new connections and for waiting until one is free. */
+const clientWithin = (acceptMs: number) =>
+  class extends pg.Client {
+    constructor(options?: pg.ClientConfig) {
+      super({ ...options, connectionTimeoutMillis: acceptMs });
+    }
+  };
 
 function openDb(url: string, options: DbOptions): Db {
-  const { max, onError, idleInTransactionMs = 0, prepares = false, anyHost = false, connectMs = 2_000 } = options;
+  const { max, onError, idleInTransactionMs = 0, prepares = false, anyHost = false, waitMs = WAIT_MS } = options;
   const hosts = openHosts(url);
   const prepare = openSessions({
     limits: { statementMs: STATEMENT_MS, idleInTransactionMs },
@@ -149,7 +161,8 @@ function openDb(url: string, options: DbOptions): Db {
   });
   const pool = new pg.Pool({
     connectionString: hosts.url(),
-    connectionTimeoutMillis: connectMs,
+    connectionTimeoutMillis: waitMs,
+    Client: clientWithin(hosts.areSeveral ? ACCEPT_MS.several : ACCEPT_MS.one),
     query_timeout: STATEMENT_MS,
     application_name: 'rollcall',
     types,
@@ -185,14 +198,14 @@ export interface PostgresOptions {
   /** A replica, or several. */
   readUrl?: string | undefined;
   onError?: (error: Error) => void;
-  /** How long a caller waits for a connection. */
-  connectMs?: number;
+  /** How long a caller waits for a free connection. */
+  waitMs?: number;
 }
 
-export function openPostgres(url: string, { max = 13, readUrl, onError, connectMs }: PostgresOptions = {}): Postgres {
+export function openPostgres(url: string, { max = 13, readUrl, onError, waitMs }: PostgresOptions = {}): Postgres {
   const most = Math.min(EXPORTS, Math.ceil(max / 5));
-  const exportOptions = { max: most, onError, connectMs, idleInTransactionMs: EXPORT_IDLE_MS };
-  const db = openDb(url, { max: Math.max(1, max - most), onError, connectMs, prepares: true });
+  const exportOptions = { max: most, onError, waitMs, idleInTransactionMs: EXPORT_IDLE_MS };
+  const db = openDb(url, { max: Math.max(1, max - most), onError, waitMs, prepares: true });
   const exports = openDb(url, exportOptions);
   const replica =
     readUrl === undefined ? undefined : openDb(readUrl, { ...exportOptions, max: most + READS, anyHost: true });

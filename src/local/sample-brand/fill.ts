@@ -48,7 +48,7 @@ export async function fillSample(
   const people = drawPeople(ON_ROSTER + APPLICANTS);
   const ids = new Map<string, string>();
   const receiver = await openReceiver();
-  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, connectMs: MINUTE_MS });
+  const unawaited = openPostgres(unawaitedUrl(postgresUrl), { max: CONNECTIONS, waitMs: MINUTE_MS });
   try {
     addPeople(schedule, people, ids);
     addCollaboration(schedule, people, ids);
