@@ -39,7 +39,7 @@ export const pksOf = (most: number) =>
     .optional();
 
 // Without examples: the docs page would send all of them at once.
-export const pks = pksOf(LOOKED_UP_AT_MOST).describe('Only these creators: keys separated by commas.');
+export const pks = pksOf(LOOKED_UP_AT_MOST).describe('Only these creators: `pk`s, separated by commas.');
 
 const texts = (most: number, description: string) =>
   z
@@ -107,6 +107,6 @@ export const CreatorLookUpAnswer = z.object({
     .array(DirectoryCreator)
     .describe(`The creators in the order of the request: keys, usernames, e-mail addresses; at most ${BRAND_AT_MOST}.`),
   meta: z
-    .object({ not_found: NotFound.describe('What the directory lacks of the values that were sent.') })
+    .object({ not_found: NotFound.describe('The values sent that the directory does not have.') })
     .describe('What was not found.'),
 });

@@ -246,8 +246,9 @@ export const directoryOperations = [
     tag: 'Directory',
     summary: 'Look up many creators',
     description:
-      `Up to ${BRAND_AT_MOST} keys, usernames and e-mail addresses together. The answer keeps the order of the request, and ` +
-      '`meta.not_found` names what the directory lacks. With a data key, use `pks`, `usernames` and `emails` of search.',
+      `Up to ${BRAND_AT_MOST} keys, usernames and e-mail addresses together. The answer keeps the order of the ` +
+        'request, and `meta.not_found` names the values that the directory does not have. With a data key, use `pks`, ' +
+        '`usernames` and `emails` of search.',
     // search_creators does the same.
     forAgents: false,
     callers: ['brand'],

@@ -81,7 +81,7 @@ const lists = (description: string) =>
 
 const MAX_EXCLUDED = 100;
 
-const excludedPks = pksOf(MAX_EXCLUDED).describe('Leaves out up to 100 creators: their `pk`s separated by commas.');
+const excludedPks = pksOf(MAX_EXCLUDED).describe('Excludes up to 100 creators: their `pk`s, separated by commas.');
 
 const FACETS = [
   'category',
@@ -183,7 +183,7 @@ export const CreatorSearchQuery = z
     cursor: z
       .string()
       .max(2_000)
-      .describe('Goes on with a walk: from its last `cursor` line or its `next`, with the same filters and order.')
+      .describe('Continues a walk from its last `cursor` line or its `next`, with the same filters and order.')
       .optional(),
     is_verified: booleanParameter()
       .describe('`true`: only verified profiles. `false`: only those known not to be.')
@@ -220,7 +220,7 @@ export const CreatorSearchQuery = z
       .optional(),
     typos: booleanParameter()
       .describe(
-        '`true`: words of `q` also match with typing errors. One from 4 letters, two from 8; the first two letters must be right.',
+        '`true`: words of `q` also match with typing errors, one in words of 4 letters or more, two in 8 or more. The first two letters must be right.',
       )
       .optional(),
     facets,
@@ -234,7 +234,7 @@ export const CreatorSearchQuery = z
       .string()
       .max(200)
       .describe(
-        'Only creators that changed since a time, or since the import of a directory version; `meta.removed` names those that are gone.',
+        'Only creators that changed since a time, or since the import of a directory version. `meta.removed` lists those that left.',
       )
       .optional(),
     fresh_within_days: integerParameter({ min: 1, max: 3_650 })

@@ -105,7 +105,7 @@ export const Interpretation = z
     filters: z
       .record(z.string(), z.union([z.boolean(), z.number(), z.string(), z.array(z.union([z.string(), z.number()]))]))
       .optional()
-      .describe('The other filters of several values, of numbers and of yes or no, as they were read. Only if sent.')
+      .describe('The other filters (several values, numbers, yes or no), as they were read. Only if sent.')
       .meta({ example: { age_min: 25, not_category: ['Food'] } }),
     forced: z
       .record(z.string(), z.string())

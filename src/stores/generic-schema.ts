@@ -30,12 +30,12 @@ export const GenericStoreCoupon = z
       .number()
       .nullish()
       .describe('Percent off. Null for an amount or free shipping; such a coupon cannot be connected.'),
-    active: z.boolean().describe('Whether a customer can redeem it now.'),
+    active: z.boolean().describe('Whether a customer can redeem the coupon now.'),
     ends_at: StoreTime.nullish().describe('When the coupon ends; null or absent when it does not.'),
   })
   .meta({
     id: 'GenericStoreCoupon',
-    description: 'The answer of a generic store to `GET /coupons/{code}`; 404 when it has none of that code.',
+    description: 'The answer of a generic store to `GET /coupons/{code}`; 404 when it has no coupon with that code.',
   });
 
 const sku = z

@@ -100,7 +100,7 @@ export const ListQuery = {
     )
     .optional(),
   updated_after: timestampInput
-    .describe('Returns only items created or changed after this time; new ones are in it too.')
+    .describe('Returns only items created or changed after this time.')
     .optional(),
   sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
 };

@@ -9,8 +9,8 @@ export const changeOperations = [
     tag: 'Directory',
     summary: 'What changed in the directory, in order',
     description:
-      'Creators that imports and later writes added, updated or removed in the last 90 days, and those that opted out, at ' +
-      'most 20 seconds late. Free. Send `next_after` as `after` to continue. A start older than 90 days gets 409 CONFLICT.',
+      'Creators that were added, updated or removed in the last 90 days, and those that opted out, at most 20 ' +
+      'seconds late. Free. Send `next_after` as `after` to continue. A start older than 90 days gets 409 CONFLICT.',
     forAgents: false,
     directory: true,
     query: ChangeFilter,

@@ -40,9 +40,9 @@ export const ChangeFilter = z
       .regex(CURSOR, 'must be the `next_after` of an earlier answer')
       .optional()
       .describe('Cursor of the feed, `next_after` of the previous answer: only later changes are returned.'),
-    type: listOf(CHANGE_TYPES).describe(`Types of change separated by commas: any of ${CHANGE_TYPES.join(', ')}.`),
+    type: listOf(CHANGE_TYPES).describe(`Types of change, separated by commas: any of ${CHANGE_TYPES.join(', ')}.`),
     fields: listOf([FIRST ?? 'pk', ...REST]).describe(
-      'Fields of creators separated by commas: updates of other fields are left out.',
+      'Fields of creators, separated by commas. Updates of other fields are left out.',
     ),
     limit: clampedParameter(MOST)
       .default(MOST)

@@ -161,7 +161,7 @@ function responsesOf(operation: Operation, collected: Collected): Json {
   };
   const planned = { $ref: '#/components/responses/Planned' };
   const later = operation.later && {
-    description: 'The job that does it, because it takes longer than a call.',
+    description: 'The job that does the work, because it takes longer than a call.',
     headers: EVERY_HEADER,
     content: contentOf(operation.later.response, 'output', collected),
   };

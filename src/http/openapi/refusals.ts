@@ -27,7 +27,7 @@ export const Refusal = z
       .describe('Id of the request, the same as `X-Request-Id`.')
       .meta({ example: 'req_0Uo3xK2mVdT2aXs7LpRb' }),
   })
-  .describe('Every error has these fields; some codes add facts, such as `credits_remaining`.')
+  .describe('Every error has these fields. Some codes add others, such as `credits_remaining`.')
   .meta({ id: 'Error' });
 
 interface Example {

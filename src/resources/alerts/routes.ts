@@ -61,8 +61,8 @@ export const alertOperations = [
     id: 'create_alert',
     summary: 'Mail when a figure leaves its bounds',
     description:
-      'Each window is checked once it has ended: one mail when the condition begins to hold, one when it no longer does. ' +
-      'The first window is the one that is under way now. A brand has up to 50.',
+      'Each window is checked after it has ended. One mail is sent when the condition is first met, and one when ' +
+      'it no longer is. The first window is the current one. A brand can have up to 50.',
     forAgents,
     body: AlertCreate,
     errors: ['CONFLICT'],
@@ -88,7 +88,7 @@ export const alertOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_alert', summary: 'One alert', description: 'With what it fires for.', forAgents },
+    ...{ id: 'get_alert', summary: 'One alert', description: 'Includes what it fires for.', forAgents },
     find: async ({ postgres }, { caller, params }) => alertOf(await alerts.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
@@ -96,7 +96,7 @@ export const alertOperations = [
     id: 'update_alert',
     summary: 'Change an alert',
     description:
-      'Another condition begins again with the window that is under way: it is quiet until then, without a mail.',
+      'A new condition starts again with the current window; until it is checked, the alert is quiet, without a mail.',
     forAgents,
     body: AlertPatch,
     errors: ['NOT_FOUND'],
@@ -123,7 +123,7 @@ export const alertOperations = [
   }),
   remove({
     ...{ id: 'delete_alert', path: '/v1/alerts/{id}', tag },
-    ...{ summary: 'Delete an alert', description: 'Without another mail, even if it fires.' },
+    ...{ summary: 'Delete an alert', description: 'Sends no other mail, even if it is firing.' },
     forAgents,
     item: Alert,
     errors: ['NOT_FOUND'],

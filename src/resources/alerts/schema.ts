@@ -33,7 +33,7 @@ const metric = z
 const by = z
   .enum(BY)
   .nullable()
-  .describe('Checks the figure of each creator, link or country on its own; null: of the whole brand.')
+  .describe('Checks each creator, link, country or the like separately; null checks the whole brand.')
   .meta({ example: null });
 const condition = z
   .enum(CONDITIONS)
@@ -47,13 +47,13 @@ const threshold = z
   .min(-1_000_000_000_000)
   .max(1_000_000_000_000)
   .describe(
-    'Bound in clicks, orders, percent or major units of `currency`. For `change_percent` a rise, or a fall if negative; for ' +
-      '`unusual` how many deviations, 3 by default.',
+    'Bound in clicks, orders, percent or major units of `currency`. For `change_percent`, a rise, or a fall if negative. For ' +
+      '`unusual`, the number of deviations, 3 by default.',
   )
   .meta({ example: 5 });
 const window = z
   .enum(WINDOWS)
-  .describe('What is checked: each hour, day or week once it has ended. Weeks begin on Monday.')
+  .describe('Length of the checked windows: each hour, day or week is checked after it has ended. Weeks begin on Monday.')
   .meta({ example: 'day' });
 const currency = Currency.describe(
   'Currency of money. Other currencies are left out of `revenue`, `aov` and the like.',
@@ -67,8 +67,8 @@ export const Alert = z
     ...{ name, metric, by, condition, threshold, window, currency, timezone, to },
     status: z
       .enum(['quiet', 'firing'])
-      .describe('Alert status. `firing` from the mail that it began until the one that it ended.'),
-    firing_since: timestamp.nullable().describe('Since when it fires; null while quiet.').meta({ example: null }),
+      .describe('Alert status. `firing`: the figure left its bounds, and a mail said so; a second mail follows when it is back.'),
+    firing_since: timestamp.nullable().describe('When it began to fire; null while it is quiet.').meta({ example: null }),
     firing_keys: z
       .array(z.string())
       .describe('With `by`: ids or values for which it fires, up to 100.')

@@ -37,19 +37,19 @@ export const DimensionFilter = {
     .string()
     .regex(/^(?:[A-Z]{2}|none)$/, 'must be an ISO 3166 code such as `DE`, or `none`')
     .optional()
-    .describe('Only clicks from this country and orders that they won. `none`: unknown, or won by a code.'),
+    .describe('Only clicks from this country, and orders that such clicks won. `none`: unknown, or won by a code.'),
   device: z
     .enum(['mobile', 'tablet', 'desktop', 'bot', 'none'])
     .optional()
-    .describe('Only clicks on such devices and orders that they won. `none`: orders won by a code.'),
+    .describe('Only clicks on this kind of device, and orders that such clicks won. `none`: orders that a code won.'),
   referrer: keyed('Only clicks from this host, and orders that such clicks won.', 'l.instagram.com', 253),
-  creator: keyed('Only the clicks, orders and commissions of this creator: an id.', 'crt_0Uo3xK2mVdT2aXs7LpRb'),
-  campaign: keyed('Only codes and links that are of this campaign now.', 'cmp_0Uo3xK2mVdT2aXs7LpRb'),
+  creator: keyed('Only clicks, orders and commissions of the creator with this id.', 'crt_0Uo3xK2mVdT2aXs7LpRb'),
+  campaign: keyed('Only codes and links that belong to this campaign now.', 'cmp_0Uo3xK2mVdT2aXs7LpRb'),
   link: keyed('Only this code or link.', 'lnk_0Uo3xK2mVdT2aXs7LpRb'),
   platform: keyed('Only codes and links with this `platform`.', 'photo_app'),
-  store: keyed('Only orders of this store; clicks have none.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
-  source: keyed('Only orders of stores of this provider, or `manual` commissions; clicks have none.', 'shopify', 50),
-  product: keyed('Only what this product has of orders, by SKU; clicks have none.', 'SERUM-30', 200),
+  store: keyed('Only orders of this store. Clicks have no store.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
+  source: keyed('Only orders of stores of this provider, or `manual` commissions. Clicks have no provider.', 'shopify', 50),
+  product: keyed('Only this product\'s part of orders, by SKU. Clicks have no product.', 'SERUM-30', 200),
   weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week in UTC: 1 is Monday.'),
   hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day in UTC.'),
   click_kind: z
@@ -64,7 +64,7 @@ export type DimensionFilter = z.output<typeof Dimensions>;
 export const compare = z
   .enum(['previous', 'year'])
   .optional()
-  .describe('Adds earlier figures. `previous`: of the same length, just before. `year`: the same dates a year before.');
+  .describe('Adds figures of an earlier period. `previous`: the period of the same length just before. `year`: the same dates a year before.');
 
 export const PeriodQuery = {
   from: StorableBoundary.optional()
@@ -75,7 +75,7 @@ export const PeriodQuery = {
   ),
 };
 
-export const currencyQuery = Currency.optional().describe('Only figures in this currency. Omitted: a row for each.');
+export const currencyQuery = Currency.optional().describe('Only figures in this currency. Omitted: a row for each currency.');
 
 const minor = z.number().int();
 
@@ -88,7 +88,7 @@ export const orderFigures = {
     .describe('Sales of those orders minus refunds made in the period, in minor units of `currency`.')
     .meta({ example: 186_000 }),
   refunds_minor: minor
-    .describe('Refunds at the time of the refund, in minor units; `revenue_minor` is without them.')
+    .describe('Refunds, by the time of the refund, in minor units. They are already deducted from `revenue_minor`.')
     .meta({ example: 4_000 }),
 };
 
@@ -100,7 +100,7 @@ export const commissionFigure = minor
 
 export const historySince = timestamp
   .nullable()
-  .describe('Time of the oldest order that is known: customers from before it count as new. Null without orders.')
+  .describe('Time of the oldest known order. Customers from before it count as new. Null without orders.')
   .meta({ example: '2025-11-02T09:30:00.000Z' });
 
 /** Without filters. */
@@ -210,7 +210,7 @@ export const Analytics = z
         z.object({
           date: z
             .string()
-            .describe('First UTC day of the bucket; of an hour its first moment, such as `2026-03-01T13:00:00.000Z`.')
+            .describe('First UTC day of the bucket. For an hour, its start, such as `2026-03-01T13:00:00.000Z`.')
             .meta({ example: '2026-03-01' }),
           revenue: money
             .describe("Sales minus refunds in the bucket, in major units of the brand's currency.")
@@ -219,6 +219,6 @@ export const Analytics = z
           by_currency: otherCurrencies,
         }),
       )
-      .describe('The course of the period: one row for each bucket, including empty ones, oldest first.'),
+      .describe('The period in buckets, oldest first, including empty ones.'),
   })
   .meta({ id: 'Analytics' });

@@ -31,7 +31,7 @@ export const UsageTerms = z
       .max(200)
       .nullable()
       .default(null)
-      .describe('Where it may be used; null for everywhere.')
+      .describe('Territories in which it may be used; null for everywhere.')
       .meta({ example: 'US' }),
     days: z
       .number()
@@ -40,7 +40,7 @@ export const UsageTerms = z
       .max(36_500)
       .nullable()
       .default(null)
-      .describe('How many days it may be used; null for no end.')
+      .describe('Number of days for which it may be used; null for no end.')
       .meta({ example: 90 }),
     starts: z
       .enum(['signed', 'posted', 'fixed'])
@@ -206,11 +206,11 @@ export const RightsQuery = z.object({
 
 export const AssetRights = z
   .object({
-    allowed: z.boolean().describe('Whether the asset may be used then and there.'),
+    allowed: z.boolean().describe('Whether the asset may be used at that time and on that channel.'),
     reason: z
       .enum(REASONS)
       .describe(
-        '`no_limit`: an upload without set rights; `no_terms`: nothing is agreed; `not_begun`: the term has not begun.',
+        '`no_limit`: an upload without terms; `no_terms`: nothing was agreed with the creator; `not_begun`: the term has not begun.',
       ),
     until: timestamp
       .nullable()

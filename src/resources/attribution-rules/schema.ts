@@ -5,11 +5,11 @@ import type { RulesRow } from './queries.ts';
 
 export const model = z
   .enum(['last_click', 'first_click'])
-  .describe('Which click earns an order that came with several: the last or the first one within its window.')
+  .describe('Whether the last or the first click within its window earns an order that came with several.')
   .meta({ example: 'last_click' });
 export const couponPolicy = z
   .enum(['code_wins', 'click_wins'])
-  .describe('Which earns an order that came with a code and with a click.')
+  .describe('Whether the code or the click earns an order that came with both.')
   .meta({ example: 'code_wins' });
 export const minOrder = z
   .number()

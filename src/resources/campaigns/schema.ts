@@ -15,8 +15,8 @@ export const campaignIdInput = z
   .nullable()
   .describe('Campaign it belongs to; null for none.')
   .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' });
-export const campaignFilter = z.string().max(100).optional().describe('Only those of this campaign.');
-export const creatorFilter = z.email().max(254).optional().describe('Only those of this creator; case is ignored.');
+export const campaignFilter = z.string().max(100).optional().describe('Only items of this campaign.');
+export const creatorFilter = z.email().max(254).optional().describe('Only items of this creator; case is ignored.');
 
 const STATUSES = ['active', 'draft', 'paused', 'completed'] as const;
 const status = z.enum(STATUSES).describe('Campaign status. Creators can apply only while it is `active`.');
@@ -29,7 +29,7 @@ export const Campaign = z
     campaign_type: z
       .string()
       .nullable()
-      .describe("The brand's own word for this kind of campaign; null when none was given.")
+      .describe("The brand's name for this kind of campaign; null when none was given.")
       .meta({ example: 'ugc' }),
     compensation_label: z
       .string()
@@ -58,7 +58,7 @@ export const Compensation = z.object({
     .number()
     .min(0)
     .nullable()
-    .describe('Major units of the currency; of a commission, percent.')
+    .describe('Major units of the currency; for a commission, percent.')
     .meta({ example: 500 }),
   currency: Currency.nullable().describe("ISO 4217 code; the brand's currency when omitted. Unused for commissions."),
 });
@@ -179,7 +179,7 @@ const type = z
   .min(1)
   .max(50)
   .nullable()
-  .describe('Your own word for its kind, returned as `campaign_type`.')
+  .describe('Your own name for the kind of campaign, returned as `campaign_type`.')
   .meta({ example: 'ugc' });
 const compensationMeaning = 'Pay of an accepted creator: `fixed` money, `commission` percent of sales, `product` none.';
 const requirements = Requirements.partial()

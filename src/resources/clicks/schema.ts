@@ -35,7 +35,7 @@ export const Click = z
     kind: z
       .enum(KINDS)
       .describe(
-        'Whether figures count it. `repeat`: the same visitor within 30 seconds. `bot`: a program. `prefetch`: a browser, before anybody clicked. `head`: only the headers.',
+        'Whether figures count it. `repeat`: the same visitor within 30 seconds. `bot`: a program. `prefetch`: a browser loaded the link before a person clicked. `head`: a program requested only the headers.',
       ),
     link_id: z
       .string()

@@ -87,7 +87,7 @@ export const CommissionEvent = z
       .meta({ example: 12.55 }),
     commission_at_rate: z
       .number()
-      .describe('What the creator would earn if it were approved: as `commission`, but not 0 while rejected.')
+      .describe('What the creator would earn if it were approved: like `commission`, but not 0 while rejected.')
       .meta({ example: 12.55 }),
     commission_rate: z
       .number()
@@ -117,7 +117,7 @@ export const CommissionEvent = z
     affiliate_code: z
       .string()
       .nullable()
-      .describe('Code or link name of the assignment that earned the order; null for a manual commission.')
+      .describe('Code or link name that earned the order; null for a manual commission.')
       .meta({ example: 'ANA10' }),
     currency: z
       .string()
@@ -261,7 +261,7 @@ export const LaterCommissionFilter = {
   sort: z
     .enum(['newest', 'oldest', 'amount'])
     .default('newest')
-    .describe('`amount`: the largest first. That is whatever the currency; the others go by the time of creation.'),
+    .describe('`amount`: largest first, whatever the currency. The others sort by the time of creation.'),
 };
 
 export const CommissionFilter = PlainCommissionFilter.extend(LaterCommissionFilter);

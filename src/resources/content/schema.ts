@@ -56,7 +56,7 @@ export const Content = z
     creator_email: creatorEmail,
     campaign_id: campaignId,
     metrics: Metrics.describe(
-      'Metrics of the last reading. Null where nothing was read, but zero in the answer that starts the tracking. Never estimated.',
+      'Metrics of the last reading, never estimated. Null where nothing was read, except in the answer that starts the tracking, where they are zero.',
     ),
     tracked_at: timestamp.describe('When tracking began.').meta({ example: '2026-03-10T18:00:00.000Z' }),
     last_refreshed: lastRefreshed,
@@ -115,9 +115,9 @@ export const ContentCreate = z
 export type ContentCreate = z.output<typeof ContentCreate>;
 
 export const ContentFilter = z.object({
-  creator_email: Email.optional().describe('Only those of this creator; case is ignored.'),
+  creator_email: Email.optional().describe('Only posts of this creator; case is ignored.'),
   platform: platform.optional().describe(`Platform of the posts: ${PLATFORM_NAMES}.`),
-  campaign_id: z.string().min(1).max(100).optional().describe('Only those of this campaign.'),
+  campaign_id: z.string().min(1).max(100).optional().describe('Only posts of this campaign.'),
   ...ListQuery,
 });
 export type ContentFilter = z.output<typeof ContentFilter>;

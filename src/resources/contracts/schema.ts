@@ -82,12 +82,12 @@ export const Contract = z
     campaign_id: campaignId,
     title,
     status,
-    compensation: CompensationShown.nullable().describe('What the creator gets; null for nothing.'),
+    compensation: CompensationShown.nullable().describe('What the creator gets; null if there is no compensation.'),
     deliverables: z.array(Item).describe('Content that the creator promises.'),
     signed_at: signedAt,
     expires_at: timestamp
       .nullable()
-      .describe('It cannot be signed from this time on; null when it does not expire.')
+      .describe('Time from which the contract can no longer be signed; null when it does not expire.')
       .meta({ example: '2026-04-01T00:00:00.000Z' }),
     created_at: createdAt,
     sent_at: timestamp
@@ -97,7 +97,7 @@ export const Contract = z
     expired_reason: z
       .enum(['expired', 'voided'])
       .nullable()
-      .describe('`expired`: it was not signed in time; `voided`: the brand withdrew it; null otherwise.'),
+      .describe('Why the contract expired. `expired`: it was not signed in time; `voided`: the brand withdrew it; null otherwise.'),
     updated_at: updatedAt,
   })
   .meta({ id: 'Contract' });
@@ -115,12 +115,12 @@ export const ContractDetail = Contract.extend({
         .array(z.string())
         .describe('Channels it may be used on; empty for any.')
         .meta({ example: ['paid_social'] }),
-      territory: z.string().nullable().describe('Where it may be used; null for everywhere.').meta({ example: 'US' }),
+      territory: z.string().nullable().describe('Territories in which it may be used; null for everywhere.').meta({ example: 'US' }),
       days: z
         .number()
         .int()
         .nullable()
-        .describe('How many days it may be used; null for no end.')
+        .describe('Number of days for which it may be used; null for no end.')
         .meta({ example: 90 }),
       starts: z
         .string()
@@ -133,7 +133,7 @@ export const ContractDetail = Contract.extend({
         .meta({ example: null }),
     })
     .nullable()
-    .describe("Usage rights as data, from which the end of an asset's rights is computed; null when none were set."),
+    .describe("Usage rights as data, which determine when an asset's rights end; null when none were set."),
   signer_name: signerName,
   content_sha256: z
     .string()
@@ -191,10 +191,10 @@ const fields = {
     .nullable()
     .describe('Usage rights in words, as the creator reads them.')
     .meta({ example: usageRightsExample }),
-  terms: ContractTerms.nullable().describe("Usage rights as data. From them the end of an asset's rights is computed."),
+  terms: ContractTerms.nullable().describe("Usage rights as data, which determine when an asset's rights end."),
   expires_at: timestampInput
     .nullable()
-    .describe('It cannot be signed from this time on; null when it does not expire.'),
+    .describe('Time from which the contract can no longer be signed; null when it does not expire.'),
 };
 
 export const ContractCreate = z

@@ -31,7 +31,7 @@ export const costOperations = [
     id: 'create_cost',
     summary: 'Enter a cost',
     description:
-      'Costs of the same scope and kind add up. `/v1/analytics/returns` computes profit from them. A brand has up to 1,000.',
+      'Costs of the same scope and kind add up. `/v1/analytics/returns` computes profit from them. A brand can have 1,000 costs.',
     forAgents,
     body: CostCreate,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -51,7 +51,7 @@ export const costOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_cost', summary: 'One cost', description: 'As it was entered.', forAgents },
+    ...{ id: 'get_cost', summary: 'One cost', description: 'Returns the cost as entered.', forAgents },
     find: async ({ postgres }, { caller, params }) => costOf(await costs.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
@@ -78,7 +78,7 @@ export const costOperations = [
   }),
   remove({
     ...{ id: 'delete_cost', path: '/v1/costs/{id}', tag },
-    ...{ summary: 'Delete a cost', description: 'Returns of earlier periods are then computed without it.' },
+    ...{ summary: 'Delete a cost', description: 'Returns of earlier periods are then computed without this cost.' },
     forAgents,
     item: Cost,
     errors: ['NOT_FOUND'],

@@ -9,14 +9,14 @@ export type CostKind = (typeof KINDS)[number];
 
 const scope = z
   .enum(['brand', 'campaign', 'product'])
-  .describe('What costs this. A cost of a campaign replaces those of the brand of the same kind, except `fixed` ones.')
+  .describe("What the cost applies to. For its orders, a cost of a campaign replaces the brand's costs of the same kind, except `fixed` ones.")
   .meta({ example: 'brand' });
 const kind = z
   .enum(KINDS)
   .describe(
     '`cogs_percent`: goods, in percent of revenue. `per_order`: for each order, such as packing. `fixed`: once, spread ' +
-      'evenly over its days, such as an agency. `per_item`: one item of a product, sold or sent to a creator; for sold ones it ' +
-      'replaces `cogs_percent`.',
+      'evenly over its days, such as an agency. `per_item`: for each item of a product that is sold or sent to a creator; ' +
+      'for sold items it replaces `cogs_percent`.',
   )
   .meta({ example: 'cogs_percent' });
 const amount = z
@@ -27,9 +27,9 @@ const amount = z
 const campaignId = z.string().max(100).nullable().meta({ example: null });
 const sku = z.string().trim().min(1).max(100).nullable().meta({ example: null });
 const day = z.iso.date().nullable();
-const from = day.describe('First UTC day of the cost; null: always. `fixed` needs it.').meta({ example: '2026-03-01' });
+const from = day.describe('First UTC day of the cost; null if it has no start. `fixed` requires it.').meta({ example: '2026-03-01' });
 const to = day
-  .describe('Last UTC day of the cost; null: until further notice. A `fixed` cost without it counts on its first day.')
+  .describe('Last UTC day of the cost; null if it has no end. A `fixed` cost without it counts on its first day.')
   .meta({ example: null });
 const note = z
   .string()

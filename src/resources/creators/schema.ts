@@ -124,7 +124,7 @@ export const CreatorFilter = z.object({
     )
     .optional(),
   min_followers: integerParameter({ min: 0 })
-    .describe('Minimum followers on `platform`. Without it, on the platform where the creator has most.')
+    .describe('Minimum followers on `platform`, or else on the platform where the creator has most.')
     .optional(),
   ...ListQuery,
 });

@@ -173,7 +173,7 @@ export const DeliverableDetail = Deliverable.extend({
   instructions: z
     .string()
     .nullable()
-    .describe('What the creator is asked to make; null when nothing was written.')
+    .describe('What the creator is to make; null when nothing was written.')
     .meta({ example: 'Show the product in the first three seconds.' }),
   track: z.boolean().describe('Whether the post at `content_url` is tracked once it is approved.'),
   submissions: z.array(Submission).describe('Every version, newest first.'),
@@ -195,7 +195,7 @@ export const DeliverableCreate = z
       .max(10_000)
       .nullable()
       .optional()
-      .describe('What the creator is asked to make.')
+      .describe('What the creator is to make.')
       .meta({ example: 'Show the product in the first three seconds.' }),
     due_date: dueDateInput.optional(),
     contract_id: z

@@ -46,7 +46,7 @@ export const EventFeed = z
     next_after: z
       .string()
       .nullable()
-      .describe('Send it as `after` in the next call; null while the brand has no events.')
+      .describe('Position in the feed, to send as `after` in the next call; null while the brand has no events.')
       .meta({ example: 'evt_0Uo3xK2mVdT2aXs7LpRb' }),
   })
   .meta({ id: 'EventFeed' });

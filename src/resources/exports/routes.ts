@@ -11,7 +11,7 @@ export const exportOperations = [
     status: 202,
     summary: 'Export rows as files',
     description:
-      'Starts a job, whose files and `manifest.json` can be downloaded for 7 days. With a `schedule`, files go into your own ' +
+      'Starts a job. You can download its files and `manifest.json` for 7 days. With a `schedule`, files go into your own ' +
       'S3 bucket each day. A window that ended less than 30 seconds ago is read 30 seconds after its end.',
     forAgents: false,
     body: ExportCreate,

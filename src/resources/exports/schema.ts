@@ -41,7 +41,7 @@ export const Destination = z
       .regex(/^(?:[\w.=-]+\/)*[\w.=-]*$/, 'must be a path such as rollcall/')
       .transform((text) => (text === '' || text.endsWith('/') ? text : `${text}/`))
       .default('')
-      .describe('Folder in the bucket in front of all keys; empty for its root.')
+      .describe('Folder in the bucket, with which all keys begin; empty for its root.')
       .meta({ example: 'rollcall/' }),
     region: z
       .string()
@@ -56,7 +56,7 @@ export const Destination = z
       .describe('Access key that may write, read and delete objects below `prefix`.')
       .meta({ example: 'EXAMPLEKEYID' }),
     secret_access_key: name
-      .describe('Secret of that access key. It is sealed, and no answer shows it.')
+      .describe('Secret of that access key. It is stored encrypted, and no answer shows it.')
       .meta({ example: 'example-secret' }),
   })
   .meta({ id: 'ExportDestination' });
@@ -105,8 +105,8 @@ export const ExportCreate = z
       .enum(['recorded', 'date'])
       .optional()
       .describe(
-        '`recorded`: rows by when Rollcall recorded them, so that exports of adjoining windows have each row once. ' +
-          '`date`: by when they happened, as known now. Omitted: `recorded`, and `date` for `performance`.',
+        '`recorded`: rows by the time at which Rollcall recorded them, so that exports of adjoining windows have each row once. ' +
+          '`date`: by the time at which they happened, as known now. Omitted: `recorded`, and `date` for `performance`.',
       )
       .meta({ example: 'recorded' }),
     from: Boundary.optional()
@@ -121,11 +121,11 @@ export const ExportCreate = z
       .enum(['daily'])
       .optional()
       .describe(
-        '`daily`: exports now what was recorded so far, and from then on each day what is new, after midnight UTC.',
+        '`daily`: exports everything recorded so far now, and then what is new after each midnight UTC.',
       )
       .meta({ example: 'daily' }),
     destination: Destination.optional().describe(
-      'Your S3 bucket, for a schedule. It is checked at once: an object is written, read and deleted.',
+      'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',
     ),
   })
   .superRefine((sent: Sent, context) => {

@@ -23,7 +23,7 @@ export const fraudRulesOperations = [
     ...{ path, tag, item: FraudRulesShown },
     summary: 'Change what happens to suspicious orders',
     description:
-      'Set changes, omit keeps, also inside a rule. Applies to commissions from now on; those that exist keep their flags.',
+      'Set changes, omit keeps, also inside a rule. Applies to commissions from now on; existing ones keep their flags.',
     forAgents: false,
     body: FraudRulesPatch,
     apply: async ({ db, now, brandId, audit }, { body }) => {

@@ -15,7 +15,7 @@ export type FraudRule = (typeof FRAUD_RULES)[number];
 const action = z
   .enum(['off', 'flag', 'hold'])
   .describe(
-    'What the rule does to the commission of a suspicious order. `flag`: adds a fraud flag. `hold`: also keeps the commission from automatic approval.',
+    'What the rule does to the commission of a suspicious order. `flag`: adds a fraud flag. `hold`: also excludes the commission from automatic approval.',
   )
   .meta({ example: 'hold' });
 const whole = (least: number, most: number) => z.number().int().min(least).max(most);
@@ -29,7 +29,7 @@ const velocity = z.object({
   link_orders: whole(1, 1_000)
     .describe('Orders by one code or link within `minutes` that are not suspicious yet.')
     .meta({ example: 30 }),
-  minutes: whole(1, 1_440).describe('Length of the time in which orders are counted.').meta({ example: 10 }),
+  minutes: whole(1, 1_440).describe('Length of the time in which orders are counted, in minutes.').meta({ example: 10 }),
 });
 const code_leak = z.object({
   action,
@@ -41,10 +41,10 @@ const disposable_address = z.object({ action });
 const refund_rate = z.object({
   action,
   percent: whole(1, 100)
-    .describe('Share of the last paid orders by the code or link that were refunded, from which it is suspicious.')
+    .describe('Share of the last paid orders by the code or link that must be refunded to be suspicious, in percent.')
     .meta({ example: 40 }),
   orders: whole(10, 200)
-    .describe('How many of the last paid orders are looked at; with fewer, nothing is suspicious.')
+    .describe('Number of the last paid orders that count; with fewer paid orders, nothing is suspicious.')
     .meta({ example: 20 }),
 });
 const returning_customer = z.object({ action });
@@ -68,7 +68,7 @@ const rules = {
   self_referral: self_referral.describe("The customer's e-mail address is the creator's."),
   velocity: velocity.describe('Many orders of one customer, or by one code or link, within minutes.'),
   code_leak: code_leak.describe('The code that earned the order is probably public.'),
-  disposable_address: disposable_address.describe("The customer's address is of a known provider of disposable ones."),
+  disposable_address: disposable_address.describe("The customer's e-mail address is from a known provider of disposable addresses."),
   refund_rate: refund_rate.describe('Many of the last orders by the code or link were refunded.'),
   returning_customer: returning_customer.describe('The customer had bought before.'),
   forbidden_referrer: forbidden_referrer.describe('The click that earned the order came from one of these hosts.'),

@@ -20,7 +20,7 @@ export const integrationOperations = [
     tag,
     summary: 'List connected stores',
     description:
-      'Newest first, with the capabilities and webhook health of each, and whether its referrals are tracked.',
+      'Newest first. Shows what each store can do, whether its webhooks arrive, and whether its referrals are tracked.',
     forAgents: { example: {} },
     query: IntegrationFilter,
     response: IntegrationList,
@@ -50,7 +50,7 @@ export const integrationOperations = [
     tag,
     summary: 'Disconnect a store',
     description:
-      'Its deliveries are refused from then on and its secrets deleted. Its orders stay. Connecting the same store again keeps its id.',
+      'Refuses its deliveries from then on and deletes its secrets. Its orders stay. Connecting the same store again keeps its id.',
     item: IntegrationDisconnected,
     errors: ['NOT_FOUND'],
     apply: async (work, { params }) => {

@@ -52,7 +52,7 @@ export const Integration = z
         status: z
           .enum(['ok', 'failing', 'silent', 'disabled'])
           .describe(
-            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed could not be read, within 24 hours. `silent`: the store has orders that no webhook reported; of a store that cannot list its orders, nothing arrived within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
+            '`ok`: deliveries arrive. `failing`: the last delivery that the store signed could not be read, within 24 hours. `silent`: the store has orders that no webhook reported, or, if it cannot list its orders, sent nothing within 7 days. `disabled`: the store switched a webhook off or lost it, and Rollcall could not create it again.',
           ),
         last_received_at: timestamp
           .nullable()
@@ -102,10 +102,10 @@ export const Integration = z
             .describe(
               '`api_version`: the store answers with a version of its API that Rollcall was not made for. `webhook_port`: the store never delivers to the port of `webhook_url`. `webhook_address`: the store cannot reach the address of `webhook_url`.',
             ),
-          message: z.string().describe('What is the matter, and how to fix it.'),
+          message: z.string().describe('The problem, and how to fix it.'),
         }),
       )
-      .describe('What may keep the connection from working although it works now.')
+      .describe('Problems that may break the connection later, although it works now.')
       .meta({ example: [] }),
     referral_tracking: z
       .object({
@@ -142,7 +142,7 @@ export const Integration = z
     last_swept_at: timestamp
       .nullable()
       .describe(
-        'When orders were last read from the store itself, which happens every ten minutes and records what no webhook reported; null for a store that cannot list its orders.',
+        'When orders were last read from the store itself. This happens every ten minutes and records orders that no webhook reported. Null for a store that cannot list its orders.',
       )
       .meta({ example: '2026-03-02T09:30:00.000Z' }),
   })
@@ -232,7 +232,7 @@ export const IntegrationList = listOf(Integration);
 export const IntegrationDisconnected = z.object({
   id: integrationId,
   status: z.literal('disconnected').describe('Always `disconnected`.'),
-  disconnected: z.literal(true).describe('Always true, also when it was disconnected before.'),
+  disconnected: z.literal(true).describe('Always true, even if it was disconnected before.'),
 });
 
 const SILENT_MS = 7 * DAY_MS;

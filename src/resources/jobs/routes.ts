@@ -20,7 +20,7 @@ export const jobOperations = [
     ...one,
     id: 'get_job',
     summary: 'One job',
-    description: 'Its progress and its files. Signed addresses of the files work until `files_end_at`.',
+    description: 'Shows its progress and files. Signed addresses of the files work until `files_end_at`.',
     forAgents,
     find: async (context, { caller, params }) =>
       jobOf(await jobs.get(context.postgres.db, caller.brandId, params.id), context),

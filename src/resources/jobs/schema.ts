@@ -40,35 +40,35 @@ export const Job = z
       .number()
       .int()
       .nullable()
-      .describe('Rows to do in all, counted when the job started; null until then.')
+      .describe('Total number of rows, counted when the job started; null until then.')
       .meta({ example: 81_204 }),
     progress: z
       .number()
       .nullable()
-      .describe('Share that is done, from 0 to 1; null while `total_rows` is unknown.')
+      .describe('Share of the rows that is done, from 0 to 1; null while `total_rows` is unknown.')
       .meta({ example: 1 }),
     error: z.string().nullable().describe('Why the job failed; null unless it did.').meta({ example: null }),
     result: z
       .record(z.string(), z.unknown())
       .nullable()
       .describe(
-        'What a job of kind `reconciliation` or `simulation` found, see `docs/jobs.md`; null until it is done, and for others.',
+        'What a job of kind `reconciliation` or `simulation` found (see `docs/jobs.md`); null until it is done, and for other kinds.',
       )
       .meta({ example: null }),
     schedule_id: z
       .string()
       .nullable()
-      .describe('Schedule that started the job; null for one that was requested.')
+      .describe('Schedule that started the job; null for a job that was requested by a call.')
       .meta({ example: null }),
     files: z
       .array(JobFile)
-      .describe('Files written so far; complete once the job is `done`, and empty after they ended.'),
+      .describe('Files written so far. Complete once the job is `done`, and empty after `files_end_at`.'),
     files_end_at: timestamp
       .nullable()
       .describe('When the files are removed, 7 days after the job ended; null before its end, and once they are gone.')
       .meta({ example: '2026-03-09T09:30:00.000Z' }),
     created_at: createdAt,
-    started_at: timestamp.nullable().describe('When the first worker took it; null until then.'),
+    started_at: timestamp.nullable().describe('When a worker first took the job; null until then.'),
     ended_at: timestamp.nullable().describe('When it was done, failed or cancelled; null until then.'),
     updated_at: updatedAt,
   })

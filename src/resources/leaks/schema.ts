@@ -37,13 +37,13 @@ export const LeakRow = z
       .describe('Percent of these orders without any click of the creator before.')
       .meta({ example: 81.25 }),
     without_click_before: share
-      .describe("The same of all orders by the creator's codes in the eight weeks before; null without any.")
+      .describe("That percentage for all orders by the creator's codes in the eight weeks before; null without orders.")
       .meta({ example: 34.5 }),
     new_customers: share
-      .describe('Percent of these orders, of those with an e-mail address, that are the first of their customer.')
+      .describe('Percent of these orders that are the first of their customer, among those with an e-mail address.')
       .meta({ example: 22.5 }),
     new_customers_before: share
-      .describe("That percentage for the creator's codes in the eight weeks before; null without any.")
+      .describe("That percentage for the creator's codes in the eight weeks before; null without such orders.")
       .meta({ example: 61.9 }),
     busiest_day: z
       .string()
@@ -65,7 +65,7 @@ export const LeakRow = z
 export type LeakRow = z.infer<typeof LeakRow>;
 
 export const Leaks = z.object({
-  data: z.array(LeakRow).describe('Codes with orders in the period, the highest score first.'),
+  data: z.array(LeakRow).describe('Codes with orders in the period, highest score first.'),
   pagination: Pagination.describe('This page, and the number of codes on all pages.'),
   meta: z
     .object({

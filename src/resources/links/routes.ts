@@ -82,7 +82,7 @@ export const linkOperations = [
     id: 'list_affiliates',
     path: '/v1/affiliates',
     tag,
-    summary: 'Codes and links with what they brought',
+    summary: 'Codes and links with their results',
     description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
     forAgents: false,
     query: LinkFilter,
@@ -103,7 +103,7 @@ export const linkOperations = [
     path: '/v1/affiliates/links',
     tag,
     summary: 'List codes and links',
-    description: `The same as \`/v1/affiliates\`, with the short URL, its destination, and whether it is active. Newest first. ${FRESHNESS}`,
+    description: `The same as \`/v1/affiliates\`, with the short URL, its destination and \`active\`. Newest first. ${FRESHNESS}`,
     forAgents: {
       description: 'With the lifetime figures, short URL and destination of each, inactive ones too. Newest first.',
       example: { creator_email: 'ana@example.com' },
@@ -145,8 +145,8 @@ export const linkOperations = [
     path: '/v1/affiliates/links/{id}',
     tag,
     summary: 'Get a code or link',
-    description: `Includes its lifetime figures, also when it is inactive. ${FRESHNESS}`,
-    forAgents: { description: 'Includes its lifetime figures, also when it is inactive.' },
+    description: `Includes its lifetime figures, even when it is inactive. ${FRESHNESS}`,
+    forAgents: { description: 'Includes its lifetime figures, even when it is inactive.' },
     response: z.object({ data: Link }),
     errors: ['NOT_FOUND'],
     handler: (context, call) =>
@@ -163,7 +163,7 @@ export const linkOperations = [
     tag,
     summary: 'Change a code or link',
     description:
-      'A given field changes, an omitted one stays, null clears. A new `value` of a link creates a new short URL, and the ' +
+      'A value changes a field, omitting it keeps it, null clears it. A new `value` of a link creates a new short URL, and the ' +
       'old one keeps redirecting. Existing commissions keep their rate.',
     forAgents: {
       description:

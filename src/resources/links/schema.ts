@@ -48,7 +48,7 @@ export const Affiliate = z
     campaign_id: campaignId,
     type,
     value: z.string().describe('The discount code, or the name of the link.').meta({ example: 'ANA10' }),
-    clicks: count.describe('Clicks since it was created, without bots.').meta({ example: 1840 }),
+    clicks: count.describe('Clicks since the code or link was created, without bots.').meta({ example: 1840 }),
     conversions: count
       .describe('Orders attributed to it since it was created; refunds do not reduce them.')
       .meta({ example: 52 }),
@@ -59,7 +59,7 @@ export const Affiliate = z
     commission: z
       .number()
       .describe(
-        'Commission on its orders in `currency` since it was created, in major units: pending, approved and paid, minus what refunds took back after payment.',
+        'Commission on its orders in `currency` since it was created, in major units: pending, approved and paid, minus refunds of paid commissions.',
       )
       .meta({ example: 412.5 }),
     by_currency: z
@@ -73,13 +73,13 @@ export const Affiliate = z
           commission: z.number().describe('Commission in this currency, in major units.').meta({ example: 31.02 }),
         }),
       )
-      .describe('Revenue and commission of orders in other currencies than `currency`, one row a currency.'),
+      .describe('Revenue and commission of orders in currencies other than `currency`, one row per currency.'),
     commission_rate: z
       .number()
       .describe('Percent of each new sale that the creator earns. Existing commissions keep their rate.')
       .meta({ example: 12.5 }),
     currency: Currency.describe(
-      "Currency of `revenue` and `commission`: the connected store's, else the brand's by default.",
+      "Currency of `revenue` and `commission`: that of the connected store, otherwise that of the brand by default.",
     ),
     platform: z
       .string()
@@ -110,7 +110,7 @@ export const Link = Affiliate.extend({
   discount_percent: z
     .number()
     .nullable()
-    .describe('Percent that the coupon takes off at the store, as of `last_sync_at`; null when no store was asked.')
+    .describe('Percent that the coupon takes off at the store, as of `last_sync_at`; null without a connected store.')
     .meta({ example: 10 }),
   expires_at: timestamp
     .nullable()
@@ -155,7 +155,7 @@ export const AffiliateList = z.object({
               .meta({ example: 3 }),
           }),
         )
-        .describe("Totals in currencies other than the brand's, one row a currency."),
+        .describe("Totals in currencies other than the brand's, one row per currency."),
     })
     .describe("Lifetime totals of all matching rows, not just this page. Money is in the brand's currency."),
 });
@@ -165,7 +165,7 @@ export const LinkList = listOf(Link);
 export const LinkDeactivated = z.object({
   id: linkId,
   active: z.literal(false).describe('Always false: it no longer earns orders.'),
-  deactivated: z.literal(true).describe('Always true, also when it was inactive before.'),
+  deactivated: z.literal(true).describe('Always true, even if it was inactive before.'),
 });
 
 export const LinkFilter = z.object({
@@ -177,7 +177,7 @@ export const LinkFilter = z.object({
     .describe('Only codes and links of this campaign.')
     .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
   type: type.optional().describe('Only discount codes, or only links.'),
-  active: booleanParameter().optional().describe('`true`: only active ones; `false`: only inactive ones.'),
+  active: booleanParameter().optional().describe('`true`: only active codes and links; `false`: only inactive ones.'),
   search: z
     .string()
     .trim()
@@ -216,7 +216,7 @@ const platform = z
   .describe('Where the creator promotes it, in your own words.')
   .meta({ example: 'photo_app' });
 const assignedName = CreatorName.nullable()
-  .describe("How lists show the creator. Of this code or link only; the creator's own name when null.")
+  .describe("Name of the creator in lists of codes and links, for this one only; null shows the creator's own name.")
   .meta({ example: 'Ana Ortiz' });
 const reference = z.string().min(1).max(100);
 
@@ -262,13 +262,13 @@ export const LinkCreate = z
     campaign_id: reference
       .nullable()
       .optional()
-      .describe('Campaign of its sales; none when null or omitted.')
+      .describe('Campaign that its sales count for; null or omitted for none.')
       .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' }),
     creator_name: assignedName.optional(),
     platform: platform.optional(),
     integration_id: reference
       .nullable()
-      .describe('Store to verify the coupon at. Its currency is used; without it nothing is verified.')
+      .describe('Store that verifies the coupon and whose currency is used. Without it, nothing is verified.')
       .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' })
       .optional(),
     hold_days: z
@@ -288,7 +288,7 @@ export const LinkCreate = z
     pays_renewals: z
       .boolean()
       .default(false)
-      .describe('Whether renewals of subscriptions pay, too.')
+      .describe('Whether orders that renew a subscription pay, too.')
       .meta({ example: false }),
     destination_url: Destination.nullable()
       .describe(
@@ -310,7 +310,7 @@ export const LinkCreate = z
   .meta({ id: 'AffiliateLinkCreate' });
 export type LinkCreate = z.output<typeof LinkCreate>;
 
-/** A given field changes, an omitted one stays, null clears. New terms apply to later orders. */
+/** A value changes a field, omitting it keeps it, null clears it. New terms apply to later orders. */
 export const LinkPatch = z
   .object({
     value: value
@@ -318,7 +318,7 @@ export const LinkPatch = z
       .meta({ example: 'ANNA15' })
       .optional(),
     commission_rate: Rate.optional().describe(
-      'Percent that the creator earns of later sales, with at most 4 decimals.',
+      'Percent of later sales that the creator earns, with at most 4 decimals.',
     ),
     pays_renewals: z
       .boolean()
@@ -339,7 +339,7 @@ export const LinkPatch = z
       .min(1)
       .max(90)
       .optional()
-      .describe('Days after a click in which later orders are attributed to it, also of clicks before the change.')
+      .describe('Days after a click in which an order is attributed to it. A change applies to later orders, also after earlier clicks.')
       .meta({ example: 7 }),
     active: z.boolean().optional().describe('`false` deactivates it; `true` activates it again.'),
     creator_name: assignedName.optional(),
@@ -350,7 +350,7 @@ export const LinkPatch = z
       .meta({ example: 'cmp_0Uo3xK2mVdT2aXs7LpRb' })
       .optional(),
     destination_url: Destination.nullable()
-      .describe('Page that the short URL redirects to from now on. A link cannot be without one.')
+      .describe('Page that the short URL redirects to from now on. A link must have one.')
       .optional(),
     url: Destination.nullable().describe('Alias of `destination_url`, which wins when both are given.').optional(),
   })
@@ -360,12 +360,12 @@ export type LinkPatch = z.output<typeof LinkPatch>;
 export const LinkRotation = z
   .object({
     value: value
-      .describe('The new code, also at its store; a readable one is generated when omitted, to be added there.')
+      .describe('The new code, which must exist at the connected store. When omitted, a readable one is generated; add it to the store.')
       .meta({ example: 'ANNA15' })
       .optional(),
     old_pays_until: timestampInput
       .describe(
-        'Until when orders with the old code pay, up to 90 days from now; 14 days when omitted. Now ends it at once.',
+        'End of the time in which orders with the old code pay: at most 90 days from now, 14 days when omitted. The present time ends it at once.',
       )
       .optional(),
   })

@@ -45,7 +45,7 @@ export const listOperations = [
     ...all,
     id: 'create_list',
     summary: 'Create a list of creators',
-    description: 'Empty, or with every match of a `search`. A brand has up to 200 lists of up to 100,000 creators.',
+    description: 'Creates an empty list, or one with every match of a `search`. A brand can have 200 lists of up to 100,000 creators.',
     forAgents: {
       description: 'Empty, or with every match of a `search`.',
       example: { name: 'Contacted', search: { city: 'LA' } },
@@ -81,7 +81,7 @@ export const listOperations = [
   }),
   remove({
     ...{ id: 'delete_list', path: '/v1/lists/{id}', tag },
-    ...{ summary: 'Delete a list', description: 'From then on, searches that name it get 422.' },
+    ...{ summary: 'Delete a list', description: 'Searches that name the list then get 422.' },
     forAgents: false,
     item: CreatorList,
     errors: ['NOT_FOUND'],
@@ -98,7 +98,7 @@ export const listOperations = [
     ...creators,
     id: 'list_listed_creators',
     summary: 'The creators on a list',
-    description: 'As cards, last added first. To filter or sort them, search with `in_list`.',
+    description: 'Last added first, with the same fields as in a search. To filter or sort them, search with `in_list`.',
     // search_creators with in_list does the same.
     forAgents: false,
     directory: true,
@@ -123,7 +123,7 @@ export const listOperations = [
     ...creators,
     id: 'add_to_list',
     summary: 'Put creators on a list',
-    description: 'Up to 1,000 of the directory, by `pk` or username. Adding again changes nothing.',
+    description: 'Adds up to 1,000 creators of the directory, by `pk` or username. Adding them again changes nothing.',
     forAgents: { description: 'Up to 1,000.', example: { id: 'lst_…', pks: [2_566_083] } },
     directory: true,
     body: CreatorsToAdd,
@@ -154,7 +154,7 @@ export const listOperations = [
   remove({
     ...creators,
     ...{ id: 'remove_from_list', summary: 'Remove creators from a list' },
-    description: 'Up to 1,000, in the body. Those that are not on the list are ignored.',
+    description: 'Takes up to 1,000 in the body. Those that are not on the list are ignored.',
     forAgents: false,
     ...{ body: CreatorsToRemove },
     item: CreatorsRemoved,

@@ -70,7 +70,7 @@ export const CreatorsAdded = z
         pks: z.array(pk).describe('Given `pk`s that the directory lacks.').meta({ example: [] }),
         usernames: z.array(z.string()).describe('Given usernames that the directory lacks.').meta({ example: [] }),
       })
-      .describe('What the directory lacks; it is ignored. At most 1,000 of each.'),
+      .describe('Values that the directory does not have, which were ignored. At most 1,000 of each.'),
   })
   .meta({ id: 'CreatorsAdded' });
 

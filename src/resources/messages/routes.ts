@@ -85,7 +85,7 @@ export const messageOperations = [
     tag,
     summary: 'One conversation with its messages',
     description:
-      'The newest 500, oldest first; `before` and `before_number` lead to older ones. This call marks nothing as read.',
+      'The newest 500, oldest first; `before` and `before_number` return older ones. This call marks nothing as read.',
     forAgents: {
       description:
         'The newest 500 messages, oldest first; `before` and `before_number` lead to older ones. Marks nothing as read.',

@@ -13,7 +13,7 @@ export const orderClickOperations = [
     tag: 'Affiliates',
     summary: 'Test the click tracking of a store',
     description:
-      'The last visit by a tracked link, and the last order that carried one. Follow a link, buy something, and call this to see both.',
+      'The last visit through a tracked link, and the last order that carried its click. Follow a link, buy something, and call this to see both.',
     // Agents see the share of orders with a click in the store itself.
     forAgents: false,
     item: StoreTracking,

@@ -11,7 +11,7 @@ export const StoreTracking = z
       })
       .nullable()
       .describe(
-        'Last visit by a tracked link that counts at this store; null without any within 30 days. Visits of bots are left out.',
+        'Last visit through a tracked link that counts at this store, without bots; null if there was none within 30 days.',
       ),
     last_order: z
       .object({
@@ -25,6 +25,6 @@ export const StoreTracking = z
       })
       .nullable()
       .describe('Last order of this store that carried a click on one of your links; null if none ever did.'),
-    checked_at: timestamp.describe('When this was looked up.').meta({ example: '2026-03-02T09:42:00.000Z' }),
+    checked_at: timestamp.describe('Time of this answer.').meta({ example: '2026-03-02T09:42:00.000Z' }),
   })
   .meta({ id: 'StoreTracking' });

@@ -12,7 +12,7 @@ registerKind(SIMULATION, simulationKind);
 
 export const orders = noun({
   name: 'orders',
-  tag: { name: 'Orders', about: 'What customers bought in the connected stores, and whom it paid.' },
+  tag: { name: 'Orders', about: 'What customers bought in your stores, and which creators it paid.' },
   ids: { orders: 'ord' },
   operations: [...orderOperations, ...reportingOperations, ...simulationOperations],
   jobs: [askForJourneysDue, checkReferrers],

@@ -55,7 +55,7 @@ export const orderOperations = [
     path: '/v1/orders/{id}',
     tag,
     summary: 'Get an order, explained',
-    description: 'The same answer as `/v1/affiliates/explain`, by the id of the order in Rollcall.',
+    description: "The same answer as `/v1/affiliates/explain`, by the order's id in Rollcall.",
     // explain_attribution does the same.
     forAgents: false,
     item: Explanation,

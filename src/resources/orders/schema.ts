@@ -53,7 +53,7 @@ const outcome = z.enum(['won', 'lost']).describe('Whether it earned the order. A
 const linkOfCandidate = z
   .string()
   .nullable()
-  .describe('Code or link that it belongs to; null when the brand has none such.')
+  .describe('Code or link that the candidate belongs to; null when the brand has no such code or link.')
   .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' });
 const attributionDays = z
   .number()
@@ -96,7 +96,7 @@ const ClickCandidate = z.object({
   click_id: z.string().describe('Id of the click, as the store sent it.'),
   link_id: linkOfCandidate,
   window: ClickWindow.nullable().describe(
-    "The attribution window test; null when it is not a click on the brand's links.",
+    "The test of the attribution window; null when it is not a click on the brand's links.",
   ),
   outcome,
   reason: z
@@ -132,8 +132,8 @@ const Cause = z
   .enum(CAUSES)
   .describe(
     'What led to the decision. `first_report`: the order arrived. `later_report`: a later report of the store named another ' +
-      'code or click. `checkout_pixel`: the store’s checkout page reported a click. `customer_journey`: the store was asked ' +
-      'which page the customer’s visit began with.',
+      'code or click. `checkout_pixel`: the store’s checkout page reported a click. `customer_journey`: the store reported ' +
+      'the page on which the customer’s visit began.',
   );
 export type Cause = z.infer<typeof Cause>;
 
@@ -155,8 +155,8 @@ export const Attribution = z.object({
     .enum(NOBODY)
     .nullable()
     .describe(
-      'Why the order earned no commission: it came without code and click, none qualified, it is a test, or it was read in as ' +
-        'history of its store. Null when one won.',
+      'Why the order earned no commission: it came without a code or click, none qualified, it is a test, or it is history ' +
+        'of its store. Null when a code or click won.',
     ),
   link_id: z.string().nullable(),
   decided_at: timestamp,
@@ -189,7 +189,7 @@ export const OrderFilter = z
       .enum(['newest', 'oldest', 'amount'])
       .default('newest')
       .describe(
-        '`amount`: the largest first. That is whatever the currency; the others go by the time at which orders were placed.',
+        '`amount`: largest first, whatever the currency. The others sort by the time at which orders were placed.',
       ),
     updated_after: timestampInput.describe('Only orders that were recorded or changed after this time.').optional(),
     attributed: booleanParameter()
@@ -279,7 +279,7 @@ const ExplainedCommission = CommissionEvent.extend({
         at: timestamp.describe('When the store refunded, cancelled or changed the order.'),
       }),
     )
-    .describe('What took money back from the commission after it was paid, oldest first.'),
+    .describe('Changes that took money back from the commission after it was paid, oldest first.'),
 });
 
 export type ExplainQuery = z.output<typeof ExplainQuery>;
@@ -376,7 +376,7 @@ export const Explanation = z
           refunded_minor: z
             .number()
             .int()
-            .describe('What refunds that name the line took off it; all of it if the order was cancelled.')
+            .describe('Refunds of the line, by the refunds that name it; the whole line if the order was cancelled.')
             .meta({ example: 0 }),
         }),
       )

@@ -5,7 +5,7 @@ export const pastCommissions = noun({
   name: 'past-commissions',
   tag: {
     name: 'Past commissions',
-    about: 'What creators were paid with another tool, as a record: it pays nobody, and no figure counts it.',
+    about: 'A record of what creators were paid with another tool. It pays nobody, and no figure counts it.',
   },
   ids: { 'past-commissions': 'pcm' },
   operations: pastCommissionOperations,

@@ -29,8 +29,8 @@ export const pastCommissionOperations = [
     path: '/v1/past-commissions/batch',
     ...{ id: 'report_past_commissions', tag, summary: 'Record up to 500 past commissions' },
     description:
-      'As a record of what was paid with another tool. It pays nobody, emits no events, and stays out of balances, ' +
-      'statements and figures. All are recorded, or none if one is invalid; repeating a report changes nothing.',
+      'Keeps a record of what was paid with another tool. It pays nobody, emits no events, and is not in ' +
+      'balances, statements or figures. All are recorded, or none if one is invalid; repeating a report changes nothing.',
     forAgents,
     hints: idempotent,
     body: PastCommissionsReported,
@@ -39,7 +39,7 @@ export const pastCommissionOperations = [
   }),
   remove({
     ...{ id: 'delete_past_commission', path: '/v1/past-commissions/{id}', tag },
-    ...{ summary: 'Delete a past commission', description: 'For one recorded by mistake. Nothing else changes.' },
+    ...{ summary: 'Delete a past commission', description: 'Deletes one that was recorded by mistake. Nothing else changes.' },
     forAgents,
     item: PastCommission,
     errors: ['NOT_FOUND'],

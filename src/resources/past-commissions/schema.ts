@@ -32,8 +32,8 @@ export const PastCommission = z
 
 export const PastCommissionFilter = z.object({
   ...ListQuery,
-  creator_email: Email.optional().describe('Only those of this creator; case is ignored.'),
-  source: source.optional().describe('Only those of this source.'),
+  creator_email: Email.optional().describe('Only past commissions of this creator; case is ignored.'),
+  source: source.optional().describe('Only past commissions of this source.'),
 });
 
 const Reported = z.object({

@@ -83,12 +83,12 @@ export const Payout = z
       .meta({ example: '2026-03-20T12:00:00.000Z' }),
     allocated_amount: z
       .number()
-      .describe('Worth of the commissions it paid, in major units, before `netted_amount` was taken off.')
+      .describe('Value of the commissions that it paid, in major units, before `netted_amount` was deducted.')
       .meta({ example: 125.5 }),
     netted_amount: z
       .number()
       .describe(
-        'What it withheld for refunds of commissions paid earlier, in major units. Below zero: it gave back what was withheld for a refund that the store reverted.',
+        'Amount that it withheld for refunds of commissions paid earlier, in major units. Below zero: it gave back an amount withheld for a refund that the store reverted.',
       )
       .meta({ example: 0 }),
     unallocated_amount: z
@@ -181,7 +181,7 @@ export const PayoutFilter = z
     method: method.optional().describe('Only payouts sent this way.'),
     settled: booleanParameter()
       .optional()
-      .describe('`true`: only paid payouts, which includes every `wallet` one. `false`: only unpaid ones.'),
+      .describe('`true`: only paid payouts, including every `wallet` payout. `false`: only unpaid ones.'),
     from: timestampInput.optional().describe('Only payouts created at or after this time.'),
     to: throughInput
       .optional()

@@ -7,7 +7,7 @@ export const reports = noun({
   name: 'reports',
   tag: {
     name: 'Reports and alerts',
-    about: "Figures by mail to the brand's people: of each period, or when they change.",
+    about: "Mails with figures to the brand's people, after each period or when a figure leaves its bounds.",
   },
   ids: { reports: 'rep' },
   operations: reportOperations,

@@ -213,7 +213,7 @@ const READINGS: Record<ReportOperation, Reading> = {
   share: {
     ...{ id: 'get_analytics_share', ends: ANALYTICS_ENDS, hasRows: false, isDated: false, page: 'customers' },
     search: () => ({}),
-    title: () => "Creators' part of all sales",
+    title: () => "Creators' share of all sales",
     figures: figuresOfShare,
   },
   performance: {

@@ -31,8 +31,8 @@ export const reportOperations = [
     id: 'create_report',
     summary: 'Mail figures of each day, week or month',
     description:
-      'When a period has ended, its figures are mailed once, compared with the period before. The first one is the period ' +
-      'that is under way now. A brand has up to 50.',
+      'When a period has ended, its figures are mailed once, compared with the period before. The first one is ' +
+      'the current period. A brand can have up to 50.',
     forAgents,
     body: ReportCreate,
     errors: ['CONFLICT'],
@@ -59,7 +59,7 @@ export const reportOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_report', summary: 'One report', description: 'As it was set up, and when it is mailed.', forAgents },
+    ...{ id: 'get_report', summary: 'One report', description: 'Shows its settings, and when it is mailed.', forAgents },
     find: async ({ postgres }, { caller, params }) =>
       reportOf(await reports.get(postgres.db, caller.brandId, params.id)),
   }),
@@ -68,7 +68,7 @@ export const reportOperations = [
     id: 'update_report',
     summary: 'Change a report',
     description:
-      'Another `every` or `timezone` begins again with the period that is under way; another `at` moves the next mail.',
+      'A new `every` or `timezone` starts again with the current period; a new `at` moves the next mail.',
     forAgents,
     body: ReportPatch,
     errors: ['NOT_FOUND'],
@@ -95,7 +95,7 @@ export const reportOperations = [
   }),
   remove({
     ...{ id: 'delete_report', path: '/v1/reports/{id}', tag },
-    ...{ summary: 'Delete a report', description: 'It is mailed no more.' },
+    ...{ summary: 'Delete a report', description: 'It is no longer mailed.' },
     forAgents,
     item: Report,
     errors: ['NOT_FOUND'],

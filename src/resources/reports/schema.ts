@@ -55,7 +55,7 @@ export const Report = z
     id: idField('rep', 'Report id.'),
     ...{ name, operation, parameters, every, at, timezone, to },
     next_at: timestamp
-      .describe('When its next mail is sent, or tried again.')
+      .describe('When its next mail is sent or retried.')
       .meta({ example: '2026-03-09T07:00:00.000Z' }),
     last_sent_at: timestamp
       .nullable()
@@ -64,7 +64,7 @@ export const Report = z
     last_error: z
       .string()
       .nullable()
-      .describe('Why its period could not be read, which is tried again every five minutes; null while it works.')
+      .describe('Why the figures could not be read; retried every five minutes. Null while it works.')
       .meta({ example: null }),
     created_at: createdAt,
     updated_at: updatedAt,

@@ -52,8 +52,8 @@ const listRequests = read({
   tag: 'Usage',
   summary: 'Calls of the last 14 days',
   description:
-    'What the keys of the brand called, newest first: the answer, its cost and its duration. A call shows up within a few ' +
-    'seconds. Texts that were searched for are not kept. For balances use `GET /v1/usage`: single calls may be missing here.',
+    'Calls with the brand\'s keys, newest first, with their answer, cost and duration. A call appears within a ' +
+    'few seconds. Search texts are not kept. For balances use `GET /v1/usage`: single calls may be missing here.',
   // Operators of integrations read it; an agent sees its own answers.
   forAgents: false,
   query: RequestFilter,

@@ -41,7 +41,7 @@ export const RequestFilter = z.object({
     .optional(),
   from: timestampInput.describe('Only calls at or after this time.').optional(),
   to: throughInput.describe('Only calls at or before this time; a date includes the whole day.').optional(),
-  after: cursor.describe('Goes on after an earlier page: its `next_after`, with the same filters.').optional(),
+  after: cursor.describe('`next_after` of the previous page, to send with the same filters.').optional(),
   limit: clampedParameter(MOST)
     .default(DEFAULT)
     .describe('Most calls in one answer; larger values are clamped to 1,000.'),

@@ -20,7 +20,7 @@ const eventIds = z
   .array(id)
   .min(1)
   .max(MAX_EVENTS)
-  .describe('Ids of the commissions to review. One that cannot be reviewed refuses all.')
+  .describe('Ids of the commissions to review. If one cannot be reviewed, none are.')
   .meta({ example: ['com_0Uo3xK2mVdT2aXs7LpRb'] });
 
 export const CommissionReview = z
@@ -46,7 +46,7 @@ export const CommissionsReviewed = z.object({
     .number()
     .int()
     .min(0)
-    .describe('Commissions whose status changed; 0 when all had the status already.')
+    .describe('Number of commissions whose status changed; 0 when all had the status already.')
     .meta({ example: 2 }),
 });
 
@@ -69,6 +69,6 @@ export const CommissionsBulkReviewed = z.object({
     .number()
     .int()
     .min(0)
-    .describe('Ids that changed nothing: commissions that had the status already, and ids given twice.'),
+    .describe('Number of ids that changed nothing: their commission had the status already, or they were sent twice.'),
   total_requested: z.number().int().min(1).describe('Number of ids in the request.').meta({ example: 2 }),
 });

@@ -11,7 +11,7 @@ export const sampleOperations = [
     tag: 'Brand',
     summary: 'Remove the sample data',
     description:
-      'For a brand with `has_sample`. Deletes everything in it, also what was added since: creators, campaigns, orders, money and history. People, keys, plan, settings, lists and saved searches stay.',
+      'For a brand with `has_sample`. Deletes everything in it, including what was added since: creators, campaigns, orders, money and history. People, keys, plan, settings, lists and saved searches stay.',
     ownersOnly: true,
     forAgents: false,
     response: SampleRemoved,

@@ -8,7 +8,7 @@ import { savedSearchOperations } from './routes.ts';
 
 export const savedSearches = noun({
   name: 'saved-searches',
-  tag: { name: 'Saved searches', about: 'Searches of the directory by name, and who began to match them.' },
+  tag: { name: 'Saved searches', about: 'Searches of the directory, saved under a name, and who began to match them.' },
   ids: { 'saved-searches': 'ssr' },
   operations: [...savedSearchOperations, ...matchOperations],
   jobs: [matchSavedSearches, alertAboutSavedSearches, forgetSavedSearches],

@@ -36,7 +36,7 @@ export const savedSearchOperations = [
     path,
     tag,
     summary: 'Saved searches of the directory',
-    description: 'Newest first: shared ones, and for a person their own.',
+    description: 'Newest first: shared searches, and for a person also their own.',
     forAgents: { description: 'To run one, search with `saved`.', omits: ['page', 'limit'] },
     query: SavedSearchFilter,
     response: listOf(SavedSearch),
@@ -50,7 +50,7 @@ export const savedSearchOperations = [
     ...{ id: 'save_search', path, tag, item: SavedSearch },
     summary: 'Save a search of the directory',
     description:
-      'Replaces the saved search of the same name, ignoring case. Creators who match now are never new. A brand has up to 200.',
+      'Replaces the saved search of the same name, ignoring case. Creators who match now are never new. A brand can have 200 saved searches.',
     forAgents: {
       description: 'Replaces that of the same name.',
       example: { name: 'LA', filters: { city: 'LA' } },
@@ -80,7 +80,7 @@ export const savedSearchOperations = [
     ...one,
     id: 'update_saved_search',
     summary: 'Change a saved search',
-    description: 'A value changes a field; null ends the alert. Other filters begin again: nothing is new yet.',
+    description: 'A value changes a field; null ends the alert. With new filters, it starts again without new matches.',
     forAgents: false,
     directory: true,
     forViewers: true,
@@ -96,7 +96,7 @@ export const savedSearchOperations = [
   remove({
     ...{ id: 'delete_saved_search', path: one.path, tag },
     summary: 'Delete a saved search',
-    description: 'With its matches and its alert.',
+    description: 'Also deletes its matches and its alert.',
     forAgents: false,
     forViewers: true,
     ...{ params: byId },

@@ -55,7 +55,7 @@ export const SavedSearch = z
       .meta({ example: 3 }),
     seen_after: z
       .string()
-      .describe('Where the matches begin that are unseen: send it as `after` of the matches.')
+      .describe('Position of the first unseen match: send it as `after` to list the unseen matches.')
       .meta({ example: '9' }),
     problem: z
       .string()

@@ -211,8 +211,8 @@ export const ShipmentPatch = z
 export type ShipmentPatch = z.output<typeof ShipmentPatch>;
 
 export const ShipmentFilter = z.object({
-  creator_email: Email.optional().describe('Only those of this creator; case is ignored.'),
-  campaign_id: z.string().min(1).max(100).optional().describe('Only those of this campaign.'),
+  creator_email: Email.optional().describe('Only shipments to this creator; case is ignored.'),
+  campaign_id: z.string().min(1).max(100).optional().describe('Only shipments of this campaign.'),
   status: z
     .enum(STATUSES)
     .optional()

@@ -29,9 +29,9 @@ export const storeDeliveryOperations = [
     id: 'retry_store_delivery',
     path: '/v1/affiliates/integrations/{id}/deliveries/{delivery}/retry',
     tag,
-    summary: 'Try a delivery of a store again',
+    summary: 'Retry a delivery of a store',
     description:
-      'Tries a delivery that failed or waits again at once, and for another 24 hours. One that is done or ignored stays unchanged.',
+      'Retries a failed or waiting delivery at once, and then for 24 hours. A delivery that is done or ignored stays unchanged.',
     forAgents: false,
     params: DeliveryParams,
     item: StoreDelivery,

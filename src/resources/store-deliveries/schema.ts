@@ -36,7 +36,7 @@ const Notes = z.array(z.string());
 const id = idField('sdl', 'Id of the delivery.');
 export const DeliveryParams = z.object({
   id: integrationId.max(100),
-  delivery: idField('sdl', 'Delivery to try again.').max(100),
+  delivery: idField('sdl', 'Delivery to retry.').max(100),
 });
 
 export const StoreDelivery = z
@@ -47,20 +47,20 @@ export const StoreDelivery = z
       z
         .string()
         .nullable()
-        .describe('What it is about, in the words of the store; null when that could not be read.')
+        .describe("Kind of delivery, in the store's own words; null when it could not be read.")
         .meta({ example: 'orders/paid' }),
     ),
     state,
-    attempts: z.number().int().describe('How often it was tried.').meta({ example: 1 }),
+    attempts: z.number().int().describe('Number of attempts to record it.').meta({ example: 1 }),
     next_attempt_at: timestamp
       .nullable()
-      .describe('When it is tried next; null unless it is waiting.')
+      .describe('When the next attempt is due; null unless it is waiting.')
       .meta({ example: null }),
     reason: fromOutside(
       Reason.nullable().describe('Why the last attempt failed; null when it did not.').meta({ example: null }),
     ),
     notes: fromOutside(
-      Notes.describe('What was left out because it could not be read; no commission depends on it.').meta({
+      Notes.describe('Parts that were left out because they could not be read. No commission depends on them.').meta({
         example: [],
       }),
     ),

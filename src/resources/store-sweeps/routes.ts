@@ -20,7 +20,7 @@ const Reading = z
       .describe('Store whose orders are read again.')
       .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
     since: timestamp
-      .describe('Since when changed orders are read: as requested, or 60 days ago if that is later.')
+      .describe('Orders that changed after this time are read: the requested time, or 60 days ago if that is later.')
       .meta({ example: '2026-03-01T00:00:00.000Z' }),
   })
   .meta({ id: 'StoreReadAgain' });

@@ -46,10 +46,10 @@ const listUsage = read({
   tag: 'Usage',
   summary: 'Credits and calls per data key and day',
   description:
-    'Sums of the credit ledger. A call shows up within two seconds. `granularity` and `by` add a series of all calls by hour ' +
+    'Sums of the credit ledger. A call appears within two seconds. `granularity` and `by` add a series of all calls by hour ' +
     'or day and by key, operation or status.',
   forAgents: {
-    description: 'Sums of the credit ledger. A call shows up within two seconds.',
+    description: 'Sums of the credit ledger. A call appears within two seconds.',
     example: {},
     omits: ['granularity', 'by'],
   },

@@ -24,7 +24,7 @@ export const BreakdownQuery = z.object({
   ...PeriodQuery,
   ...DimensionFilter,
   currency: currencyQuery,
-  sort: z.enum(SORTS).default('revenue').describe('The largest first, by this figure.'),
+  sort: z.enum(SORTS).default('revenue').describe('Sorts by this figure, largest first.'),
   compare,
   ...PageQuery,
 });
@@ -39,7 +39,7 @@ const Figures = {
     .meta({ example: 640 }),
   visitors: minor
     .describe(
-      'People who made these clicks. Each counts once in a row, however often they come; above a few hundred within 2%.',
+      'People who made these clicks. Each counts once in a row, however often they come. Above a few hundred, the number is within 2%.',
     )
     .meta({ example: 512 }),
   ...orderFigures,
@@ -47,7 +47,7 @@ const Figures = {
   conversion_rate: z
     .number()
     .nullable()
-    .describe('Orders won by a click, in percent of `clicks`, to two decimals; null without clicks.')
+    .describe('Orders that a click won, in percent of `clicks`, to two decimals; null without clicks.')
     .meta({ example: 2.5 }),
   aov_minor: minor
     .nullable()
@@ -61,14 +61,14 @@ export const BreakdownRow = z
       z
         .string()
         .nullable()
-        .describe('Id or value of what the row is about; null for what has none. The filter of its name takes it.')
+        .describe('Id or value that the row is about; null for figures without one. Send it as the filter of the same name.')
         .meta({ example: 'DE' }),
     ),
     label: fromOutside(
-      z.string().nullable().describe('What people call it; null for what has none.').meta({ example: 'Germany' }),
+      z.string().nullable().describe('Name of the key; null if it has none.').meta({ example: 'Germany' }),
     ),
     currency: currencyField.describe(
-      'Currency of the row: of an order its own, of a click that of its link. Nothing is converted.',
+      'Currency of the row: that of the order, or for a click that of its link. Nothing is converted.',
     ),
     ...Figures,
     previous: z.object(Figures).nullable().describe('The same row in the earlier period; null without `compare`.'),
@@ -85,10 +85,10 @@ export const Breakdown = z.object({
       previous_period: ShownPeriod.nullable().describe('The period of `previous`; null without `compare`.'),
       coverage: z
         .object({
-          orders: minor.describe('Orders in all rows.').meta({ example: 52 }),
-          by_click: minor.describe('Of them, orders that a click won.').meta({ example: 46 }),
+          orders: minor.describe('Number of orders in all rows.').meta({ example: 52 }),
+          by_click: minor.describe('Number of these orders that a click won.').meta({ example: 46 }),
           by_code: minor
-            .describe('Of them, orders that a code won: they have no country, device, referrer or kind of click.')
+            .describe('Number of these orders that a code won. They have no country, device, referrer or kind of click.')
             .meta({ example: 6 }),
         })
         .describe('How many orders have the country, device and referrer of the click that won them.'),

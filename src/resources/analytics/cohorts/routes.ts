@@ -10,8 +10,8 @@ const getAnalyticsCohorts = read({
   tag: 'Analytics',
   summary: 'What customers bought since their first order',
   description:
-    'Customers by the month or week of their first paid order, and how many of them ordered in each one since. All their ' +
-    `orders count, also those that no creator won. ${FRESHNESS}`,
+    'Groups customers by the month or week of their first paid order, and shows how many of them ordered in each ' +
+    `one since. All their orders count, even those that no creator won. ${FRESHNESS}`,
   forAgents: {
     description: 'By the month or week of their first paid order. All their orders count.',
     example: { of: 'attributed' },

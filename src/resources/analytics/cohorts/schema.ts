@@ -9,20 +9,20 @@ export const CohortsQuery = z.object({
     .enum(['customers', 'orders', 'revenue'])
     .default('customers')
     .describe(
-      'What `values` count. `customers`: those who ordered; `orders`: their orders; `revenue`: the value of these.',
+      'What `values` counts. `customers`: customers who ordered; `orders`: their orders; `revenue`: the value of these orders.',
     ),
   of: z
     .string()
     .min(1)
     .max(100)
     .default('all')
-    .describe('`all`, `attributed`, or the id of a creator: whose first orders count.')
+    .describe('Customers to count, by their first order. `all`: any; `attributed`: one that a creator won; an id: one that this creator won.')
     .meta({ example: 'attributed' }),
   from: Boundary.optional()
-    .describe('Start of the period: of first orders, as a UTC day or a time. Omitted: 12 months or weeks.')
+    .describe('Start of the period of first orders, as a UTC day or a time. Omitted: 12 months or weeks before its end.')
     .meta({ example: '2026-01-01' }),
   to: Boundary.optional().describe(
-    'End of the period: of first orders, as a UTC day, which is included whole, or a time. Omitted: today.',
+    'End of the period of first orders, as a UTC day, which is included whole, or a time. Omitted: today.',
   ),
 });
 export type CohortsQuery = z.output<typeof CohortsQuery>;
@@ -47,7 +47,7 @@ export const CohortRow = z
 export type CohortRow = z.infer<typeof CohortRow>;
 
 export const Cohorts = z.object({
-  data: z.array(CohortRow).describe('One row for each cohort, oldest first; of revenue for each cohort and currency.'),
+  data: z.array(CohortRow).describe('One row for each cohort, oldest first; for revenue, one for each cohort and currency.'),
   meta: z
     .object({
       period: ShownPeriod.describe('The period of the first orders, in UTC.'),

@@ -56,7 +56,7 @@ export function differenceOf(a: Proportion, b: Proportion) {
 export const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
   rows.reduce((sum, row) => sum + of(row), 0);
 
-/** Creators' part of all sales. */
+/** Creators' share of all sales. */
 export function shareOfSales(rows: readonly ShareSums[]) {
   const won = rows.filter(({ isAttributed }) => isAttributed);
   const others = rows.filter(({ isAttributed }) => !isAttributed);

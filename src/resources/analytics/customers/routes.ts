@@ -10,8 +10,8 @@ const getAnalyticsCustomers = read({
   tag: 'Analytics',
   summary: 'New and returning customers, and what a new one costs',
   description:
-    'One row for each key and currency, of all paid orders with an e-mail address; those that no code or link won are in ' +
-    `the row with the key null. Covers the last 30 UTC days by default. ${FRESHNESS}`,
+    'One row for each key and currency, from all paid orders with an e-mail address. Orders that no code or link ' +
+    `won are in the row with the key null. Covers the last 30 UTC days by default. ${FRESHNESS}`,
   forAgents: {
     description: 'Of all paid orders with an e-mail address; those that nobody won have the key null.',
     example: { by: 'creator' },
@@ -26,7 +26,7 @@ const getAnalyticsShare = read({
   id: 'get_analytics_share',
   path: '/v1/analytics/share',
   tag: 'Analytics',
-  summary: "Creators' part of all sales",
+  summary: "Creators' share of all sales",
   description:
     'Compares the orders that codes and links won with all other orders: their sales, and how many are first orders of ' +
     `new customers. Covers the last 30 UTC days by default. ${FRESHNESS}`,

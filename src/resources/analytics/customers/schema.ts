@@ -22,7 +22,7 @@ const minor = z.number().int();
 const percent = z.number().nullable();
 const again = (days: number) =>
   percent
-    .describe(`New customers who ordered again within ${days} days, in percent of those who are known that long.`)
+    .describe(`New customers who ordered again within ${days} days, in percent of those who have been known for ${days} days.`)
     .meta({ example: 18.5 });
 
 /** `docs/analytics.md` has the same definitions. */
@@ -50,11 +50,11 @@ export const CustomersRow = z
     repeat_rate_90: again(90),
     value_90_minor: minor
       .nullable()
-      .describe('Average value of all orders of a new customer within 90 days; null if none is known that long.')
+      .describe('Average value of all orders of a new customer within 90 days; null if no customer has been known for 90 days.')
       .meta({ example: 11_200 }),
     cost_minor: minor
       .nullable()
-      .describe('Commission and fees of the period, as in `/v1/analytics/returns`; null if a fee is missing there.')
+      .describe('Commission and fees of the period, as in `/v1/analytics/returns`; null if a fee has no amount there.')
       .meta({ example: 31_000 }),
     cost_per_new_customer_minor: minor
       .nullable()
@@ -72,14 +72,14 @@ export const Customers = z.object({
       period: ShownPeriod.describe('The period of the orders, in UTC.'),
       history_since: historySince,
       orders: count.describe('Paid orders of the period, with or without an e-mail address.').meta({ example: 60 }),
-      without_email: count.describe('Of them, orders without one: neither new nor returning.').meta({ example: 8 }),
+      without_email: count.describe('Number of these orders without an e-mail address, whose customers are neither new nor returning.').meta({ example: 8 }),
     })
     .describe('What the customers are known from.'),
 });
 
 const Side = z.object({
   orders: count.describe('Orders with an e-mail address on this side.').meta({ example: 52 }),
-  first_orders: count.describe('Of them, first orders of their customers.').meta({ example: 31 }),
+  first_orders: count.describe('Number of these orders that are the first of their customers.').meta({ example: 31 }),
   share: percent.describe('`first_orders` in percent of `orders`; null without any.').meta({ example: 59.62 }),
 });
 
@@ -89,7 +89,7 @@ export const Share = z.object({
       period: ShownPeriod.describe('The period in which the orders were placed, in UTC.'),
       history_since: historySince,
       orders: count.describe('All paid orders of the period, in any currency.').meta({ example: 400 }),
-      attributed_orders: count.describe('Of them, orders that a code or link won.').meta({ example: 60 }),
+      attributed_orders: count.describe('Number of these orders that a code or link won.').meta({ example: 60 }),
       share: percent.describe('`attributed_orders` in percent of `orders`.').meta({ example: 15 }),
       by_currency: z
         .array(
@@ -97,18 +97,18 @@ export const Share = z.object({
             currency: currencyField.describe('Currency of these sales.'),
             sales_minor: minor.describe('Value of all orders, minus their refunds.').meta({ example: 4_000_000 }),
             attributed_sales_minor: minor
-              .describe('Of it, that of orders that a code or link won.')
+              .describe('Value of the orders that a code or link won, minus their refunds.')
               .meta({ example: 600_000 }),
             share: percent.describe('`attributed_sales_minor` in percent of `sales_minor`.').meta({ example: 15 }),
           }),
         )
-        .describe("Creators' part of all sales, in each currency."),
+        .describe("Creators' share of all sales, in each currency."),
       new_customers: z
         .object({
           attributed: Side.describe('Orders that a code or link won.'),
           others: Side.describe('All other orders.'),
           difference: percent
-            .describe('`attributed.share` minus `others.share`, in percentage points; null if one of them is.')
+            .describe('`attributed.share` minus `others.share`, in percentage points; null if either is null.')
             .meta({ example: 12.5 }),
           interval: z
             .object({
@@ -116,9 +116,9 @@ export const Share = z.object({
               to: z.number().describe('Upper end, in percentage points.').meta({ example: 26.1 }),
             })
             .nullable()
-            .describe('95% interval of the difference, by Newcombe. If it contains 0, it may be chance.'),
+            .describe('95% interval of the difference, by Newcombe. If it contains 0, the difference may be chance.'),
         })
         .describe('Whether creators bring more new customers than other sales.'),
     })
-    .describe("Creators' part of all sales."),
+    .describe("Creators' share of all sales."),
 });

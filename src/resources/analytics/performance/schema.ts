@@ -18,7 +18,7 @@ const Balances = {
     .meta({ example: 512_040 }),
   commission_minor: z
     .object({
-      pending: minor.describe('Part that waits for a review, in minor units.').meta({ example: 1_800 }),
+      pending: minor.describe('Part that awaits a review, in minor units.').meta({ example: 1_800 }),
       approved: minor.describe('Part that is approved and not paid, in minor units.').meta({ example: 4_200 }),
       paid: minor.describe('Part that payouts have paid, in minor units.').meta({ example: 31_000 }),
     })

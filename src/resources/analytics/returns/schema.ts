@@ -26,18 +26,18 @@ export const ReturnsRow = z
       z
         .string()
         .nullable()
-        .describe('Id of the campaign, creator, code or link, or a month; null for what belongs to none.')
+        .describe('Id of the campaign, creator, code or link, or a month; null for figures without one.')
         .meta({ example: '2026-03' }),
     ),
     label: fromOutside(
-      z.string().nullable().describe('What people call the key; null for none.').meta({ example: '2026-03' }),
+      z.string().nullable().describe('Name of the campaign, creator, code or link; null if the key has none.').meta({ example: '2026-03' }),
     ),
     currency: currencyField.describe('Currency of all amounts of the row. Money is never converted.'),
     ...orderFigures,
     goods_minor: minor
       .nullable()
       .describe(
-        'What the sold goods cost: `per_item` costs of their products, `cogs_percent` of the rest, and `per_order`; null without any for some order.',
+        'Cost of the goods sold: `per_item` costs of their products, `cogs_percent` of the rest, and `per_order`; null if no cost applies to some order.',
       )
       .meta({ example: 65_100 }),
     commission_minor: commissionFigure,
@@ -50,18 +50,18 @@ export const ReturnsRow = z
       .meta({ example: 50_000 }),
     fees_minor: minor
       .nullable()
-      .describe('What fees cost: of each creator the larger of all fees agreed and all fees paid, as it grew.')
+      .describe('Cost of fees: for each creator, the larger of all fees agreed and all fees paid, and of that the increase within the period.')
       .meta({ example: 50_000 }),
     gifts_minor: minor
       .nullable()
       .describe('Products shipped and not returned, at their `per_item` cost; null if one has none.')
       .meta({ example: 6_000 }),
     fixed_minor: minor
-      .describe("The period's part of `fixed` costs. Those of the brand are under the key null, except by month.")
+      .describe("The period's part of `fixed` costs. The brand's own have the key null, except by month.")
       .meta({ example: 10_000 }),
     profit_minor: minor
       .nullable()
-      .describe('`revenue_minor` minus goods, commission, fees, gifts and fixed costs; null if one of them is.')
+      .describe('`revenue_minor` minus goods, commission, fees, gifts and fixed costs; null if one of them is null.')
       .meta({ example: 36_300 }),
     return_on_spend: z
       .number()
@@ -70,7 +70,7 @@ export const ReturnsRow = z
       .meta({ example: 2.2 }),
     orders_to_break_even: minor
       .nullable()
-      .describe('How many orders like these cover fees, gifts and fixed costs; null if no number of them does.')
+      .describe('Number of average orders that cover fees, gifts and fixed costs; null if an order leaves nothing after its costs.')
       .meta({ example: 12 }),
     missing: missing.describe('Which figures are null because nobody entered what they need.').meta({ example: [] }),
   })
@@ -83,7 +83,7 @@ export const Returns = z.object({
   meta: z
     .object({
       period: ShownPeriod.describe('The period of these returns, in UTC.'),
-      missing: missing.describe('What is missing in any row, on all pages.').meta({ example: ['gifts'] }),
+      missing: missing.describe('Costs that are missing in some row, on all pages.').meta({ example: ['gifts'] }),
     })
     .describe('What the returns cover.'),
 });

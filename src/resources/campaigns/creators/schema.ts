@@ -34,7 +34,7 @@ export const CampaignCreator = z
     ),
     ig_handle: handle('Handle on Instagram, without `@`; null if it is not known.', 'anaeats'),
     tt_handle: handle('Handle on TikTok, without `@`; null if it is not known.', 'ana.cooks'),
-    stage: stage.describe(`The furthest that the creator has come. ${STAGE}`),
+    stage: stage.describe(`The furthest stage that the creator has reached. ${STAGE}`),
     contracts_signed: count.describe('Number of signed contracts of this campaign.').meta({ example: 1 }),
     deliverables: count.describe('Number of deliverables, without declined and cancelled ones.').meta({ example: 2 }),
     deliverables_approved: count.describe('Number of approved deliverables.').meta({ example: 1 }),

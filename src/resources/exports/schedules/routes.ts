@@ -11,14 +11,14 @@ export const scheduleOperations = [
   list({
     ...{ id: 'list_export_schedules', path: '/v1/exports/schedules', tag, item: ExportSchedule, forAgents },
     summary: 'Scheduled exports',
-    description: 'Exports into buckets of your own, newest first. Their jobs have their id as `schedule_id`.',
+    description: 'Exports into your own buckets, newest first. Each of their jobs has the `schedule_id`.',
     rows: schedules,
     itemOf: (row) => scheduleOf(row),
   }),
   remove({
     ...{ id: 'delete_export_schedule', path: '/v1/exports/schedules/{id}', tag },
     summary: 'End a scheduled export',
-    description: 'Its keys are forgotten. What it delivered stays in your bucket; an export that is under way fails.',
+    description: 'Deletes its access key. Delivered files stay in your bucket. A running export fails.',
     forAgents,
     item: ExportSchedule,
     errors: ['NOT_FOUND'],

@@ -10,7 +10,7 @@ export const ExportSchedule = z
     format,
     columns: columns.nullable().describe('Columns of the files; null for all of them.').meta({ example: null }),
     bucket: Destination.shape.bucket,
-    prefix: z.string().describe('Folder in that bucket in front of all keys.').meta({ example: 'rollcall/' }),
+    prefix: z.string().describe('Folder in that bucket; all keys begin with it.').meta({ example: 'rollcall/' }),
     endpoint: z
       .string()
       .describe('Address of the storage that has the bucket.')
@@ -23,12 +23,12 @@ export const ExportSchedule = z
     next_at: timestamp.describe('When the next export starts.').meta({ example: '2026-03-03T00:00:30.000Z' }),
     failing_since: timestamp
       .nullable()
-      .describe('Since when its exports fail, which was mailed once; null while they work.')
+      .describe('When its exports began to fail, which one mail reported; null while they succeed.')
       .meta({ example: null }),
     last_error: z
       .string()
       .nullable()
-      .describe('Why its last export failed; null while they work.')
+      .describe('Why its last export failed; null while its exports succeed.')
       .meta({ example: null }),
     created_at: createdAt,
   })

@@ -7,7 +7,7 @@ export const bulkCodeOperations = [
     id: 'bulk_create_affiliate_codes',
     path: '/v1/affiliates/links/bulk',
     tag: 'Affiliates',
-    summary: 'Generate codes or links for creators of the roster',
+    summary: 'Generate codes or links for creators on the roster',
     description:
       'For every creator without one, or for those you name: up to 500 new ones in a request. A code begins with the name ' +
       'of its creator. A creator who has one of the same campaign and type keeps it, even an inactive one. An invalid ' +

@@ -85,7 +85,7 @@ export const BulkCreated = z
           url: shortUrlField,
         }),
       )
-      .describe('New codes or links, one a creator.'),
+      .describe('New codes or links, one per creator.'),
     count: count.describe('Number of new codes or links; the same as `summary.created`.'),
     skipped: z
       .array(
@@ -100,7 +100,7 @@ export const BulkCreated = z
             .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
         }),
       )
-      .describe('Creators who need no code or link, or cannot get one.'),
+      .describe('Creators who got no code or link, because they have one or cannot get one.'),
     failed: z
       .array(
         Refused.extend({

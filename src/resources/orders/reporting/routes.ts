@@ -8,7 +8,7 @@ import { Recorded, ReportedOrder, ReportedOrders, ReportedRefund } from './schem
 
 const tag = 'Orders';
 const SAME =
-  'It is attributed as an order of a connected store is, and its commission, ledger and events are the same.';
+  'Orders are attributed like those of a connected store, with the same commissions, ledger entries and events.';
 
 export const reportingOperations = [
   act({
@@ -17,7 +17,7 @@ export const reportingOperations = [
     tag,
     summary: 'Report an order',
     description:
-      `Records an order of a shop that is not connected, or a change of it; repeating a report changes nothing. ${SAME} ` +
+      `Records an order of a shop that is not connected, or updates it; repeating a report changes nothing. ${SAME} ` +
       'Send the codes that the customer redeemed, and the `click_id` of the landing page.',
     // A system of the brand's reports its sales.
     forAgents: false,

@@ -25,7 +25,7 @@ const ReportedFields = z.object({
     .min(1)
     .max(100)
     .refine(isPlain, 'must not have control characters')
-    .describe('Name of the shop, in your own words. The first order of a name makes it; an order is known by both ids.')
+    .describe('Name of the shop, in your own words. The first report with a name creates the shop. `source` and `order_id` together identify an order.')
     .meta({ example: 'pop-up-berlin' }),
   ...orderFields,
   order_id: idAtShop
@@ -69,7 +69,7 @@ export const ReportedOrders = z
       .array(ReportedOrder)
       .min(1)
       .max(MOST)
-      .describe('Reports, also several of one order, in the order in which they are recorded.'),
+      .describe('Reports, in the order in which they are recorded. Several may be about one order.'),
     history: z
       .boolean()
       .default(false)

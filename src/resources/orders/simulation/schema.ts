@@ -117,14 +117,14 @@ const ChangedOrder = z
 
 export const Simulation = z.object({
   data: z.object({
-    totals: z.array(SimulatedTotals).describe('Sums over all creators, one row a currency.'),
+    totals: z.array(SimulatedTotals).describe('Sums over all creators, one row per currency.'),
     creators: z
       .array(SimulatedCreator)
       .describe('A row for each creator and currency, those whose commission changes most first.'),
     changed: z
       .array(ChangedOrder)
       .max(MOST_CHANGED)
-      .describe('Orders that would be earned by another, or with another commission; at most 100, newest first.'),
+      .describe('Orders that another creator would earn, or with another commission; at most 100, newest first.'),
   }),
   meta: z
     .object({
@@ -135,10 +135,10 @@ export const Simulation = z.object({
         })
         .describe('When the orders were placed.'),
       orders: count.describe('Paid orders of the period, tests aside.').meta({ example: 310 }),
-      changed: count.describe('How many of them the rules change, also beyond the listed ones.').meta({ example: 16 }),
+      changed: count.describe('Number of these orders that the rules change, including those that are not listed.').meta({ example: 16 }),
       without_candidates: count
         .describe(
-          'Of them, orders that came without any code or click. If a click led to one, its shop no longer knew it, and no rule finds it again.',
+          'Number of these orders that came without a code or click. If a click led to one, the shop no longer knew it, so no rule can find it.',
         )
         .meta({ example: 172 }),
     })

@@ -116,8 +116,8 @@ export const payoutDueOperations = [
     tag,
     summary: 'Preview what payouts would pay now',
     description:
-      'One row for each creator and currency with something due: the approved commissions, what refunds and earlier ' +
-      'payouts take off them, and what to transfer. It follows the same rules as a payout, and changes nothing. ' +
+      'One row for each creator and currency with something due: the approved commissions, the deductions for ' +
+      'refunds and earlier payouts, and the amount to transfer. It follows the same rules as a payout, and changes nothing. ' +
       "`Accept: text/csv; profile=paypal` returns PayPal's mass payment file, in one currency.",
     forAgents: {
       description:
@@ -142,7 +142,7 @@ export const payoutDueOperations = [
     id: 'pay_payout_batch',
     path: '/v1/payouts/batch',
     tag,
-    summary: 'Pay everyone who is due something',
+    summary: 'Pay everything that is due',
     description:
       'Records one paid payout for each creator and currency, of everything that `payable_now` shows, in one ' +
       'transaction. Rollcall moves no money: transfer what the preview shows, then call this. Commissions that are paid ' +
@@ -165,8 +165,8 @@ export const payoutDueOperations = [
     tag,
     summary: 'Get the statement of a payout',
     description:
-      'One line for each commission that it paid, with its order and masked customer, one for what was withheld for ' +
-      'refunds, and one for what is left over. The lines add up to the amount.',
+      'One line for each commission that it paid, with its order and masked customer, one for the amount ' +
+      'withheld for refunds, and one for the unallocated rest. The lines add up to the amount.',
     forAgents: {
       description:
         'One line for each commission that it paid, one for what was withheld for refunds, and one for what is left over. The lines add up to the amount.',
@@ -185,7 +185,7 @@ export const payoutDueOperations = [
     tag,
     summary: "Get a creator's balance",
     description:
-      'What the creator is owed, by currency: pending, held, approved, owed back, left over, and payable now.',
+      'Balances by currency: pending, held, approved, owed back, unallocated, and payable now.',
     params: RosterParams,
     item: CreatorBalance,
     find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {

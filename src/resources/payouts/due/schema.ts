@@ -25,15 +25,15 @@ const Balance = z
     approved: money.describe('Approved commissions that no payout has paid yet.').meta({ example: 42 }),
     owed_back: money
       .describe(
-        'What refunds took back from paid commissions and no payout has withheld yet. Below zero: what was withheld and is due again.',
+        'Refunds of paid commissions that no payout has withheld yet. Below zero: what was withheld and is due again.',
       )
       .meta({ example: 0 }),
     unallocated: money
-      .describe('What earlier payouts sent beyond the commissions they paid; it pays the next approved ones.')
+      .describe('Money that earlier payouts sent beyond the commissions that they paid. It pays commissions that are approved later.')
       .meta({ example: 0 }),
     payable_now: money
       .describe(
-        'What to send to pay everything approved: `approved` minus `owed_back` minus `unallocated`, at least 0.',
+        'The amount that pays everything approved: `approved` minus `owed_back` minus `unallocated`, at least 0.',
       )
       .meta({ example: 42 }),
     recorded: money
@@ -73,7 +73,7 @@ export const PreviewFilter = z
     amount: decimalParameter({ min: 0, max: MAX_AMOUNT })
       .optional()
       .describe(
-        'What the payout would send, in major units, for one creator and currency. Omitted: what pays everything due.',
+        'Amount that the payout would send, in major units, for one creator and currency. Omitted: the amount that pays everything due.',
       ),
     minimum: decimalParameter({ min: 0, max: MAX_AMOUNT })
       .optional()
@@ -102,15 +102,15 @@ const PayoutPreview = z
     currency: currencyField,
     commission_count: z.number().int().describe('Number of commissions that would be paid.').meta({ example: 3 }),
     commissions_amount: money
-      .describe('Worth of the commissions that would be paid, in major units.')
+      .describe('Value of the commissions that would be paid, in major units.')
       .meta({ example: 42 }),
     netted_amount: money
-      .describe('What would be withheld for refunds of commissions paid earlier; below zero: what would be given back.')
+      .describe('Amount that would be withheld for refunds of commissions paid earlier. Below zero: amount that would be given back.')
       .meta({ example: 0 }),
-    unallocated_used: money.describe('Part that money left over from earlier payouts would pay.').meta({ example: 0 }),
+    unallocated_used: money.describe('Part that the unallocated money of earlier payouts would pay.').meta({ example: 0 }),
     total: money.describe('What to transfer, in major units, after both deductions.').meta({ example: 42 }),
     unallocated: money
-      .describe('Part of `amount` that would be left over for commissions approved later.')
+      .describe('Part of `amount` that would remain for commissions approved later.')
       .meta({ example: 0 }),
     recorded: money
       .describe(
@@ -160,7 +160,7 @@ export const PayoutBatch = z
       .min(1)
       .max(MAX_PAYEES)
       .optional()
-      .describe('Creators to pay; everyone who is due something when omitted.'),
+      .describe('Creators to pay; when omitted, all to whom something is due.'),
     currency: Currency.optional().describe('Pays only what is due in this currency; every currency when omitted.'),
     minimum: z
       .number()
@@ -190,7 +190,7 @@ export const PayoutBatchMade = z
           currency: z
             .string()
             .nullable()
-            .describe('Currency in which nothing was paid; null when the creator is due nothing in any.')
+            .describe('Currency in which nothing was paid; null when nothing is due in any currency.')
             .meta({ example: 'USD' }),
           reason: z
             .enum(['below_minimum', 'nothing_due', 'not_found'])
@@ -207,7 +207,7 @@ export const PayoutBatchMade = z
     remaining: z
       .number()
       .int()
-      .describe('Payouts still to be made, beyond the most that one call makes. Call again until it is 0.')
+      .describe('Number of payouts that remain, because one call has a limit. Call again until it is 0.')
       .meta({ example: 0 }),
     by_currency: z
       .array(
@@ -226,7 +226,7 @@ export const StatementLine = z
     type: z
       .enum(['commission', 'refunds', 'unallocated', 'fee', 'not_paid'])
       .describe(
-        '`commission`: a commission that it paid. `refunds`: withheld for refunds of commissions paid earlier. `unallocated`: left over for commissions approved later. `fee`: paid for something other than commissions. `not_paid`: the payout is not settled yet.',
+        '`commission`: a commission that the payout paid. `refunds`: withheld for refunds of commissions paid earlier. `unallocated`: remains for commissions approved later. `fee`: paid for something other than commissions. `not_paid`: the payout is not settled yet.',
       ),
     commission_id: z
       .string()

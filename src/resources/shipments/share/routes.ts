@@ -79,7 +79,7 @@ export const shareOperations = [
     path: '/api/brand/shipments/share/{shareId}',
     tag,
     summary: 'Revoke a public page of parcels',
-    description: 'The page then answers 404.',
+    description: 'The page is then 404.',
     forAgents: false,
     params: z.object({ shareId: shareId.max(100) }),
     response: z

@@ -11,7 +11,7 @@ export const disputeOperations = [
     path: '/v1/disputes',
     tag,
     summary: "List creators' questions about their statements",
-    description: 'Newest first. Creators ask on the page of a statement, about one line or the whole.',
+    description: 'Newest first. Creators ask on the page of a statement, about one line or all of it.',
     forAgents: { description: 'Newest first. About one line of a statement or the whole.' },
     query: DisputeFilter,
     item: Dispute,

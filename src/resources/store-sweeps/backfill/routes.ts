@@ -25,7 +25,7 @@ export const backfillOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_store_backfill', summary: 'How far reading in is', description: 'Of the last time it was started.' },
+    ...{ id: 'get_store_backfill', summary: "The progress of reading a store's history", description: 'Shows the last time that it was started.' },
     forAgents,
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);

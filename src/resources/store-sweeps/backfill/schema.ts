@@ -9,27 +9,27 @@ export const Backfill = z
   .object({
     integration_id: z
       .string()
-      .describe('Store whose history is read in.')
+      .describe('Store whose history is read.')
       .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
     status: z
       .enum(['running', 'done'])
       .describe('`running`: a worker reads pages, as fast as the store allows. `done`: everything was read.'),
     before: timestamp
-      .describe('Orders that changed since this time are not history: they are read all the time.')
+      .describe('Orders that changed after this time are not history: they are read every ten minutes.')
       .meta({ example: at }),
     reached_at: timestamp
       .nullable()
-      .describe('How far it is: the latest change of an order that was read. Null before the first page.')
+      .describe('Progress: the latest change of an order that was read. Null before the first page.')
       .meta({ example: '2024-06-01T08:00:00.000Z' }),
-    orders_read: count.describe('Orders that the store listed so far.').meta({ example: 1_200 }),
-    orders_recorded: count.describe('Of them, those that were not known yet.').meta({ example: 1_180 }),
-    orders_unread: count.describe('Orders that could not be read and are missing.').meta({ example: 0 }),
+    orders_read: count.describe('Number of orders that the store has listed so far.').meta({ example: 1_200 }),
+    orders_recorded: count.describe('Number of these orders that were not known before.').meta({ example: 1_180 }),
+    orders_unread: count.describe('Number of orders that could not be read, and are missing.').meta({ example: 0 }),
     problem: z
       .string()
       .nullable()
-      .describe('Why it waits, or why it read nothing; null if nothing is wrong.')
+      .describe('Why it waits, or why it read nothing; null if there is no problem.')
       .meta({ example: null }),
-    started_at: timestamp.describe('When reading in began.').meta({ example: at }),
+    started_at: timestamp.describe('When reading began.').meta({ example: at }),
     finished_at: timestamp
       .nullable()
       .describe('When the last page was read; null while it runs.')

@@ -10,7 +10,8 @@ export const getSearchUsage = get({
   tag: 'Usage',
   summary: 'How the brand searches',
   description:
-    'Filters that keys used, searches that found nothing, previews that became searches, and how long answers took, from ' +
+    'Which filters keys used, how many searches found nothing, how many previews became searches, and how long ' +
+    'answers took, from ' +
     'the calls of the last 14 days (`GET /v1/requests`).',
   forAgents: false,
   item: SearchUsage,
