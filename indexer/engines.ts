@@ -29,7 +29,7 @@ export async function withDirectory<T>(
   });
   try {
     const { postgres: postgresUrl, elasticsearch, redis } = resolved.urls;
-    if (!postgresUrl || !elasticsearch) throw new Error('PostgreSQL and Elasticsearch are needed.');
+    if (!postgresUrl || !elasticsearch) throw new Error('This needs PostgreSQL and Elasticsearch.');
     const postgres = openPostgres(postgresUrl, { max: 4 });
     const elastic = openElastic(elasticsearch, { connections: 8, timeoutMs: TIMEOUT_MS });
     try {

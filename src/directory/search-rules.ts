@@ -83,7 +83,7 @@ const assertStates: Rule = (query, context) => {
 };
 
 const assertWords: Rule = ({ q, q_as, typos, sort }, context) => {
-  if (typos === true && q === undefined) refuse(context, 'typos', 'needs q, whose words it reads', 'true');
+  if (typos === true && q === undefined) refuse(context, 'typos', 'needs q: it applies to the words of q', 'true');
   if (sort !== 'relevance') return;
   if (q === undefined) refuse(context, 'sort', 'by relevance needs q', sort);
   else if (typeof q === 'string' && q_as !== 'text' && readLocation(q)) {
@@ -127,7 +127,7 @@ const assertLookUp: Rule = (query, context) => {
   for (const name of ['page', 'offset', 'sort']) {
     const value = query[name];
     if (value !== undefined)
-      refuse(context, name, `must not be combined with ${first}, whose order is kept on one page`, String(value));
+      refuse(context, name, `must not be combined with ${first}, which returns one page in its own order`, String(value));
   }
 };
 
@@ -151,7 +151,7 @@ const assertWalk: Rule = (query, context) => {
   for (const name of ['page', 'limit', 'offset', 'with', ...SOUGHT]) {
     const value = query[name];
     if (value !== undefined)
-      refuse(context, name, 'must not be combined with walk, which has every match', String(value));
+      refuse(context, name, 'must not be combined with walk, which returns every match', String(value));
   }
 };
 

@@ -186,7 +186,7 @@ async function* blocksOf(
   try {
     for (let size = BLOCK; ; ) {
       if (context.stopping.signal.aborted) throw new ApiError('SERVICE_UNAVAILABLE', 'The server is stopping.');
-      if (!isFirst && !(await slot.keep())) throw new ApiError('CONFLICT', 'A newer call goes on with this walk.');
+      if (!isFirst && !(await slot.keep())) throw new ApiError('CONFLICT', 'A newer call continues this walk.');
       const { begun } = searching;
       const read = await readOn(context, { ...walk, position }, size);
       for (let from = 0; from < read.cards.length; from += BLOCK) {

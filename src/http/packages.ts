@@ -53,7 +53,7 @@ export function packageRoutes(app: FastifyInstance, folder: string): void {
     if (bytes === undefined) {
       throw new ApiError(
         'NOT_FOUND',
-        'There is no such package: GET /clients/ lists what `node clients/build.ts` made.',
+        'No such package: GET /clients/ lists the packages that `node clients/build.ts` built.',
       );
     }
     return await reply

@@ -27,7 +27,7 @@ const LOOKED_UP_EVERY_MS = 200;
 
 const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
 
-const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature is not that of this body under the webhook secret.');
+const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature does not match the body and the webhook secret.');
 
 const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent with POST.', {
   headers: { allow: 'POST' },

@@ -18,7 +18,7 @@ function keyOf(args: Arguments): string | undefined {
 
 function assertGranted({ scopes }: Caller, operation: Operation): void {
   if (isGranted(scopes, operation)) return;
-  throw new ApiError('POLICY_REFUSED', `The owner did not grant ${operation.id}; connect again to ask for it.`, {
+  throw new ApiError('POLICY_REFUSED', `The owner did not grant ${operation.id}; connect again to request it.`, {
     facts: { rule: 'scope' },
   });
 }

@@ -161,7 +161,7 @@ export const Envelope = z.object({ event: z.string(), createdAt: StoreTime });
 export const Message = Envelope.extend({ data: Order }).superRefine(({ event, data }, context) => {
   const field = NEEDED[event];
   if (field === undefined || (data[field] ?? null) !== null) return;
-  context.addIssue({ code: 'custom', path: ['data', field], message: `is needed of ${event}`, input: data[field] });
+  context.addIssue({ code: 'custom', path: ['data', field], message: `is required for ${event}`, input: data[field] });
 });
 
 /** Required for a whole order. */

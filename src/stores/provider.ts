@@ -272,12 +272,12 @@ export function readAnswer<T>(
   const parsed = shape.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
   const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
-  const cause = new Error(`Its answer to ${method} ${path} is not right:${lines.join('')}`);
+  const cause = new Error(`Its answer to ${method} ${path} is invalid:${lines.join('')}`);
   const received = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
   const { headers } = storeUnavailable(cause);
   throw new ApiError(
     'SERVICE_UNAVAILABLE',
-    `The store's answer to ${method} ${path} is not right: ${received.join(' ')}`,
+    `The store's answer to ${method} ${path} is invalid: ${received.join(' ')}`,
     {
       ...{ headers, engine: NAME, cause },
     },

@@ -100,7 +100,7 @@ const NAMES = Object.keys(LimitsPatch.shape).map((name) => name.replaceAll('_', 
 function removed(value: string): LimitsPatch {
   const names = texts(value);
   const unknown = names.find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) throw new InvalidArgumentError(`${unknown} is not one of ${NAMES.join(', ')}.`);
+  if (unknown !== undefined) throw new InvalidArgumentError(`must name limits (${NAMES.join(', ')}); got ${unknown}.`);
   return LimitsPatch.parse(Object.fromEntries(names.map((name) => [name.replaceAll('-', '_'), null])));
 }
 

@@ -41,7 +41,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
     report,
   });
   try {
-    if (!resolved.urls.postgres || !resolved.urls.redis) throw new Error('PostgreSQL and Redis are needed.');
+    if (!resolved.urls.postgres || !resolved.urls.redis) throw new Error('This needs PostgreSQL and Redis.');
     const postgres = openPostgres(resolved.urls.postgres, { max: 3 });
     const redis = openRedis(resolved.urls.redis);
     try {
@@ -79,7 +79,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
     report,
   });
   try {
-    if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('PostgreSQL, Redis, ClickHouse are needed.');
+    if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('This needs PostgreSQL, Redis and ClickHouse.');
     const postgres = openPostgres(urls.postgres, { max: 3, readUrl: config.databaseReadUrl });
     const clicksRedis = openRedis(config.clicksRedisUrl ?? urls.redis);
     const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });
@@ -105,7 +105,7 @@ export async function withDirectory(command: (engines: DirectoryEngines) => Prom
     report,
   });
   try {
-    if (!urls.postgres || !urls.elasticsearch) throw new Error('PostgreSQL and Elasticsearch are needed.');
+    if (!urls.postgres || !urls.elasticsearch) throw new Error('This needs PostgreSQL and Elasticsearch.');
     const postgres = openPostgres(urls.postgres, { max: 3 });
     const elastic = openElastic(urls.elasticsearch, { connections: 4, timeoutMs: 30_000 });
     try {

@@ -132,7 +132,7 @@ async function savedIn(file: string, filters: Filters): Promise<Saved | undefine
   if (text === undefined) return undefined;
   const saved = Saved.parse(JSON.parse(text));
   if (isDeepStrictEqual(saved.filters, filters)) return saved;
-  throw new Error(`${file} is of a walk with other filters; finish that walk, or delete the file.`);
+  throw new Error(`${file} belongs to a walk with other filters; finish that walk, or delete the file.`);
 }
 
 /** Replaces the file at once, so that a killed process leaves the one before. */

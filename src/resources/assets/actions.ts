@@ -44,7 +44,7 @@ export interface NewAsset {
 const missing = (field: string, what: string): Problem => ({
   field,
   code: 'not_found',
-  message: `is not one of your ${what}s.`,
+  message: `is not ${what === 'asset' ? 'an' : 'a'} ${what} of this brand.`,
 });
 
 /** The statement that writes an asset decides whether its references exist. */
@@ -95,7 +95,7 @@ function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[]
   const details = ids.flatMap((id, i) =>
     known.has(id)
       ? []
-      : [{ ...missing(field === 'ids' ? `ids.${i}` : field, 'asset'), message: `${id} is not one of your assets.` }],
+      : [{ ...missing(field === 'ids' ? `ids.${i}` : field, 'asset'), message: `${id} is not an asset of this brand.` }],
   );
   if (details.length === 0) return;
   const message = `${details.length} of ${ids.length} assets cannot be changed; nothing was.`;

@@ -236,8 +236,8 @@ export async function meetStore(outside: Outside, entry: StoreEntry): Promise<Ne
     if (!(error instanceof ApiError)) throw error;
     const field = entry.app ? 'client_id' : 'token';
     const refusal = isToReconnect(error)
-      ? { field, code: 'refused', message: `is refused by the store, or may not read enough. ${whyOf(error)}` }
-      : { field: 'url', code: 'no_store', message: `leads to no ${entry.provider} store. ${whyOf(error)}` };
+      ? { field, code: 'refused', message: `is refused by the store, or lacks permissions. ${whyOf(error)}` }
+      : { field: 'url', code: 'no_store', message: `does not lead to a ${entry.provider} store. ${whyOf(error)}` };
     throw validationError([refusal]);
   });
 }

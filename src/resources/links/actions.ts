@@ -110,7 +110,7 @@ export function destinationProblems(
 ): Problem[] {
   const field = 'destination_url';
   if (destination === null || destination === undefined) return [];
-  if (isShort(linksUrl, destination)) return [{ field, code: 'circular', message: 'is a short URL of a link itself.' }];
+  if (isShort(linksUrl, destination)) return [{ field, code: 'circular', message: 'is itself a short URL of a link.' }];
   if (store === undefined || new URL(destination).host === store.storefrontHost) return [];
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
@@ -123,7 +123,7 @@ async function findHolder({ db, now, brandId }: Work, type: LinkType, value: str
 }
 
 const duplicate = (type: LinkType, existingId: string | undefined) =>
-  new ApiError('DUPLICATE_CODE', `The brand has a ${type === 'link' ? 'link' : 'code'} of this value already.`, {
+  new ApiError('DUPLICATE_CODE', `The brand already has a ${type === 'link' ? 'link' : 'code'} with this value.`, {
     facts: { existing_id: existingId },
   });
 
@@ -162,7 +162,7 @@ async function checkReferences(place: Place, input: LinkCreate, problems: Proble
   const { creator_email: email, campaign_id: campaignId } = input;
   const creator = await lockOnRoster(place.db, place.brandId, email);
   const found = [...(await campaignProblems(place, campaignId)), ...problems];
-  const stranger = { field: 'creator_email', code: 'not_on_roster', message: "is nobody on the brand's roster." };
+  const stranger = { field: 'creator_email', code: 'not_on_roster', message: "is not on the brand's roster." };
   if (!creator) throw validationError([stranger, ...found]);
   if (found.length > 0) throw validationError(found);
   return creator;
@@ -220,7 +220,7 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
     problems.push({ field: 'destination_url', code: 'required', message: 'is required for a link.' });
   }
   if (old.type === 'link' && patch.value !== undefined && isAddress(patch.value)) {
-    problems.push({ field: 'value', code: 'invalid', message: 'is an address; set `destination_url`.' });
+    problems.push({ field: 'value', code: 'invalid', message: 'must not be an address; set `destination_url` instead.' });
   }
   if (problems.length > 0) throw validationError(problems);
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;
@@ -349,7 +349,7 @@ export async function rotateLink(
     throw validationError([{ field: 'id', code: 'invalid', message }]);
   }
   if (value?.toLowerCase() === old.value.toLowerCase()) {
-    throw validationError([{ field: 'value', code: 'invalid', message: 'is the code that is to be replaced.' }]);
+    throw validationError([{ field: 'value', code: 'invalid', message: 'is the code that it would replace.' }]);
   }
   const until = graceEnd(work, old_pays_until);
   const synced = store ? { lastSyncAt: now } : {};

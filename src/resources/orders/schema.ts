@@ -221,7 +221,7 @@ export const OrderFilter = z
     context.addIssue({
       code: 'custom',
       path: ['min_amount'],
-      message: 'needs `currency` beside it: amounts of several currencies have no order.',
+      message: 'needs `currency`: amounts in different currencies cannot be compared.',
     });
   }, besideOthers);
 export type OrderFilter = z.output<typeof OrderFilter>;

@@ -165,7 +165,7 @@ export function assertFits(
     const amount = worth.get(id);
     return amount === undefined
       ? undefined
-      : { code: 'exceeds_amount', message: `Its ${amount} ${currency} do not fit.` };
+      : { code: 'exceeds_amount', message: `Its ${amount} ${currency} do not fit into the payout.` };
   });
   const message = `The selected commissions exceed the ${available_amount} ${currency} that this payout can pay.`;
   const facts = { available_amount, fits: chosen.map(({ id }) => id) };

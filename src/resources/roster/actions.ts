@@ -26,7 +26,7 @@ interface NewEntry {
 async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
   const count = await countOnRoster(db, brandId);
   if (count <= limit) return;
-  throw new ApiError('CREATOR_LIMIT_REACHED', `The plan's roster holds ${limit} creators; remove one, or upgrade.`, {
+  throw new ApiError('CREATOR_LIMIT_REACHED', `The plan allows ${limit} creators on the roster; remove one, or upgrade.`, {
     facts: { limit, current: count - 1 },
   });
 }

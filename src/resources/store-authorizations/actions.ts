@@ -64,7 +64,7 @@ export async function meetAuthorizedStore(context: Context, brandId: string, id:
   const row = await findAuthorization(postgres.db, brandId, id, clock.now());
   if (!row) throw notFound('authorization');
   if (!row.keys)
-    throw new ApiError('CONFLICT', 'The store has not handed over its keys: approve the access in the store.');
+    throw new ApiError('CONFLICT', 'The store has not sent its keys yet; approve the access in the store.');
   const token = secrets.open(row.keys, contextOf(row.tokenHash));
   const webhookSecret = randomBytes(TOKEN_BYTES).toString('base64url');
   return await meetStore(context, { provider: 'woocommerce', baseUrl: row.baseUrl, token, webhookSecret });

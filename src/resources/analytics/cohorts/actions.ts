@@ -33,7 +33,7 @@ function cohortsPeriod({ by, from, to }: CohortsQuery, now: Date): Period {
   const period = periodOf({ from: from ?? bucketOf(dayOf(start), by), to }, now);
   const days = (period.until.getTime() - period.from.getTime()) / DAY_MS;
   if (days / (by === 'week' ? 7 : 28) <= MOST) return period;
-  throw validationError([{ field: 'from', code: 'invalid', message: `must leave at most ${MOST} cohorts.` }]);
+  throw validationError([{ field: 'from', code: 'invalid', message: `must give at most ${MOST} cohorts.` }]);
 }
 
 const VALUE: Readonly<Record<CohortsQuery['metric'], (sums: CohortSums) => number>> = {

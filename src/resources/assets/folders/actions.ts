@@ -29,7 +29,7 @@ async function nameTaken(db: Db, brandId: string, parentId: string | null, name:
 /** A folder may move into any of the brand's folders except itself and those inside it, at most ten levels deep. */
 async function assertParent(db: Db, brandId: string, parentId: string, moved: { id: string } | undefined) {
   const line = await listAncestors(db, brandId, parentId);
-  if (line.length === 0) throw wrongParent('not_found', 'is not one of your folders.');
+  if (line.length === 0) throw wrongParent('not_found', 'is not a folder of this brand.');
   if (moved && line.includes(moved.id)) throw wrongParent('circular', 'is the folder itself, or is within it.');
   const height = moved ? await heightOf(db, brandId, moved.id) : 1;
   if (line.length + height <= MAX_DEPTH) return;

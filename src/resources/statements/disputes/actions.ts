@@ -66,7 +66,7 @@ export async function patchDispute(work: Work, id: string, { status, answer }: D
   const next = status ?? (isNew ? 'answered' : undefined);
   if (next === 'answered' && (answer ?? old.answer) === null) {
     const facts = { current_status: old.status, allowed: ['closed'] };
-    throw new ApiError('INVALID_STATE_TRANSITION', 'It has no answer; give one as `answer`.', { facts });
+    throw new ApiError('INVALID_STATE_TRANSITION', 'The question has no answer yet; send one as `answer`.', { facts });
   }
   const answered = isNew ? { answer, answeredAt: now } : {};
   const change = { ...given({ status: next }), ...answered };
