@@ -27,7 +27,7 @@ export function boundsOptions(command: Command): Command {
     .option('--max-drift <points>', `how far the share of a value or a metro may move (default ${maxDrift})`, upTo100)
     .option('--hold', 'build and compare, then wait for `approve` or `discard`')
     .option('--force', 'go live even outside these bounds; canaries still hold it')
-    .option('--canaries <file>', 'searches that must keep finding what they find, one JSON object a line', filled);
+    .option('--canaries <file>', 'searches that must keep finding what they find, one JSON object per line', filled);
 }
 
 /** The bounds that a command sets; the others are the defaults, or those of the import that it resumes. */

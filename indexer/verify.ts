@@ -18,7 +18,7 @@ export function verifyCommand(program: Command): void {
         const damage = await findDamage(engines, index);
         for (const line of damage) print(line);
         if (damage.length > 0) throw new Error(`${index} is damaged; \`rollback\` or import again.`);
-        say(`${index} is well.`);
+        say(`${index} is valid.`);
       }),
     );
 }

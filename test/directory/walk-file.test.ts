@@ -39,7 +39,7 @@ it('a walk into a file that is killed goes on with the same command, has every c
   const other = await runCli(['search', 'country=CA', '--walk', '--out', out, '--data-key'], env);
   expect([other.status, other.said]).toEqual([1, expect.stringContaining('other filters')]);
   const { status, out: printed, said } = await runCli(args, env);
-  expect(said).toMatch(/^Going on after \d,000 creators\.$/m);
+  expect(said).toMatch(/^Continuing after \d,000 creators\.$/m);
   expect([status, JSON.parse(printed)]).toMatchObject([0, { creators: CREATORS, credits: 520 }]);
   const lines = (await readFile(out, 'utf8')).trimEnd().split('\n');
   const pks = lines.map((line) => JSON.parse(line).pk).toSorted((one, two) => one - two);

@@ -155,7 +155,7 @@ async function walk(filters: Filters, { out, dataKey, json }: WalkOptions): Prom
   const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
   const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
   const show = openProgress(pagination.total);
-  if (known) process.stderr.write(`Going on after ${known.creators.toLocaleString('en')} creators.\n`);
+  if (known) process.stderr.write(`Continuing after ${known.creators.toLocaleString('en')} creators.\n`);
   const saved: Saved = known ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
   // Before the first call: sent again with its id, it is not paid twice.
   if (!known) await save(state, saved);
@@ -199,7 +199,7 @@ export function searchCommands(program: Command): void {
     )
     .argument('[filters...]', 'parameters of search, such as city=NYC', filterOf)
     .requiredOption('--walk', 'walk the whole result')
-    .requiredOption('--out <file>', 'where the creators go, a JSON object a line', filled)
+    .requiredOption('--out <file>', 'file for the creators, one JSON object per line', filled)
     .option('--data-key', 'use ROLLCALL_DATA_KEY and its credits instead of ROLLCALL_BRAND_KEY')
     .option('--json', 'print creators, credits of the whole walk, seconds and the version of the directory')
     // Without filters it is an empty list.
