@@ -81,7 +81,7 @@ describe('a key with limits', () => {
     expect((await search(near.key)).status).toBe(200);
   });
 
-  it('finds only what its forced filters leave, whatever it asks, and is shown them', async () => {
+  it('finds only what its forced filters allow, whatever it requests, and sees those filters', async () => {
     const { key } = await limitedKey({ forced_filters: { country: 'US', not_category: 'Food' } });
     const found = async (query: string) => {
       const { body } = await search(key, query);

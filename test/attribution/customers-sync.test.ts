@@ -142,7 +142,7 @@ async function live(shop: Shop, random: () => number): Promise<void> {
 }
 
 describe('the table of customers', () => {
-  it('has after any changes of orders, in any order, what a rebuild gives', async () => {
+  it('equals a rebuild after any changes of orders, in any order', async () => {
     for (const seed of [1, 2, 3]) {
       const shop = await makeShop();
       await live(shop, seeded(seed));
@@ -189,7 +189,7 @@ describe('the table of customers', () => {
     expect(await problems(shop)).toEqual([]);
   });
 
-  it('is whole within seconds after workers were killed at any moment', async () => {
+  it('is complete within seconds after workers were killed at any moment', async () => {
     const shop = await makeShop();
     const env = { DATABASE_URL: database.url };
     for (let round = 0; round < 3; round += 1) {
@@ -215,7 +215,7 @@ describe('the table of customers', () => {
     ]);
   });
 
-  it('is whole with several workers while orders arrive', async () => {
+  it('is complete with several workers while orders arrive', async () => {
     const shops = [await makeShop(), await makeShop()];
     const work = () => syncLedger(app.context);
     await meanwhile(2, work, async () => {

@@ -75,7 +75,7 @@ describe('the time at which a creator last changed', () => {
     expect(Date.parse(await changedAtOf(2))).toBeGreaterThan(Date.parse(before.meta.changed_at));
   });
 
-  it('is in meta.freshness of a search with with=freshness, in the order of the page, and the card stays as it was', async () => {
+  it('is in meta.freshness of a search with with=freshness, in the order of the page, and the creators are unchanged', async () => {
     await importRows([creator(1, { follower_count: 5 }), creator(2, { follower_count: 9 })]);
     const search = `${app.url}/v1/creators/search`;
     const { body: bare } = await call(search, nextKey());

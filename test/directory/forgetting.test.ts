@@ -194,7 +194,7 @@ describe('a creator who opted out', () => {
     expect(JSON.parse(status.out)).toMatchObject({ forgotten: 1 });
   });
 
-  it('is everyone who shows an e-mail that was named, also in a held import, and stays out when the e-mail changes', async () => {
+  it('may be everyone who shows an e-mail address, also in a held import, and stays out when the address changes', async () => {
     const held = await importRows(everyone, 'hold');
     const name = { kind: 'email', value: 'agency@OPTOUT.example' } as const;
     const { id } = await forget(directory.engines, name, { reason: 'The agency asked', by: 'operator' });

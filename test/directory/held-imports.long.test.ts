@@ -152,7 +152,7 @@ describe('a held import', { timeout: 180_000 }, () => {
     base = (await importRows(live, { mode: 'force' })).index;
   });
 
-  it('gives way to a newer one, and is removed when it is discarded', async () => {
+  it('is replaced by a newer one, and is removed when it is discarded', async () => {
     const [older, newer] = [await importRows(live.slice(0, 600)), await importRows(live.slice(0, 601))];
     expect(await indexExists(directory.elastic, older.index)).toBe(false);
     expect(await directory.run('approve', older.id)).toMatchObject({

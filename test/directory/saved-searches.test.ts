@@ -282,7 +282,7 @@ describe('an alert', () => {
       .filter((mail) => mail.kind === 'saved_search_alert' && mail.to === to)
       .map(({ subject, links }) => [subject, links[0]]);
 
-  it('is one mail a period, with the number of new matches and a link, and none if nothing is new', async () => {
+  it('sends one mail a period, with the number of new matches and a link, and none without new matches', async () => {
     const { email } = (await owner.get('/v1/people')).body.data[0];
     const alert = (every: string) => ({ name: `Jazz by ${every}`, alert: { every, mail: [email.toUpperCase()] } });
     const [each, daily] = [

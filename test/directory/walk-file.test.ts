@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-it('a walk into a file that is killed goes on with the same command, has every creator once, and is paid once', async () => {
+it('a walk into a file that is killed continues with the same command, has every creator once, and is paid once', async () => {
   const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100_000 });
   const env = { ROLLCALL_URL: app.url, ROLLCALL_DATA_KEY: await brand.key('data') };
   const out = path.join(folder, 'creators.ndjson');

@@ -81,7 +81,7 @@ describe('a walk', () => {
     expect(body.data.length).toBeGreaterThan(0);
   });
 
-  it('is CSV for who prefers it', async () => {
+  it('is CSV on request', async () => {
     const { brand, key } = await payer();
     const headers = { accept: 'text/csv' };
     const answer = await call(`${app.url}/v1/creators/search?walk=true&category=Food`, key, { headers });
@@ -102,7 +102,7 @@ describe('a walk', () => {
     expect((await ledgerOf(app.context, brand)).charged).toBe(10);
   });
 
-  it('goes on from a cursor for the price of what is new, also where a part of it was paid', async () => {
+  it('continues from a cursor for the price of what was not paid yet', async () => {
     const { brand, key } = await payer();
     const cut = await walkOnce(app.url, key, {}, { isEnough: (pks) => pks.length >= 1_300 });
     expect(cut.end).toBeUndefined();
@@ -136,7 +136,7 @@ describe('a walk', () => {
     expect((await ledgerOf(app.context, brand)).charged).toBe(60);
   });
 
-  it('ends at max_credits or with the last credit, and says where it goes on', async () => {
+  it('ends at max_credits or with the last credit, and says where to continue', async () => {
     const { brand, key } = await payer(70);
     const first = await walk(key, { category: 'Food', max_credits: '25' });
     expect(first.end).toMatchObject({
@@ -196,7 +196,7 @@ describe('a walk', () => {
     expect([status, refusal?.details?.[0]?.field]).toEqual([422, field]);
   });
 
-  it('is no JSON, no tool of agents, and unknown to the older interface', async () => {
+  it('is not plain JSON, not a tool for agents, and unknown to the older interface', async () => {
     const key = await (await makeBrand(app.context)).key('brand');
     const answer = await call(`${app.url}/v1/creators/search?walk=true`, key, {
       headers: { accept: 'application/json' },
@@ -210,7 +210,7 @@ describe('a walk', () => {
     await client.close();
   });
 
-  it('is one of two that a brand has at a time', async () => {
+  it('is limited to two at a time for each brand', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const take = (name: string) => app.context.directory.walks.take(brand.id, name, 'Two are under way.');

@@ -120,7 +120,7 @@ describe('a creator', () => {
     clock.at = START;
   });
 
-  it('who has unsubscribed gets none of them, and neither does anyone of a sample', async () => {
+  it('who has unsubscribed gets none of them, and neither does a creator of the sample', async () => {
     const desk = await openWorkDesk(app);
     const { db } = app.context.postgres;
     await insertSuppression(db, desk.brand.id, desk.creator, clock.now());

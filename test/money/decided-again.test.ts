@@ -80,7 +80,7 @@ describe('An order that paid nobody', () => {
     });
   });
 
-  it('is decided again once, however many say so at the same moment', async () => {
+  it('is decided again once, however many reports arrive at the same moment', async () => {
     const shop = await openShop();
     const facts = orderFacts(hoursAgo(1));
     await shop.report(facts);
@@ -109,7 +109,7 @@ describe('An order that paid nobody', () => {
     });
   });
 
-  it('is not decided again 24 hours after it was placed, nor one that nobody reported', async () => {
+  it('is not decided again 24 hours after it was placed, nor if it was never reported', async () => {
     const shop = await openShop();
     const facts = orderFacts(hoursAgo(24.1));
     await shop.report(facts);
@@ -160,7 +160,7 @@ it('A decision that paid stays, whatever code or click comes later', async () =>
   expect(await shop.explain(facts.orderId)).toMatchObject({ rule: 'code', decisions: [{ cause: 'first_report' }] });
 });
 
-it('An order from before anybody had the code pays nobody, also when a later report names the code', async () => {
+it('An order from before any creator had the code pays nobody, even if a later report names the code', async () => {
   const shop = await openShop();
   const placedAt = daysAgo(2_000);
   const facts = orderFacts(placedAt);
@@ -172,7 +172,7 @@ it('An order from before anybody had the code pays nobody, also when a later rep
   });
 });
 
-it('Codes and clicks that win nothing are recorded for ten decisions at most', async () => {
+it('Codes and clicks that lose are recorded for at most ten decisions', async () => {
   const shop = await openShop();
   const facts = orderFacts(hoursAgo(1));
   await shop.report(facts);

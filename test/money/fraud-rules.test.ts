@@ -72,7 +72,7 @@ describe('fraud rules', () => {
     expect([status, body.details[0].field]).toEqual([422, field]);
   });
 
-  it('are not in force where they are off, and change nothing that was decided', async () => {
+  it('do nothing while they are off, and change nothing that was decided', async () => {
     const owner = await makeOwner({ self_referral: { action: 'off' } });
     const own = await owner.sale({ customerEmail: owner.assignment.email });
     expect(await owner.flagsOf(own.id)).toEqual([]);
@@ -125,7 +125,7 @@ describe('fraud rules', () => {
     expect(await owner.flagsOf((await owner.sale({ occurredAt: daysAgo(3, at) })).id)).toEqual(['refund_rate medium']);
   });
 
-  it('hold an order by a click from a forbidden page, which approves itself only after that is known', async () => {
+  it('hold an order by a click from a forbidden page, which is not approved automatically before that is known', async () => {
     const owner = await makeOwner({ forbidden_referrer: { action: 'hold', hosts: ['coupons.example'] } });
     await send(`${app.url}/v1/brand`, owner.key, 'PATCH', { settings: { auto_approve_commissions: true } });
     const link = await makeLink(await deskOf(app, owner.brand), SHOP, { hold_days: 0 });
@@ -156,7 +156,7 @@ describe('fraud rules', () => {
     });
   });
 
-  it('flag the orders of a code that looks leaked, once it was searched', async () => {
+  it('flag the orders of a code with a high leak score, once it was scored', async () => {
     const owner = await makeOwner({ code_leak: { action: 'hold', score: 30 } });
     const sell = async (assignment: Assignment, when: Date, more: object = {}) =>
       await makeSale(app.context, owner.brand, { assignment, occurredAt: when, ...more });

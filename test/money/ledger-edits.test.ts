@@ -143,7 +143,7 @@ a row, with all that was sealed of it ~ with gone as (delete from payouts where 
 `;
 
 describe('ledger verify', () => {
-  it('finds nothing wrong with a long history that nobody edited, nor after a rebuild of its figures', async () => {
+  it('finds no problem in a long history that nobody edited, even after a rebuild of its figures', async () => {
     expect(await problemsOf()).toEqual([]);
     await rebuildFigures(app.context, story.brand ?? '');
     expect(await problemsOf()).toEqual([]);

@@ -40,7 +40,7 @@ const orderOf = ({ assignment }: Shop, order: object) => ({
 });
 
 describe("An order's lines", () => {
-  it('are shown with what its refunds took off each', async () => {
+  it('are shown with the refunds of each', async () => {
     const shop = await makeShop();
     const items = [SERUM, CREAM, { title: 'Wrapping', amount: 5 }];
     const { status, body } = await shop.post('/v1/orders', orderOf(shop, { amount: 100, items }));
@@ -96,7 +96,7 @@ describe('The lines that stores report', () => {
     return (await send(`${app.url}/v1/orders/${id}`, key, 'GET')).body.data.items;
   };
 
-  it('by Shopify are goods after discounts, with what was refunded of each; gift cards and tips are none', async () => {
+  it('of Shopify are goods after discounts, with the refunds of each; gift cards and tips are left out', async () => {
     const shop = await openShop(app, 'shopify');
     const at = new Date('2026-03-10T10:00:00Z');
     const refunds = [shopifyRefund({ lines: [{ subtotal: '20.00' }], at })];
@@ -115,7 +115,7 @@ describe('The lines that stores report', () => {
     await shop.store.close();
   });
 
-  it('by WooCommerce take their share of discounts that are fees, as refunds of them do', async () => {
+  it('of WooCommerce share discounts that are fees, and so do their refunds', async () => {
     const shop = await openShop(app, 'woocommerce');
     const day = '2026-03-10T10:00:00';
     const order = wooOrder({

@@ -106,7 +106,7 @@ describe('A dispute over an order', () => {
     expect(await problemsOf(brand)).toEqual([]);
   });
 
-  it('takes a paid commission back from the next payout, as a cancellation does', async () => {
+  it('deducts a paid commission from the next payout, like a cancellation', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const sale = await makeSale(app.context, brand);

@@ -142,7 +142,7 @@ describe('returns', () => {
     expect(csv[1]).toContain(desk.campaign);
   });
 
-  it('without what they need are null and named, never 0', async () => {
+  it('that lack a cost are null and named, never 0', async () => {
     const { desk } = await makeSold();
     await sign(desk, { type: 'fixed' });
     await ship(desk, { product_description: 'A surprise' });
@@ -224,7 +224,7 @@ describe('returns', () => {
 });
 
 describe('a cost', () => {
-  it('is entered, read, changed and deleted by the brand, and is refused where it says nothing clear', async () => {
+  it('is entered, read, changed and deleted by the brand, and is refused where it is ambiguous', async () => {
     const desk = await openWorkDesk(app);
     const id = await enter(desk, { kind: 'per_order', amount: 1.5, note: 'Packing' });
     expect(await desk.read(`/v1/costs/${id}`)).toEqual({

@@ -62,7 +62,7 @@ describe('a rotated code', () => {
     ]);
   });
 
-  it('keeps its old value from everybody else until the date, and no longer', async () => {
+  it('reserves its old value until the date, and no longer', async () => {
     const { id, value } = await desk.made({ value: codeValue() });
     await rotate(id, { old_pays_until: days(5).toISOString() });
     const other = await desk.made({ value: codeValue() });

@@ -165,7 +165,7 @@ describe('leftover payout money', () => {
 describe('a refund during a batch', () => {
   const ROUNDS = 25;
 
-  it(`is netted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, {
+  it(`is either deducted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, {
     timeout: 240_000,
   }, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {

@@ -33,7 +33,7 @@ describe.skipIf(!hasBrowser('The page of a conversation in a browser'))(
       expect(complaints).toEqual([]);
     }
 
-    it('is read, asks to leave out a phone number, and takes a reply with the keyboard alone', async () => {
+    it('is read, refuses a phone number with an explanation, and takes a reply with the keyboard alone', async () => {
       const desk = await openTalkDesk(app);
       await desk.write({ subject: `Spring ${LONG_WORD}`, body: `We love it.\n${LONG_WORD}`, send_email: true });
       await page.goto(await desk.page());

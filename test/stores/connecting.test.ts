@@ -35,7 +35,7 @@ async function signInAs(role: string): Promise<SignedIn> {
 }
 
 describe('a store that is connected in the web app', () => {
-  it.each(PROVIDERS)('of %s, says who it is and where its webhooks go, and they are taken', async (provider) => {
+  it.each(PROVIDERS)('of %s reports its name and the address of its webhooks, and their deliveries are accepted', async (provider) => {
     const store = await newStore(provider);
     const sent = bodyOf(store);
     const { status, body } = await owner.send('POST', PATH, { ...sent, url: `${store.url}/?from=page#x` });
@@ -52,7 +52,7 @@ describe('a store that is connected in the web app', () => {
     expect((await deliver(app.url, provider, id, forged)).body.code).toBe('INVALID_SIGNATURE');
   });
 
-  it('keeps its secrets out of every answer, the audit log and what is kept of the request', async () => {
+  it('keeps its secrets out of every answer, the audit log and the stored request', async () => {
     const store = await newStore('generic');
     const sent = bodyOf(store);
     const { body } = await owner.send('POST', PATH, sent, { 'idempotency-key': unique('key') });
@@ -69,7 +69,7 @@ describe('a store that is connected in the web app', () => {
     }
   });
 
-  it('is called once by a call that is sent twice under one Idempotency-Key', async () => {
+  it('is contacted once when a call is sent twice with one Idempotency-Key', async () => {
     const store = await newStore('generic');
     const sent = bodyOf(store);
     const once = { 'idempotency-key': unique('key') };
@@ -80,7 +80,7 @@ describe('a store that is connected in the web app', () => {
     expect(store.requests).toHaveLength(before);
   });
 
-  it('keeps its id when it is connected again, also after it was disconnected; of ten calls at once one makes it', async () => {
+  it('keeps its id when it is connected again, even after a disconnection; of ten concurrent calls one creates it', async () => {
     const store = await newStore('shopify');
     const answers = await Promise.all(Array.from({ length: 10 }, () => owner.send('POST', PATH, bodyOf(store))));
     const ids = new Set(answers.map(({ body }) => body.data.id));
@@ -141,7 +141,7 @@ describe('a store that cannot be connected', () => {
     expect((await refusalOf(sent)).body.details[0].message).toContain('It answered 500.');
   });
 
-  it('is refused by shape before it is called, with every field at once and no secret repeated', async () => {
+  it('is refused for its shape before it is contacted, with every wrong field and without repeating a secret', async () => {
     const none = await refusalOf({});
     expect(none.problems).toEqual(['provider', 'url', 'token', 'webhook_secret'].map((field) => [field, 'required']));
     const secret = 'a-secret-without-a-colon';

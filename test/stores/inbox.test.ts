@@ -99,7 +99,7 @@ async function heldBeforeCommit<T>(
 }
 
 describe('A delivery that was acknowledged', () => {
-  it('is recorded by whichever worker comes later, once', async () => {
+  it('is recorded once by any worker that comes later', async () => {
     const shop = await openShop('generic');
     const order = orderOf(shop);
     await post(shop, order);
@@ -127,7 +127,7 @@ describe('A delivery that was acknowledged', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(sold(3));
   });
 
-  it('is folded by one of two workers, also when the claim of the first has run out', async () => {
+  it('is recorded by one of two workers, even when the claim of the first has expired', async () => {
     const shop = await openShop('generic');
     for (let i = 0; i < 3; i += 1) await post(shop, orderOf(shop));
     let second: Promise<boolean> | undefined;
@@ -142,7 +142,7 @@ describe('A delivery that was acknowledged', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(sold(3));
   });
 
-  it('is recorded although the store is disconnected meanwhile, and the next one is refused at once', async () => {
+  it('is recorded even if the store is disconnected in the meantime, and the next delivery is refused at once', async () => {
     const shop = await openShop('generic');
     await post(shop, orderOf(shop));
     await send(`${app.url}/v1/affiliates/integrations/${shop.id}`, await shop.brand.key('brand'), 'DELETE');
@@ -152,7 +152,7 @@ describe('A delivery that was acknowledged', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(sold(1));
   });
 
-  it('was signed with the secret that the store has now', async () => {
+  it('must be signed with the current secret of the store', async () => {
     const shop = await openShop('generic');
     await post(shop, orderOf(shop));
     const { db } = app.context.postgres;
@@ -166,7 +166,7 @@ describe('A delivery that was acknowledged', () => {
     expect(await statusUnder('another')).toBe(200);
   });
 
-  it('holds no other when it cannot be recorded', async () => {
+  it('does not block others when it cannot be recorded', async () => {
     const shop = await openShop('generic');
     const first = orderOf(shop);
     await post(shop, first);
@@ -195,7 +195,7 @@ describe('A delivery that was acknowledged', () => {
     expect(stored?.row).not.toContain(delivery.headers['x-shopify-hmac-sha256']);
   });
 
-  it('is listed as failed when it is not even text', async () => {
+  it('is listed as failed when it is not text', async () => {
     const shop = await openShop('shopify');
     const body = Buffer.from([0xff, 0xfe, 0x00]);
     const signature = createHmac('sha256', WEBHOOK_SECRET).update(body).digest('base64');
@@ -233,7 +233,7 @@ describe('A delivery for which the store has to be called', () => {
     return wooOrder({ ...order, refunds: [{ id: 5, total: '-55.00' }] });
   };
 
-  it('is tried for a day, then listed as failed, and recorded when its brand tries it again', async () => {
+  it('is retried for a day, then listed as failed, and recorded when its brand retries it', async () => {
     const shop = await openShop('woocommerce');
     shop.store.failWith = 500;
     const { became } = await shop.report('order.updated', refunded(shop));
@@ -283,7 +283,7 @@ describe('A delivery for which the store has to be called', () => {
     expect(await balancesOf(app.context, shop.brand)).toMatchObject({ sales_refunds: 5_000 });
   });
 
-  it('holds neither those that say everything themselves nor other stores, and all are recorded when it answers', async () => {
+  it('blocks neither complete deliveries nor other stores, and all are recorded when the store answers', async () => {
     const shop = await openShop('woocommerce');
     shop.store.failWith = 500;
     for (let i = 0; i < 12; i += 1) {
@@ -304,7 +304,7 @@ describe('A delivery for which the store has to be called', () => {
 });
 
 describe('The list of a store’s deliveries', () => {
-  it('is its brand’s own: to others there is neither list nor delivery', async () => {
+  it('belongs to its brand: others find neither the list nor a delivery', async () => {
     const shop = await openShop('shopify');
     await shop.report('orders/paid', shopifyOrder({ lines: [{ price: 'much' }] }));
     const key = await shop.brand.key('brand');

@@ -45,7 +45,7 @@ const paidOrder = (provider: Provider, code: string) => {
 const SALE = { customers: 10_000, sales: -10_000, commission_expense: 1_000, commission_pending: -1_000 };
 
 describe.each(PROVIDERS)('a paid order of %s', (provider) => {
-  it('is a sale with its commission once it is folded, and outside the API’s limits', async () => {
+  it('becomes a sale with its commission, outside the API’s limits', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
     const { status, body, headers } = await shop.report(topic, order);
@@ -100,7 +100,7 @@ describe.each(PROVIDERS)('a paid order of %s', (provider) => {
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1 });
   });
 
-  it('once unreadable and then good is of a healthy store, however soon, and still counted', async () => {
+  it('that is first unreadable and then valid leaves the store healthy at once, and stays counted', async () => {
     const shop = await openShop(provider);
     const [topic, order] = paidOrder(provider, shop.assignment.code);
     expect((await shop.report(topic, order)).status).toBe(200);
@@ -176,7 +176,7 @@ describe('Deliveries of one order', () => {
     expect(balances).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('a refund of WooCommerce waits for the store to report its goods, which has to take its token', async () => {
+  it('a refund of WooCommerce waits until the store, which must accept the token, reports its goods', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     const paid = { id, codes: [shop.assignment.code], paidAt: '2026-05-01T10:00:00', total: '110.00' };
@@ -231,7 +231,7 @@ describe('The address for deliveries', () => {
     expect((await read(shop)).webhook_health).toEqual(health);
   });
 
-  it('refuses what is too large, and what a store of the brand’s own signed and is not JSON, and counts both', async () => {
+  it('refuses and counts bodies that are too large, and signed bodies of a generic store that are not JSON', async () => {
     const shop = await openShop('generic');
     const signature = createHmac('sha256', WEBHOOK_SECRET).update('{').digest('hex');
     const broken = { ...textBody('{'), headers: { 'x-service-signature': `sha256=${signature}` } };
@@ -242,7 +242,7 @@ describe('The address for deliveries', () => {
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1, forged_24h: 1 });
   });
 
-  it('limits an address’s wrong deliveries, never right ones', async () => {
+  it('limits the invalid deliveries of an address, never the valid ones', async () => {
     const shop = await openShop('generic');
     const [topic, order] = paidOrder('generic', shop.assignment.code);
     const from = { 'x-forwarded-for': '198.51.100.77' };
@@ -268,7 +268,7 @@ describe('The address for deliveries', () => {
     await down.close();
   });
 
-  it('keeps no secret and no e-mail of a customer in what it answers or stores in the clear', async () => {
+  it('neither returns nor stores a secret or a customer’s e-mail address in the clear', async () => {
     const shop = await openShop('shopify');
     const email = `${unique('someone')}@private.example`;
     await shop.report('orders/paid', shopifyOrder({ codes: [shop.assignment.code], email }));

@@ -48,7 +48,7 @@ async function connected(provider: TestStore['provider'] = 'shopify', owner = br
 const read = async (id: string) => (await call(`${app.url}${PATH}/${id}`, key)).body.data;
 
 describe('the list of stores', () => {
-  it('refuses no key, and shows a stranger nothing', async () => {
+  it('requires a key, and shows nothing to another brand', async () => {
     const { id } = await connected();
     expect((await call(app.url + PATH)).status).toBe(401);
     const stranger = await (await makeBrand(app.context)).key('brand');
@@ -65,7 +65,7 @@ describe('the list of stores', () => {
     expect([status, body.code]).toEqual([422, 'VALIDATION_ERROR']);
   });
 
-  it('shows what each can do and how its webhooks are, and no secret', async () => {
+  it('shows the capabilities and webhook health of each, and no secret', async () => {
     const owner = await makeBrand(app.context);
     const { store, id } = await connected('shopify', owner);
     const { body } = await call(app.url + PATH, await owner.key('brand'));
@@ -133,7 +133,7 @@ describe('a store', () => {
     },
   );
 
-  it('connected by several at once is one integration', async () => {
+  it('that several calls connect at once is one integration', async () => {
     const store = await newStore('generic');
     const owner = await makeBrand(app.context);
     const all = await Promise.allSettled(
@@ -145,7 +145,7 @@ describe('a store', () => {
     expect((await call(app.url + PATH, await owner.key('brand'))).body.pagination.total).toBe(1);
   });
 
-  it('is disconnected once, forgets its secrets, and connected again continues under its id', async () => {
+  it('is disconnected once, loses its secrets, and keeps its id when it is connected again', async () => {
     const { store, id } = await connected();
     const url = `${app.url}${PATH}/${id}`;
     for (const _again of [1, 2]) {
@@ -185,7 +185,7 @@ describe('a coupon', () => {
   const verify = (id: string, code: string) => verifyCoupon(app.context, brand.id, id, code);
 
   it.each(PROVIDERS)(
-    'of %s that is an active percentage gives the store’s currency and host, and what it takes off',
+    'of %s that is an active percentage returns the store’s currency and host, and the percentage',
     async (provider) => {
       const { store, id } = await connected(provider);
       store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });
@@ -221,7 +221,7 @@ describe('a coupon', () => {
     await expect(verify(id, 'x')).rejects.toMatchObject(refused('not_connected'));
   });
 
-  it('of a store that does not answer is 503; of one that refuses the token 409, and the store says so until it works', async () => {
+  it('is 503 if the store does not answer, and 409 if it refuses the token, which the store shows until it works again', async () => {
     const { store, id } = await connected();
     store.coupons.set('ana10', { kind: 'percentage', amount: 10, active: true });
     store.failWith = 502;
@@ -251,7 +251,7 @@ describe('the command line', () => {
     return at;
   }
 
-  it('connects a store with secrets of files, lists it and disconnects it', async () => {
+  it('connects a store with secrets from files, lists it and disconnects it', async () => {
     const store = await newStore('woocommerce');
     const owner = await makeBrand(app.context);
     const files = [
@@ -290,7 +290,7 @@ describe('the command line', () => {
     expect((await cli('connect', '--help')).out).toContain('Build apps in Dev Dashboard');
   });
 
-  it('says which webhooks to create by hand, in the words of the admin, and warns of an address that is never reached', async () => {
+  it('says which webhooks to create by hand, in the admin’s own words, and warns of an address that the store cannot reach', async () => {
     const store = await newStore('woocommerce');
     store.hooks.mayBeMade = false;
     const files = ['--token-file', file('t2', store.token), '--webhook-secret-file', file('s2', 'whsec')];
@@ -338,7 +338,7 @@ describe('the command line', () => {
     expect([third.status, third.out]).toEqual([1, expect.stringMatching(/FAIL {2}token: .*install it/)]);
   });
 
-  it('says what is wrong: a token that is refused, secrets that are not given', async () => {
+  it('explains a refused token and missing secrets', async () => {
     const store = await newStore('shopify');
     const connect = ['connect', '--brand', brand.id, '--provider', 'shopify', '--url', store.url];
     const wrong = [...connect, '--token-file', file('wrong', 'x'), '--webhook-secret-file', file('s', 'y')];

@@ -88,7 +88,7 @@ it('A journey that is complete without a click ends the look-up, and orders that
   await shop.store.close();
 });
 
-it('A store that is busy or away gets the request later, and an answer that never came does not count', async () => {
+it('A store that is busy or down is queried later, and a missing answer does not count as an attempt', async () => {
   const shop = await openShop();
   const orderId = await shop.place();
   shop.store.denyWith = 'THROTTLED';
@@ -105,7 +105,7 @@ it('A store that is busy or away gets the request later, and an answer that neve
   await shop.store.close();
 });
 
-it('Journeys of one store are requested together, and each once by several workers', async () => {
+it('Several workers request the journeys of one store together, and each journey once', async () => {
   const shop = await openShop();
   const placed: string[] = [];
   for (let i = 0; i < 30; i += 1) placed.push(await shop.place());

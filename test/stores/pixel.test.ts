@@ -63,7 +63,7 @@ describe('a pixel', () => {
     expect(await explain(id)).toEqual(data);
   });
 
-  it('changes no order that pays somebody already', async () => {
+  it('changes no order that already pays a creator', async () => {
     const id = orderNumber();
     await sell(id, new Date(), { codes: [shop.assignment.code] });
     const before = await explain(id);
@@ -129,7 +129,7 @@ describe('a pixel', () => {
     expect((await pixel({ order_id: 1, click_id: 'x'.repeat(3_000) })).status).toBe(413);
   });
 
-  it('is heard sixty times a minute from one address', async () => {
+  it('is accepted sixty times a minute from one address', async () => {
     const from = '203.0.113.9';
     const answers = await Promise.all(
       Array.from({ length: 62 }, () => pixel({ order_id: orderNumber(), click_id: 'clk_1' }, { from })),
@@ -137,7 +137,7 @@ describe('a pixel', () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
   });
 
-  it('is heard 300 times a minute for one store, whoever calls', async () => {
+  it('is accepted 300 times a minute for one store, from all callers together', async () => {
     const other = await openShop(app, 'shopify');
     const click = clickOf(other.assignment.linkId);
     for (let sent = 0; sent < 310; sent += 31) {

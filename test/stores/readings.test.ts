@@ -58,7 +58,7 @@ it('Reports of one order leave the same ledger in one transaction as in four, in
   }
 });
 
-it('Many orders and what happened to them are recorded in one transaction, and once', async () => {
+it('Many orders and their later reports are recorded once, in one transaction', async () => {
   const brand = await makeBrand(app.context);
   const assignment = await makeAssignment(app.context, brand);
   const readings = Array.from({ length: 12 }, (_, i) => story(`o-${i}`, assignment)).flat();

@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     expect(added).toEqual(['rollcall']);
   });
 
-  it('keeps the newer of two clicks, and none that is over, changed or another network’s', async () => {
+  it('keeps the newer of two clicks, and none that has expired, was changed or is from another network', async () => {
     const first = await visitBy();
     const second = await visitBy();
     await go('/');
@@ -125,7 +125,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     }
   });
 
-  it('cannot be made to keep a click for longer than its link says, for the click then pays nobody', async () => {
+  it('cannot be made to keep a click for longer than its link allows, because the changed click pays nobody', async () => {
     const click = await visitBy({ attribution_days: 1 });
     const longer = click.replace(/\.\w{5}/, '.zzzzz');
     await go(`/?click_id=${longer}`);
@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     expect(await clickOf()).toBe(next);
   });
 
-  it('renews its cookie on every page, and is without a click once the cookie is gone', async () => {
+  it('renews its cookie on every page, and has no click once the cookie is gone', async () => {
     const click = await visitBy();
     await context.addCookies([
       { name: 'rollcall_click', value: click, url: shop.url, expires: Date.now() / 1_000 + 3_600 },
@@ -171,7 +171,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
       expect(shop.cart).toEqual({ click_id: click });
     });
 
-    it('keeps nothing before the consent API is there, however late its own script comes', async () => {
+    it('keeps nothing before the consent API has loaded, however late that is', async () => {
       const late = `data:text/javascript,${encodeURIComponent(
         shopify('window.yes')
           .replace(/^window.Shopify = /, 'Object.assign(Shopify, ')
@@ -193,7 +193,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
       expect([shop.cart, shop.updates.length]).toEqual([{ click_id: click }, 1]);
     });
 
-    it('keeps nothing of a visitor who refuses, forgets the click of one who changes their mind, and keeps it of one who agrees', async () => {
+    it('keeps no click of visitors who refuse, forgets it when they change their mind, and keeps it when they agree', async () => {
       shop.html = script(`window.yes = false;${shopify('window.yes')}`);
       const click = await visitBy();
       expect([await clickOf(), await cookie(), shop.updates]).toEqual([undefined, undefined, []]);
@@ -217,7 +217,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     expect([await clickOf(), (await cookie())?.value]).toEqual([click, click]);
   });
 
-  it('waits for the shop’s word where its tag says so', async () => {
+  it('waits for the shop’s consent call if its tag says so', async () => {
     shop.html = script('', 'data-consent="wait"');
     const click = await visitBy();
     expect([await clickOf(), await cookie()]).toEqual([undefined, undefined]);
@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     expect([await clickOf(), await cookie()]).toEqual([undefined, undefined]);
   });
 
-  it('has the shop’s server keep a new click, once, and leaves that cookie as it is', async () => {
+  it('has the shop’s server keep a new click once, and does not change that cookie', async () => {
     shop.html = script('', 'data-keep="/keep"');
     const click = await visitBy({ attribution_days: 7 });
     await until('the server to keep it', async () => shop.kept.length === 1);

@@ -95,13 +95,13 @@ describe('A WooCommerce store whose owner approves the access on its own page', 
 });
 
 describe('A link that connects a WooCommerce store', () => {
-  it('connects nothing before the store handed over its keys', async () => {
+  it('connects nothing before the store has sent its keys', async () => {
     const link = await makeLink(await newStore());
     const { status, body } = await connect(link.id);
     expect([status, body.code]).toEqual([409, 'CONFLICT']);
   });
 
-  it('takes keys once, and connects once, of ten calls at once too', async () => {
+  it('accepts keys once, and connects once, even from ten concurrent calls', async () => {
     const store = await newStore();
     const link = await makeLink(store);
     const handed = await Promise.all(Array.from({ length: 10 }, () => hand(callbackOf(link), store.token)));
@@ -123,7 +123,7 @@ describe('A link that connects a WooCommerce store', () => {
     expect(left.map(({ id }) => id)).not.toContain(used.id);
   });
 
-  it("is no other brand's, and its database row has neither its token nor the keys in the open", async () => {
+  it("works for its brand only, and its database row has neither its token nor the keys in the clear", async () => {
     const store = await newStore();
     const link = await makeLink(store);
     await hand(callbackOf(link), store.token);
@@ -140,7 +140,7 @@ describe('A link that connects a WooCommerce store', () => {
     for (const secret of [token, ...store.token.split(':')]) expect(bytes).not.toContain(secret);
   });
 
-  it('is made by people alone, and only where WooCommerce can call back', async () => {
+  it('is created by people only, and only if WooCommerce can call back', async () => {
     const store = await newStore();
     const body = { url: store.url, return_url: RETURN_URL };
     const byKey = await send(app.url + PATH, await brand.key('brand'), 'POST', body);
@@ -152,7 +152,7 @@ describe('A link that connects a WooCommerce store', () => {
     expect([status, answer.details[0].field, answer.details[0].code]).toEqual([422, 'url', 'not_callable']);
   });
 
-  it('answers guesses, and bodies that are no keys, with 404', async () => {
+  it('answers guessed addresses, and bodies without keys, with 404', async () => {
     const store = await newStore();
     const link = await makeLink(store);
     const at = (path: string, body: object) => send(`${app.links}/ingest/woocommerce/keys/${path}`, '', 'POST', body);
@@ -185,7 +185,7 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     return proxy.url;
   }
 
-  it('is requested again with its keys in the query over https, and at once so from then on', async () => {
+  it('is queried again with its keys in the URL over https, and from then on only in that way', async () => {
     const store = await newStore();
     store.access.dropsAuthorization = true;
     const { status, body } = await owner.send('POST', STORES, entryOf(await behindTls(store), store));
@@ -196,7 +196,7 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     expect(store.requests.slice(before)).toEqual([expect.stringContaining('consumer_key=ck_')]);
   });
 
-  it('that begins to drop it later is remembered', async () => {
+  it('that begins to drop it later is recognized too', async () => {
     const store = await newStore();
     const { body } = await owner.send('POST', STORES, entryOf(await behindTls(store), store));
     store.access.dropsAuthorization = true;
@@ -208,7 +208,7 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     expect(store.requests.slice(before).map((line) => line.includes('consumer_key='))).toEqual([false, true, true]);
   });
 
-  it('is never shown its keys in a query over http, nor one that refuses the keys themselves', async () => {
+  it('never gets its keys in a URL over http, nor if it refuses the keys themselves', async () => {
     const plain = await newStore();
     plain.access.dropsAuthorization = true;
     const refused = await owner.send('POST', STORES, entryOf(plain.url, plain));

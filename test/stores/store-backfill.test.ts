@@ -65,7 +65,7 @@ async function readAll(progress: () => Promise<{ status: string }>): Promise<voi
   }
 }
 
-describe('Reading in the history of a store', () => {
+describe('Reading the history of a store', () => {
   it.each<Kind>(['shopify', 'woocommerce', 'generic'])(
     'of %s records what no sweep reads, pays nobody, emits nothing, and makes customers known',
     async (provider) => {
@@ -122,7 +122,7 @@ describe('Reading in the history of a store', () => {
     expect((await get('/v1/orders')).data).toMatchObject([{ attributed: false, reason: 'history' }]);
   });
 
-  it('says why it waits, and goes on from the last page when the store answers again', async () => {
+  it('says why it waits, and continues at the last page when the store answers again', async () => {
     const { shop, start, progress, put } = await open('woocommerce');
     for (let id = 1; id <= 150; id += 1) put(id, 400 - id);
     await start();

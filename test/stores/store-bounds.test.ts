@@ -33,7 +33,7 @@ const order = (shop: Shop, more: object = {}) => ({
 });
 const refund = (more: object) => ({ refunds: [{ refund_id: 'r', amount: '1.00', at: fromNow(-MINUTE_MS), ...more }] });
 
-describe('a signed delivery of a generic store that nothing can hold', () => {
+describe('a signed delivery of a generic store with values that cannot be stored', () => {
   it.each<[string, RegExp, object]>([
     ['an order id with a NUL', /order_id$/, { order_id: 'a\u0000b' }],
     ['an order id with half a character', /order_id$/, { order_id: 'a\ud800' }],
@@ -56,14 +56,14 @@ describe('a signed delivery of a generic store that nothing can hold', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
 
-  it('says what an amount is and what it may be', async () => {
+  it('names the amount and the maximum', async () => {
     const shop = await openShop('generic');
     const { body } = await shop.report('order.paid', order(shop, { amount: '10000000000.01' }));
     expect(body.error).toContain('10000000000 USD');
     expect(body.error).toContain('10000000000.01');
   });
 
-  it('is taken from a store whose clock is some hours ahead', async () => {
+  it('is accepted from a store whose clock is some hours ahead', async () => {
     const shop = await openShop('generic');
     const ahead = fromNow(DAY_MS - MINUTE_MS);
     expect((await shop.report('order.paid', order(shop, { paid_at: ahead, updated_at: ahead }))).status).toBe(200);
@@ -96,7 +96,7 @@ describe('an amount of another store that is more than an order may be', () => {
   });
 });
 
-describe('orders of the most that an order may be', () => {
+describe('orders of the maximum amount', () => {
   it('are summed in every answer', async () => {
     const shop = await openShop('generic');
     for (let i = 0; i < 3; i += 1) {

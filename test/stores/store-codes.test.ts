@@ -31,8 +31,8 @@ const rename = async (id: string, value: string) =>
 const paidTo = (link_id: string) => ({ attributed: true, candidates: [{ link_id, outcome: 'won' }] });
 const nobody = (reason: string) => ({ attributed: false, candidates: [{ reason }] });
 
-describe('a code pays whose it was as the order was placed', () => {
-  it('also when it has changed hands since', async () => {
+describe('a code pays the creator who had it when the order was placed', () => {
+  it('even if another creator has it now', async () => {
     const { assignment } = shop;
     const other = await makeAssignment(app.context, shop.brand);
     const before = ago(60_000);
@@ -44,7 +44,7 @@ describe('a code pays whose it was as the order was placed', () => {
     expect(await placed(assignment.code, ago(-1))).toMatchObject(nobody('unknown_code'));
   });
 
-  it('and nobody for an order from before anybody had it', async () => {
+  it('but it pays nobody for an order from before any creator had it', async () => {
     const { linkId, code } = shop.assignment;
     const [second, third] = [unique('SECOND'), unique('THIRD')];
     const before = ago(60_000);
@@ -60,7 +60,7 @@ describe('a code pays whose it was as the order was placed', () => {
   });
 });
 
-it('a code made within the second that its store tells the order to be of is no reason to lose', async () => {
+it('a code created within the second that its store reports for the order still pays', async () => {
   const creator_email = `${unique('ann')}@mail.example`;
   await send(`${app.url}/v1/roster`, key, 'POST', { creator_email });
   const made = { creator_email, type: 'discount_code', value: unique('NOW').toUpperCase(), commission_rate: 10 };

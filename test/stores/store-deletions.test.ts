@@ -66,7 +66,7 @@ describe('an order in WooCommerce’s trash', () => {
     }
   });
 
-  it('ends the same in whichever order and however often it is reported: in the trash, or restored', async () => {
+  it('ends the same, in the trash or restored, however often and in whichever order that is reported', async () => {
     const shop = await openShop('woocommerce');
     let restored = 0;
     for (const isRestored of [false, true]) {
@@ -94,7 +94,7 @@ describe('an order in WooCommerce’s trash', () => {
     });
   });
 
-  it('that was restored before its deletion is reported was never cancelled', async () => {
+  it('that was restored before its deletion was reported is not cancelled', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     await shop.report('order.created', wooAt(shop, id, 'processing', 0));
@@ -103,7 +103,7 @@ describe('an order in WooCommerce’s trash', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
   });
 
-  it('takes back a commission that is paid, until it is restored', async () => {
+  it('takes back its paid commission until it is restored', async () => {
     const shop = await openShop('woocommerce');
     const { key, email, explain } = shop;
     const id = orderNumber();
@@ -124,7 +124,7 @@ describe('an order in WooCommerce’s trash', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(paid);
   });
 
-  it('waits for the store when it cannot be asked', async () => {
+  it('waits for the store when it does not answer', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();
     await shop.report('order.created', wooAt(shop, id, 'processing', 0));
@@ -140,7 +140,7 @@ describe('an order in WooCommerce’s trash', () => {
   });
 });
 
-it('a cancellation at WooCommerce ends with a newer delivery without it, not with an older one or one of its second', async () => {
+it('a cancellation at WooCommerce ends with a newer delivery without it, not with one of the same second or an older one', async () => {
   const shop = await openShop('woocommerce');
   for (const [from, status] of [
     [4, 'rejected'],
@@ -154,7 +154,7 @@ it('a cancellation at WooCommerce ends with a newer delivery without it, not wit
   }
 });
 
-it('a cancellation at WooCommerce, which tells no time of it, stays at its first, whatever is edited later', async () => {
+it('a cancellation at WooCommerce, which reports no time for it, keeps its first time despite later edits', async () => {
   const shop = await openShop('woocommerce');
   for (const sequence of inEveryOrder([0, 5, 9, 12])) {
     const id = orderNumber();
@@ -167,7 +167,7 @@ it('a cancellation at WooCommerce, which tells no time of it, stays at its first
   }
 });
 
-it('an order is not gone because the way to it is: after a 404 of WordPress itself it is asked for again', async () => {
+it('an order does not count as deleted after a 404 of WordPress itself: it is requested again', async () => {
   const shop = await openShop('woocommerce');
   const id = orderNumber();
   await shop.report('order.created', wooAt(shop, id, 'processing', 0));
@@ -176,7 +176,7 @@ it('an order is not gone because the way to it is: after a 404 of WordPress itse
   expect(await standingOf(shop, id)).toMatchObject({ status: 'pending' });
 });
 
-it('an order that Shopify deleted stays so, also by a store’s clock ahead of ours', async () => {
+it('an order that Shopify deleted stays deleted, even if the store’s clock is ahead of ours', async () => {
   const shop = await openShop('shopify');
   const inAMinute = (Date.now() - orderedAt.getTime()) / 60_000 + 1;
   for (const sequence of inEveryOrder(['placed', 'deleted', 'edited'])) {
@@ -209,7 +209,7 @@ const KINDS = {
 describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer has', (provider) => {
   const { deleted, updated, orderAt } = KINDS[provider];
 
-  it('is cancelled, and stays so at its time whatever is reported again or late', async () => {
+  it('is cancelled, and stays so at its time despite repeated and late reports', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
     await shop.report(updated, orderAt(shop, id, 0));
@@ -227,7 +227,7 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('is cancelled also by a clock behind the store’s', async () => {
+  it('is cancelled even if our clock is behind the store’s', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
     const ahead = (Date.now() - orderedAt.getTime()) / 60_000 + 30;
@@ -236,7 +236,7 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     expect(await standingOf(shop, id)).toMatchObject({ status: 'rejected' });
   });
 
-  it('and that nobody reported is acknowledged; reported later it was cancelled, and pays nobody', async () => {
+  it('and that was never reported is acknowledged; a later report records it as cancelled, and it pays nobody', async () => {
     const shop = await openShop(provider);
     const id = orderNumber();
     const { status, body } = await shop.report(deleted, { id });
@@ -254,7 +254,7 @@ describe.each(['woocommerce', 'shopify'] as const)('an order that %s no longer h
     expect(await balancesOf(app.context, shop.brand)).toEqual({ sales: -10_000, sales_refunds: 10_000 });
   });
 
-  it('is named by its id, or its delivery fails', async () => {
+  it('must be named by its id, or its delivery fails', async () => {
     const shop = await openShop(provider);
     const { became } = await shop.report(deleted, {});
     expect(became).toMatchObject({ state: 'failed', reason: { field: 'id' } });

@@ -41,7 +41,7 @@ const genericRefund = (id: string, amount: string, from: number) => ({
   ...{ refund_id: id, amount, at: minute(from).toISOString() },
 });
 
-describe('a refund that its store takes back', () => {
+describe('a refund that its store reverts', () => {
   it('at WooCommerce is given back, in whichever order its deliveries come', async () => {
     const shop = await openShop('woocommerce');
     const REFUND = {
@@ -71,7 +71,7 @@ describe('a refund that its store takes back', () => {
     );
   });
 
-  it('after its commission was paid takes no adjustment any more', async () => {
+  it('after its commission was paid no longer causes an adjustment', async () => {
     const shop = await openShop('generic');
     const { email } = shop.assignment;
     const key = await shop.brand.key('brand');
@@ -89,7 +89,7 @@ describe('a refund that its store takes back', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(paid);
   });
 
-  it('is only one that a newer list lacks: an older list and a delivery without one take nothing back', async () => {
+  it('is one that a newer list lacks; an older list and a delivery without a list revert nothing', async () => {
     const shop = await openShop('shopify');
     const id = orderNumber();
     const codes = [shop.assignment.code];
@@ -108,7 +108,7 @@ describe('a refund that its store takes back', () => {
 });
 
 describe('an order keeps its currency', () => {
-  it('reported or refunded in another one, it is refused and nothing changes', async () => {
+  it('so a report or refund in another one is refused and changes nothing', async () => {
     const shop = await openShop('generic');
     await shop.report('order.paid', genericAt(shop, 'B-1', 0));
     for (const [event, data] of [
@@ -122,7 +122,7 @@ describe('an order keeps its currency', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual(SALE);
   });
 
-  it('a refund in another one that came before it does not count', async () => {
+  it('and an earlier refund in another one does not count', async () => {
     const shop = await openShop('generic');
     const early = { order_id: 'B-2', currency: 'EUR', refunds: [genericRefund('r', '50.00', 1)] };
     expect((await shop.report('order.refunded', early)).status).toBe(200);
@@ -130,7 +130,7 @@ describe('an order keeps its currency', () => {
     expect(await explain(shop, 'B-2')).toMatchObject({ refunds: [], commission: { commission: 10 } });
   });
 
-  it('a refund reported in two is what it is in its order’s, whichever comes first', async () => {
+  it('and a refund reported in two currencies counts in that of its order, whichever comes first', async () => {
     const shop = await openShop('generic');
     let orders = 0;
     for (const sequence of inEveryOrder(['right', 'wrong', 'order'])) {
@@ -149,8 +149,8 @@ describe('an order keeps its currency', () => {
   });
 });
 
-describe('a delivery of a store of the brand’s own making', () => {
-  it('that carries more than is looked at, or a bad amount, is refused naming what', async () => {
+describe('a delivery of a generic store', () => {
+  it('with too many entries or a bad amount is refused by the name of the field', async () => {
     const shop = await openShop('generic');
     const fieldsOf = async (more: object) =>
       (await shop.report('order.paid', genericAt(shop, 'C-1', 0, more))).body.details.map(
@@ -177,7 +177,7 @@ describe('a delivery of a store of the brand’s own making', () => {
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
   });
 
-  it('is told what it sent', async () => {
+  it('gets an error that shows the value it sent', async () => {
     const shop = await openShop('generic');
     const late = genericAt(shop, 'C-2', 0, { paid_at: '9999-12-31T00:00:00Z' });
     const { body } = await shop.report('order.paid', late);

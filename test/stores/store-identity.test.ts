@@ -17,7 +17,7 @@ afterAll(async () => {
   await app?.close();
 });
 
-describe('a store that is connected again is the same', () => {
+describe('a store that is connected again stays the same', () => {
   it.each(PROVIDERS)('of %s, when its visitors find it at another domain', async (provider) => {
     const { store, brand, id } = await openShop(app, provider);
     stores.push(store);
@@ -36,7 +36,7 @@ describe('a store that is connected again is the same', () => {
   });
 });
 
-it('two stores in folders of one host stay two: each with its secret and its orders', async () => {
+it('two stores in folders of one host stay separate, each with its secret and its orders', async () => {
   const { id: brandId } = await makeBrand(app.context);
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { postgres, clock, secrets } = app.context;

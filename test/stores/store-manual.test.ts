@@ -83,7 +83,7 @@ describe('the store of the manual', () => {
     expect(commission).toMatchObject({ creator_email: 'ana@mail.example', commission: 8 });
   });
 
-  it('has a delivery in the manual that is taken as it stands', async () => {
+  it('accepts the delivery in the manual unchanged', async () => {
     const store = await startStore('generic');
     const integration = await connectTestStore(app.context, brand.id, store);
     const { event, createdAt, data } = JSON.parse(blockOf('json'));
@@ -92,7 +92,7 @@ describe('the store of the manual', () => {
     await store.close();
   });
 
-  it('and its shapes stand in the OpenAPI document', async () => {
+  it('has its shapes in the OpenAPI document', async () => {
     const { schemas } = (await call(`${app.url}/openapi.json`)).body.components;
     expect(Object.keys(schemas.GenericStoreOrder.properties)).toEqual(
       expect.arrayContaining(['order_id', 'amount', 'codes', 'click_ids', 'refunds']),
@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser('The checkout of the manual'))('the checkout of the 
 });
 
 describe('a generic store', () => {
-  it('whose answer about a coupon has another shape is told which field is wrong', async () => {
+  it('whose answer about a coupon has another shape causes an error that names the field', async () => {
     const wrong = createServer((_request, response) => response.end('{"code":"X","percentage":"ten","active":true}'));
     wrong.listen(0, '127.0.0.1');
     await once(wrong, 'listening');

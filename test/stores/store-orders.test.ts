@@ -75,7 +75,7 @@ describe('Shopify', () => {
     );
   });
 
-  it('takes the tax out of prices that include it, also of refunds', async () => {
+  it('deducts the tax from prices that include it, also for refunds', async () => {
     const lines = [{ price: '119.00', discounts: ['11.90'], taxes: ['17.10'] }];
     const refund = shopifyRefund({ id: 7, lines: [{ subtotal: '107.10', tax: '17.10' }], currency: 'EUR' });
     const order = shopifyOrder({ currency: 'EUR', lines, taxesIncluded: true, refunds: [refund], status: 'refunded' });
@@ -104,7 +104,7 @@ describe('Shopify', () => {
     expect((await factsOf('shopify', 'orders/updated', shopifyOrder({ status }))).paidAt !== null).toBe(isPaid);
   });
 
-  it('a refund is of goods: not its tax, not shipping; an amount without lines is', async () => {
+  it('a refund counts its goods, without tax and shipping; an amount without lines counts too', async () => {
     const at = new Date('2026-04-01T00:00:00.000Z');
     const refunds = [
       shopifyRefund({ id: 1, at, lines: [{ subtotal: '30.00', tax: '6.00' }, { subtotal: '0.10' }] }),
@@ -130,7 +130,7 @@ describe('Shopify', () => {
     ]);
   });
 
-  it('a refund alone is the same as in its order; the store is asked only where tax makes a difference', async () => {
+  it('a refund alone is the same as in its order; the store is queried only if tax makes a difference', async () => {
     const store = get('shopify');
     store.taxesIncluded.add('42');
     const lines = [{ subtotal: '107.10', tax: '17.10' }];
@@ -153,7 +153,7 @@ describe('Shopify', () => {
     store.isForgetful = false;
   });
 
-  it('a refund’s sums are read as text where Shopify writes them so: its floats may have digits too many', async () => {
+  it('a refund’s sums are read as text if Shopify sends text, because its floats may have too many digits', async () => {
     const refund = shopifyRefund({ orderId: 44, lines: [{ subtotal: '41.49' }], currency: 'EUR' });
     const [line] = refund.refund_line_items;
     const reading = await read('shopify', 'refunds/create', {
@@ -165,7 +165,7 @@ describe('Shopify', () => {
 });
 
 describe('WooCommerce', () => {
-  it('an order’s base is its lines’ totals; times are GMT; codes stand in their order', async () => {
+  it('an order’s base is its lines’ totals; times are GMT; codes keep their order', async () => {
     const order = wooOrder({
       ...{ id: 727, lines: ['29.35', '0.65'], total: '44.10', codes: ['ana10', 'b'], paidAt: '2026-03-22T16:28:08' },
       meta: [
@@ -189,7 +189,7 @@ describe('WooCommerce', () => {
     });
   });
 
-  it('refunds are asked of the store: goods alone, or the goods’ share of an amount without lines', async () => {
+  it('refunds are requested from the store: the goods, or the goods’ share of an amount without lines', async () => {
     const store = get('woocommerce');
     const at = { date_created_gmt: '2026-04-01T00:00:00' };
     store.refunds.set('9', [
@@ -215,7 +215,7 @@ describe('WooCommerce', () => {
     expect(await read('woocommerce', 'order.created', wooOrder({ status: 'checkout-draft' }))).toBeUndefined();
   });
 
-  it('has every refund of an order, however many; of more than it is asked for, none', async () => {
+  it('returns every refund of an order, however many, or none if there are more than requested', async () => {
     const store = get('woocommerce');
     const made = (count: number) =>
       Array.from({ length: count }, (_, i) => ({

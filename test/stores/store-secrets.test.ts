@@ -35,7 +35,7 @@ async function openLost(provider: Provider) {
 }
 
 describe.each(PROVIDERS)('a store of %s whose secrets cannot be opened', (provider) => {
-  it('refuses deliveries with 503, counts them, and says so until it is connected again', async () => {
+  it('refuses deliveries with 503, counts them, and shows this until it is connected again', async () => {
     const { read, report, connectAgain, close } = await openLost(provider);
     const { status, body, headers } = await report();
     expect([status, body.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '2']);
@@ -47,7 +47,7 @@ describe.each(PROVIDERS)('a store of %s whose secrets cannot be opened', (provid
     await close();
   });
 
-  it('answers for its coupons with 409, and says so', async () => {
+  it('refuses its coupons with 409, and says why', async () => {
     const { read, assign, close } = await openLost(provider);
     const { status, body } = await assign();
     expect([status, body.code, body.integration_status]).toEqual([409, 'CONFLICT', 'reauth_required']);

@@ -86,7 +86,7 @@ describe('a sweep of Shopify', () => {
     expect((await health(shop)).webhook_health.status).toBe('ok');
   });
 
-  it('asks for smaller pages than a query may cost, and waits where the shop throttles it', async () => {
+  it('requests smaller pages than the query limit, and waits if the shop throttles it', async () => {
     const shop = await open('shopify');
     shop.store.listing.points = { left: 1_000, most: 1_000, aSecond: 10, asOf: nowMs };
     for (let i = 0; i < 120; i += 1) put(shop, sold(shop, daysAgo(i / 4, now()), { email: `c${i}@shop.example` }));
@@ -98,7 +98,7 @@ describe('a sweep of Shopify', () => {
     expect(await known(shop)).toHaveLength(120);
   });
 
-  it('reads all lines of orders and refunds with more than a page has', async () => {
+  it('reads all lines of orders and refunds that have more than one page', async () => {
     const shop = await open('shopify');
     const lines = Array.from({ length: 75 }, () => ({ price: '1.00' }));
     const refund = shopifyRefund({ lines: Array.from({ length: 30 }, () => ({ subtotal: '1.00' })) });
@@ -116,7 +116,7 @@ describe('a sweep of Shopify', () => {
     expect((await health(shop)).status).toBe('connected');
   });
 
-  it('comes again when a shop that is too busy said to', async () => {
+  it('runs again at the time that a busy shop requested', async () => {
     const shop = await open('shopify');
     put(shop, sold(shop, daysAgo(1, now())));
     shop.store.listing.busy.push({ 'retry-after': '120.0' });
@@ -150,7 +150,7 @@ describe('a sweep of WooCommerce', () => {
     expect(lists).toBeGreaterThan(3);
   });
 
-  it('asks for the refunds of an order, and finds what lies in the trash cancelled', async () => {
+  it('requests the refunds of an order, and counts orders in the trash as cancelled', async () => {
     const shop = await open('woocommerce');
     put(shop, order(shop, 1, daysAgo(2, now()), { refunds: [{ id: 9, total: '-40.00' }] }));
     put(shop, order(shop, 2, daysAgo(2, now()), { status: 'trash' }));
@@ -165,7 +165,7 @@ describe('a sweep of WooCommerce', () => {
     ]);
   });
 
-  it('goes on past an order that cannot be read', async () => {
+  it('continues after an order that cannot be read', async () => {
     const shop = await open('woocommerce');
     const odd = { ...order(shop, 1, daysAgo(3, now())), currency: 'no currency' };
     put(shop, odd, order(shop, 2, daysAgo(2, now())));
@@ -182,14 +182,14 @@ describe('a sweep of a generic store', () => {
     updated_at: updated.toISOString(),
   });
 
-  it('reads a store that serves a list of its orders, page by page', async () => {
+  it('reads a store with a list of orders, page by page', async () => {
     const shop = await open('generic');
     for (let i = 0; i < 120; i += 1) shop.store.orders.set(`o${i}`, order(shop, `o${i}`, daysAgo(4, now())));
     await pass(0);
     expect(await known(shop)).toHaveLength(120);
   });
 
-  it('leaves a store alone that serves none', async () => {
+  it('does not query a store without a list of orders', async () => {
     const shop = await open('generic');
     shop.store.listing.isServed = false;
     await pass(0);
@@ -214,7 +214,7 @@ describe('a sweep that is disturbed', () => {
     return shop;
   }
 
-  it('goes on with the page at which its worker was killed', async () => {
+  it('continues at the page at which its worker was killed', async () => {
     const shop = await withOrders(120);
     const killed = await startApp({ clock: { now }, urls: { postgres: database.url } });
     let release = () => {};
@@ -237,13 +237,13 @@ describe('a sweep that is disturbed', () => {
     await killed.close().catch(() => undefined);
   });
 
-  it('is made by one worker at a time', async () => {
+  it('runs in one worker at a time', async () => {
     const shop = await withOrders(10);
     await Promise.all([sweepDue(app.context), sweepDue(app.context), sweepDue(app.context)]);
     expect(lists(shop)).toHaveLength(1);
   });
 
-  it('is logged once in an outage, and made as soon as the store answers again', async () => {
+  it('is logged once in an outage, and runs as soon as the store answers again', async () => {
     const shop = await withOrders(10);
     const warn = vi.spyOn(app.context.log, 'warn');
     shop.store.failWith = 500;
@@ -257,7 +257,7 @@ describe('a sweep that is disturbed', () => {
     expect(await known(shop)).toHaveLength(10);
   });
 
-  it('ends when the store refuses the token, and is made at once when it is connected again', async () => {
+  it('ends when the store refuses the token, and runs at once when it is connected again', async () => {
     const shop = await withOrders(10);
     const { token } = shop.store;
     shop.store.token = 'another';
@@ -301,7 +301,7 @@ describe('a store whose webhooks do not arrive', () => {
     expect((await health(shop)).webhook_health.status).toBe('ok');
   });
 
-  it('does not count an order whose webhook is on its way, and looks again when it should have come', async () => {
+  it('does not count an order whose webhook is still pending, and checks again when it is due', async () => {
     const shop = await open('shopify');
     nowMs += 9 * MINUTE_MS;
     const late = sold(shop, now());

@@ -84,7 +84,7 @@ describe("A Shopify store that is connected by an app's id and secret", () => {
     expect(openStoreSecrets(secrets, sealed, id)).toMatchObject({ token, webhookSecret: store.access.app.secret });
   });
 
-  it('gets another token when less than an hour is left, and none before', async () => {
+  it('gets a new token when less than an hour is left, not before', async () => {
     const { store, id } = await connected();
     pass(22 * HOUR_MS);
     expect(await findCoupon(first(), id)).toEqual(FOUND);
@@ -95,7 +95,7 @@ describe("A Shopify store that is connected by an app's id and secret", () => {
     expect(store.access.tokens.size).toBe(2);
   });
 
-  it('gets one token when twenty calls of two processes find that it ended', async () => {
+  it('gets one token when twenty calls of two processes find that it has expired', async () => {
     const { store, id } = await connected();
     pass(30 * HOUR_MS);
     const calls = Array.from({ length: 20 }, (_, i) => findCoupon(apps[i % 2] ?? first(), id));
@@ -103,7 +103,7 @@ describe("A Shopify store that is connected by an app's id and secret", () => {
     expect(tokenCalls(store)).toBe(2);
   });
 
-  it('gets one token when the store refuses the one that it gave, and the call succeeds', async () => {
+  it('gets a new token when the store refuses its current one, and the call succeeds', async () => {
     const { store, id } = await connected();
     store.access.tokens.clear();
     const calls = Array.from({ length: 10 }, (_, i) => findCoupon(apps[i % 2] ?? first(), id));
@@ -111,7 +111,7 @@ describe("A Shopify store that is connected by an app's id and secret", () => {
     expect(tokenCalls(store)).toBe(2);
   });
 
-  it('is used with its old token while the store gives out no other, as long as it lasts', async () => {
+  it('uses its old token while it is valid and the store issues no new one', async () => {
     const { store, id } = await connected();
     pass(23.5 * HOUR_MS);
     const { secret } = store.access.app;
@@ -126,7 +126,7 @@ describe("A Shopify store that is connected by an app's id and secret", () => {
     expect(await findCoupon(first(), id)).toEqual(FOUND);
   });
 
-  it('keeps its id when the app takes the place of a token that was entered by hand', async () => {
+  it('keeps its id when the app replaces a token that was entered by hand', async () => {
     const store = await newShop();
     const byHand = { provider: 'shopify', url: store.url, token: store.token, webhook_secret: 'by hand' };
     const { id } = (await owner.send('POST', PATH, byHand)).body.data;
@@ -158,7 +158,7 @@ describe("An app's credentials that Shopify refuses", () => {
     expect((await problemOf(entry)).message).toContain('install it');
   });
 
-  it('are checked by shape first: both or neither, beside no token, and for Shopify alone', async () => {
+  it('must be both present or both absent, without a token, and for Shopify only', async () => {
     const store = await newShop();
     const { client_id, client_secret, ...place } = entryOf(store);
     const fieldsOf = async (body: object) => {

@@ -80,7 +80,7 @@ const SHOPIFY = [
 const WOOCOMMERCE = ['order.created', 'order.updated', 'order.deleted', 'order.restored'];
 
 describe('The webhooks of a store', () => {
-  it('are created at Shopify by an app, with that of its uninstallation, and without disputes where the scope is missing', async () => {
+  it('are created at Shopify by an app, including the one for its uninstallation, but not those for disputes without the scope', async () => {
     const { store, id, read } = await connected('shopify');
     expect(topicsOf(store)).toEqual([...SHOPIFY, 'APP_UNINSTALLED']);
     expect(store.hooks.all.map(({ url }) => url)).toContain(`https://go.example/ingest/shopify/${id}`);
@@ -93,7 +93,7 @@ describe('The webhooks of a store', () => {
     expect(topicsOf(store)).toEqual(expect.arrayContaining(['DISPUTES_CREATE', 'DISPUTES_UPDATE']));
   });
 
-  it('are created at WooCommerce with our secret, and what it signs is taken', async () => {
+  it('are created at WooCommerce with our secret, and their deliveries are accepted', async () => {
     const { store, id, read } = await connected('woocommerce');
     expect(topicsOf(store)).toEqual(WOOCOMMERCE);
     for (const { secret } of store.hooks.all) {
@@ -110,7 +110,7 @@ describe('The webhooks of a store', () => {
     expect(store.hooks.all).toHaveLength(4);
   });
 
-  it('are left to the owner, with the reason, where the key may only read', async () => {
+  it('are left to the owner, with the reason, if the key may only read', async () => {
     const { read } = await connected('woocommerce', (store) => {
       store.hooks.mayBeMade = false;
     });
@@ -122,7 +122,7 @@ describe('The webhooks of a store', () => {
     expect(await mailsOf(app.context, brand.id)).toEqual([]);
   });
 
-  it('are left to the owner where the app lacks the scope', async () => {
+  it('are left to the owner if the app lacks the scope', async () => {
     const { read } = await connected('shopify', (store) => {
       store.hooks.mayBeMade = false;
     });
@@ -162,7 +162,7 @@ describe('A webhook that is disabled or missing', () => {
     ]);
   });
 
-  it('that cannot be created again is `disabled` until it can, and told of by one mail', async () => {
+  it('that cannot be created again is `disabled` until it can, and reported by one mail', async () => {
     const { store, read } = await connected('shopify');
     store.hooks.all = store.hooks.all.filter(({ topic }) => topic !== 'ORDERS_PAID');
     store.hooks.mayBeMade = false;
@@ -192,7 +192,7 @@ describe('A webhook that is disabled or missing', () => {
     });
   });
 
-  it('is looked for at a due store once, whichever of many workers finds it', async () => {
+  it('is looked for once at a due store, even by many workers', async () => {
     const { store } = await connected('woocommerce');
     now = new Date(now.getTime() + QUARTER_MS);
     const before = store.requests.length;
@@ -202,7 +202,7 @@ describe('A webhook that is disabled or missing', () => {
 });
 
 describe('A store', () => {
-  it('whose app was uninstalled has to be connected again, and is whole after that', async () => {
+  it('whose app was uninstalled must be connected again, and works after that', async () => {
     const { store, id, read } = await connected('shopify');
     const { secret } = store.access.app;
     const farewell = signedDelivery('shopify', secret, 'app/uninstalled', { id: 1 });
@@ -219,14 +219,14 @@ describe('A store', () => {
     expect(await read()).toMatchObject({ status: 'connected', webhook_setup: { status: 'active' } });
   });
 
-  it('that refuses the access while its webhooks are looked at has to be connected again', async () => {
+  it('that refuses access while its webhooks are checked must be connected again', async () => {
     const { store, read } = await connected('woocommerce');
     store.failWith = 401;
     await lookAgain();
     expect((await read()).status).toBe('reauth_required');
   });
 
-  it('that answers with another version of its API has a warning, until it answers with ours', async () => {
+  it('that answers with another version of its API has a warning until it answers with ours', async () => {
     const { store, read } = await connected('shopify');
     expect((await read()).warnings).toEqual([]);
     const { versions } = store.access;

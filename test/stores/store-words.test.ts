@@ -52,7 +52,7 @@ async function connect(url: string, token = 'token') {
 const LONG = 'x'.repeat(300);
 
 describe('the name that a store gives itself', () => {
-  it.each(PROVIDERS)('is kept of %s without what cannot be seen, and cut at 200 characters', async (provider) => {
+  it.each(PROVIDERS)('is stored for %s without invisible characters, and cut at 200 characters', async (provider) => {
     const store = await newStore(provider);
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
@@ -80,7 +80,7 @@ describe('the name that a store gives itself', () => {
     expect(listed.out).toBe(`${[...fields, 'A ]0;title store with 31m lines'].join('\t')}\n`);
   });
 
-  it.each(['shopify', 'generic'] as const)('is asked for where %s has nothing to show', async (provider) => {
+  it.each(['shopify', 'generic'] as const)('is required if %s has nothing to show', async (provider) => {
     const store = await newStore(provider);
     store.name = '\u0000\t';
     await expect(connectTestStore(app.context, (await makeBrand(app.context)).id, store)).rejects.toMatchObject({
@@ -90,7 +90,7 @@ describe('the name that a store gives itself', () => {
 });
 
 describe('a store is not connected', () => {
-  it.each(PROVIDERS)('when %s sells at no http(s) address', async (provider) => {
+  it.each(PROVIDERS)('if %s has no http(s) address for its customers', async (provider) => {
     const store = await newStore(provider);
     const requested = { provider, baseUrl: store.url, token: store.token, webhookSecret: WEBHOOK_SECRET };
     const outside = { config: { ...app.context.config, outboundAllow: ['127.0.0.1'] }, clock: app.context.clock };
@@ -109,7 +109,7 @@ describe('a store is not connected', () => {
     expect(await askWhoItIs(outside, requested)).toMatchObject({ facts });
   });
 
-  it('and the terminal says what is wrong with its answer, a line a problem', async () => {
+  it('and the terminal lists the problems of its answer, one per line', async () => {
     const store = await newStore('generic');
     Object.assign(store, { currency: 'XXQ', storefrontUrl: 'localhost:3000', name: '' });
     const { status, out, said } = await connect(store.url, store.token);
@@ -123,7 +123,7 @@ describe('a store is not connected', () => {
     ]);
   });
 
-  it('when it answers no JSON, which steers no terminal', async () => {
+  it('if its answer is not JSON, and control characters in it do not reach the terminal', async () => {
     const url = await serve((_request, response) => response.end('\u001b[31m<html>'));
     expect(await connect(url)).toMatchObject({
       status: 1,
@@ -131,7 +131,7 @@ describe('a store is not connected', () => {
     });
   });
 
-  it('when it does not answer, and the terminal says how long it was waited for', async () => {
+  it('if it does not answer, and the terminal says how long the command waited', async () => {
     const url = await serve(() => undefined);
     expect(await connect(url)).toMatchObject({
       status: 1,

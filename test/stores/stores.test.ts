@@ -24,7 +24,7 @@ describe('money of stores', () => {
   const DECIMALS = { USD: 2, EUR: 2, JPY: 0, KWD: 3, HUF: 2, IDR: 2, IQD: 3, MGA: 2, UYI: 0, CLF: 4 } as const;
   const currency = fc.constantFrom(...Object.entries(DECIMALS));
 
-  it('is read as it is written, to the minor unit, up to the most that an order may be', () => {
+  it('is read exactly, to the minor unit, up to the maximum of an order', () => {
     fc.assert(
       fc.property(fc.bigInt(0n, 1_000_000_000_000n), currency, fc.nat(3), (minor, [code, decimals], zeros) => {
         const digits = minor.toString().padStart(decimals + 1, '0');
@@ -62,11 +62,11 @@ describe('money of stores', () => {
   });
 
   it.each(['', ' ', '1,00', '1e3', '0x10', '.5', '5.', 'NaN', 'Infinity', '--1', '1.123456789', '1 000'])(
-    '%j is no amount',
+    '%j is not an amount',
     (text) => expect(readDecimal(text)).toBeUndefined(),
   );
 
-  it('any text is an amount or nothing, and never throws', () => {
+  it('any text is either an amount or refused, and never throws', () => {
     fc.assert(fc.property(fc.string(), (text) => ['bigint', 'undefined'].includes(typeof readDecimal(text))));
   });
 });
@@ -93,7 +93,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     });
   });
 
-  it('is not taken at an address with a name or password', async () => {
+  it('is refused at an address with a user name or password', async () => {
     const store = await startStore(provider);
     for (const login of ['me', ':pw']) {
       store.host = `${login}@shop.example`;
@@ -127,7 +127,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     store.failWith = undefined;
   });
 
-  it('is not asked at an address that is not allowed', async () => {
+  it('is not contacted at an address that is not allowed', async () => {
     const store = get(provider);
     const before = store.requests.length;
     await expect(clientOf(provider).connect({ ...requested(store), allow: [] })).rejects.toMatchObject({ status: 503 });
@@ -153,7 +153,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
 });
 
 describe('Shopify', () => {
-  it('answers a missing scope with status 200: that is the token’s fault; throttling is not', async () => {
+  it('answers a missing scope with status 200, which counts as a refused token, unlike throttling', async () => {
     const store = get('shopify');
     store.denyWith = 'ACCESS_DENIED';
     await expect(clientOf('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'CONFLICT' });

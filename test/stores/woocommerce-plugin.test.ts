@@ -56,7 +56,7 @@ const clickOf = ({ days = 30, daysAgo = 0 } = {}) =>
   });
 
 describe('the download of the WooCommerce plugin', () => {
-  it('is an archive of one file, which says what it needs and where this store’s orders go', async () => {
+  it('is an archive of one file, with its requirements and the webhook address of this store', async () => {
     const answer = await download(id);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'content-type': 'application/zip',
@@ -106,7 +106,7 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     },
   );
 
-  it('keeps no click that is over, and nothing else that a URL carries', async () => {
+  it('keeps no expired click, and nothing else from a URL', async () => {
     for (const value of [clickOf({ days: 7, daysAgo: 8 }), 'clk_1', `${clickOf()}\n`, ['x'], "a'b"]) {
       const { cookies } = await load({ get: { click_id: value }, act: ['template_redirect'] });
       expect(cookies).toEqual([]);
@@ -124,7 +124,7 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     expect(waiting.scripts[0]?.tag).toContain(' data-consent="wait"');
   });
 
-  it('includes the script, for pages that a cache answers, and keeps the click that it finds', async () => {
+  it('includes the script for pages that a cache serves, and keeps the click that the script finds', async () => {
     const click = clickOf();
     const happened = await load({
       ...{ web: { click_id: click }, act: ['wp_enqueue_scripts', 'rest_api_init', 'script'] },
@@ -141,7 +141,7 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     expect(wrong).toMatchObject({ cookies: [], kept: { kept: false } });
   });
 
-  it('adds the kept click to the order, at the classic checkout and at that of blocks', async () => {
+  it('adds the click to the order, at the classic checkout and at the checkout block', async () => {
     const cookie = { rollcall_click: clickOf() };
     const meta = { _click_id: cookie.rollcall_click };
     expect(await load({ cookie, act: ['checkout'] })).toMatchObject({ meta, saved: 0 });
@@ -151,7 +151,7 @@ describe.skipIf(!hasPhp())('the WooCommerce plugin', () => {
     }
   });
 
-  it('adds no click to the renewal of a subscription, and has none copied to one', async () => {
+  it('adds no click to the renewal of a subscription, and prevents copying one', async () => {
     const cookie = { rollcall_click: clickOf() };
     expect(await load({ cookie, renewal: true, act: ['blocks', 'renewal'] })).toMatchObject({
       ...{ meta: {}, copied: { _billing_email: 'a@b.example' } },

@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser('The audit log in a browser'))('the audit log and ad
     expect(complaints.splice(0)).toEqual([]);
   });
 
-  it('shows money and campaigns of a new record as people read them', async () => {
+  it('shows money and campaigns of a new record in words', async () => {
     const { page, go } = open;
     await go('/audit?resource_prefix=ctr');
     await page.getByRole('button', { name: 'Created contract' }).click();

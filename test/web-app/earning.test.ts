@@ -219,7 +219,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
     await entries('2 entries');
   });
 
-  it('is compared in place: a head orders and measures the rows, and a row narrows the page to itself', async () => {
+  it('is compared in place: a header sorts the rows and shows their bars, and a row filters the page', async () => {
     const { page, go } = desktop;
     await go('/analytics?of=country');
     const countries = page.getByRole('table', { name: 'Analytics by country' });

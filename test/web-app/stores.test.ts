@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     expect(complaints.splice(0)).toEqual([]);
   }
 
-  it('says in words how a store does, where its webhooks go, and how another is connected', async () => {
+  it('says in words how healthy a store is, where its webhooks go, and how another is connected', async () => {
     for (const [name, where] of [
       ['desktop', open],
       ['phone', phone],

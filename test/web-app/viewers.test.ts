@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
     await context.close();
   });
 
-  it('whose role changed while filling in settings is told so, and sees them as text', async () => {
+  it('whose role changed while filling in settings gets an explanation, and sees them as text', async () => {
     const { page, go, context, complaints, makeViewer } = await enter('manager');
     await go('/settings');
     await page.getByLabel('Contact', { exact: false }).first().fill('Somebody');

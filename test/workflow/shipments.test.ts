@@ -158,7 +158,7 @@ describe('the carrier', () => {
     expect(await read(id)).toMatchObject({ tracking_status: null, status: 'created', updated_at: null });
   });
 
-  it('says why it does not follow a parcel, and is not asked about it again until its number changes', async () => {
+  it('says why it does not track a parcel, and is not queried about it again until the number changes', async () => {
     const { ship, read, patch } = await desk();
     const number = unique('1Z');
     let requests = 0;
@@ -185,7 +185,7 @@ describe('the carrier', () => {
     expect(await read(id)).toMatchObject({ tracking_status: 'in_transit', tracking_error: null });
   });
 
-  it('is asked at most five times a second', async () => {
+  it('is queried at most five times a second', async () => {
     const { ship } = await desk();
     const at: number[] = [];
     carrier.answer = (_request, response) => {
