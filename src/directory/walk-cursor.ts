@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { validationError } from '../values/errors.ts';
 import type { Secrets } from '../values/secrets.ts';
 
-/** Where a walk goes on. */
+/** Where a walk continues. */
 const Position = z.object({
   walkId: z.string(),
   /** The version of the directory. */

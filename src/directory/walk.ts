@@ -138,7 +138,7 @@ function sizeAfter({ cards }: Read): number {
   return Math.min(MAX_READ, Math.max(1, Math.floor(READ_BYTES / Math.max(1, bytes) / BLOCK)) * BLOCK);
 }
 
-/** Waits until the walk is due again, and while searches are on their way. */
+/** Waits until the walk is due again, and while searches are running. */
 async function pause({ directory, stopping }: Context, dueAt: number): Promise<void> {
   const { signal } = stopping;
   const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(ignoreFailure('the walk sees that it must stop'));

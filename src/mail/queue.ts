@@ -25,7 +25,7 @@ interface Change {
   now: Date;
 }
 
-/** Queues mails in the change's transaction: they are sent after the commit, or not at all. Returns what became of each. */
+/** Queues mails in the change's transaction: they are sent after the commit, or not at all. Returns the outcome of each. */
 export async function queueMails<K extends MailKind>(
   { db, brandId, now }: Change,
   mails: readonly NewMail<K>[],

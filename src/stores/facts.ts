@@ -55,7 +55,7 @@ export interface OrderFacts extends ReceivedRefunds {
   items?: readonly ItemFacts[] | undefined;
 }
 
-/** What became of a charge that the customer's bank asks back. */
+/** The outcome of a charge that the customer's bank disputes. */
 export interface DisputeFacts {
   disputeId: string;
   status: 'open' | 'won' | 'lost';

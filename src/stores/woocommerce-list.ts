@@ -9,7 +9,7 @@ const SECOND_MS = 1_000;
 /** "Any" leaves the trash out. */
 const STATUSES = ['any', 'trash'] as const;
 
-/** Each is read by itself: one that is not right must not keep the others back. */
+/** Each is read separately: an invalid one must not hold up the others. */
 export const WooOrders = z.array(z.looseObject({}));
 type WooOrders = z.output<typeof WooOrders>;
 

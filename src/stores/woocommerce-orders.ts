@@ -178,7 +178,7 @@ async function readOrder(order: Order, { listRefunds }: Requested): Promise<Read
   return { kind: 'order', facts: factsOf(order, refunds, loose), notes: loose.notes };
 }
 
-/** `order.deleted` means the trash and says neither when nor whether it still lies there: the store is asked. */
+/** `order.deleted` means the trash and says neither when nor whether it is still there: the store is queried. */
 async function readDeletion(orderId: string, requested: Requested): Promise<Reading | undefined> {
   const order = await requested.findOrder(orderId);
   return order ? await readOrder(order, requested) : { kind: 'deletion', orderId, notes: [] };

@@ -86,7 +86,7 @@ describe('a page’s token', () => {
   it('is only made for ids of our form', () => {
     const one = { kind: 'sign' as const, version: 1, expiresAt: new Date(2e12) };
     for (const rowId of ['ctr_short', `ctr_${'a'.repeat(21)}`, `CTR_${'a'.repeat(20)}`, '']) {
-      expect(() => links.tokenOf({ ...one, rowId })).toThrow('is not one of our ids');
+      expect(() => links.tokenOf({ ...one, rowId })).toThrow('does not have the form of our ids');
     }
   });
 });

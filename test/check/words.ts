@@ -70,6 +70,16 @@ const PHRASES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/(?<=[.?!] )Who has\b/g, 'people who have'],
   [/\blooked at by (?:itself|themselves)\b/g, 'handled one by one'],
   [/\b(?:is|are|was) told of\b/g, 'is reported'],
+  [/\bwhat (?:became|becomes) of\b/gi, 'the outcome of'],
+  [/\bgo(?:es)? on (?:with|without|from|at|after|by)\b/gi, 'continues'],
+  [/\bgoes on(?=[.,;:])/gi, 'continues'],
+  [/\bas (?:ever|it stands)\b/gi, 'as usual, unchanged'],
+  [/\b(?:is|are) asked\b/gi, 'is queried, is requested'],
+  [/\b(?:is|are) under null\b/gi, 'has the key null'],
+  [/\b(?:is|are) not right\b/gi, 'is invalid'],
+  [/\bis not one of (?:your|our|the brand's)\b/gi, 'is not a … of this brand'],
+  [/\b(?:row|one|line) a (?:currency|creator|problem)\b/gi, 'one per …'],
+  [/\bknown that long\b/gi, 'known for … days'],
 ];
 const GUARDED = /^(?:(?:src|web\/src|indexer)\/|(?:docs\/.*|README|CHANGELOG)\.md$)/;
 

@@ -2,13 +2,13 @@ import type { AccessEngines } from './access.ts';
 import { findKnownEntries } from './queries.ts';
 import { blocksKey, readCharges } from './stream.ts';
 
-/** A part of a walk that is paid on its own, counted from 1 over all requests that go on with the walk. */
+/** A part of a walk that is paid on its own, counted from 1 over all requests that continue the walk. */
 export interface Block {
   walkId: string;
   number: number;
 }
 
-/** How long Redis remembers how far a walk is paid. After that the ledger is asked. */
+/** How long Redis remembers how far a walk is paid. After that the ledger is read. */
 export const BLOCKS_KEPT_MS = 24 * 60 * 60_000;
 /** Blocks that are looked for in one statement. */
 const AT_ONCE = 500;

@@ -118,7 +118,7 @@ export function openMeter(
       ...(block ? [block.number, BLOCKS_KEPT_MS] : []),
     ];
     const reply = await run(keys, facts).catch(async (error: unknown) => {
-      // A block that may be paid is not charged again when the walk goes on.
+      // A block that may be paid is not charged again when the walk continues.
       if (credits > 0 && !block && mayHaveRun(error)) await refund(charge);
       throw error;
     });

@@ -49,7 +49,7 @@ export interface ImportRequest extends WaitOptions {
   restart?: boolean | undefined;
   /** Only resumes a recorded import; if another worker has ended it in the meantime, it is not started again. */
   isEnqueued?: boolean | undefined;
-  /** How long the import waits for a lost node before it goes on without it. */
+  /** How long the import waits for a lost node before it continues without it. */
   nodePatienceMs?: number | undefined;
   onProgress?: (progress: ImportProgress) => void;
   /** Reports something that an operator should know, in a sentence. */

@@ -2,7 +2,7 @@ import { waitUntilWhole } from '../../engines/elastic/indices.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 import { ApiError } from '../../values/errors.ts';
 
-/** How long an import waits for a lost node before it goes on without it or builds its index again. */
+/** How long an import waits for a lost node before it continues without it or builds its index again. */
 export const NODE_PATIENCE_MS = 60_000;
 
 export interface Persistence {

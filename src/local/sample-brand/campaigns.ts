@@ -88,7 +88,7 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
   );
 }
 
-/** Who applied where, and what became of it. */
+/** Who applied where, and the outcome. */
 function applicationsOf(people: readonly Person[]): Applied[] {
   const joined = people.slice(ADDED, ON_ROSTER);
   const others = people.slice(ON_ROSTER, ON_ROSTER + APPLICANTS);

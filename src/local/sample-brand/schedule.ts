@@ -14,7 +14,7 @@ export const PERIODS = [
 ];
 
 /**
- * `people` and `money` do not touch each other's rows: within a period, both go on at the same time, and `people` in
+ * `people` and `money` do not touch each other's rows: within a period, both run at the same time, and `people` in
  * one transaction. While something happens `alone`, nothing else does.
  */
 export type Line = 'people' | 'money' | 'alone';
@@ -40,7 +40,7 @@ const SEED = 90;
 /** The start of each day, oldest first; the last one ends now. */
 export const startOf = (now: Date, day: number) => now.getTime() - (DAYS - day) * DAY_MS;
 
-/** Acts that go on at the same time, except that those of one line follow each other. */
+/** Acts that run at the same time, except that those of one line follow each other. */
 function together(acts: readonly Act[], now: Date): Act[][] {
   const groups: Act[][] = [];
   let last: { period: number; isAlone: boolean } | undefined;

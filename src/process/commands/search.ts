@@ -11,7 +11,7 @@ import { filled } from './arguments.ts';
 import { openRest, RefusedError, type Rest } from './rest.ts';
 
 const SEARCH = '/v1/creators/search';
-/** How often the walk goes on without having read anything new. */
+/** How often the walk continues without having read anything new. */
 const RETRIES = 10;
 const RETRY_MS = 500;
 
@@ -67,7 +67,7 @@ async function* wholeLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<st
   }
 }
 
-/** Where an interrupted walk goes on. It lies beside the file, so that the same command continues it. */
+/** Where an interrupted walk continues. It is stored beside the file, so that the same command continues it. */
 const Saved = z.object({
   filters: z.record(z.string(), z.string()),
   requestId: z.string(),
@@ -91,7 +91,7 @@ async function* partsOf({ rest, filters, requestId, cursor: from }: Walking) {
       const answer = await rest.open(`${SEARCH}?${query}`, headers);
       const isPaid = answer.headers.get('x-credits-limit') !== null;
       yield { begun: { version: answer.headers.get('x-directory-version') ?? '', isPaid } };
-      // The first line of a call that goes on is the cursor that it was sent.
+      // The first line of a call that continues a walk is the cursor that it was sent.
       let isKnown = cursor !== undefined;
       for await (const text of wholeLines(answer.body)) {
         const line = Line.parse(JSON.parse(text));

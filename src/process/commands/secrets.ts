@@ -17,7 +17,7 @@ interface Options {
   json?: boolean;
 }
 
-/** A running process has the old secret in memory and would go on sealing with it. */
+/** A running process has the old secret in memory and would continue to seal with it. */
 async function assertReady(config: Config): Promise<void> {
   if (isOwnFile(config)) {
     if (await findRunning(config.directory)) throw new Error('Stop the server first: it has the old secret in memory.');

@@ -70,7 +70,7 @@ export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void
   inbox('rollcall_store_deliveries_oldest_due_seconds', age, [], (one, { oldestDueAt }) => {
     one.set(oldestDueAt ? Math.max(0, (clock.now().getTime() - oldestDueAt.getTime()) / 1_000) : 0);
   });
-  const states = 'Deliveries of stores that came within five minutes, by what became of them.';
+  const states = 'Deliveries of stores that came within five minutes, by outcome.';
   inbox('rollcall_store_deliveries_5m', states, ['state'], (one, { received }) => {
     for (const state of ['waiting', 'done', 'ignored', 'failed']) one.set({ state }, 0);
     for (const { state, count } of received) one.set({ state }, count);

@@ -70,7 +70,7 @@ export async function createScheduledExport(
 }
 
 const Cursor = z.object({
-  /** When PostgreSQL was first asked, by its own clock, and the batch of clicks that was on its way then. */
+  /** When PostgreSQL was first queried, by its own clock, and the batch of clicks that was being sent then. */
   checkedAt: z.string().nullable(),
   clicks: z.string().nullable(),
   isSettled: z.boolean(),

@@ -95,7 +95,7 @@ function* problemsOf(sent: Sent): Generator<Problem> {
   }
   if (sent.schedule === undefined) return;
   if (sent.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
-  if (to !== undefined) yield ['to', 'must be omitted with a `schedule`, which goes on'];
+  if (to !== undefined) yield ['to', 'must be omitted with a `schedule`, which has no end'];
 }
 
 export const ExportCreate = z

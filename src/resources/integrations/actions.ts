@@ -55,7 +55,7 @@ export interface Asking extends Pick<Context, 'config' | 'clock' | 'secrets'> {
 
 type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
 
-/** Renewals of this process that are on their way: its other calls wait for the same one. */
+/** Running renewals of this process: its other calls wait for the same one. */
 const renewals = new WeakMap<Asking, Map<string, Promise<string>>>();
 
 async function exchange(
@@ -114,7 +114,7 @@ export async function renewToken(context: Asking, row: StoreKey): Promise<string
 }
 
 /**
- * A store with a token that is valid. What it is asked renews a token that it refuses, once. Throws when its secrets
+ * A store with a token that is valid. A call renews a token that the store refuses, once. Throws when its secrets
  * cannot be opened. To be called outside of a transaction.
  */
 export async function openStore(context: Asking, row: StoreKey): Promise<Store> {

@@ -408,7 +408,7 @@ async function countRefused(
     .execute();
 }
 
-/** What became of some deliveries of a store. */
+/** The outcomes of some deliveries of a store. */
 export interface Folded {
   /** Whether one recorded an order or refund. */
   isSynced: boolean;

@@ -241,7 +241,7 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
   return { ...terms, ...couponColumns(store) };
 }
 
-/** The row with its change; undefined if its value is taken. Within a savepoint, so that the transaction goes on. */
+/** The row with its change; undefined if its value is taken. Within a savepoint, so that the transaction continues. */
 async function updateIfFree(
   { db, now, brandId }: Work,
   old: LinkRow,

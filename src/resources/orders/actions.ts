@@ -189,7 +189,7 @@ export async function recordOrder(work: Work, secrets: Secrets, source: OrderSou
   }
 }
 
-/** Records what became of a dispute over an order that may not be known yet. */
+/** Records the outcome of a dispute over an order that may not be known yet. */
 export async function recordDispute(work: Work, source: OrderSource, dispute: DisputeOfOrder): Promise<void> {
   const key = keyOf(source, dispute.orderId);
   const { order, commission } = await lockKnown(work.db, key, { deletedAt: null, refundsListedAt: null });

@@ -19,7 +19,7 @@ export const MAX_FILE_BYTES = 200 * 1024 * 1024;
 /** A header row is no longer. */
 const HEADER_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t'] as const;
-/** What happened at a store so lately may still be on its way to us. */
+/** What happened at a store more recently than this may not have reached us yet. */
 const ON_ITS_WAY_MS = 15 * MINUTE_MS;
 
 /** The first row of a file, and where its orders begin. */

@@ -41,7 +41,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Statements at once. What comes while all are on their way goes into the next one together. */
+/** Statements at once. What comes while all are running goes into the next one together. */
 const STATEMENTS = 2;
 const ROWS_A_STATEMENT = 64;
 

@@ -13,7 +13,7 @@ export const storeDeliveryOperations = [
     tag,
     summary: 'Deliveries of a store',
     description:
-      'What the store sent in the last 30 days, newest first, and what became of it. `state=failed` lists what could not be read, with the reason.',
+      'What the store sent in the last 30 days, newest first, with its outcome. `state=failed` lists what could not be read, with the reason.',
     forAgents: false,
     item: StoreDelivery,
     query: StoreDeliveryFilter,

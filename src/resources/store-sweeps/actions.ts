@@ -83,7 +83,7 @@ async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed:
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
-/** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the sweep as it stands. */
+/** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the current sweep. */
 export async function takePage(
   context: Context,
   claimed: ClaimedStore,

@@ -32,7 +32,7 @@ export interface StoreOf {
   brandId: string;
 }
 
-/** Goes on with the sweep that is under way, or begins one; it reads back to `earliest` at most. */
+/** Continues the running sweep, or begins one; it reads back to `earliest` at most. */
 export async function beginSweep(
   db: Db,
   { id, brandId }: StoreOf,

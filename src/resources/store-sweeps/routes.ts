@@ -34,7 +34,7 @@ export const sweepOperations = [
     summary: "Read a store's orders again",
     description:
       'A worker reads what changed at the store since a time, as it does every ten minutes, and records what is new: orders, ' +
-      'refunds, cancellations. They are attributed and pay as ever. It goes 60 days back at most.',
+      'refunds, cancellations. They are attributed and pay as usual. It goes back at most 60 days.',
     // A reconciliation offers it to people.
     forAgents: false,
     hints: { idempotent: true },

@@ -6,7 +6,7 @@ import { number } from './format.ts';
 import { Badge, Button, Failure, Loading } from './parts.tsx';
 import { listed, Table } from './table.tsx';
 
-/** A line of a file, and what becomes of it. */
+/** A line of a file, and its outcome. */
 export interface ImportLine {
   id: string;
   /** What names it in the file. */
@@ -29,7 +29,7 @@ export interface CsvImportProps<L extends ImportLine> {
   planOf: (text: string) => Promise<L[]>;
   /** Each plan with the sign of its status, and the words that count its lines. The first is that of lines to send. */
   plans: readonly (readonly [plan: L['plan'], tone: string, counted: string])[];
-  /** Sends up to `batch` lines, and answers what became of them. */
+  /** Sends up to `batch` lines, and answers their outcomes. */
   batch: number;
   send: (lines: readonly L[]) => Promise<L[]>;
   action: (count: number) => string;

@@ -212,7 +212,7 @@ export async function verifyLedger(
   brandId: string,
 ): Promise<Verification> {
   const records = await inSnapshot(postgres.reads, async (trx) => await verifyRecords(trx, brandId));
-  // An edited ledger may be impossible to compare; it is reported all the same.
+  // An edited ledger may be impossible to compare; it is reported anyway.
   const differing = await compareFigures({ db: postgres.reads, clickhouse }, brandId).catch((error: unknown) => [
     `not compared with ClickHouse: ${error instanceof Error ? error.message : error}`,
   ]);

@@ -201,7 +201,7 @@ function totalsOf(rows: readonly Sums[]) {
 
 type Names = ReadonlyMap<string, { value: string }>;
 
-/** Why the rules change an order: what became of the one that earns it, and why another wins. */
+/** Why the rules change an order: why its current winner loses, and why another wins. */
 function reasonOf({ now, after, attribution, decision }: Compared, names: Names): string {
   if (now && after && now.linkId === after.linkId) {
     return now.ratePpm === after.ratePpm

@@ -137,7 +137,7 @@ async function noteAnswer({ postgres, clock }: Context, { receiver, hasAnswered,
   }
 }
 
-/** Records what was read, and what became of it, in one transaction: a delivery that another worker folded is left out. */
+/** Records what was read, and its outcome, in one transaction: a delivery that another worker folded is left out. */
 async function record(context: Context, brandId: string, read: readonly Read[]): Promise<void> {
   const { postgres, clock, secrets } = context;
   const actor = { brandId, keyId: null, operation: 'ingest', requestId: null };

@@ -21,7 +21,7 @@ const Mentioned = z.union([
 
 const orderOf = (reading: Reading) => (reading.kind === 'deletion' ? reading.orderId : reading.facts.orderId);
 
-/** What becomes of a delivery that was read. Without a reading it is not about orders. */
+/** The outcome of a delivery that was read. Without a reading it is not about orders. */
 export function outcomeOfReading({ id, attempts }: Claimed, body: unknown, reading: Reading | undefined): Outcome {
   return {
     ...{ id, attemptsBefore: attempts, attempts: attempts + 1, nextAttemptAt: null, reason: null },
@@ -33,7 +33,7 @@ export function outcomeOfReading({ id, attempts }: Claimed, body: unknown, readi
 }
 
 /**
- * What becomes of a delivery that could not be read or recorded. Throws what says nothing of it. One for which its store was
+ * The outcome of a delivery that could not be read or recorded. Throws what says nothing of it. One for which its store was
  * not called has not had its attempt.
  */
 export function outcomeOfFailure(

@@ -114,7 +114,7 @@ export async function readInbox(db: Db, now: Date, since: Date): Promise<InboxFi
   return { waiting, oldestDueAt, received };
 }
 
-/** What became of a delivery. */
+/** The outcome of a delivery. */
 export interface Outcome {
   id: string;
   /** Before this attempt. */
@@ -128,7 +128,7 @@ export interface Outcome {
   orderId: string | null;
 }
 
-/** Writes what became of deliveries, and returns the ids of those that no other worker has folded. */
+/** Writes the outcomes of deliveries, and returns the ids of those that no other worker has folded. */
 export async function updateOutcomes(
   db: Db,
   brandId: string,

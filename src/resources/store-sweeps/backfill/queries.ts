@@ -27,7 +27,7 @@ declare module '../../../engines/postgres/tables.ts' {
 
 export type BackfillRow = Selectable<StoreBackfillsTable>;
 
-/** Begins to read a store's history, from its first order on; one that is under way goes on. */
+/** Begins to read a store's history, from its first order on; a running one continues. */
 export async function beginBackfill(
   db: Db,
   { id, brandId }: StoreOf,
