@@ -225,13 +225,13 @@ function tagsOf(operations: readonly Operation[]): Json[] {
 const FIRST_STEPS = `The API behind a brand's work with content creators.
 
 1. **Get a key.** \`npm start\` created two for the brand \`demo\` in \`.rollcall/demo.env\`. Otherwise, create one in the
-   [web app](/app) under *API keys*, or by the operator: \`npm run cli -- key create --brand NAME --type data\`.
-2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits; a *brand* key calls everything.
-3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*: what is filled
-   in finds creators.
+   [web app](/app) under *API keys*, or ask the operator: \`npm run cli -- key create --brand NAME --type data\`.
+2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits. A *brand* key can call everything.
+3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*. The example
+   values find creators.
 
-The same as a document: [/openapi.json](/openapi.json), for agents [/llms.txt](/llms.txt) and tools at \`/mcp\`. Each key has 100 calls
-a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;
+The same reference is an OpenAPI document at [/openapi.json](/openapi.json). Agents can read [/llms.txt](/llms.txt) and call tools at
+\`/mcp\`. Each key has 100 calls a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;
 
 /** The title and description of each document. */
 const INFO: Readonly<Record<Variant, Json>> = {
