@@ -59,7 +59,8 @@ const TOKEN = new RegExp(
 
 function packed(id: string): string {
   const [, prefix, rest] = ID.exec(id) ?? [];
-  if (prefix === undefined || rest === undefined) throw new Error(`${JSON.stringify(id)} does not have the form of our ids.`);
+  if (prefix === undefined || rest === undefined)
+    throw new Error(`${JSON.stringify(id)} does not have the form of our ids.`);
   return prefix + rest;
 }
 

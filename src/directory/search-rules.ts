@@ -127,7 +127,12 @@ const assertLookUp: Rule = (query, context) => {
   for (const name of ['page', 'offset', 'sort']) {
     const value = query[name];
     if (value !== undefined)
-      refuse(context, name, `must not be combined with ${first}, which returns one page in its own order`, String(value));
+      refuse(
+        context,
+        name,
+        `must not be combined with ${first}, which returns one page in its own order`,
+        String(value),
+      );
   }
 };
 

@@ -265,7 +265,11 @@ function totalOf(answer: unknown): number | undefined {
 }
 
 export const NDJSON = 'application/x-ndjson';
-const NO_STREAM = { field: 'walk', code: 'not_supported', message: 'is a stream, which this interface does not support.' };
+const NO_STREAM = {
+  field: 'walk',
+  code: 'not_supported',
+  message: 'is a stream, which this interface does not support.',
+};
 
 /** The status of a change that is only planned. */
 export const PLANNED_STATUS = 202;

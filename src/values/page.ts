@@ -99,9 +99,7 @@ export const ListQuery = {
       'Returns only items created at or before this time; a date includes the whole day. Set it to the `created_at` of the first item to keep pages stable while new items arrive.',
     )
     .optional(),
-  updated_after: timestampInput
-    .describe('Returns only items created or changed after this time.')
-    .optional(),
+  updated_after: timestampInput.describe('Returns only items created or changed after this time.').optional(),
   sort: z.enum(SORTS).default('newest').describe('Order by creation time; ties are ordered by id.'),
 };
 

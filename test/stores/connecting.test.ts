@@ -35,22 +35,25 @@ async function signInAs(role: string): Promise<SignedIn> {
 }
 
 describe('a store that is connected in the web app', () => {
-  it.each(PROVIDERS)('of %s reports its name and the address of its webhooks, and their deliveries are accepted', async (provider) => {
-    const store = await newStore(provider);
-    const sent = bodyOf(store);
-    const { status, body } = await owner.send('POST', PATH, { ...sent, url: `${store.url}/?from=page#x` });
-    expect([status, body.data]).toMatchObject([
-      201,
-      { provider, name: 'A store', storefront_url: `https://${store.host}`, currency: 'USD', status: 'connected' },
-    ]);
-    const { id } = body.data;
-    expect(body.data.webhook_url).toBe(`https://go.example/ingest/${provider}/${id}`);
-    expect((await owner.get(`${PATH}/${id}`)).body).toEqual(body);
-    const order = signedDelivery(provider, sent.webhook_secret, 'order.unheard', {});
-    expect((await deliver(app.url, provider, id, order)).status).toBe(200);
-    const forged = signedDelivery(provider, 'another', 'order.unheard', {});
-    expect((await deliver(app.url, provider, id, forged)).body.code).toBe('INVALID_SIGNATURE');
-  });
+  it.each(PROVIDERS)(
+    'of %s reports its name and the address of its webhooks, and their deliveries are accepted',
+    async (provider) => {
+      const store = await newStore(provider);
+      const sent = bodyOf(store);
+      const { status, body } = await owner.send('POST', PATH, { ...sent, url: `${store.url}/?from=page#x` });
+      expect([status, body.data]).toMatchObject([
+        201,
+        { provider, name: 'A store', storefront_url: `https://${store.host}`, currency: 'USD', status: 'connected' },
+      ]);
+      const { id } = body.data;
+      expect(body.data.webhook_url).toBe(`https://go.example/ingest/${provider}/${id}`);
+      expect((await owner.get(`${PATH}/${id}`)).body).toEqual(body);
+      const order = signedDelivery(provider, sent.webhook_secret, 'order.unheard', {});
+      expect((await deliver(app.url, provider, id, order)).status).toBe(200);
+      const forged = signedDelivery(provider, 'another', 'order.unheard', {});
+      expect((await deliver(app.url, provider, id, forged)).body.code).toBe('INVALID_SIGNATURE');
+    },
+  );
 
   it('keeps its secrets out of every answer, the audit log and the stored request', async () => {
     const store = await newStore('generic');

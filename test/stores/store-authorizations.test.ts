@@ -123,7 +123,7 @@ describe('A link that connects a WooCommerce store', () => {
     expect(left.map(({ id }) => id)).not.toContain(used.id);
   });
 
-  it("works for its brand only, and its database row has neither its token nor the keys in the clear", async () => {
+  it('works for its brand only, and its database row has neither its token nor the keys in the clear', async () => {
     const store = await newStore();
     const link = await makeLink(store);
     await hand(callbackOf(link), store.token);

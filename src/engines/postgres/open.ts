@@ -142,7 +142,7 @@ const WAIT_MS = 10_000;
 /** How long a server may take to accept a connection, before it counts as down; less if there is another one to ask. */
 const ACCEPT_MS = { one: 5_000, several: 2_000 } as const;
 
-/** A client with a time limit of its own: `pg.Pool` has one for new connections and for waiting until one is free. */
+/** A client with its own time limit: `pg.Pool` has one for new connections and for waiting until one is free. */
 const clientWithin = (acceptMs: number) =>
   class extends pg.Client {
     constructor(options?: pg.ClientConfig) {

@@ -79,7 +79,8 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
     report,
   });
   try {
-    if (!urls.postgres || !urls.redis || !urls.clickhouse) throw new Error('This needs PostgreSQL, Redis and ClickHouse.');
+    if (!urls.postgres || !urls.redis || !urls.clickhouse)
+      throw new Error('This needs PostgreSQL, Redis and ClickHouse.');
     const postgres = openPostgres(urls.postgres, { max: 3, readUrl: config.databaseReadUrl });
     const clicksRedis = openRedis(config.clicksRedisUrl ?? urls.redis);
     const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });

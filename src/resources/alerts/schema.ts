@@ -53,7 +53,9 @@ const threshold = z
   .meta({ example: 5 });
 const window = z
   .enum(WINDOWS)
-  .describe('Length of the checked windows: each hour, day or week is checked after it has ended. Weeks begin on Monday.')
+  .describe(
+    'Length of the checked windows: each hour, day or week is checked after it has ended. Weeks begin on Monday.',
+  )
   .meta({ example: 'day' });
 const currency = Currency.describe(
   'Currency of money. Other currencies are left out of `revenue`, `aov` and the like.',
@@ -67,8 +69,13 @@ export const Alert = z
     ...{ name, metric, by, condition, threshold, window, currency, timezone, to },
     status: z
       .enum(['quiet', 'firing'])
-      .describe('Alert status. `firing`: the figure left its bounds, and a mail said so; a second mail follows when it is back.'),
-    firing_since: timestamp.nullable().describe('When it began to fire; null while it is quiet.').meta({ example: null }),
+      .describe(
+        'Alert status. `firing`: the figure left its bounds, and a mail said so; a second mail follows when it is back.',
+      ),
+    firing_since: timestamp
+      .nullable()
+      .describe('When it began to fire; null while it is quiet.')
+      .meta({ example: null }),
     firing_keys: z
       .array(z.string())
       .describe('With `by`: ids or values for which it fires, up to 100.')

@@ -116,7 +116,8 @@ export function periodOf({ from, to }: Pick<AnalyticsFilter, 'from' | 'to'>, now
 export function assertBuckets({ from, until }: Period, granularity: Granularity): void {
   const days = (until.getTime() - from.getTime()) / DAY_MS;
   if (granularity === 'hour') {
-    if (days > MAX_DAYS_BY_HOUR) throw refuse(`must be at most ${MAX_DAYS_BY_HOUR} days before \`to\` with \`granularity=hour\`.`);
+    if (days > MAX_DAYS_BY_HOUR)
+      throw refuse(`must be at most ${MAX_DAYS_BY_HOUR} days before \`to\` with \`granularity=hour\`.`);
   } else if (days / DAYS_AT_LEAST[granularity] > MAX_BUCKETS) {
     throw refuse(`must give at most ${MAX_BUCKETS} buckets; use a larger granularity.`);
   }

@@ -48,8 +48,12 @@ export const DimensionFilter = {
   link: keyed('Only this code or link.', 'lnk_0Uo3xK2mVdT2aXs7LpRb'),
   platform: keyed('Only codes and links with this `platform`.', 'photo_app'),
   store: keyed('Only orders of this store. Clicks have no store.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
-  source: keyed('Only orders of stores of this provider, or `manual` commissions. Clicks have no provider.', 'shopify', 50),
-  product: keyed('Only this product\'s part of orders, by SKU. Clicks have no product.', 'SERUM-30', 200),
+  source: keyed(
+    'Only orders of stores of this provider, or `manual` commissions. Clicks have no provider.',
+    'shopify',
+    50,
+  ),
+  product: keyed("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
   weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week in UTC: 1 is Monday.'),
   hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day in UTC.'),
   click_kind: z
@@ -64,7 +68,9 @@ export type DimensionFilter = z.output<typeof Dimensions>;
 export const compare = z
   .enum(['previous', 'year'])
   .optional()
-  .describe('Adds figures of an earlier period. `previous`: the period of the same length just before. `year`: the same dates a year before.');
+  .describe(
+    'Adds figures of an earlier period. `previous`: the period of the same length just before. `year`: the same dates a year before.',
+  );
 
 export const PeriodQuery = {
   from: StorableBoundary.optional()
@@ -75,7 +81,9 @@ export const PeriodQuery = {
   ),
 };
 
-export const currencyQuery = Currency.optional().describe('Only figures in this currency. Omitted: a row for each currency.');
+export const currencyQuery = Currency.optional().describe(
+  'Only figures in this currency. Omitted: a row for each currency.',
+);
 
 const minor = z.number().int();
 

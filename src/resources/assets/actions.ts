@@ -95,7 +95,12 @@ function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[]
   const details = ids.flatMap((id, i) =>
     known.has(id)
       ? []
-      : [{ ...missing(field === 'ids' ? `ids.${i}` : field, 'asset'), message: `${id} is not an asset of this brand.` }],
+      : [
+          {
+            ...missing(field === 'ids' ? `ids.${i}` : field, 'asset'),
+            message: `${id} is not an asset of this brand.`,
+          },
+        ],
   );
   if (details.length === 0) return;
   const message = `${details.length} of ${ids.length} assets cannot be changed; nothing was.`;

@@ -13,7 +13,8 @@ export const attributionRulesOperations = [
     id: 'get_attribution_rules',
     ...{ path, tag, item: AttributionRules },
     summary: 'How orders are attributed',
-    description: 'These rules apply to all codes and links. Each also has its own rate, review period and attribution window.',
+    description:
+      'These rules apply to all codes and links. Each also has its own rate, review period and attribution window.',
     forAgents: false,
     find: async ({ postgres: { db } }, { caller: { brandId } }) =>
       shownRules(await getRules(db, brandId), await getBrandCurrency(db, brandId)),
@@ -24,7 +25,7 @@ export const attributionRulesOperations = [
     summary: 'Change how orders are attributed',
     description:
       'Set changes, omit keeps, null clears. Applies to orders that arrive from now on. ' +
-        '`/v1/affiliates/simulate` shows what a rule would have changed.',
+      '`/v1/affiliates/simulate` shows what a rule would have changed.',
     forAgents: false,
     body: AttributionRulesPatch,
     apply: async ({ db, now, brandId, audit }, { body }) => {

@@ -44,7 +44,9 @@ export const Brief = z
     id,
     title: z.string().describe(texts.title).meta({ example: examples.title }),
     campaign_id: campaignId,
-    creator_email: creatorEmail.describe('Creator to whom the brief is sent when no recipients are named; null for none.'),
+    creator_email: creatorEmail.describe(
+      'Creator to whom the brief is sent when no recipients are named; null for none.',
+    ),
     status,
     content_type: z.string().nullable().describe(texts.content_type).meta({ example: 'reel' }),
     platform: z.string().nullable().describe(texts.platform).meta({ example: 'photo_app' }),

@@ -97,7 +97,9 @@ export const Contract = z
     expired_reason: z
       .enum(['expired', 'voided'])
       .nullable()
-      .describe('Why the contract expired. `expired`: it was not signed in time; `voided`: the brand withdrew it; null otherwise.'),
+      .describe(
+        'Why the contract expired. `expired`: it was not signed in time; `voided`: the brand withdrew it; null otherwise.',
+      ),
     updated_at: updatedAt,
   })
   .meta({ id: 'Contract' });
@@ -115,7 +117,11 @@ export const ContractDetail = Contract.extend({
         .array(z.string())
         .describe('Channels it may be used on; empty for any.')
         .meta({ example: ['paid_social'] }),
-      territory: z.string().nullable().describe('Territories in which it may be used; null for everywhere.').meta({ example: 'US' }),
+      territory: z
+        .string()
+        .nullable()
+        .describe('Territories in which it may be used; null for everywhere.')
+        .meta({ example: 'US' }),
       days: z
         .number()
         .int()

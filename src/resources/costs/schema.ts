@@ -9,7 +9,9 @@ export type CostKind = (typeof KINDS)[number];
 
 const scope = z
   .enum(['brand', 'campaign', 'product'])
-  .describe("What the cost applies to. For its orders, a cost of a campaign replaces the brand's costs of the same kind, except `fixed` ones.")
+  .describe(
+    "What the cost applies to. For its orders, a cost of a campaign replaces the brand's costs of the same kind, except `fixed` ones.",
+  )
   .meta({ example: 'brand' });
 const kind = z
   .enum(KINDS)
@@ -27,7 +29,9 @@ const amount = z
 const campaignId = z.string().max(100).nullable().meta({ example: null });
 const sku = z.string().trim().min(1).max(100).nullable().meta({ example: null });
 const day = z.iso.date().nullable();
-const from = day.describe('First UTC day of the cost; null if it has no start. `fixed` requires it.').meta({ example: '2026-03-01' });
+const from = day
+  .describe('First UTC day of the cost; null if it has no start. `fixed` requires it.')
+  .meta({ example: '2026-03-01' });
 const to = day
   .describe('Last UTC day of the cost; null if it has no end. A `fixed` cost without it counts on its first day.')
   .meta({ example: null });

@@ -21,7 +21,8 @@ export const deliverableOperations = [
     path: '/v1/deliverables',
     tag,
     summary: 'Content that creators owe or have submitted',
-    description: 'Newest first. Includes one for each unit that a contract promises, and those requested without a contract.',
+    description:
+      'Newest first. Includes one for each unit that a contract promises, and those requested without a contract.',
     forAgents: { example: { creator_email: 'ana@example.com' } },
     query: DeliverableFilter,
     item: Deliverable,

@@ -120,9 +120,7 @@ export const ExportCreate = z
     schedule: z
       .enum(['daily'])
       .optional()
-      .describe(
-        '`daily`: exports everything recorded so far now, and then what is new after each midnight UTC.',
-      )
+      .describe('`daily`: exports everything recorded so far now, and then what is new after each midnight UTC.')
       .meta({ example: 'daily' }),
     destination: Destination.optional().describe(
       'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',

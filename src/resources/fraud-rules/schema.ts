@@ -29,7 +29,9 @@ const velocity = z.object({
   link_orders: whole(1, 1_000)
     .describe('Orders by one code or link within `minutes` that are not suspicious yet.')
     .meta({ example: 30 }),
-  minutes: whole(1, 1_440).describe('Length of the time in which orders are counted, in minutes.').meta({ example: 10 }),
+  minutes: whole(1, 1_440)
+    .describe('Length of the time in which orders are counted, in minutes.')
+    .meta({ example: 10 }),
 });
 const code_leak = z.object({
   action,
@@ -68,7 +70,9 @@ const rules = {
   self_referral: self_referral.describe("The customer's e-mail address is the creator's."),
   velocity: velocity.describe('Many orders of one customer, or by one code or link, within minutes.'),
   code_leak: code_leak.describe('The code that earned the order is probably public.'),
-  disposable_address: disposable_address.describe("The customer's e-mail address is from a known provider of disposable addresses."),
+  disposable_address: disposable_address.describe(
+    "The customer's e-mail address is from a known provider of disposable addresses.",
+  ),
   refund_rate: refund_rate.describe('Many of the last orders by the code or link were refunded.'),
   returning_customer: returning_customer.describe('The customer had bought before.'),
   forbidden_referrer: forbidden_referrer.describe('The click that earned the order came from one of these hosts.'),

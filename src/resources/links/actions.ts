@@ -220,7 +220,11 @@ async function patchColumns(work: Work, old: LinkRow, patch: LinkPatch, linksUrl
     problems.push({ field: 'destination_url', code: 'required', message: 'is required for a link.' });
   }
   if (old.type === 'link' && patch.value !== undefined && isAddress(patch.value)) {
-    problems.push({ field: 'value', code: 'invalid', message: 'must not be an address; set `destination_url` instead.' });
+    problems.push({
+      field: 'value',
+      code: 'invalid',
+      message: 'must not be an address; set `destination_url` instead.',
+    });
   }
   if (problems.length > 0) throw validationError(problems);
   const { value, active, platform, creator_name: creatorName, campaign_id: campaignId } = patch;

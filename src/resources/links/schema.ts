@@ -79,7 +79,7 @@ export const Affiliate = z
       .describe('Percent of each new sale that the creator earns. Existing commissions keep their rate.')
       .meta({ example: 12.5 }),
     currency: Currency.describe(
-      "Currency of `revenue` and `commission`: that of the connected store, otherwise that of the brand by default.",
+      'Currency of `revenue` and `commission`: that of the connected store, otherwise that of the brand by default.',
     ),
     platform: z
       .string()
@@ -339,7 +339,9 @@ export const LinkPatch = z
       .min(1)
       .max(90)
       .optional()
-      .describe('Days after a click in which an order is attributed to it. A change applies to later orders, also after earlier clicks.')
+      .describe(
+        'Days after a click in which an order is attributed to it. A change applies to later orders, also after earlier clicks.',
+      )
       .meta({ example: 7 }),
     active: z.boolean().optional().describe('`false` deactivates it; `true` activates it again.'),
     creator_name: assignedName.optional(),
@@ -360,7 +362,9 @@ export type LinkPatch = z.output<typeof LinkPatch>;
 export const LinkRotation = z
   .object({
     value: value
-      .describe('The new code, which must exist at the connected store. When omitted, a readable one is generated; add it to the store.')
+      .describe(
+        'The new code, which must exist at the connected store. When omitted, a readable one is generated; add it to the store.',
+      )
       .meta({ example: 'ANNA15' })
       .optional(),
     old_pays_until: timestampInput

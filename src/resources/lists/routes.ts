@@ -45,7 +45,8 @@ export const listOperations = [
     ...all,
     id: 'create_list',
     summary: 'Create a list of creators',
-    description: 'Creates an empty list, or one with every match of a `search`. A brand can have 200 lists of up to 100,000 creators.',
+    description:
+      'Creates an empty list, or one with every match of a `search`. A brand can have 200 lists of up to 100,000 creators.',
     forAgents: {
       description: 'Empty, or with every match of a `search`.',
       example: { name: 'Contacted', search: { city: 'LA' } },
@@ -98,7 +99,8 @@ export const listOperations = [
     ...creators,
     id: 'list_listed_creators',
     summary: 'The creators on a list',
-    description: 'Last added first, with the same fields as in a search. To filter or sort them, search with `in_list`.',
+    description:
+      'Last added first, with the same fields as in a search. To filter or sort them, search with `in_list`.',
     // search_creators with in_list does the same.
     forAgents: false,
     directory: true,

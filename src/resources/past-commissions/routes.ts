@@ -39,7 +39,10 @@ export const pastCommissionOperations = [
   }),
   remove({
     ...{ id: 'delete_past_commission', path: '/v1/past-commissions/{id}', tag },
-    ...{ summary: 'Delete a past commission', description: 'Deletes one that was recorded by mistake. Nothing else changes.' },
+    ...{
+      summary: 'Delete a past commission',
+      description: 'Deletes one that was recorded by mistake. Nothing else changes.',
+    },
     forAgents,
     item: PastCommission,
     errors: ['NOT_FOUND'],

@@ -17,8 +17,8 @@ import {
 const tag = 'Payouts';
 const SETTLING =
   'Pays the creator’s approved commissions in its currency, those listed or the oldest first. Commissions are ' +
-    'paid whole; one that does not fit is skipped. Refunds of paid commissions are deducted first. If a store ' +
-    'reverts such a refund, the money that commissions leave over pays it back. Repeating the call changes nothing.';
+  'paid whole; one that does not fit is skipped. Refunds of paid commissions are deducted first. If a store ' +
+  'reverts such a refund, the money that commissions leave over pays it back. Repeating the call changes nothing.';
 
 async function detailOf(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
   const row = await getPayout(db, brandId, id);

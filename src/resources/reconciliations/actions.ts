@@ -87,7 +87,8 @@ export const withoutOrders = async (): Promise<SentOrders> => ({ sha256: '', fil
 function columnsOf({ names }: Header, given: Columns): Columns {
   const unknown = Object.values(given).filter((name) => !names.includes(name));
   const has = `The file has ${names.slice(0, 60).join(', ')}`.slice(0, 2_000);
-  if (unknown.length > 0) throw problem('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
+  if (unknown.length > 0)
+    throw problem('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
   const columns = guessColumns(names, given);
   const missing = [
     ...(columns.order_id === undefined ? ['order_id'] : []),

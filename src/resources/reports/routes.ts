@@ -59,7 +59,12 @@ export const reportOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_report', summary: 'One report', description: 'Shows its settings, and when it is mailed.', forAgents },
+    ...{
+      id: 'get_report',
+      summary: 'One report',
+      description: 'Shows its settings, and when it is mailed.',
+      forAgents,
+    },
     find: async ({ postgres }, { caller, params }) =>
       reportOf(await reports.get(postgres.db, caller.brandId, params.id)),
   }),
@@ -67,8 +72,7 @@ export const reportOperations = [
     ...one,
     id: 'update_report',
     summary: 'Change a report',
-    description:
-      'A new `every` or `timezone` starts again with the current period; a new `at` moves the next mail.',
+    description: 'A new `every` or `timezone` starts again with the current period; a new `at` moves the next mail.',
     forAgents,
     body: ReportPatch,
     errors: ['NOT_FOUND'],

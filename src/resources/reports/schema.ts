@@ -54,9 +54,7 @@ export const Report = z
   .object({
     id: idField('rep', 'Report id.'),
     ...{ name, operation, parameters, every, at, timezone, to },
-    next_at: timestamp
-      .describe('When its next mail is sent or retried.')
-      .meta({ example: '2026-03-09T07:00:00.000Z' }),
+    next_at: timestamp.describe('When its next mail is sent or retried.').meta({ example: '2026-03-09T07:00:00.000Z' }),
     last_sent_at: timestamp
       .nullable()
       .describe('When the last period was mailed; null before the first.')

@@ -52,7 +52,7 @@ const listRequests = read({
   tag: 'Usage',
   summary: 'Calls of the last 14 days',
   description:
-    'Calls with the brand\'s keys, newest first, with their answer, cost and duration. A call appears within a ' +
+    "Calls with the brand's keys, newest first, with their answer, cost and duration. A call appears within a " +
     'few seconds. Search texts are not kept. For balances use `GET /v1/usage`: single calls may be missing here.',
   // Operators of integrations read it; an agent sees its own answers.
   forAgents: false,

@@ -26,9 +26,13 @@ interface NewEntry {
 async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
   const count = await countOnRoster(db, brandId);
   if (count <= limit) return;
-  throw new ApiError('CREATOR_LIMIT_REACHED', `The plan allows ${limit} creators on the roster; remove one, or upgrade.`, {
-    facts: { limit, current: count - 1 },
-  });
+  throw new ApiError(
+    'CREATOR_LIMIT_REACHED',
+    `The plan allows ${limit} creators on the roster; remove one, or upgrade.`,
+    {
+      facts: { limit, current: count - 1 },
+    },
+  );
 }
 
 /** Audits a change and emits its event. An added creator must fit the plan. */

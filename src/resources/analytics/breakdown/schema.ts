@@ -61,7 +61,9 @@ export const BreakdownRow = z
       z
         .string()
         .nullable()
-        .describe('Id or value that the row is about; null for figures without one. Send it as the filter of the same name.')
+        .describe(
+          'Id or value that the row is about; null for figures without one. Send it as the filter of the same name.',
+        )
         .meta({ example: 'DE' }),
     ),
     label: fromOutside(
@@ -88,7 +90,9 @@ export const Breakdown = z.object({
           orders: minor.describe('Number of orders in all rows.').meta({ example: 52 }),
           by_click: minor.describe('Number of these orders that a click won.').meta({ example: 46 }),
           by_code: minor
-            .describe('Number of these orders that a code won. They have no country, device, referrer or kind of click.')
+            .describe(
+              'Number of these orders that a code won. They have no country, device, referrer or kind of click.',
+            )
             .meta({ example: 6 }),
         })
         .describe('How many orders have the country, device and referrer of the click that won them.'),

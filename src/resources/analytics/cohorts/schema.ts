@@ -16,10 +16,14 @@ export const CohortsQuery = z.object({
     .min(1)
     .max(100)
     .default('all')
-    .describe('Customers to count, by their first order. `all`: any; `attributed`: one that a creator won; an id: one that this creator won.')
+    .describe(
+      'Customers to count, by their first order. `all`: any; `attributed`: one that a creator won; an id: one that this creator won.',
+    )
     .meta({ example: 'attributed' }),
   from: Boundary.optional()
-    .describe('Start of the period of first orders, as a UTC day or a time. Omitted: 12 months or weeks before its end.')
+    .describe(
+      'Start of the period of first orders, as a UTC day or a time. Omitted: 12 months or weeks before its end.',
+    )
     .meta({ example: '2026-01-01' }),
   to: Boundary.optional().describe(
     'End of the period of first orders, as a UTC day, which is included whole, or a time. Omitted: today.',
@@ -47,7 +51,9 @@ export const CohortRow = z
 export type CohortRow = z.infer<typeof CohortRow>;
 
 export const Cohorts = z.object({
-  data: z.array(CohortRow).describe('One row for each cohort, oldest first; for revenue, one for each cohort and currency.'),
+  data: z
+    .array(CohortRow)
+    .describe('One row for each cohort, oldest first; for revenue, one for each cohort and currency.'),
   meta: z
     .object({
       period: ShownPeriod.describe('The period of the first orders, in UTC.'),

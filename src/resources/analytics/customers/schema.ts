@@ -22,7 +22,9 @@ const minor = z.number().int();
 const percent = z.number().nullable();
 const again = (days: number) =>
   percent
-    .describe(`New customers who ordered again within ${days} days, in percent of those who have been known for ${days} days.`)
+    .describe(
+      `New customers who ordered again within ${days} days, in percent of those who have been known for ${days} days.`,
+    )
     .meta({ example: 18.5 });
 
 /** `docs/analytics.md` has the same definitions. */
@@ -50,7 +52,9 @@ export const CustomersRow = z
     repeat_rate_90: again(90),
     value_90_minor: minor
       .nullable()
-      .describe('Average value of all orders of a new customer within 90 days; null if no customer has been known for 90 days.')
+      .describe(
+        'Average value of all orders of a new customer within 90 days; null if no customer has been known for 90 days.',
+      )
       .meta({ example: 11_200 }),
     cost_minor: minor
       .nullable()
@@ -72,7 +76,9 @@ export const Customers = z.object({
       period: ShownPeriod.describe('The period of the orders, in UTC.'),
       history_since: historySince,
       orders: count.describe('Paid orders of the period, with or without an e-mail address.').meta({ example: 60 }),
-      without_email: count.describe('Number of these orders without an e-mail address, whose customers are neither new nor returning.').meta({ example: 8 }),
+      without_email: count
+        .describe('Number of these orders without an e-mail address, whose customers are neither new nor returning.')
+        .meta({ example: 8 }),
     })
     .describe('What the customers are known from.'),
 });

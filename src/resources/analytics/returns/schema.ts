@@ -30,7 +30,11 @@ export const ReturnsRow = z
         .meta({ example: '2026-03' }),
     ),
     label: fromOutside(
-      z.string().nullable().describe('Name of the campaign, creator, code or link; null if the key has none.').meta({ example: '2026-03' }),
+      z
+        .string()
+        .nullable()
+        .describe('Name of the campaign, creator, code or link; null if the key has none.')
+        .meta({ example: '2026-03' }),
     ),
     currency: currencyField.describe('Currency of all amounts of the row. Money is never converted.'),
     ...orderFigures,
@@ -50,7 +54,9 @@ export const ReturnsRow = z
       .meta({ example: 50_000 }),
     fees_minor: minor
       .nullable()
-      .describe('Cost of fees: for each creator, the larger of all fees agreed and all fees paid, and of that the increase within the period.')
+      .describe(
+        'Cost of fees: for each creator, the larger of all fees agreed and all fees paid, and of that the increase within the period.',
+      )
       .meta({ example: 50_000 }),
     gifts_minor: minor
       .nullable()
@@ -70,7 +76,9 @@ export const ReturnsRow = z
       .meta({ example: 2.2 }),
     orders_to_break_even: minor
       .nullable()
-      .describe('Number of average orders that cover fees, gifts and fixed costs; null if an order leaves nothing after its costs.')
+      .describe(
+        'Number of average orders that cover fees, gifts and fixed costs; null if an order leaves nothing after its costs.',
+      )
       .meta({ example: 12 }),
     missing: missing.describe('Which figures are null because nobody entered what they need.').meta({ example: [] }),
   })

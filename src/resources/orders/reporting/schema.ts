@@ -25,7 +25,9 @@ const ReportedFields = z.object({
     .min(1)
     .max(100)
     .refine(isPlain, 'must not have control characters')
-    .describe('Name of the shop, in your own words. The first report with a name creates the shop. `source` and `order_id` together identify an order.')
+    .describe(
+      'Name of the shop, in your own words. The first report with a name creates the shop. `source` and `order_id` together identify an order.',
+    )
     .meta({ example: 'pop-up-berlin' }),
   ...orderFields,
   order_id: idAtShop

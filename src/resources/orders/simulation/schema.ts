@@ -135,7 +135,9 @@ export const Simulation = z.object({
         })
         .describe('When the orders were placed.'),
       orders: count.describe('Paid orders of the period, tests aside.').meta({ example: 310 }),
-      changed: count.describe('Number of these orders that the rules change, including those that are not listed.').meta({ example: 16 }),
+      changed: count
+        .describe('Number of these orders that the rules change, including those that are not listed.')
+        .meta({ example: 16 }),
       without_candidates: count
         .describe(
           'Number of these orders that came without a code or click. If a click led to one, the shop no longer knew it, so no rule can find it.',

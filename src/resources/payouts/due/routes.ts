@@ -184,8 +184,7 @@ export const payoutDueOperations = [
     path: '/v1/roster/{id}/balance',
     tag,
     summary: "Get a creator's balance",
-    description:
-      'Balances by currency: pending, held, approved, owed back, unallocated, and payable now.',
+    description: 'Balances by currency: pending, held, approved, owed back, unallocated, and payable now.',
     params: RosterParams,
     item: CreatorBalance,
     find: async ({ postgres: { db }, clock }, { caller: { brandId }, params }) => {

@@ -29,7 +29,9 @@ const Balance = z
       )
       .meta({ example: 0 }),
     unallocated: money
-      .describe('Money that earlier payouts sent beyond the commissions that they paid. It pays commissions that are approved later.')
+      .describe(
+        'Money that earlier payouts sent beyond the commissions that they paid. It pays commissions that are approved later.',
+      )
       .meta({ example: 0 }),
     payable_now: money
       .describe(
@@ -105,9 +107,13 @@ const PayoutPreview = z
       .describe('Value of the commissions that would be paid, in major units.')
       .meta({ example: 42 }),
     netted_amount: money
-      .describe('Amount that would be withheld for refunds of commissions paid earlier. Below zero: amount that would be given back.')
+      .describe(
+        'Amount that would be withheld for refunds of commissions paid earlier. Below zero: amount that would be given back.',
+      )
       .meta({ example: 0 }),
-    unallocated_used: money.describe('Part that the unallocated money of earlier payouts would pay.').meta({ example: 0 }),
+    unallocated_used: money
+      .describe('Part that the unallocated money of earlier payouts would pay.')
+      .meta({ example: 0 }),
     total: money.describe('What to transfer, in major units, after both deductions.').meta({ example: 42 }),
     unallocated: money
       .describe('Part of `amount` that would remain for commissions approved later.')

@@ -25,7 +25,11 @@ export const backfillOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_store_backfill', summary: "The progress of reading a store's history", description: 'Shows the last time that it was started.' },
+    ...{
+      id: 'get_store_backfill',
+      summary: "The progress of reading a store's history",
+      description: 'Shows the last time that it was started.',
+    },
     forAgents,
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);

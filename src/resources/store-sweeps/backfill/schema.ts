@@ -7,10 +7,7 @@ const count = z.number().int();
 
 export const Backfill = z
   .object({
-    integration_id: z
-      .string()
-      .describe('Store whose history is read.')
-      .meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
+    integration_id: z.string().describe('Store whose history is read.').meta({ example: 'int_0Uo3xK2mVdT2aXs7LpRb' }),
     status: z
       .enum(['running', 'done'])
       .describe('`running`: a worker reads pages, as fast as the store allows. `done`: everything was read.'),
