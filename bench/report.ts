@@ -59,7 +59,8 @@ export interface Results {
 }
 
 function failed(name: string, error: unknown): Ratio {
-  const why = (error instanceof Error ? error.message : String(error)).replace(/\s+/g, ' ').slice(0, 200);
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const why = [message, ...(cause instanceof Error ? [cause.message] : [])].join(' ').replace(/\s+/g, ' ').slice(0, 200);
   return { name, value: Number.NaN, floor: null, bound: 'at least', measured: why, warm: '-', isFailed: true };
 }
 
