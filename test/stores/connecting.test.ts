@@ -126,12 +126,12 @@ describe('a store that cannot be connected', () => {
     const store = await newStore('woocommerce');
     const sent = bodyOf(store);
     for (const [url, why] of [
-      [`${store.url}/elsewhere`, /no woocommerce store\. .*(?:404|has no)/],
-      ['http://127.0.0.1:9', /no woocommerce store\. Nothing listens there \(ECONNREFUSED\)\.$/],
-      ['https://nowhere.invalid', /no woocommerce store\. Its name leads nowhere \(ENOTFOUND\)\.$/],
+      [`${store.url}/elsewhere`, /not lead to a woocommerce store\. .*(?:404|has no)/],
+      ['http://127.0.0.1:9', /not lead to a woocommerce store\. Nothing listens there \(ECONNREFUSED\)\.$/],
+      ['https://nowhere.invalid', /not lead to a woocommerce store\. Its name leads nowhere \(ENOTFOUND\)\.$/],
       [
         app.url.replace('http:', 'https:'),
-        /no woocommerce store\. It has no valid certificate, or speaks no TLS there \(\w+\)\.$/,
+        /not lead to a woocommerce store\. It has no valid certificate, or speaks no TLS there \(\w+\)\.$/,
       ],
       ['https://10.1.2.3', /leads to a private or reserved address/],
       ['http://192.0.2.1', /private or reserved address/],
