@@ -122,16 +122,16 @@ function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[
     },
     { head: 'New', cell: (row) => number(row.new_customers), isNumber: true },
     { head: 'Returning', cell: (row) => number(row.returning_customers), isNumber: true, isWide: true },
-    { head: 'New of all', cell: (row) => aboutPercent(row.new_share), isNumber: true },
+    { head: 'Share new', cell: (row) => aboutPercent(row.new_share), isNumber: true },
     {
       head: 'First order',
       cell: (row) => minorMoney(row.first_order_minor, row.currency),
       isNumber: true,
       isWide: true,
     },
-    { head: 'Again in 30 d', cell: (row) => aboutPercent(row.repeat_rate_30), isNumber: true, isWide: true },
-    { head: '60 d', cell: (row) => aboutPercent(row.repeat_rate_60), isNumber: true, isWide: true },
-    { head: '90 d', cell: (row) => aboutPercent(row.repeat_rate_90), isNumber: true, isWide: true },
+    { head: 'Ordered again in 30 d', cell: (row) => aboutPercent(row.repeat_rate_30), isNumber: true, isWide: true },
+    { head: 'in 60 d', cell: (row) => aboutPercent(row.repeat_rate_60), isNumber: true, isWide: true },
+    { head: 'in 90 d', cell: (row) => aboutPercent(row.repeat_rate_90), isNumber: true, isWide: true },
     {
       head: 'Value in 90 d',
       cell: (row) => minorMoney(row.value_90_minor, row.currency),
@@ -139,7 +139,7 @@ function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[
       isWide: true,
     },
     {
-      head: 'Cost per new',
+      head: 'Cost per new customer',
       cell: (row) => minorMoney(row.cost_per_new_customer_minor, row.currency),
       isNumber: true,
     },
@@ -153,13 +153,13 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
         `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
       {meta.without_email > 0 &&
         `${number(meta.without_email)} of ${number(meta.orders)} orders have no e-mail address and are in no row. `}
-      “Again in 30 d” is the share of new customers who ordered again within 30 days. It and the value only count
+      “Ordered again in 30 d” is the share of new customers who ordered again within 30 days. It and the value only count
       customers who have been known for that time; a dash means that there are none yet.
     </p>
   );
 }
 
-/** Who buys: new and returning customers, the creators' part of all sales, and cohorts. */
+/** Who buys: new and returning customers, the creators' share of sales, and cohorts. */
 export function Customers() {
   const { get, set } = useFilters();
   const { from, to, filters } = usePeriod('90d');
@@ -180,7 +180,7 @@ export function Customers() {
         <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
       </PageHead>
       <Filters of={filters} saved={['by', ...COHORT_NAMES]} />
-      <Card title="Creators’ part of all sales">
+      <Card title="Creators’ share of sales">
         {share.error && <Failure error={share.error} again={() => void share.refetch()} />}
         {!share.error && !share.data && <Loading rows={4} />}
         {share.data && <ShareOfSales data={share.data.data} />}
