@@ -97,6 +97,7 @@ export async function buildPython(directory: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  const directory = '.rollcall/clients';
-  process.stdout.write(`${await buildTypescript(directory)}\n${await buildPython(directory)}\n`);
+  const [directory = path.join(process.env.ROLLCALL_DIR || '.rollcall', 'clients'), only] = process.argv.slice(2);
+  if (only !== 'python') process.stdout.write(`${await buildTypescript(directory)}\n`);
+  if (only !== 'typescript') process.stdout.write(`${await buildPython(directory)}\n`);
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fold } from './place-names.ts';
-import { DirectoryCreator } from './schema.ts';
+import { DirectoryCreator, SAMPLE_PK } from './schema.ts';
 
 /** Values that one search looks up together. */
 export const LOOKED_UP_AT_MOST = 100;
@@ -85,7 +85,7 @@ export const CreatorLookUp = z
       .transform((values) => [...new Set(values)])
       .default([])
       .describe('Keys of creators to look up.')
-      .meta({ example: [2_566_083] }),
+      .meta({ example: [SAMPLE_PK] }),
     usernames: sent(201)
       .describe('Usernames to look up; case, accents and `@` are ignored.')
       .meta({ example: ['@gordongram'] }),

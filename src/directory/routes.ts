@@ -16,7 +16,7 @@ import { type Matching, metaOf, neededField, type Plan, planOf } from './plan.ts
 import type { Filter } from './query.ts';
 import { recentOf } from './recent.ts';
 import { withSaved } from './saved/filters.ts';
-import { DirectoryCreatorDetail } from './schema.ts';
+import { DirectoryCreatorDetail, SAMPLE_PK } from './schema.ts';
 import { assertKept, fetchPage } from './search.ts';
 import {
   CreatorSearchAnswer,
@@ -278,12 +278,13 @@ export const directoryOperations = [
       'The fields of search plus `following_count`, `media_count`, `gender` and `age`; `meta` says how fresh they are. Free by default.',
     forAgents: {
       description: 'The fields of search plus `following_count`, `media_count`, `gender` and `age`.',
-      // The first creator of the sample directory.
-      example: { pk: 2_566_083 },
+      example: { pk: SAMPLE_PK },
     },
     callers: ['brand', 'data'],
     directory: true,
-    params: z.object({ pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.') }),
+    params: z.object({
+      pk: integerParameter({ min: 0 }).describe('Key of the creator in the directory.').meta({ example: SAMPLE_PK }),
+    }),
     response: z.object({ data: DirectoryCreatorDetail, meta: CreatorFreshness }),
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'CREDITS_EXHAUSTED'],
     price: (context) => context.config.creatorLookupCredits,

@@ -4,6 +4,9 @@ import { fromOutside } from '../values/untrusted.ts';
 /** The largest integer that JSON clients read exactly. */
 const MAX_SAFE = Number.MAX_SAFE_INTEGER;
 
+/** The first creator of the sample directory, for examples that answer. */
+export const SAMPLE_PK = 2_566_083;
+
 const text = (max: number) => z.string().max(max).nullable();
 const count = z.number().int().min(0).max(MAX_SAFE).nullable();
 

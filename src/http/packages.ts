@@ -15,16 +15,38 @@ const TYPES: readonly [RegExp, string][] = [
 const typeOf = (name: string) => TYPES.find(([pattern]) => pattern.test(name))?.[1];
 
 /** Names without a version, which stand for the newest package of their kind. */
-const NEWEST: ReadonlyMap<string, string> = new Map([
-  ['typescript.tgz', '.tgz'],
-  ['python.whl', '.whl'],
+const NEWEST: ReadonlyMap<string, { client: string; ending: string }> = new Map([
+  ['typescript.tgz', { client: 'typescript', ending: '.tgz' }],
+  ['python.whl', { client: 'python', ending: '.whl' }],
 ]);
 const byVersion = new Intl.Collator('en', { numeric: true });
 
 const Params = z.object({ name: z.string() });
 
-/** Serves the client packages under `/clients/`, once `node clients/build.ts` has made them in `folder`. */
-export function packageRoutes(app: FastifyInstance, folder: string): void {
+/** Makes the package of a client in the folder. */
+type BuildClient = (client: string) => Promise<unknown>;
+
+/**
+ * Serves the client packages under `/clients/` that `node clients/build.ts` has made in `folder`. With `build`, the first
+ * request of a package without a version waits for it; npm and pip wait longer than it takes.
+ */
+export function packageRoutes(app: FastifyInstance, folder: string, build?: BuildClient): void {
+  const building = new Map<string, Promise<unknown>>();
+
+  async function built(client: string): Promise<void> {
+    if (!build) return;
+    const turn = building.get(client) ?? build(client).finally(() => building.delete(client));
+    building.set(client, turn);
+    try {
+      await turn;
+    } catch (error) {
+      app.log.warn({ err: error }, 'the client package was not built');
+      throw new ApiError('SERVICE_UNAVAILABLE', `The package was not built: ${String(Object(error).message)}`, {
+        cause: error,
+      });
+    }
+  }
+
   async function read(name: string): Promise<Buffer | undefined> {
     return await readFile(path.join(folder, name)).catch(ignoreFailure('not built'));
   }
@@ -34,20 +56,35 @@ export function packageRoutes(app: FastifyInstance, folder: string): void {
     return names.filter((name) => typeOf(name) !== undefined).sort();
   }
 
+  async function newest({ client, ending }: { client: string; ending: string }): Promise<string> {
+    const find = async () =>
+      (await listPackages())
+        .filter((name) => name.endsWith(ending))
+        .sort(byVersion.compare)
+        .at(-1);
+    // One that is being built is there before it is whole.
+    const found = building.has(client) ? undefined : await find();
+    if (found === undefined) await built(client);
+    return found ?? (await find()) ?? '';
+  }
+
   app.get('/clients/', async () => {
-    const data = (await listPackages()).map(async (name) => {
+    const names = await listPackages();
+    const data = names.map(async (name) => {
       const bytes = (await read(name)) ?? Buffer.alloc(0);
       return { url: `/clients/${name}`, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
     });
-    return { data: await Promise.all(data) };
+    const missing = [...NEWEST].filter(([, { ending }]) => build && !names.some((name) => name.endsWith(ending)));
+    return {
+      data: await Promise.all(data),
+      ...(missing.length > 0 && { built_on_request: missing.map(([name]) => `/clients/${name}`) }),
+    };
   });
 
   app.get('/clients/:name', async (request, reply) => {
     const params = Params.parse(request.params);
-    const ending = NEWEST.get(params.name);
-    const versions = ending === undefined ? [] : (await listPackages()).filter((name) => name.endsWith(ending));
-    const newest = versions.sort(byVersion.compare).at(-1);
-    const name = newest ?? params.name;
+    const wanted = NEWEST.get(params.name);
+    const name = wanted ? await newest(wanted) : params.name;
     const type = typeOf(name);
     const bytes = type === undefined ? undefined : await read(name);
     if (bytes === undefined) {

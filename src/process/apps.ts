@@ -14,6 +14,7 @@ import { pluginRoutes } from '../links-host/plugin/routes.ts';
 import { openRedirect } from '../links-host/redirect.ts';
 import { redirectRoutes } from '../links-host/routes.ts';
 import { scriptRoutes } from '../links-host/shop-script/routes.ts';
+import { clientBuilder } from '../local/client-packages.ts';
 import { mcpRoutes } from '../mcp/routes.ts';
 import type { Context } from '../operation/context.ts';
 import { applyRoutes } from '../pages/apply/routes.ts';
@@ -76,7 +77,9 @@ export async function buildApps(
   if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
   await openapiRoutes(api, context, current, older);
-  packageRoutes(api, path.join(config.directory, 'clients'));
+  const packages = path.join(config.directory, 'clients');
+  // On a machine that runs everything itself, nobody else has built them.
+  packageRoutes(api, packages, config.urls.postgres === undefined ? clientBuilder(packages) : undefined);
 
   const links = buildLinksHost(context, shared);
   await serveLinks(links);

@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { SAMPLE_PK } from '../../src/directory/schema.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
@@ -14,6 +16,7 @@ import { listLosing, setSample } from '../../src/resources/sample/queries.ts';
 import {
   type Answer,
   call,
+  keysInTurn,
   makeBrand,
   send,
   startApp,
@@ -25,20 +28,58 @@ import {
 } from '../harness/app.ts';
 import { runCommand } from '../harness/command.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { creator, putDirectory } from '../harness/directory.ts';
 import { sync } from '../harness/figures.ts';
 import { linkClient } from '../harness/offered.ts';
 
 /** Not the same in each run: ClickHouse knows batches by their time. */
 const NOW = new Date(Date.parse('2026-05-20T14:30:00Z') + randomInt(60_000));
 
+const alias = unique('sample');
 let database: TestDatabase;
 let session: pg.Client;
 let app: TestApp;
 let folder: string;
 
+/** What the reference has of an operation, and of a parameter: its value, and whether the page leaves it off. */
+const Parameter = z.object({
+  ...{ in: z.string().optional(), name: z.string().optional(), example: z.unknown().optional() },
+  schema: z.object({ example: z.unknown().optional(), default: z.unknown().optional() }).optional(),
+  examples: z.object({ default: z.object({ 'x-disabled': z.boolean() }) }).optional(),
+});
+const Triable = z.object({
+  paths: z.record(
+    z.string(),
+    z.object({ get: z.object({ operationId: z.string(), parameters: z.array(Parameter) }).optional() }),
+  ),
+});
+
+/** What the page sends of a parameter unless somebody changes it. */
+function sentBy({ in: place, name = '', example, schema, examples }: z.output<typeof Parameter>) {
+  const value = examples?.default['x-disabled'] ? undefined : (example ?? schema?.example ?? schema?.default);
+  return { in: place, name, value };
+}
+
+/** What a brand has only for a while, for its own people, after an import, or once calls are counted. */
+const NOT_IN_SAMPLE = [
+  ...['list_directory_changes', 'list_past_commissions', 'list_store_deliveries', 'get_store_backfill'],
+  ...['list_jobs', 'get_job', 'list_export_schedules', 'list_reports', 'get_report', 'list_alerts', 'get_alert'],
+  ...[
+    'list_usage',
+    'list_requests',
+    'list_plans',
+    'get_plan',
+    'list_saved_searches',
+    'get_saved_search',
+    'list_saved_search_matches',
+  ],
+];
+
 interface Filled {
   id: string;
   key: string;
+  /** Its keys by turns: a key has a rate. */
+  nextKey: () => string;
   tookMs: number;
 }
 let [first, second]: Filled[] = [];
@@ -51,7 +92,7 @@ async function fill(): Promise<Filled> {
   await fillSample(app.context, { brandKey: key, postgresUrl: database.url });
   const tookMs = performance.now() - from;
   await sync(app, brand.id);
-  return { id: brand.id, key, tookMs };
+  return { id: brand.id, key, nextKey: await keysInTurn(brand, 3), tookMs };
 }
 
 beforeAll(async () => {
@@ -59,10 +100,13 @@ beforeAll(async () => {
   database = await makeDatabase('sample');
   session = await database.open();
   app = await startApp({
+    alias,
     urls: { postgres: database.url },
     clock: { now: () => NOW },
     env: { ROLLCALL_DIR: folder },
   });
+  const found = { username: 'gordongram', biography: 'Vegan.', city: 'Manhattan', state: 'NY' };
+  await putDirectory(app.context.elastic, alias, [creator(SAMPLE_PK, found)]);
   first = await fill();
   second = await fill();
 }, 400_000);
@@ -162,6 +206,29 @@ describe('the sample of the demo brand', () => {
       (select count(*)::int from mails where state not in ('sent', 'suppressed')) as mails`);
     expect(due.rows).toEqual([{ posts: 0, parcels: 0, stores: 0, deliveries: 0, profiles: 0, mails: 0 }]);
     expect((await readdir(path.join(folder, 'mail'))).length).toBeGreaterThan(20);
+  });
+
+  it('fills in what /docs tries, and every try answers with something', async () => {
+    const document = Triable.parse((await call(`${app.url}/openapi-examples.json`, undefined)).body);
+    const tries = Object.entries(document.paths).flatMap(([where, { get }]) => (get ? [{ where, ...get }] : []));
+    expect(tries.length).toBeGreaterThan(90);
+    // Both brands were made at the same time.
+    const { rows } = await session.query('select brand_id from audit_log where resource_id = $1', [
+      tries.find(({ operationId }) => operationId === 'get_campaign')?.parameters[0]?.example,
+    ]);
+    const brand = [first, second].find((one) => one?.id === rows[0]?.brand_id);
+    const empty: string[] = [];
+    for (const { where, operationId, parameters } of tries) {
+      const url = new URL(where, app.url);
+      for (const { in: place, name, value } of parameters.map(sentBy)) {
+        if (place === 'path') url.pathname = url.pathname.replace(`%7B${name}%7D`, encodeURIComponent(String(value)));
+        if (place === 'query' && value !== undefined) url.searchParams.set(name, String(value));
+      }
+      const { status, body } = await call(url.href, brand?.nextKey() ?? '');
+      const hasRows = !Array.isArray(body?.data) || body.data.length > 0;
+      if (status !== 200 || !hasRows) empty.push(operationId);
+    }
+    expect(empty.filter((id) => !NOT_IN_SAMPLE.includes(id))).toEqual([]);
   });
 
   it('is clean to the last posting', async () => {

@@ -76,7 +76,7 @@ describe("a creator's page", () => {
         `Order ${approved.orderId}`,
         `Order ${held.orderId}`,
       ],
-      ...['$2.50', '2020-01-01 to', 'Two pairs of shoes', 'Being prepared', 'Your conversation with'],
+      ...['$2.50', 'January 1, 2020 to', 'Two pairs of shoes', 'Being prepared', 'Your conversation with'],
     ]) {
       expect(body).toContain(text);
     }

@@ -51,11 +51,37 @@ describe.skipIf(!hasBrowser('Home of a new brand'))('Home', () => {
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
   });
 
+  it('leads from each first step to a page with a button for it', async () => {
+    const { page } = open;
+    for (const [step, button] of [
+      ['Connect a store', 'Connect a store'],
+      ['Add creators', 'Add a creator'],
+      ['Make a link or a code', 'Create a link or code'],
+      ['Set up payouts', 'Save'],
+      ['Invite people', 'Invite someone'],
+      ['Make a key', 'Create a key'],
+    ] as const) {
+      await open.go('/');
+      await page.getByRole('link', { name: step }).click();
+      await page.getByRole('button', { name: button, exact: true }).first().waitFor();
+    }
+  });
+
+  it('keeps the menu beside an address that is no page', async () => {
+    const { page } = open;
+    await open.go('/nowhere');
+    await page.getByRole('heading', { name: 'No such page' }).waitFor();
+    await page.getByRole('link', { name: 'Home', exact: true }).click();
+    await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  });
+
   it('ticks a first step once it is done, and leaves the list out once it is dismissed', async () => {
     const { page } = open;
     const step = (name: string) => page.getByRole('listitem').filter({ hasText: name });
     await open.go('/');
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
+    // Before everything that is still empty.
+    expect(await page.locator('main h2').first().textContent()).toBe('First steps');
     expect(await step('Add creators').textContent()).not.toContain('(done)');
     const key = await brand.key('brand');
     expect((await send(`${app.url}/v1/roster`, key, 'POST', { creator_email: 'ann@mail.example' })).status).toBe(201);

@@ -105,6 +105,15 @@ describe('cli listen', () => {
     expect(JSON.parse(listening.out().split('\n')[0] ?? '').data.id).toBe('app_after');
   });
 
+  it('says that the event of a trigger is unknown, also when nothing listens', async () => {
+    const brand = await makeBrand(app.context);
+    const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
+    const trigger = run([process.execPath, 'src/cli.ts', 'trigger', 'payout.craeted'], env);
+    if (trigger.child.exitCode === null) await once(trigger.child, 'exit');
+    expect(trigger.child.exitCode).toBe(1);
+    expect(trigger.said()).toContain('Did you mean payout.created?');
+  });
+
   it.each([
     ['an unknown key', 'none', [], /INVALID_API_KEY[\s\S]*Set ROLLCALL_BRAND_KEY/],
     ['a data key', 'data', [], /BRAND_KEY_REQUIRED[\s\S]*a data key has no events/],
@@ -113,6 +122,12 @@ describe('cli listen', () => {
       'brand',
       ['--events', 'payout.lost'],
       /payout\.lost is not an event\. The events are:\n[\s\S]*payout\.created/,
+    ],
+    [
+      'a mistyped event',
+      'brand',
+      ['--events', 'payout.craeted'],
+      /payout\.craeted is not an event\.\n\(Did you mean payout\.created\?\)\n$/,
     ],
     ['an event of nobody', 'brand', ['--since', 'evt_0Uo3xK2mVdT2aXs7LpRb'], /[\s\S]*--since/],
     ['--since beside --last', 'brand', ['--since', 'evt_0Uo3xK2mVdT2aXs7LpRb', '--last', '2'], /cannot be used with/],

@@ -27,8 +27,17 @@ const pastCommissions = createRoute({
   component: ITEM_PAGES.pastCommissions,
 });
 
+const noSuchPage = createRoute({
+  getParentRoute: () => inside,
+  path: '$',
+  component: () => <PageHead title="No such page" hint="Choose one from the menu." />,
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, inside.addChildren([...pages, creator, campaign, contract, pastCommissions])]),
+  routeTree: root.addChildren([
+    signIn,
+    inside.addChildren([...pages, creator, campaign, contract, pastCommissions, noSuchPage]),
+  ]),
   basepath: '/app',
   scrollRestoration: true,
   defaultPreload: 'intent',
@@ -36,7 +45,6 @@ export const router = createRouter({
   defaultErrorComponent: ({ error }) => (
     <Failure error={error instanceof Error ? error : new Error('This page did not load.')} />
   ),
-  defaultNotFoundComponent: () => <PageHead title="No such page" hint="Choose one from the menu." />,
 });
 
 declare module '@tanstack/react-router' {

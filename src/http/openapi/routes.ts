@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import scalar from '@scalar/fastify-api-reference';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { listSampleExamples } from '../../resources/sample/queries.ts';
 import { ApiError, ignoreFailure } from '../../values/errors.ts';
@@ -74,6 +75,32 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
 /** The document with examples that exist here, if a brand has the sample. */
 const TRIABLE = '/openapi-examples.json';
 
+const Operations = z.record(
+  z.string(),
+  z.record(
+    z.string(),
+    z.looseObject({ tags: z.array(z.string()), parameters: z.array(z.record(z.string(), z.unknown())) }),
+  ),
+);
+
+/**
+ * The page sends each example of a parameter that is not off. All filters of a list at once would find nothing, so they
+ * are filled in, and off until somebody ticks them. Those of the directory find creators together.
+ */
+function withFiltersOff(document: Record<string, unknown>): Record<string, unknown> {
+  const paths = Operations.parse(document.paths);
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
+  for (const { tags, parameters } of operations) {
+    if (tags.includes('Directory')) continue;
+    for (const parameter of parameters) {
+      const { example: value } = Object(parameter.schema);
+      if (parameter.required !== false || value === undefined) continue;
+      parameter.examples = { default: { value, 'x-disabled': true } };
+    }
+  }
+  return { ...document, paths };
+}
+
 const ENTRANCES = {
   name: 'Rollcall API',
   docs: '/docs',
@@ -98,10 +125,12 @@ export async function openapiRoutes(
   const textOf = (its: Interface) => JSON.stringify(openapiDocument(its));
   const send = (its: Interface) => prebuild('application/json', () => textOf(its));
   app.get('/openapi.json', send(current));
+  let triable: string | undefined;
   app.get(TRIABLE, async (_request, reply) => {
+    triable ??= JSON.stringify(withFiltersOff(openapiDocument(current)));
     const examples = await listSampleExamples(db).catch(ignoreFailure('the page shows the examples of the document'));
     const own = new Map(examples?.map((one) => [one.example, one.own]));
-    const text = textOf(current).replace(/"((?:[a-z]{3}_)?[\w@.]+)"/g, (_whole, example: string) =>
+    const text = triable.replace(/"((?:[a-z]{3}_)?[\w@.]+)"/g, (_whole, example: string) =>
       JSON.stringify(own.get(example) ?? example),
     );
     return reply.type('application/json; charset=utf-8').header('cache-control', 'no-cache').send(text);

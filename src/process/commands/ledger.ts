@@ -47,6 +47,7 @@ async function eachBrand(
   together = 1,
 ): Promise<void> {
   const outcomes: Outcome[] = [];
+  const brands = await brandsOf(engines, options.brand);
   if (!options.json) process.stderr.write(`${columns.join('\t').toUpperCase()}\n`);
   const report = (outcome: Outcome) => {
     if (outcome.problems.length > 0) process.exitCode = 1;
@@ -66,7 +67,7 @@ async function eachBrand(
       for (const brandId of brandIds) alone.push(...(await tried([brandId])));
       return alone;
     });
-  for (const brandIds of chunksOf(await brandsOf(engines, options.brand), together)) {
+  for (const brandIds of chunksOf(brands, together)) {
     for (const outcome of await tried(brandIds)) report(outcome);
   }
   if (options.json) process.stdout.write(`${JSON.stringify(outcomes, null, 2)}\n`);

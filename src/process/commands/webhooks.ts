@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
 import { eventNames, eventsShownTo, shownAs, type Variant } from '../../outbox/events.ts';
@@ -36,10 +37,17 @@ const outsideOfFeed = () =>
     shownAs('current', name) === undefined ? [older] : [],
   );
 
-const unknownEvents = (names: readonly string[], variant: Variant) =>
-  new Error(
-    `${names.join(', ')} ${names.length === 1 ? 'is not an event' : 'are not events'}. The events are:\n  ${eventNames(variant).join('\n  ')}`,
-  );
+/** How many letters may be wrong for the name to be one that we know. */
+const TYPO = 2;
+
+const unknownEvents = (names: readonly string[], variant: Variant) => {
+  const known = eventNames(variant);
+  const lead = `${names.join(', ')} ${names.length === 1 ? 'is not an event' : 'are not events'}.`;
+  const [first = ''] = names;
+  const near = closest(first, known);
+  const isTypo = names.length === 1 && distance(first, near) <= TYPO;
+  return new Error(isTypo ? `${lead}\n(Did you mean ${near}?)` : `${lead} The events are:\n  ${known.join('\n  ')}`);
+};
 
 /** `--events` as the feed names them: with `--legacy` they are the older names. */
 function typesOf(events: string | undefined, legacy: true | undefined): string[] {
@@ -100,17 +108,17 @@ const Made = z.object({ data: z.object({ id: z.string() }) });
 
 /** Sends a sample to the running `listen`, or else to the brand's newest active webhook. */
 async function runTrigger(event: string): Promise<void> {
+  const data = sampleData('current', event);
+  if (data === undefined) throw unknownEvents([event], 'current');
   const listening = findListening(readConfig().directory);
   if (listening) {
-    const data = sampleData('current', event);
-    if (data === undefined) throw unknownEvents([event], 'current');
     const eventId = newId('evt_test', Date.now());
     const sample = { variant: 'current' as const, eventId, event, createdAt: new Date(), data, isTest: true };
     return await forward(listening.target, listening.secret, sample, print);
   }
   const rest = openRest();
-  const { data } = Webhooks.parse(await rest.send('GET', '/v1/webhooks?limit=100'));
-  const target = data.find(({ active }) => active);
+  const webhooks = Webhooks.parse(await rest.send('GET', '/v1/webhooks?limit=100'));
+  const target = webhooks.data.find(({ active }) => active);
   if (!target)
     throw new Error('No `listen --forward-to` is running, and the brand has no active webhook to send it to.');
   const made = Made.parse(await rest.send('POST', `/v1/webhooks/${target.id}/test`, { event }));

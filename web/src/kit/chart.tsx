@@ -12,7 +12,7 @@ export interface Point {
 /** Round values from zero to above the highest: 0, 500, 1,000, 1,500. */
 function ticksOf(points: readonly Point[]): number[] {
   const values = points.flatMap(({ value, was = 0 }) => [value, was]);
-  const [low, high] = [Math.min(0, ...values), Math.max(1, ...values)];
+  const [low, high] = [Math.min(0, ...values), Math.max(4, ...values)];
   const rough = (high - low) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= rough) ?? rough;

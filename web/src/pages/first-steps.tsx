@@ -18,19 +18,27 @@ const nameOf = (brandId: string) => `rollcall-first-steps-${brandId}`;
 
 const isDismissed = (brandId: string) => localStorage.getItem(nameOf(brandId)) !== null;
 
-function List({ brandId }: { brandId: string }) {
-  const [isGone, setGone] = useState(() => isDismissed(brandId));
+/** What a new brand does first, ticked by facts. Sample data would tick all of it. Undefined while it is not known. */
+export function useFirstSteps(): ReactNode | undefined {
+  const session = useCall('get_session').data;
+  const brandId = session?.data.brand.id ?? '';
+  const [gone, setGone] = useState('');
+  const isOver = session?.data.brand.has_sample === true || gone === brandId || isDismissed(brandId);
   const may = useMay();
-  const enabled = { enabled: !isGone };
+  const enabled = { enabled: session !== undefined && !isOver };
   const totalOf = (call: { data?: { pagination: { total: number } } | undefined }) => call.data?.pagination.total;
+  const counted = [
+    useCall('list_affiliate_stores', ONE, enabled),
+    useCall('list_roster', ONE, enabled),
+    useCall('list_affiliate_links', ONE, enabled),
+    useCall('list_payouts', ONE, enabled),
+    useCall('list_people', ONE, enabled),
+    useCall('list_keys', ONE, enabled),
+  ];
+  const [stores, roster, links, payouts, people, keys] = counted.map(totalOf);
+  const settings = useCall('get_brand', {}, enabled);
+  const rate = settings.data?.data.settings.default_commission_rate;
   const over = (least: number, total: number | undefined) => (total === undefined ? undefined : total > least);
-  const stores = totalOf(useCall('list_affiliate_stores', ONE, enabled));
-  const roster = totalOf(useCall('list_roster', ONE, enabled));
-  const links = totalOf(useCall('list_affiliate_links', ONE, enabled));
-  const payouts = totalOf(useCall('list_payouts', ONE, enabled));
-  const people = totalOf(useCall('list_people', ONE, enabled));
-  const keys = totalOf(useCall('list_keys', ONE, enabled));
-  const rate = useCall('get_brand', {}, enabled).data?.data.settings.default_commission_rate;
   const hasTerms = payouts === undefined || rate === undefined ? undefined : payouts > 0 || rate > 0;
   const steps: readonly Step[] = [
     {
@@ -70,13 +78,17 @@ function List({ brandId }: { brandId: string }) {
       needs: 'create_key',
     },
   ];
+  if (session === undefined) return undefined;
+  if (isOver) return null;
   const own = steps.filter(({ needs }) => may(needs));
-  const isKnown = own.every(({ isDone }) => isDone !== undefined);
-  if (isGone || !isKnown || own.every(({ isDone }) => isDone)) return null;
+  if (own.some(({ isDone }) => isDone === undefined)) {
+    return [...counted, settings].some(({ error }) => error !== null) ? null : undefined;
+  }
   const close = () => {
     localStorage.setItem(nameOf(brandId), 'dismissed');
-    setGone(true);
+    setGone(brandId);
   };
+  if (own.every(({ isDone }) => isDone)) return null;
   return (
     <Card title="First steps" action={<Button onPress={close}>Dismiss</Button>}>
       <ul className="steps">
@@ -95,10 +107,4 @@ function List({ brandId }: { brandId: string }) {
       </ul>
     </Card>
   );
-}
-
-/** What a new brand does first, ticked by facts. Sample data would tick all of it. */
-export function FirstSteps() {
-  const brand = useCall('get_session').data?.data.brand;
-  return brand && !brand.has_sample && <List key={brand.id} brandId={brand.id} />;
 }

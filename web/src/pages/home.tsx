@@ -4,7 +4,7 @@ import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { ago, money, number, versus } from '../kit/format.ts';
 import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
-import { FirstSteps } from './first-steps.tsx';
+import { useFirstSteps } from './first-steps.tsx';
 import { SalesTrend, useTrend } from './sales-trend.tsx';
 
 interface Waiting {
@@ -81,9 +81,21 @@ export function Home() {
   const summary = was.isPending ? undefined : figures.data?.summary;
   const earlier = was.data?.summary;
   const payable = due.data?.summary.by_currency.filter(({ total }) => total > 0) ?? [];
+  const firstSteps = useFirstSteps();
+  const head = <PageHead title="Home" hint="What needs a decision today." />;
+  // They come first, so nothing else is shown before it is known whether there are any.
+  if (firstSteps === undefined) {
+    return (
+      <>
+        {head}
+        <Loading />
+      </>
+    );
+  }
   return (
     <>
-      <PageHead title="Home" hint="What needs a decision today." />
+      {head}
+      {firstSteps}
       <Card title="Needs your decision">
         <Decisions
           counted={[commissions, applications, deliverables, payouts, messages, disputes, stores]}
@@ -208,8 +220,6 @@ export function Home() {
           </ul>
         </Card>
       )}
-      {/* Last and after the stores, so that nothing jumps when it is known that there are any. */}
-      {!stores.isPending && <FirstSteps />}
     </>
   );
 }
