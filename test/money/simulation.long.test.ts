@@ -149,7 +149,8 @@ describe('a simulation of many orders', () => {
     expect(result.data.totals[0].commission_simulated_minor).toBe(25_000_500);
     const start = new Date(placed.getTime() + 500).toISOString();
     const { status, body } = await simulate({ from: start });
-    expect([status, body.meta.orders, body.meta.changed]).toEqual([200, 50_000, 0]);
+    expect(status, JSON.stringify(body).slice(0, 500)).toBe(200);
+    expect([body.meta.orders, body.meta.changed]).toEqual([50_000, 0]);
     expect(body.data.totals).toEqual([
       {
         ...{ currency: 'USD', orders_now: 50_000, orders_simulated: 50_000 },
