@@ -11,8 +11,9 @@ import { openDirectory } from '../src/directory/directory.ts';
 import { openLiveIndex } from '../src/engines/elastic/live-index.ts';
 import type { Context } from '../src/operation/context.ts';
 import { buildApps } from '../src/process/apps.ts';
+import { configuredUrls } from '../src/process/engine-urls.ts';
 import { listen } from '../src/process/listen.ts';
-import { configuredUrls, openContext } from '../src/process/open-context.ts';
+import { openContext } from '../src/process/open-context.ts';
 import { answerInProcess } from './unmetered.ts';
 
 function withRequestCache(context: Context): Context {

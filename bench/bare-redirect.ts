@@ -6,7 +6,7 @@
 import Fastify, { type FastifyRequest } from 'fastify';
 import { readConfig } from '../src/config.ts';
 import { openRedis } from '../src/engines/redis/open.ts';
-import { configuredUrls } from '../src/process/open-context.ts';
+import { configuredUrls } from '../src/process/engine-urls.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
 const [links, port] = process.argv.slice(2).map(Number);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { findFreePort } from '../src/local/engines/port.ts';
 import { dyingWithParent } from '../src/local/engines/process.ts';
-import type { EngineUrls } from '../src/process/open-context.ts';
+import type { EngineUrls } from '../src/process/engine-urls.ts';
 import type { Config } from '../src/values/config.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');

@@ -60,7 +60,10 @@ export interface Results {
 
 function failed(name: string, error: unknown): Ratio {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  const why = [message, ...(cause instanceof Error ? [cause.message] : [])].join(' ').replace(/\s+/g, ' ').slice(0, 200);
+  const why = [message, ...(cause instanceof Error ? [cause.message] : [])]
+    .join(' ')
+    .replace(/\s+/g, ' ')
+    .slice(0, 200);
   return { name, value: Number.NaN, floor: null, bound: 'at least', measured: why, warm: '-', isFailed: true };
 }
 

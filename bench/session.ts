@@ -1,5 +1,5 @@
 import type { Context } from '../src/operation/context.ts';
-import type { EngineUrls } from '../src/process/open-context.ts';
+import type { EngineUrls } from '../src/process/engine-urls.ts';
 import type { Config } from '../src/values/config.ts';
 import type { Server } from './children.ts';
 import { cpuSecondsOf, openTarget, type Shot, type Target, type Volley, volley } from './load.ts';

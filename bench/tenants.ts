@@ -5,7 +5,7 @@ import { readConfig } from '../src/config.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import { type Db, openPostgres } from '../src/engines/postgres/open.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import type { EngineUrls } from '../src/process/open-context.ts';
+import type { EngineUrls } from '../src/process/engine-urls.ts';
 import type { Config } from '../src/values/config.ts';
 import { environmentOf, lastWords, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';

@@ -6,7 +6,7 @@ import { enginesOf } from '../src/directory/import/writer.ts';
 import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/engines/postgres/migrate.ts';
 import type { Context } from '../src/operation/context.ts';
-import type { EngineUrls } from '../src/process/open-context.ts';
+import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { createBrand } from '../src/resources/brands/actions.ts';
 import { listSubscriptions } from '../src/resources/brands/queries.ts';
 import { environmentOf, startServer } from './children.ts';

@@ -6,6 +6,7 @@ import { openPostgres } from '../src/engines/postgres/open.ts';
 import { resolveEngines } from '../src/local/engines/running.ts';
 import { noteSize } from '../src/local/sample.ts';
 import { report } from '../src/local/terminal.ts';
+import { around } from '../src/process/commands/around.ts';
 import { systemClock } from '../src/values/clock.ts';
 import { readSecrets } from '../src/values/secrets.ts';
 
@@ -21,7 +22,7 @@ export async function withDirectory<T>(
   command: (engines: IndexerEngines) => Promise<T>,
   options: { needsRedis?: boolean } = {},
 ): Promise<T> {
-  const config = readConfig();
+  const config = readConfig(around().env);
   const names = ['postgres', 'elasticsearch', ...(options.needsRedis ? (['redis'] as const) : [])] as const;
   const resolved = await resolveEngines(config, names, {
     elasticsearchHeapMb: HEAP_MB,

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import { generateCreators } from '../src/directory/import/sample.ts';
 import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
+import { around } from '../src/process/commands/around.ts';
 import { say } from './terminal.ts';
 
 const CHUNK_CHARACTERS = 1 << 18;
@@ -22,7 +23,7 @@ function* ndjson(count: number, seed: number): Generator<string> {
 }
 
 async function generate({ count, seed, out }: { count: number; seed: number; out?: string }): Promise<void> {
-  const target = out === undefined ? process.stdout : createWriteStream(out);
+  const target = out === undefined ? around().out : createWriteStream(out);
   try {
     await pipeline(Readable.from(ndjson(count, seed)), target);
   } catch (error) {

@@ -4,6 +4,7 @@ import { type ImportReport, importDirectory } from '../src/directory/import/impo
 import { readRejectLimit } from '../src/directory/import/rejects.ts';
 import { openFiles } from '../src/directory/import/source.ts';
 import { filled } from '../src/process/commands/arguments.ts';
+import { around } from '../src/process/commands/around.ts';
 import { type BoundsOptions, boundsOptions, readBounds } from './bounds.ts';
 import { comparisonLines } from './comparison.ts';
 import { withDirectory } from './engines.ts';
@@ -61,7 +62,7 @@ function sayReport(report: ImportReport): void {
     for (const reason of report.held) say(`- ${reason}`);
     say(`\`indexer approve ${report.id}\` makes it live, \`indexer discard ${report.id}\` removes it.`);
     print(report.id);
-    process.exitCode = HELD;
+    around().exitCode = HELD;
     return;
   }
   if (report.comparison) {

@@ -1,3 +1,5 @@
+import { around } from '../src/process/commands/around.ts';
+
 const EXIT_CODES = { SIGINT: 130, SIGTERM: 143 } as const;
 
 let received: { exitCode: number } | undefined;
@@ -9,6 +11,8 @@ export function stopSignal(): { exitCode: number } | undefined {
 
 /** Aborted by Ctrl-C or SIGTERM, so that the work ends cleanly; a second signal ends it at once. */
 export function onStop(): AbortSignal {
+  const { signal } = around();
+  if (signal) return signal;
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {

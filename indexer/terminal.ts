@@ -1,13 +1,13 @@
 import { styleText } from 'node:util';
 import { SingleBar } from 'cli-progress';
+import { around } from '../src/process/commands/around.ts';
 
-const out = process.stderr;
 const LINE_EVERY_MS = 2_000;
 
-export const say = (line: string) => void out.write(`${line}\n`);
-export const print = (line: string) => void process.stdout.write(`${line}\n`);
+export const say = (line: string) => void around().err.write(`${line}\n`);
+export const print = (line: string) => void around().out.write(`${line}\n`);
 export const paint = (format: Parameters<typeof styleText>[0], text: string) =>
-  process.stdout.isTTY ? styleText(format, text) : text;
+  around().out.isTTY ? styleText(format, text) : text;
 export const grouped = (value: number) => value.toLocaleString('en');
 export const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
@@ -76,14 +76,14 @@ function bar(): ProgressView {
       const rate = isReading ? grouped(Math.round((rows * 1000) / elapsedMs)) : '-';
       view.update(Math.floor((progress ?? 0) * 1_000), { phase, rows: grouped(rows), rate, left });
     },
-    note: (line) => out.write(`\r${line}\n`),
+    note: (line) => say(`\r${line}`),
     end: () => view.stop(),
   };
 }
 
 /** A bar with rate and remaining time on a terminal; elsewhere a plain line every two seconds. */
 export function openProgress(): ProgressView {
-  return out.isTTY ? bar() : plainLines();
+  return around().err.isTTY ? bar() : plainLines();
 }
 
 /** Lists the unknown fields of the file. */

@@ -9,7 +9,9 @@ import {
   type WriteRequest,
 } from '../src/directory/import/writes.ts';
 import { filled } from '../src/process/commands/arguments.ts';
+import { around } from '../src/process/commands/around.ts';
 import { withDirectory } from './engines.ts';
+import { FAILED } from './exit-codes.ts';
 import { onStop } from './signals.ts';
 import { grouped, openProgress, print, say, sayUnknownFields } from './terminal.ts';
 
@@ -42,7 +44,7 @@ async function run(write: Write, file: string, kind: RowKind, options: Options):
     say(`Rows written to ${report.index}; searches see them now:`);
     print(String(report.written));
     if (report.interrupted) throw new Error('Stopped before the end of the file; run it again to write all of it.');
-    if (report.rejected > 0) process.exitCode = 1;
+    if (report.rejected > 0) around().exitCode = FAILED;
   });
 }
 

@@ -1,15 +1,10 @@
 import { readConfig } from './config.ts';
-import { ensureDemo, ensureSampleBrand } from './local/demo.ts';
 import { announceRunning, resolveEngines } from './local/engines/running.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
 import { listening, report, step, welcome } from './local/terminal.ts';
-import { buildApps } from './process/apps.ts';
-import { checkEngines } from './process/check-engines.ts';
 import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts';
-import { startJobs } from './process/jobs.ts';
+import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
-import { migrate } from './process/migrate.ts';
-import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { clientFolder, ensureClient } from './web-app/build.ts';
 import { keepRelease } from './web-app/releases.ts';
@@ -21,6 +16,18 @@ const ENGINES = ['postgres', 'redis', 'elasticsearch', 'clickhouse'] as const;
 
 const options = readServerOptions();
 const shutdown = openShutdown(STOP_WITHIN_MS);
+
+/** All nouns, doors and engines take a second to load: not before the arguments are read, and while engines start. */
+async function loadServer() {
+  const [apps, checks, jobs, migrations, opening] = await Promise.all([
+    import('./process/apps.ts'),
+    import('./process/check-engines.ts'),
+    import('./process/jobs.ts'),
+    import('./process/migrate.ts'),
+    import('./process/open-context.ts'),
+  ]);
+  return { ...apps, ...checks, ...jobs, ...migrations, ...opening };
+}
 
 /** Whether the web app is built. If that fails, the reason is reported, and /app says that it is not. */
 async function buildWebApp(directory: string, folder: string): Promise<boolean> {
@@ -42,19 +49,24 @@ async function main(): Promise<void> {
   // The web app is built beside all that follows; searches are answered before it is there.
   const webApp = clientFolder(config.directory);
   const building = buildWebApp(config.directory, webApp);
-  const engines = await resolveEngines(config, ENGINES, {
-    ...{ reuseRunning: false, elasticsearchHeapMb, report },
-    // Searches are 503 until Elasticsearch is up; everything else is already served.
-    ...{ later: ['elasticsearch'], revives: true },
-  });
-  shutdown.add(() => engines.stop());
+  const [engines, server] = await Promise.all([
+    resolveEngines(config, ENGINES, {
+      ...{ reuseRunning: false, elasticsearchHeapMb, report },
+      // Searches are 503 until Elasticsearch is up; everything else is already served.
+      ...{ later: ['elasticsearch'], revives: true },
+    }).then((started) => {
+      shutdown.add(() => started.stop());
+      return started;
+    }),
+    loadServer(),
+  ]);
   const urls = configuredUrls(engines);
   if (engines.embedded) shutdown.add(await announceRunning(config.directory, { urls }));
-  await checkEngines(config, report);
-  const { context, readClock, close } = openContext(config, urls);
+  await server.checkEngines(config, report);
+  const { context, readClock, close } = server.openContext(config, urls);
   shutdown.add(close);
 
-  await step('Migrating', () => migrate(context, report));
+  await step('Migrating', () => server.migrate(context, report));
   await readClock();
   /** Undefined while it is being built. */
   let hasWebApp: boolean | undefined;
@@ -65,25 +77,26 @@ async function main(): Promise<void> {
       context.log.warn({ err: error }, 'the files of the web app are not kept for other releases');
     });
   });
-  const apps = await buildApps(context, { webApp });
-  let jobs: ReturnType<typeof startJobs> | undefined;
+  const apps = await server.buildApps(context, { webApp });
+  let jobs: ReturnType<typeof server.startJobs> | undefined;
   shutdown.add(async () => await jobs?.stop());
   shutdown.add(apps.close);
   const { url, linksUrl } = await listen(apps, config);
   // A server that is being stopped withdraws its announcement, and must not announce itself again.
   if (engines.embedded && !shutdown.isEnding()) await announceRunning(config.directory, { url, linksUrl, urls });
   const isEmpty = options.empty === true;
-  const demo = config.urls.postgres ? undefined : await ensureDemo(context, url, { isEmpty });
+  const local = config.urls.postgres ? undefined : await import('./local/demo.ts');
+  const demo = await local?.ensureDemo(context, url, { isEmpty });
   listening(url, linksUrl);
   async function startWork(): Promise<void> {
     // Jobs wait, because they would mix the present into the sample's past.
     if (demo)
-      await ensureSampleBrand(context, demo, {
+      await local?.ensureSampleBrand(context, demo, {
         ...{ isEmpty, isEnding: shutdown.isEnding, report },
         postgresUrl: urls.postgres,
       });
     // With embedded engines there is no separate worker.
-    if (engines.embedded && !shutdown.isEnding()) jobs = startJobs(context, urls.redis);
+    if (engines.embedded && !shutdown.isEnding()) jobs = server.startJobs(context, urls.redis);
   }
   async function fillDirectory(): Promise<void> {
     await engines.embedded?.started('elasticsearch');

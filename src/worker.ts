@@ -1,23 +1,29 @@
 import { readConfig } from './config.ts';
 import { report } from './local/terminal.ts';
-import { checkEngines } from './process/check-engines.ts';
-import { openProgram } from './process/commands/program.ts';
-import { startJobs } from './process/jobs.ts';
-import { assertSharedStorage, configuredUrls, openContext } from './process/open-context.ts';
+import { openProgram, parseOptions } from './process/commands/program.ts';
+import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
 import { ignoreFailure } from './values/errors.ts';
 
 const STOP_WITHIN_MS = 10_000;
 
-openProgram(
-  'rollcall-worker',
-  "Background work, alongside the API. Reads the engines' URLs from the environment, like the API.",
-).parse();
+parseOptions(
+  openProgram(
+    'rollcall-worker',
+    "Background work, alongside the API. Reads the engines' URLs from the environment, like the API.",
+  ),
+);
 
 try {
   const config = readConfig();
   assertSharedStorage(config);
   const urls = configuredUrls(config);
+  // All nouns and engines, which take a second to load: a wrong flag or a missing variable is reported before that.
+  const [{ checkEngines }, { openContext }, { startJobs }] = await Promise.all([
+    import('./process/check-engines.ts'),
+    import('./process/open-context.ts'),
+    import('./process/jobs.ts'),
+  ]);
   await checkEngines(config, report);
   const shutdown = openShutdown(STOP_WITHIN_MS);
   const { context, readClock, close } = openContext(config, urls);

@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { later } from '../values/later.ts';
 import { citiesByKey, type KnownCity, membersByKey, metros, namesakesOf } from './place-atlas.ts';
 import { fold, placeKey } from './place-names.ts';
 
@@ -11,18 +12,19 @@ interface KnownName {
   name: string;
 }
 
-const cities = [...citiesByKey.values()].flat().sort((a, b) => b.population - a.population);
-const memberCities = [...membersByKey.values()].flat().map((member) => member.city);
+const cities = later(() => [...citiesByKey.values()].flat().sort((a, b) => b.population - a.population));
 const metroNames = metros.flatMap((metro) => [metro.name, ...metro.aliases]);
 
 /** One text with all known names, so that searching for a part of any name is a single scan. */
-const allNames = [
-  ...new Set([...cities, ...memberCities].map((city) => fold(city.name))),
-  ...metroNames.map(fold),
-].join('\n');
+const allNames = later(() => {
+  const memberCities = [...membersByKey.values()].flat().map((member) => member.city);
+  return [...new Set([...cities(), ...memberCities].map((city) => fold(city.name))), ...metroNames.map(fold)].join(
+    '\n',
+  );
+});
 
 export function isPartOfKnownName(text: string): boolean {
-  return text.length <= LONGEST_NAME && allNames.includes(fold(text));
+  return text.length <= LONGEST_NAME && allNames().includes(fold(text));
 }
 
 /** Names by length: a name within two edits is at most two letters longer or shorter. Larger cities come first. */
@@ -38,17 +40,17 @@ function byLength(names: Iterable<string>): Map<number, KnownName[]> {
   );
 }
 
-const placeNames = byLength([...cities.map((city) => city.name), ...metroNames]);
+const placeNames = later(() => byLength([...cities().map((city) => city.name), ...metroNames]));
 
 /** The known city or metro whose spelling is closest to the text, optionally within an area. */
 export function nearestPlace(text: string, liesThere?: (city: KnownCity) => boolean): string | undefined {
-  return nearest(text, placeNames, ({ key }) => !liesThere || namesakesOf(key).some(liesThere));
+  return nearest(text, placeNames(), ({ key }) => !liesThere || namesakesOf(key).some(liesThere));
 }
 
 /** Finds the closest of a short list of names, such as states or countries. */
 export function nearestOf(names: Iterable<string>): (text: string) => string | undefined {
-  const known = byLength(names);
-  return (text) => nearest(text, known);
+  const known = later(() => byLength(names));
+  return (text) => nearest(text, known());
 }
 
 function nearest(

@@ -5,6 +5,7 @@ import metroRows from '../../metros/metros.json' with { type: 'json' };
 import wordRows from '../../metros/not-places.json' with { type: 'json' };
 import stateRows from '../../metros/states.json' with { type: 'json' };
 import townRows from '../../metros/towns.json' with { type: 'json' };
+import { later } from '../values/later.ts';
 import { placeKey, placeKeys } from './place-names.ts';
 
 /** A state of the US, the District of Columbia or a territory. */
@@ -98,29 +99,53 @@ for (const { code, name, spellings, parts } of countryList) {
   for (const part of parts) countryOfPart.set(placeKey(part), country);
 }
 
-/** The cities of the dictionary by name, the largest first. */
-export const citiesByKey = new Map<string, KnownCity[]>();
-for (const [area, cities] of Object.entries(CityRows.parse(cityRows))) {
-  for (const [name, population] of cities) {
-    append(citiesByKey, placeKey(name), { name, population, ...readArea(area) });
-  }
+/** Places by the keys of their names. */
+export interface Places<T> {
+  get(key: string): T | undefined;
+  has(key: string): boolean;
+  values(): Iterable<T>;
 }
-for (const namesakes of citiesByKey.values()) namesakes.sort((a, b) => b.population - a.population);
 
-export const membersByKey = new Map<string, Membership[]>();
-export const metroByAlias = new Map<string, Metro>();
-for (const metro of metros) {
-  for (const key of [metro.name, ...metro.aliases].flatMap(placeKeys)) metroByAlias.set(key, metro);
-  for (const { city, state, country } of metro.members) {
-    append(membersByKey, placeKey(city), { metroId: metro.id, city: { name: city, state, country, population: 0 } });
-  }
+/** Places that are read when the first is wanted: reading them all is a fifth of the start of a small program. */
+function placesOf<T>(fill: (places: Map<string, T>) => void): Places<T> {
+  const all = later(() => {
+    const places = new Map<string, T>();
+    fill(places);
+    return places;
+  });
+  return { get: (key) => all().get(key), has: (key) => all().has(key), values: () => all().values() };
 }
+
+/** The cities of the dictionary by name, the largest first. */
+export const citiesByKey = placesOf<KnownCity[]>((places) => {
+  for (const [area, cities] of Object.entries(CityRows.parse(cityRows))) {
+    for (const [name, population] of cities) {
+      append(places, placeKey(name), { name, population, ...readArea(area) });
+    }
+  }
+  for (const namesakes of places.values()) namesakes.sort((a, b) => b.population - a.population);
+});
+
+export const metroByAlias = placesOf<Metro>((places) => {
+  for (const metro of metros) {
+    for (const key of [metro.name, ...metro.aliases].flatMap(placeKeys)) places.set(key, metro);
+  }
+});
+
+export const membersByKey = placesOf<Membership[]>((places) => {
+  for (const metro of metros) {
+    for (const { city, state, country } of metro.members) {
+      append(places, placeKey(city), { metroId: metro.id, city: { name: city, state, country, population: 0 } });
+    }
+  }
+});
 
 /** Smaller US towns, recognized only together with their state. */
-const townsByKey = new Map<string, KnownCity[]>();
-for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string())).parse(townRows))) {
-  for (const name of towns) append(townsByKey, placeKey(name), { name, population: 0, ...readArea(area) });
-}
+const townsByKey = placesOf<KnownCity[]>((places) => {
+  for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string())).parse(townRows))) {
+    for (const name of towns) append(places, placeKey(name), { name, population: 0, ...readArea(area) });
+  }
+});
 
 /** City names that are also everyday words or given names. */
 export const everydayWords: ReadonlySet<string> = new Set(wordRows.map(placeKey));

@@ -11,6 +11,7 @@ import {
   metroByAlias,
   metros,
   namesakesOf,
+  type Places,
   type State,
   stateByKey,
   stateByName,
@@ -98,7 +99,7 @@ export function readLocation(q: string): PlaceReading | undefined {
   return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
 }
 
-function find<T>(places: Map<string, T>, value: string): T | undefined {
+function find<T>(places: Pick<Places<T>, 'get'>, value: string): T | undefined {
   return value.length > LONGEST_PLACE ? undefined : places.get(placeKey(value));
 }
 

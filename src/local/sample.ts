@@ -1,10 +1,6 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { importDirectory } from '../directory/import/import.ts';
-import { sampleSource } from '../directory/import/sample.ts';
-import { enginesOf } from '../directory/import/writer.ts';
-import { countDocuments, indexBehind } from '../engines/elastic/indices.ts';
 import type { Elastic } from '../engines/elastic/open.ts';
 import type { Context } from '../operation/context.ts';
 import type { Config } from '../values/config.ts';
@@ -59,6 +55,7 @@ export async function noteSize(
 ): Promise<void> {
   if (config.urls.elasticsearch) return;
   const note = async () => {
+    const { countDocuments, indexBehind } = await import('../engines/elastic/indices.ts');
     const index = await indexBehind(elastic, config.directoryAlias);
     if (index !== undefined) await keep(config, { live: await countDocuments(elastic, index) });
   };
@@ -70,6 +67,9 @@ export async function ensureSample(context: Context, creators: number, isRequest
   const { config, directory } = context;
   const { index } = await directory.live();
   if (index !== undefined && (!isRequested || (await sampleSize(config)) === creators)) return;
+  const { importDirectory } = await import('../directory/import/import.ts');
+  const { sampleSource } = await import('../directory/import/sample.ts');
+  const { enginesOf } = await import('../directory/import/writer.ts');
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing ${source.files[0]}`);
   await importDirectory(enginesOf(context), {

@@ -5,14 +5,14 @@ import type { Door } from '../http/gate.ts';
 import type { Context } from '../operation/context.ts';
 import { nothing, type Operation, operation } from '../operation/operation.ts';
 import { ApiError } from '../values/errors.ts';
+import { later } from '../values/later.ts';
 import { logFailure } from '../values/log.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { assertShallow } from '../values/nesting.ts';
 import { isRecord } from '../values/wire.ts';
 import { openCatalog } from './catalog.ts';
-import { assertKnownHost } from './hosts.ts';
 import { challenged, oauthRoutes } from './oauth/routes.ts';
-import { type Asker, Asking, openMcpHandler } from './server.ts';
+import type { Asker } from './server.ts';
 
 const Who = z.object({ kind: z.enum(['brand', 'data']), scopes: z.array(z.string()).nullable() });
 
@@ -90,8 +90,18 @@ export function mcpRoutes(
   { door, metrics, operations }: { door: Door; metrics: Metrics; operations: readonly Operation[] },
 ): void {
   const catalog = openCatalog(operations);
-  const handler = openMcpHandler(door, catalog);
-  app.addHook('onClose', () => handler.close());
+  let close: () => unknown = () => undefined;
+  app.addHook('onClose', async () => void (await close()));
+  /** The protocol's package takes a tenth of a second to load, which is when the first agent comes. */
+  const protocol = later(async () => {
+    const [{ assertKnownHost }, { Asking, openMcpHandler }] = await Promise.all([
+      import('./hosts.ts'),
+      import('./server.ts'),
+    ]);
+    const handler = openMcpHandler(door, catalog);
+    close = () => handler.close();
+    return { assertKnownHost, Asking, handler };
+  });
   oauthRoutes(app, context, { door, metrics, toolsets: catalog.toolsets });
 
   async function askerOf(requested: Requested): Promise<Asker> {
@@ -101,6 +111,7 @@ export function mcpRoutes(
   }
 
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { assertKnownHost, Asking, handler } = await protocol();
     assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
     const requested = requestOf(request, reply);
     const message = readMessage(request);

@@ -17,43 +17,8 @@ import type { Config } from '../values/config.ts';
 import type { Log } from '../values/log.ts';
 import { openRepeatedFailures } from '../values/repeated-failures.ts';
 import { readSecrets } from '../values/secrets.ts';
+import type { EngineUrls } from './engine-urls.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
-
-export interface EngineUrls {
-  postgres: string;
-  redis: string;
-  elasticsearch: string;
-  clickhouse: string;
-}
-
-const VARIABLES = {
-  postgres: 'DATABASE_URL',
-  redis: 'REDIS_URL',
-  elasticsearch: 'ELASTICSEARCH_URL',
-  clickhouse: 'CLICKHOUSE_URL',
-} as const;
-
-/** The URLs of all engines; the error for missing ones names the variables. */
-export function configuredUrls({ urls }: { urls: Config['urls'] }): EngineUrls {
-  const { postgres, redis, elasticsearch, clickhouse } = urls;
-  if (postgres && redis && elasticsearch && clickhouse) return { postgres, redis, elasticsearch, clickhouse };
-  const missing = Object.entries(VARIABLES).filter(
-    ([name]) => !Object.entries(urls).some(([key, url]) => key === name && url),
-  );
-  throw new Error(`Set ${missing.map(([, variable]) => variable).join(', ')}; \`npm start\` alone embeds engines.`);
-}
-
-/** Other processes cannot see files and mails on this machine's disk, so with external engines that must be explicit. */
-export function assertSharedStorage({ unsharedStorage }: Config): void {
-  if (unsharedStorage.length === 0) return;
-  const fixes = { ASSETS_URL: 's3://bucket/path?region=…', SMTP_URL: 'smtp://mail.example:587' };
-  const lines = Object.entries(fixes).flatMap(([name, example]) =>
-    unsharedStorage.includes(name)
-      ? [`  ${name}=${example}, or ${name}=local to keep them on this machine's disk`]
-      : [],
-  );
-  throw new Error(`Other processes would not see the files of brands or the mails. Set\n${lines.join('\n')}`);
-}
 
 /** Logs an engine's connection errors as a warning once a minute, not at every retry. */
 function quietly(log: Log, engine: string): (error: Error) => void {

@@ -18,6 +18,8 @@ import { rebuildUnfinished, reconcileFigures } from '../../src/resources/ledger/
 import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
 import { type Desk, deskOf, openDesk, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
+import { CHILD_ENV } from '../harness/child.ts';
+import { runCli } from '../harness/cli.ts';
 import { click, makeLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { type Assignment, post, postAndSync, putAssignment, sale, sync } from '../harness/figures.ts';
@@ -134,12 +136,10 @@ describe('a ClickHouse that was killed during an insert and treats the repeated 
   });
 });
 
-/** `cli ledger …` as a process of its own. */
-function startLedger(...args: string[]) {
+function ledgerEnv(): NodeJS.ProcessEnv {
   const { redis = '', clickhouse = '' } = engines.urls;
   const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
-  const options = { env: { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' } };
-  return promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', ...args], options);
+  return { ...env, ELASTICSEARCH_URL: 'http://127.0.0.1:9' };
 }
 
 describe('a ClickHouse cluster that does an insert and then does not know whether it did', () => {
@@ -209,7 +209,8 @@ describe('a rebuild that is killed half way', () => {
     expect(await asOf()).not.toBeNull();
 
     await redis.client.set(CLICK_CLAIM, 'a batch on its way, so that the rebuild waits');
-    const rebuild = startLedger('rebuild', '--brand', id);
+    const args = ['src/cli.ts', 'ledger', 'rebuild', '--brand', id];
+    const rebuild = promisify(execFile)(process.execPath, args, { env: { ...CHILD_ENV, ...ledgerEnv() } });
     await until('the rebuild', () => isBeingRebuilt(postgres.db, id));
     rebuild.child.kill('SIGKILL');
     await expect(rebuild).rejects.toThrow();
@@ -245,11 +246,10 @@ describe('a brand whose ledger cannot be compared', () => {
     });
     return { broken, sound };
   }
-  const run = (what: string) =>
-    startLedger(what).then(
-      ({ stdout }) => ({ code: 0, stdout }),
-      (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
-    );
+  const run = async (what: string) => {
+    const { status: code, out: stdout } = await runCli(['ledger', what], ledgerEnv());
+    return { code, stdout };
+  };
 
   it('is reported, and later brands are still reconciled, verified and rebuilt', async () => {
     const { context } = app;

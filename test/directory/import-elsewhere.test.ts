@@ -39,7 +39,7 @@ describe('An import from S3', () => {
   it('is enqueued by one machine and run by the worker of another', async () => {
     const { url, env } = putObject('exports/creators.ndjson', ndjson(500));
     Object.assign(directory.env, env);
-    const { code, out, err } = await directory.run('import', url, '--enqueue');
+    const { code, out, err } = await directory.start('import', url, '--enqueue').finished;
     expect([code, err]).toEqual([0, expect.stringContaining('Enqueued')]);
     const worker = await startWorkerProcess(directory.engines.alias, { ...directory.env, TMPDIR: directory.folder });
     const row = () => findImport(directory.engines.db, out.trim());
@@ -50,12 +50,12 @@ describe('An import from S3', () => {
 
   it('is refused if there is no such object, or if the URL holds credentials', async () => {
     const { url } = putObject('there.ndjson', ndjson(1));
-    const missing = await directory.run('import', url.replace('there', 'elsewhere'));
+    const missing = await directory.start('import', url.replace('there', 'elsewhere')).finished;
     expect([missing.code, missing.err]).toEqual([1, expect.stringMatching(/elsewhere\.ndjson.* does not exist/)]);
-    const sealed = await directory.run('import', `s3://me:${'geheim'}@${S3_BUCKET}/there.ndjson`);
+    const sealed = await directory.start('import', `s3://me:${'geheim'}@${S3_BUCKET}/there.ndjson`).finished;
     expect(sealed.err).toMatch(/holds credentials.*set AWS_ACCESS_KEY_ID/);
     expect(sealed.err).not.toContain('geheim');
-    const bare = await directory.run('import', `s3://${S3_BUCKET}`);
+    const bare = await directory.start('import', `s3://${S3_BUCKET}`).finished;
     expect(bare.err).toMatch(/names no object; it must be like s3:/);
   });
 });

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { KeyKind } from '../../src/access/keys/queries.ts';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
@@ -10,9 +12,10 @@ import { engineFolder } from '../../src/local/engines/folder.ts';
 import { resolveEngines } from '../../src/local/engines/running.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { buildApps } from '../../src/process/apps.ts';
-import { configuredUrls, openContext } from '../../src/process/open-context.ts';
+import { configuredUrls } from '../../src/process/engine-urls.ts';
+import { openContext } from '../../src/process/open-context.ts';
 import { readFlags } from '../check/flags.ts';
-import { makeBrand } from '../harness/app.ts';
+import { makeBrand, type TestBrand } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { installSchemathesis } from './tool.ts';
 
@@ -32,8 +35,29 @@ const options = readFlags(USAGE, {
   'max-examples': { type: 'string', default: '10' },
 });
 
-/** A data key is refused everywhere else, which a test holds for each operation. */
-const ONLY = { brand: [], data: ['--include-path-regex', '^/v1/creators/(search|\\{pk\\})$'] } as const;
+/** Half of the operations: a Schemathesis uses one core, so two share them. */
+const HALF = '^/v1/(affiliates|assets|contracts|creators|lists|payouts|roster|webhooks)(/|$)';
+/** All that Schemathesis does with each operation by itself. */
+const ALONE = ['--phases', 'examples,coverage,fuzzing'];
+
+interface Run {
+  what: string;
+  kind: KeyKind;
+  flags: readonly string[];
+}
+
+/** Runs that are made at once, each as a brand of its own. */
+const RUNS: readonly (readonly Run[])[] = [
+  [
+    { what: 'brand keys, half of the operations', kind: 'brand', flags: ['--include-path-regex', HALF, ...ALONE] },
+    { what: 'brand keys, the other half', kind: 'brand', flags: ['--exclude-path-regex', HALF, ...ALONE] },
+  ],
+  [
+    { what: 'brand keys, one call after another', kind: 'brand', flags: ['--phases', 'stateful'] },
+    // A data key is refused everywhere else, which a test holds for each operation.
+    { what: 'data keys', kind: 'data', flags: ['--include-path-regex', '^/v1/creators/(search|\\{pk\\})$'] },
+  ],
+];
 
 const report = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -53,36 +77,38 @@ function sample() {
   );
 }
 
-/** One run of Schemathesis with keys of one kind; true when it found nothing. */
-async function fuzz(program: string, url: string, keys: readonly string[], only: readonly string[]): Promise<boolean> {
+/** One run of Schemathesis, which is reported when it ends. True when it found nothing. */
+async function fuzz(program: string, url: string, brand: TestBrand, { what, kind, flags }: Run): Promise<boolean> {
+  // One after the other: a pool answers 503 to hundreds at once.
+  const keys: string[] = [];
+  while (keys.length < KEYS) keys.push(await brand.key(kind));
   const folder = await mkdtemp(path.join(tmpdir(), 'rollcall-fuzz-'));
   await writeFile(path.join(folder, 'keys.txt'), keys.join('\n'));
   for (const file of ['schemathesis.toml', 'hooks.py']) await copyFile(`test/fuzz/${file}`, path.join(folder, file));
   const limits = ['--seed', options.seed, '--max-examples', options['max-examples']];
-  const child = spawn(program, ['--no-color', 'run', `${url}/openapi.json`, ...limits, ...only], {
+  report(`Schemathesis with ${what} ...`);
+  const child = spawn(program, ['--no-color', 'run', `${url}/openapi.json`, ...limits, ...flags], {
     cwd: folder,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
   });
-  const [code] = await once(child, 'exit');
+  const [said] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  process.stdout.write(`\nSchemathesis with ${what}:\n${said}`);
   await rm(folder, { recursive: true, force: true });
-  return code === 0;
+  return child.exitCode === 0;
 }
 
 async function fuzzApp(context: Context, program: string): Promise<string[]> {
   await migratePostgres(context.postgres.db);
   await migrateClickHouse(context.clickhouse);
   const index = await putDirectory(context.elastic, context.config.directoryAlias, sample());
-  const brand = await makeBrand(context, { plan: 'enterprise', credits: CREDITS });
   const apps = await buildApps(context);
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
   const failed: string[] = [];
-  for (const kind of ['brand', 'data'] as const) {
-    report(`\nSchemathesis with ${kind} keys:`);
-    // One after the other: a pool answers 503 to hundreds at once.
-    const keys: string[] = [];
-    while (keys.length < KEYS) keys.push(await brand.key(kind));
-    if (!(await fuzz(program, url, keys, ONLY[kind]))) failed.push(`${kind} keys`);
-  }
+  const perform = async (run: Run) => {
+    const brand = await makeBrand(context, { plan: 'enterprise', credits: CREDITS });
+    if (!(await fuzz(program, url, brand, run))) failed.push(run.what);
+  };
+  for (const runs of RUNS) await Promise.all(runs.map(perform));
   await apps.close();
   await context.elastic.client.indices.delete({ index });
   return failed;
@@ -98,7 +124,7 @@ async function main(): Promise<void> {
   const { context, close } = openContext(config, configuredUrls(engines));
   try {
     const failed = await fuzzApp(context, program);
-    report(failed.length === 0 ? 'Nothing found.' : `Found faults with ${failed.join(' and ')}.`);
+    report(failed.length === 0 ? 'Nothing found.' : `Found faults with ${failed.join('; ')}.`);
     if (failed.length > 0) process.exitCode = 1;
   } finally {
     await close();

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
+import { runIndexer } from '../../indexer/run.ts';
 import type { DirectoryEngines } from '../../src/directory/import/writer.ts';
 import { deleteIndex, listIndices } from '../../src/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../../src/engines/elastic/open.ts';
@@ -12,6 +13,7 @@ import { systemClock } from '../../src/values/clock.ts';
 import { openSecrets } from '../../src/values/secrets.ts';
 import { type Engines, engineUrls, SECRET, unique } from './app.ts';
 import { CHILD_ENV } from './child.ts';
+import { runHere } from './command.ts';
 import { makeDatabase } from './database.ts';
 
 export interface Finished {
@@ -41,7 +43,9 @@ export interface TestDirectory {
   folder: string;
   env: NodeJS.ProcessEnv;
   file(name: string, content: string | Buffer): Promise<string>;
+  /** The command as a process, for signals, input and exit codes. */
   start(...args: string[]): RunningCommand;
+  /** The command as a function of this process, which saves the start of another. */
   run(...args: string[]): Promise<Finished>;
   close(): Promise<void>;
 }
@@ -60,6 +64,14 @@ function startCommand(args: string[], cwd: string, env: NodeJS.ProcessEnv, input
   child.stdin.end(input);
   const finished = once(child, 'close').then(() => ({ code: child.exitCode, signal: child.signalCode, out, err }));
   return { child, said: () => err, finished };
+}
+
+/** One at a time, because its folder becomes that of this process. */
+async function runInFolder(args: string[], folder: string, env: NodeJS.ProcessEnv): Promise<Finished> {
+  const before = process.cwd();
+  process.chdir(folder);
+  const { status, out, said } = await runHere(() => runIndexer(args), env).finally(() => process.chdir(before));
+  return { code: status, signal: null, out, err: said };
 }
 
 /** With `isForced`, the command's imports go live whatever was live before. */
@@ -82,7 +94,7 @@ export async function makeDirectory(
     ROLLCALL_SECRET: SECRET,
   };
   const secrets = openSecrets(Buffer.from(SECRET, 'hex'));
-  const start = (...args: string[]) => startCommand(isForced ? forcing(args) : args, folder, env);
+  const given = (args: string[]) => (isForced ? forcing(args) : args);
   return {
     engines: { elastic, db: postgres.db, clock: systemClock, alias, secrets: () => secrets },
     elastic,
@@ -94,8 +106,8 @@ export async function makeDirectory(
       await writeFile(file, content);
       return file;
     },
-    start,
-    run: (...args) => start(...args).finished,
+    start: (...args) => startCommand(given(args), folder, env),
+    run: (...args) => runInFolder(given(args), folder, env),
     close: async () => {
       for (const { name } of await listIndices(elastic, `${alias}-`)) await deleteIndex(elastic, name);
       await rm(folder, { recursive: true });

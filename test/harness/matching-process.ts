@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { configuredUrls, openContext } from '../../src/process/open-context.ts';
+import { configuredUrls } from '../../src/process/engine-urls.ts';
+import { openContext } from '../../src/process/open-context.ts';
 import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
 
 /** The worker's search for new matches as a process that a test may kill. */

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
 import { openParts } from '../../src/outbox/parts/lease.ts';
 import { type Consumer, openRelay } from '../../src/outbox/relay.ts';
-import { configuredUrls, openContext } from '../../src/process/open-context.ts';
+import { configuredUrls } from '../../src/process/engine-urls.ts';
+import { openContext } from '../../src/process/open-context.ts';
 import { openDue } from '../../src/values/due.ts';
 
 /**

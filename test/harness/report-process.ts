@@ -1,5 +1,6 @@
 import { readConfig } from '../../src/config.ts';
-import { configuredUrls, openContext } from '../../src/process/open-context.ts';
+import { configuredUrls } from '../../src/process/engine-urls.ts';
+import { openContext } from '../../src/process/open-context.ts';
 // Declares the operations that reports read.
 import '../../src/resources/nouns.ts';
 import { mailReports } from '../../src/resources/reports/jobs.ts';

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateCommand } from '../../indexer/generate.ts';
 import { importCommand } from '../../indexer/import.ts';
 import { pruneCommand } from '../../indexer/prune.ts';
+import { runIndexer } from '../../indexer/run.ts';
 import { verifyCommand } from '../../indexer/verify.ts';
 import { writeCommands } from '../../indexer/write.ts';
 import { brandCommands } from '../../src/process/commands/brands.ts';
@@ -14,9 +15,9 @@ import { keyCommands } from '../../src/process/commands/keys.ts';
 import { ledgerCommands } from '../../src/process/commands/ledger.ts';
 import { mailCommands } from '../../src/process/commands/mails.ts';
 import { listSubscriptions } from '../../src/resources/brands/queries.ts';
-import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { call, engineUrls, makeBrand, SECRET, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
-import { runCommand } from '../harness/command.ts';
+import { runCommand, runHere } from '../harness/command.ts';
 import { makeDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
@@ -43,9 +44,12 @@ const usage = (url: string, key: string) => call(`${url}/v1/usage`, key).then(({
 
 describe('commands for brands and keys', () => {
   it('print only the id of a new brand, and refuse its name from then on', async () => {
+    const { postgres, redis } = engineUrls();
+    const env = { DATABASE_URL: postgres, REDIS_URL: redis, ROLLCALL_SECRET: SECRET };
     const name = unique('acme');
-    expect(await cli('brand', 'create', name, '--plan', 'growth')).toMatch(/^brd_\w+\n$/);
-    const again = await runCli(['brand', 'create', name.toUpperCase()]);
+    const made = await runCommand('src/cli.ts', ['brand', 'create', name, '--plan', 'growth'], env);
+    expect([made.status, made.out, made.said]).toEqual([0, expect.stringMatching(/^brd_\w+\n$/), '']);
+    const again = await runCommand('src/cli.ts', ['brand', 'create', name.toUpperCase()], env);
     expect([again.status, again.out]).toEqual([1, '']);
     expect(again.said).toContain('already exists');
   });
@@ -121,33 +125,54 @@ describe('credits refund', () => {
   });
 });
 
-/** Commands by script, with what they cannot do without. */
-const COMMANDS: readonly [script: string, command: string, needs: string][] = [
+/** What the parts of `src/cli.ts` add to its program. */
+const CLI = [
+  ...[brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands],
+  ...[mailCommands, clockCommands, importCommands],
+];
+const INDEXER = [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand];
+
+/** Programs as processes, each with a command and what it cannot do without. */
+const PROGRAMS: readonly [script: string, command: string, needs: string][] = [
   ['src/cli.ts', 'brand create', '<name>'],
-  ['src/cli.ts', 'plan set', '--plan'],
-  ['src/cli.ts', 'key create', '--type'],
-  ['src/cli.ts', 'key revoke', '<id>'],
-  ['src/cli.ts', 'key rotate', '<id>'],
-  ['src/cli.ts', 'brand show', '<id or name>'],
-  ['src/cli.ts', 'mail show', '<id>'],
-  ['src/cli.ts', 'mail test', '--to'],
-  ['src/cli.ts', 'clock advance', '<duration>'],
-  ['src/cli.ts', 'credits refund', '<request-or-charge-id>'],
-  ['src/cli.ts', 'integration disconnect', '<id>'],
   ['indexer/main.ts', 'import', '<files...>'],
   ['src/server.ts', '', ''],
   ['src/worker.ts', '', ''],
+];
+const COMMANDS: readonly [command: string, needs: string][] = [
+  ['plan set', '--plan'],
+  ['key create', '--type'],
+  ['key revoke', '<id>'],
+  ['key rotate', '<id>'],
+  ['brand show', '<id or name>'],
+  ['mail show', '<id>'],
+  ['mail test', '--to'],
+  ['clock advance', '<duration>'],
+  ['credits refund', '<request-or-charge-id>'],
+  ['integration disconnect', '<id>'],
 ];
 const CONNECT = ['integration', 'connect', '--brand', 'x', '--provider', 'generic'];
 const words = (command: string) => command.split(' ').filter(Boolean);
 
 function everyCommand(): Command[] {
   const [cli, indexer] = [new Command(), new Command()];
-  for (const add of [brandCommands, keyCommands, creditCommands, ledgerCommands, integrationCommands]) add(cli);
-  for (const add of [mailCommands, clockCommands, importCommands]) add(cli);
-  for (const add of [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand]) add(indexer);
+  for (const add of CLI) add(cli);
+  for (const add of INDEXER) add(indexer);
   const below = (command: Command): Command[] => command.commands.flatMap((sub) => [sub, ...below(sub)]);
   return [...below(cli), ...below(indexer)];
+}
+
+type Attempt = (args: readonly string[]) => Promise<{ status: number | null; out: string; said: string }>;
+
+async function expectHelpAndRefusals(attempt: Attempt, command: string, needs: string): Promise<void> {
+  const help = await attempt([...words(command), '--help']);
+  expect([help.status, help.said]).toEqual([0, '']);
+  expect(help.out).toContain(needs);
+  const unknown = await attempt([...words(command), '--nonsense']);
+  expect([unknown.status, unknown.out]).toEqual([2, '']);
+  expect(unknown.said).toMatch(/^error: [^\n]+\nAdd --help to see what it takes\.\n$/);
+  const bare = needs ? await attempt(words(command)) : unknown;
+  expect([bare.status, bare.out]).toEqual([2, '']);
 }
 
 describe('a command', () => {
@@ -173,38 +198,47 @@ describe('a command', () => {
     }
   });
 
-  it.concurrent.each(COMMANDS)(
+  it.each(PROGRAMS)(
     'shows help with %s %s --help and exits 0; an unknown flag or a missing one exits 2',
-    async (script, command, needs) => {
-      const help = await alone(script, ...words(command), '--help');
-      expect([help.status, help.said]).toEqual([0, '']);
-      expect(help.out).toContain(needs);
-      const unknown = await alone(script, ...words(command), '--nonsense');
-      expect([unknown.status, unknown.out]).toEqual([2, '']);
-      expect(unknown.said).toMatch(/^error: [^\n]+\nAdd --help to see what it takes\.\n$/);
-      const bare = needs ? await alone(script, ...words(command)) : unknown;
-      expect([bare.status, bare.out]).toEqual([2, '']);
+    (script, command, needs) => expectHelpAndRefusals((args) => alone(script, ...args), command, needs),
+  );
+
+  it.each(COMMANDS)('shows help with %s --help; an unknown flag or a missing one is refused', (command, needs) =>
+    expectHelpAndRefusals(runCli, command, needs),
+  );
+
+  it.each([
+    [['brand', 'create', '']],
+    [['brand', 'create', 'x'.repeat(201)]],
+    [['plan', 'set', '--plan', 'scale', '--brand', ' ']],
+    [['key', 'create', '--brand', 'x', '--type', 'data', '--name', '']],
+    [['key', 'revoke', ' \t']],
+    [['credits', 'refund', '']],
+    [['key', 'rotate', 'key_x', '--overlap', '31d']],
+    [['key', 'rotate', 'key_x', '--overlap', 'soon']],
+    [['mail', 'test', '--brand', 'x', '--to', 'nobody']],
+    [[...CONNECT, '--url', 'https://:pw@shop.example']],
+    [[...CONNECT, '--url', 'https://me@shop.example']],
+  ])('refuses a blank or impossible value with exit code 2: %j', async (args) => {
+    const { status, out, said } = await runCli(args);
+    expect([status, out]).toEqual([2, '']);
+    expect(said).toMatch(/must (be|have|not)/);
+  });
+
+  it.each([[['import', 'a.ndjson', '']], [['verify', '']]])(
+    'of the indexer refuses a blank value with exit code 2: %j',
+    async (args) => {
+      const { status, out, said } = await runHere(() => runIndexer(args), {});
+      expect([status, out]).toEqual([2, '']);
+      expect(said).toMatch(/must not be blank/);
     },
   );
 
-  it.concurrent.each<[string, string[]]>([
-    ['src/cli.ts', ['brand', 'create', '']],
-    ['src/cli.ts', ['brand', 'create', 'x'.repeat(201)]],
-    ['src/cli.ts', ['plan', 'set', '--plan', 'scale', '--brand', ' ']],
-    ['src/cli.ts', ['key', 'create', '--brand', 'x', '--type', 'data', '--name', '']],
-    ['src/cli.ts', ['key', 'revoke', ' \t']],
-    ['src/cli.ts', ['credits', 'refund', '']],
-    ['src/cli.ts', ['key', 'rotate', 'key_x', '--overlap', '31d']],
-    ['src/cli.ts', ['key', 'rotate', 'key_x', '--overlap', 'soon']],
-    ['src/cli.ts', ['mail', 'test', '--brand', 'x', '--to', 'nobody']],
-    ['src/cli.ts', [...CONNECT, '--url', 'https://:pw@shop.example']],
-    ['src/cli.ts', [...CONNECT, '--url', 'https://me@shop.example']],
-    ['indexer/main.ts', ['import', 'a.ndjson', '']],
-    ['indexer/main.ts', ['verify', '']],
-    ['src/server.ts', ['--port', '65536']],
-    ['src/server.ts', ['--creators', '0']],
-  ])('refuses a blank or impossible value with exit code 2: %s %j', async (script, args) => {
-    const { status, out, said } = await alone(script, ...args);
+  it.each([
+    ['--port', '65536'],
+    ['--creators', '0'],
+  ])('of the server refuses an impossible value with exit code 2: %s %s', async (...args) => {
+    const { status, out, said } = await alone('src/server.ts', ...args);
     expect([status, out]).toEqual([2, '']);
     expect(said).toMatch(/must (be|have|not)/);
   });

@@ -93,21 +93,25 @@ describe('the API process, killed with kill -9', () => {
         }
       };
       const load = Promise.all(Array.from({ length: 12 }, (_, i) => caller(i)));
-      await until('calls to be answered', () => given > 60);
+      await until('calls to be answered', () => given > 60, 120_000);
       await server.kill();
       await load;
       server = await serve();
     }
     const unanswered = attempted.filter((name) => !answered.has(name));
     expect(unanswered.length).toBeGreaterThan(0);
-    const retried = await Promise.all(attempted.map((name, i) => create(server, keys[i % keys.length] ?? '', name)));
-    for (const [i, name] of attempted.entries()) {
-      const answer = retried[i];
-      expect([answer?.status, answer?.body.data.title]).toEqual([201, name]);
-      if (!answered.has(name)) continue;
-      expect(answer?.body).toEqual(answered.get(name));
-      expect(answer && isReplay(answer)).toBe(true);
-    }
+    // As many at once as before: a brand's changes take turns, and hundreds of them would wait too long for theirs.
+    const retries = attempted.entries();
+    const retry = async (): Promise<void> => {
+      for (const [i, name] of retries) {
+        const answer = await create(server, keys[i % keys.length] ?? '', name);
+        expect([answer.status, answer.body.data?.title]).toEqual([201, name]);
+        if (!answered.has(name)) continue;
+        expect(answer.body).toEqual(answered.get(name));
+        expect(isReplay(answer)).toBe(true);
+      }
+    };
+    await Promise.all(Array.from({ length: 12 }, retry));
     expect((await titlesOf(brand.id)).sort()).toEqual([...attempted].sort());
     await server.stop();
   });

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/engines/postgres/open.ts';
 import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
 import { verifyLedger, verifyRecords } from '../../src/resources/ledger/verify/actions.ts';
 import { engineUrls, send, startApp, type TestApp } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeMoneyStory, type Story } from '../harness/money-story.ts';
 
@@ -167,13 +166,11 @@ describe('ledger verify', () => {
       ...[201, [{ creator_name: 'Ann', commission_ids: [story.due] }]],
     ]);
     await edit(db, 'update commissions set creator_id = $bo where id = $due');
-    const { postgres, elasticsearch, clickhouse } = engineUrls();
-    const urls = { DATABASE_URL: postgres, CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch };
-    const args = ['src/cli.ts', 'ledger', 'verify', '--brand', story.brand ?? ''];
-    const run = promisify(execFile)(process.execPath, args, { env: { ...urls, REDIS_URL: ownRedis('ledger-edits') } });
-    await expect(run).rejects.toMatchObject({
-      code: 1,
-      stdout: expect.stringContaining(filled('commission $due: creator_id is "$bo", sealed as "$ann"', '')),
+    const { elasticsearch, clickhouse } = engineUrls();
+    const env = { CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch, REDIS_URL: ownRedis('ledger-edits') };
+    expect(await runCli(['ledger', 'verify', '--brand', story.brand ?? ''], env)).toMatchObject({
+      status: 1,
+      out: expect.stringContaining(filled('commission $due: creator_id is "$bo", sealed as "$ann"', '')),
     });
   });
 

@@ -1,5 +1,3 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { command } from '../../src/engines/clickhouse/query.ts';
@@ -8,6 +6,7 @@ import { drainClicks } from '../../src/links-host/jobs.ts';
 import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
 import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import {
   type Assignment,
@@ -177,13 +176,10 @@ describe('ledger rebuild', () => {
 
 describe('npm run cli -- ledger', () => {
   const run = async (...args: string[]) => {
-    const { postgres, clickhouse, elasticsearch } = engineUrls();
-    const env = { DATABASE_URL: postgres, REDIS_URL: ownRedis('ledger'), CLICKHOUSE_URL: clickhouse };
-    const options = { env: { ...env, ELASTICSEARCH_URL: elasticsearch } };
-    return await promisify(execFile)(process.execPath, ['src/cli.ts', 'ledger', ...args], options).then(
-      ({ stdout }) => ({ code: 0, stdout }),
-      (error: { code: number; stdout: string }) => ({ code: error.code, stdout: error.stdout }),
-    );
+    const { clickhouse, elasticsearch } = engineUrls();
+    const env = { REDIS_URL: ownRedis('ledger'), CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch };
+    const { status: code, out: stdout } = await runCli(['ledger', ...args], env);
+    return { code, stdout };
   };
 
   it('verifies, fails with what is wrong, and rebuilds', async () => {

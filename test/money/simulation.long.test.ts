@@ -97,7 +97,7 @@ describe('today’s rules', () => {
       if (winner) wins += 1;
     }
     expect(wins).toBeGreaterThan(ORDERS / 5);
-  }, 240_000);
+  });
 });
 
 describe('a simulation of many orders', () => {
@@ -136,12 +136,10 @@ describe('a simulation of many orders', () => {
     const started = await simulate({ rules });
     expect([started.status, started.body.data.kind]).toEqual([202, 'simulation']);
     const job = async () => await jobOf(app, key, started.body.data.id);
-    const env = {
-      ...{ DATABASE_URL: database.url, REDIS_URL: ownRedis('simulation'), ROLLCALL_DIR: folder },
-      WORKER_LOST_AFTER_MS: '1000',
-    };
-    const killed = await startWorkerProcess(unique('none'), env);
-    await until('some orders', async () => (await job()).rows > 0, 60_000);
+    const env = { DATABASE_URL: database.url, REDIS_URL: ownRedis('simulation'), ROLLCALL_DIR: folder };
+    // Only of the killed one: a turn of the other may take longer on a busy machine, and would then be lost to itself.
+    const killed = await startWorkerProcess(unique('none'), { ...env, WORKER_LOST_AFTER_MS: '1000' });
+    await until('some orders', async () => (await job()).rows > 0, 120_000);
     await killed.kill();
     const last = await startWorkerProcess(unique('none'), env);
     await until('the end', async () => (await job()).status === 'done', 120_000);
@@ -151,7 +149,8 @@ describe('a simulation of many orders', () => {
     expect(result.data.totals[0].commission_simulated_minor).toBe(25_000_500);
     const start = new Date(placed.getTime() + 500).toISOString();
     const { status, body } = await simulate({ from: start });
-    expect([status, body.meta.orders, body.meta.changed]).toEqual([200, 50_000, 0]);
+    expect(status, JSON.stringify(body).slice(0, 500)).toBe(200);
+    expect([body.meta.orders, body.meta.changed]).toEqual([50_000, 0]);
     expect(body.data.totals).toEqual([
       {
         ...{ currency: 'USD', orders_now: 50_000, orders_simulated: 50_000 },
@@ -162,5 +161,5 @@ describe('a simulation of many orders', () => {
     const halved = (await simulate({ from: start, rules: { rate: 5 } })).body;
     expect([halved.meta.changed, halved.data.changed.length]).toEqual([50_000, 100]);
     expect(halved.data.totals[0].commission_simulated_minor).toBe(25_000_000);
-  }, 240_000);
+  });
 });

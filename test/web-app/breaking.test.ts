@@ -160,17 +160,11 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('in a real Chromium, when
     const owner = await signIn(app, brand.id);
     const email = 'viewer@brand.example';
     expect((await owner.send('POST', '/v1/people', { email, role: 'viewer', name: 'Vi' })).status).toBe(201);
-    const context = await browser.newContext({ locale: 'en-GB' });
-    const page = await context.newPage();
-    await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brand.id, email)}`);
-    await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+    const { context, page, move } = await openWebApp(browser, app, brand.id, {}, email);
     const seen: string[] = [];
     const columns: string[] = [];
     for (const path of PAGES) {
-      await page.goto(`${app.url}/app${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.waitForLoadState('networkidle');
+      await move(path);
       const names = await page.locator('main button.button:visible').allTextContents();
       const heads = await page.getByRole('columnheader', { name: 'Actions' }).count();
       if (heads > 0) columns.push(path);

@@ -18,17 +18,23 @@ const MARK = `(() => {
     if (one.type === 'radio' && !one.checked) return false;
     return one.checkVisibility({ visibilityProperty: true });
   });
+  for (const one of document.querySelectorAll('[data-stop]')) one.removeAttribute('data-stop');
   seen.forEach((one, i) => one.setAttribute('data-stop', String(i)));
   return seen.map((one) => one.outerHTML.slice(0, 160));
 })()`;
 
-/** Notes what gets the focus, and whether it or the label around it shows that. */
+/** Notes what gets the focus from the page's beginning on, and whether it or the label around it shows that. */
 const WATCH = `(() => {
+  document.body.tabIndex = -1;
+  document.body.focus();
+  document.body.removeAttribute('tabindex');
   const shows = (element) => {
     const { outlineStyle, outlineWidth } = getComputedStyle(element);
     return outlineStyle !== 'none' && parseFloat(outlineWidth) > 0;
   };
+  const isWatched = window.focused !== undefined;
   window.focused = [];
+  if (isWatched) return;
   document.addEventListener('focusin', ({ target: one }) => {
     const isSeen = shows(one) || (one.closest('label') !== null && shows(one.closest('label')));
     window.focused.push({ stop: one.getAttribute('data-stop'), isSeen, html: one.outerHTML.slice(0, 160) });
@@ -69,8 +75,8 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
   });
 
   it.each(PAGES)('every control on %s can be reached, and shows that it has the focus', async (path) => {
-    const { page, go, complaints } = desktop;
-    await go(path);
+    const { page, move, complaints } = desktop;
+    await move(path);
     const stops: string[] = await page.evaluate(MARK);
     expect(stops.length).toBeGreaterThan(25);
     await page.evaluate(WATCH);
@@ -116,8 +122,8 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
   }
 
   it.each(PAGES)('each dialog of %s passes axe, fits a phone, keeps the focus, and Escape returns it', async (path) => {
-    const { page, go } = desktop;
-    await go(path);
+    const { page, move } = desktop;
+    await move(path);
     // The first of each name, and of rows the first, for those of a list open the same dialogs.
     const names: string[] = await page
       .locator('main button:not([disabled]):not(tr + tr button):visible')

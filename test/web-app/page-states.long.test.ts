@@ -117,8 +117,8 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
   );
 
   it.each(PAGES)('is not blank on %s for a brand without data, and fits a phone', async (path) => {
-    const { page, go, complaints } = empty;
-    await go(path);
+    const { page, move, complaints } = empty;
+    await move(path);
     await shoot(page, `empty${path.replaceAll('/', '-')}`);
     expect((await page.locator('main').textContent())?.length).toBeGreaterThan(40);
     expect(await page.getByText('Loading', { exact: true }).count()).toBe(0);

@@ -44,8 +44,8 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
   });
 
   /** As the system has its colours, and as it may have them. */
-  async function lookAt(path: string, kind: string, { page, go, complaints }: OpenPage): Promise<void> {
-    await go(path);
+  async function lookAt(path: string, kind: string, { page, move, complaints }: OpenPage): Promise<void> {
+    await move(path);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await shoot(page, `${kind}-${colorScheme}${path.replaceAll('/', '-')}`);

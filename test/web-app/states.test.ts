@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
 
   it('tells an empty brand on each list page that there is nothing yet', async () => {
     const brand = await makeBrand(app.context);
-    const { page, go, context } = await openWebApp(browser, app, brand.id);
+    const { page, move, context } = await openWebApp(browser, app, brand.id);
     await page.getByText('Nothing to decide').waitFor();
     for (const [to, text] of [
       ['/roster', 'No creators yet'],
@@ -61,7 +61,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
       ['/exports', 'No exports yet'],
       ['/keys', 'No API keys yet'],
     ] as const) {
-      await go(to);
+      await move(to);
       await page.getByText(text).waitFor();
     }
     await context.close();

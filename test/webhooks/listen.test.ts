@@ -8,6 +8,7 @@ import { Content } from '../../src/resources/content/schema.ts';
 import { sampleData } from '../../src/resources/webhooks/schema.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { type Run, run as runChild } from '../harness/child.ts';
+import { runCli } from '../harness/cli.ts';
 import { APPLICATION, emit } from '../harness/webhooks.ts';
 
 let app: TestApp;
@@ -141,11 +142,10 @@ describe('cli listen', () => {
     const brand = await makeBrand(app.context);
     const key = kind === 'none' ? `svk_${'0'.repeat(40)}` : await brand.key(kind);
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
-    const listening = run([process.execPath, 'src/cli.ts', 'listen', ...args], env);
-    if (listening.child.exitCode === null) await once(listening.child, 'exit');
-    expect(listening.child.exitCode).toBeGreaterThan(0);
-    expect(listening.said()).toMatch(message);
-    expect(listening.said()).not.toContain('Listening');
+    const { status, said } = await runCli(['listen', ...args], env);
+    expect(status).toBeGreaterThan(0);
+    expect(said).toMatch(message);
+    expect(said).not.toContain('Listening');
   });
 
   it('says with --legacy which events only webhooks of the older interface get, and takes the older names', async () => {

@@ -1,3 +1,4 @@
+import { later } from '../../values/later.ts';
 import { citiesByKey, countries, type KnownCity, type Metro, metros, states } from '../place-atlas.ts';
 import { placeKey } from '../place-names.ts';
 import { type Random, weighted } from './random.ts';
@@ -11,13 +12,11 @@ interface Place {
 const stateNames = new Map(states.map(({ code, name }) => [code, name]));
 const countryNames = new Map(countries.map(({ code, name }) => [code, name]));
 
-const cities = [...citiesByKey.values()].flat();
-const ofTheUs = cities.filter(({ country }) => country === 'US');
-const abroad = cities.filter(({ country }) => country !== 'US');
+const cities = later(() => Map.groupBy([...citiesByKey.values()].flat(), ({ country }) => country === 'US'));
 
 const byPopulation = ({ population }: KnownCity) => population;
-const drawUsCity = weighted(ofTheUs, byPopulation);
-const drawForeignCity = weighted(abroad, (city) => Math.sqrt(city.population));
+const drawUsCity = later(() => weighted(cities().get(true) ?? [], byPopulation));
+const drawForeignCity = later(() => weighted(cities().get(false) ?? [], (city) => Math.sqrt(city.population)));
 
 /** The weight of a metro's member that the dictionary of cities lacks, such as a neighbourhood. */
 const SMALL = 5_000;
@@ -28,18 +27,20 @@ function populationOf({ city, state, country }: Metro['members'][number]): numbe
 }
 
 /** The metro of rank 1, 2, 3 … has weight 1/5, 1/6, 1/7 …, so none is without creators. */
-const drawMetro = weighted(
-  metros.map(({ members }, i) => ({ drawMember: weighted(members, populationOf), weight: 1 / (i + 5) })),
-  ({ weight }) => weight,
+const drawMetro = later(() =>
+  weighted(
+    metros.map(({ members }, i) => ({ drawMember: weighted(members, populationOf), weight: 1 / (i + 5) })),
+    ({ weight }) => weight,
+  ),
 );
 
 type City = Pick<KnownCity, 'name' | 'state' | 'country'>;
 
 function drawCity(random: Random): City {
   const kind = random.next();
-  if (kind < 0.5) return drawUsCity(random);
-  if (kind < 0.7) return drawForeignCity(random);
-  const member = drawMetro(random).drawMember(random);
+  if (kind < 0.5) return drawUsCity()(random);
+  if (kind < 0.7) return drawForeignCity()(random);
+  const member = drawMetro()(random).drawMember(random);
   return { name: member.city, state: member.state, country: member.country };
 }
 

@@ -13,7 +13,7 @@ import { Upload } from '@aws-sdk/lib-storage';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ApiError, unavailable } from '../../values/errors.ts';
 import { guardedAgents } from '../http/outside.ts';
-import type { ByteRange, FileHeaders, FileStore } from './store.ts';
+import { BucketRefusal, type ByteRange, type FileHeaders, type FileStore } from './store.ts';
 
 /** Presigned URLs are followed at once, by a page's image or a redirected download. */
 const SIGNED_FOR_SECONDS = 300;
@@ -60,8 +60,13 @@ function bucketOf(address: string): Bucket {
 const unavailableStore = (cause: unknown): ApiError =>
   cause instanceof ApiError ? cause : unavailable('The file storage', cause);
 
+/** The storage serves its files itself. */
+interface S3Store extends FileStore {
+  addressOf(key: string, headers: FileHeaders): Promise<string>;
+}
+
 /** Stores files in S3-compatible storage. */
-export const openS3 = (address: string): FileStore => storeIn(bucketOf(address), unavailableStore);
+export const openS3 = (address: string): S3Store => storeIn(bucketOf(address), unavailableStore);
 
 /** A bucket of a brand's own. */
 export interface OwnBucket {
@@ -73,9 +78,6 @@ export interface OwnBucket {
   accessKeyId: string;
   secretAccessKey: string;
 }
-
-/** The bucket, or the address of its storage, refuses. The message is public. */
-export class BucketRefusal extends Error {}
 
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 60_000;
@@ -105,7 +107,7 @@ function storeIn(
   { name: Bucket, prefix, client: config }: Bucket,
   failureOf: (cause: unknown) => unknown,
   { abortsUploads } = { abortsUploads: true },
-): FileStore {
+): S3Store {
   const client = new S3Client(config);
   const placeOf = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
 

@@ -23,3 +23,6 @@ export interface FileStore {
   /** A presigned URL at the storage, valid for some minutes; undefined if this process serves the files itself. */
   addressOf(key: string, headers: FileHeaders): Promise<string> | undefined;
 }
+
+/** A brand's bucket, or the address of its storage, refuses. The message is public. */
+export class BucketRefusal extends Error {}

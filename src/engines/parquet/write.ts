@@ -1,4 +1,4 @@
-import { ByteWriter, ParquetWriter, type SchemaElement } from 'hyparquet-writer';
+import type { SchemaElement } from 'hyparquet-writer';
 
 /** What a column holds: times are UTC milliseconds, and every column may be null. */
 export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'time';
@@ -29,6 +29,7 @@ export async function* parquetOf(
   columns: readonly Column[],
   batches: AsyncIterable<readonly Readonly<Record<string, unknown>>[]>,
 ): AsyncGenerator<Buffer> {
+  const { ByteWriter, ParquetWriter } = await import('hyparquet-writer');
   const writer = new ByteWriter();
   const root: SchemaElement = { name: 'root', num_children: columns.length };
   const schema = columns.map(

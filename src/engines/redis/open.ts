@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { Cluster, Redis as Server } from 'ioredis';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
-import { openClient, readAddress } from './address.ts';
+import { readAddress } from './address.ts';
+import { openClient } from './clients.ts';
 import { PatientCluster } from './patient-client.ts';
 
 export interface RedisOptions {

@@ -1,5 +1,6 @@
 import { type ConnectionOptions, Queue, Worker } from 'bullmq';
-import { isReplica, openWaitingCluster, placeOf, readAddress } from './address.ts';
+import { isReplica, placeOf, readAddress } from './address.ts';
+import { openWaitingCluster } from './clients.ts';
 
 export interface QueueOptions {
   /** Separates the queues of several installations on one Redis. */

@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import scalar from '@scalar/fastify-api-reference';
-import type { FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import type { Context } from '../../operation/context.ts';
 import { listSampleExamples } from '../../resources/sample/queries.ts';
@@ -36,8 +35,29 @@ interface DocsPage {
   document: string;
 }
 
+/** The pages as their package has them. It is five megabytes, so it is loaded for the first visitor and not at the start. */
+async function openScalar(pages: readonly DocsPage[]): Promise<FastifyInstance> {
+  const { default: scalar } = await import('@scalar/fastify-api-reference');
+  const app = Fastify({ routerOptions: { ignoreTrailingSlash: true } });
+  for (const { prefix, title, document } of pages) {
+    await app.register(scalar, {
+      routePrefix: prefix,
+      configuration: {
+        url: document,
+        pageTitle: title,
+        favicon: FAVICON,
+        // Fonts, telemetry and assistants would call other hosts.
+        ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true } },
+        ...{ hideClientButton: true, showDeveloperTools: 'never', persistAuth: false, defaultOpenFirstTag: true },
+        authentication: { preferredSecurityScheme: 'apiKey' },
+      },
+    });
+  }
+  return app;
+}
+
 /** A page for trying the operations of a document with a key. */
-async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsPage): Promise<void> {
+function docsPage(app: FastifyInstance, prefix: string, scalar: () => Promise<FastifyInstance>): void {
   let program: Promise<Buffer> | undefined;
   // The package builds a URL from the Host header, and fails if that is invalid.
   app.addHook('onRequest', async ({ protocol, host }) => {
@@ -58,18 +78,14 @@ async function docsPage(app: FastifyInstance, { prefix, title, document }: DocsP
     reply.header('content-encoding', 'gzip').removeHeader('content-length');
     return await program;
   });
-  await app.register(scalar, {
-    routePrefix: prefix,
-    configuration: {
-      url: document,
-      pageTitle: title,
-      favicon: FAVICON,
-      // Fonts, telemetry and assistants would call other hosts.
-      ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true } },
-      ...{ hideClientButton: true, showDeveloperTools: 'never', persistAuth: false, defaultOpenFirstTag: true },
-      authentication: { preferredSecurityScheme: 'apiKey' },
-    },
-  });
+  for (const path of [`${prefix}/`, `${prefix}/js/scalar.js`]) {
+    app.get(path, async ({ url }, reply) => {
+      const { statusCode, headers, body } = await (await scalar()).inject({ url });
+      const { 'content-type': type, location } = headers;
+      if (location !== undefined) return await reply.redirect(location, statusCode);
+      return await reply.type(`${type}`).send(body);
+    });
+  }
 }
 
 /** The document with examples that exist here, if a brand has the sample. */
@@ -148,5 +164,10 @@ export async function openapiRoutes(
     { prefix: '/docs', title: 'Rollcall API', document: TRIABLE },
     { prefix: '/docs/legacy', title: 'Rollcall API, older interface', document: '/openapi-legacy.json' },
   ];
-  for (const page of pages) await app.register(async (scope) => await docsPage(scope, page));
+  let scalar: Promise<FastifyInstance> | undefined;
+  const open = () => {
+    scalar ??= openScalar(pages);
+    return scalar;
+  };
+  for (const { prefix } of pages) await app.register(async (scope) => docsPage(scope, prefix, open));
 }

@@ -11,6 +11,7 @@ import {
 } from '../../resources/brands/queries.ts';
 import { BrandPatch, brandOf } from '../../resources/brands/schema.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
+import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
@@ -67,12 +68,12 @@ async function show({ db }: CommandEngines, idOrName: string, json: boolean | un
   }));
   const keys = (await listKeys(db, id)).filter(({ revokedAt }) => revokedAt === null).length;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...brand, subscriptions, keys }, null, 2)}\n`);
+    around().out.write(`${JSON.stringify({ ...brand, subscriptions, keys }, null, 2)}\n`);
     return;
   }
   const { settings, ...facts } = brand;
   const lines = Object.entries({ ...facts, ...settings, keys }).map(([name, value]) => `${name}\t${value ?? '-'}\n`);
-  process.stdout.write(lines.join(''));
+  around().out.write(lines.join(''));
   printList(['id', 'kind', 'plan', 'status', 'monthly_credits', 'anchor_at'], subscriptions, false);
 }
 
@@ -100,7 +101,7 @@ export function brandCommands(program: Command): void {
     .action((name: string, options: { plan: PlanName; status: SubscriptionStatus }) =>
       withEngines(async ({ db, clock }) => {
         if (await findBrand(db, name)) throw new Error(`A brand ${JSON.stringify(name)} already exists.`);
-        process.stdout.write(`${await createBrand(db, clock, { name, ...options })}\n`);
+        around().out.write(`${await createBrand(db, clock, { name, ...options })}\n`);
       }),
     );
   program
@@ -125,7 +126,7 @@ export function brandCommands(program: Command): void {
           for (const subscription of await listSubscriptions(engines.db, brand.id)) {
             if (options.kind && options.kind !== subscription.kind) continue;
             await setPlan(engines, subscription.id, change);
-            process.stdout.write(`${subscription.id}\n`);
+            around().out.write(`${subscription.id}\n`);
           }
         }),
     );

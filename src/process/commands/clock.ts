@@ -3,6 +3,7 @@ import { advanceClock, readClockOffset } from '../../engines/postgres/sandbox-cl
 import { DAY_MS, DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
 import { ignoreFailure } from '../../values/errors.ts';
 import { clockAhead } from '../sandbox-clock.ts';
+import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 
 /** Certificates, cookies and four-digit years would run out. */
@@ -35,8 +36,8 @@ async function assertSandbox({ config, knownServerUrl: url }: CommandEngines): P
 
 function printOffset(offsetMs: number): void {
   const now = clockAhead(() => offsetMs).now();
-  process.stdout.write(`${now.toISOString()}\n`);
-  process.stderr.write(offsetMs === 0 ? 'The clock shows the real time.\n' : `${durationText(offsetMs)} ahead.\n`);
+  around().out.write(`${now.toISOString()}\n`);
+  around().err.write(offsetMs === 0 ? 'The clock shows the real time.\n' : `${durationText(offsetMs)} ahead.\n`);
 }
 
 export function clockCommands(program: Command): void {

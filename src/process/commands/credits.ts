@@ -8,6 +8,7 @@ import { sumEntries } from '../../access/credits/queries.ts';
 import { settle } from '../../access/credits/settle.ts';
 import { listSubscriptions } from '../../resources/brands/queries.ts';
 import { brandOption, filled } from './arguments.ts';
+import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
@@ -68,9 +69,9 @@ async function verify({ db }: CommandEngines, options: { month?: string; copy?: 
   const items = verified.map((one) => ({ ...monthItem(one), result: one.problems.length === 0 ? 'ok' : 'WRONG' }));
   printList([...MONTH_COLUMNS, 'result'], items, options.json);
   for (const one of verified) {
-    for (const problem of one.problems) process.stderr.write(`${one.month}  ${problem}\n`);
+    for (const problem of one.problems) around().err.write(`${one.month}  ${problem}\n`);
   }
-  if (!isGood) process.exitCode = 1;
+  if (!isGood) around().exitCode = 1;
 }
 
 export function creditCommands(program: Command): void {
@@ -88,7 +89,7 @@ export function creditCommands(program: Command): void {
     .action((id: string) =>
       withEngines(async (engines) => {
         const charge = await refundRequest(engines, id);
-        process.stdout.write(`${charge.chargeId}\t${charge.credits}\n`);
+        around().out.write(`${charge.chargeId}\t${charge.credits}\n`);
       }),
     );
   credits

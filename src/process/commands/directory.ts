@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ForgottenRecord, forget, getForgotten, listOptOuts, remember } from '../../directory/forget/forget.ts';
 import type { Name } from '../../directory/forget/hashes.ts';
 import { filled, wholeNumber } from './arguments.ts';
+import { around } from './around.ts';
 import { withDirectory } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
@@ -32,7 +33,7 @@ function nameOf(text: string): Name {
 function printRecord(record: ForgottenRecord, json: boolean | undefined): void {
   const { removed, kept, pks } = record;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...itemOf(record), pks, removed, kept_by_brands: kept }, null, 2)}\n`);
+    around().out.write(`${JSON.stringify({ ...itemOf(record), pks, removed, kept_by_brands: kept }, null, 2)}\n`);
     return;
   }
   const lines = [
@@ -41,7 +42,7 @@ function printRecord(record: ForgottenRecord, json: boolean | undefined): void {
     ...removed.map(({ index, creators }) => `removed\t${index}: ${creators}`),
     ...kept.map(({ brand_id, creator_id }) => `kept by brand\t${brand_id}: ${creator_id}`),
   ];
-  process.stdout.write(lines.map((line) => `${line}\n`).join(''));
+  around().out.write(lines.map((line) => `${line}\n`).join(''));
 }
 
 export function directoryCommands(program: Command): void {
@@ -59,8 +60,8 @@ export function directoryCommands(program: Command): void {
       withDirectory(async (engines) => {
         const { id, removed, kept } = await forget(engines, name, { reason, by: 'operator' });
         const places = `Documents removed: ${sum(removed)}, from ${removed.length} of the directory's versions.`;
-        process.stderr.write(`${places} Records that brands keep: ${kept.length}.\n`);
-        process.stdout.write(`${id}\n`);
+        around().err.write(`${places} Records that brands keep: ${kept.length}.\n`);
+        around().out.write(`${id}\n`);
       }),
     );
   const forgotten = directory.command('forgotten').description('the record of opt-outs; it does not name anyone');
@@ -91,7 +92,7 @@ export function directoryCommands(program: Command): void {
     .action((id: string) =>
       withDirectory(async (engines) => {
         await remember(engines, id);
-        process.stdout.write(`${id}\n`);
+        around().out.write(`${id}\n`);
       }),
     );
 }

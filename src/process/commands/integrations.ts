@@ -22,6 +22,7 @@ import { AppRefused, type Provider } from '../../stores/provider.ts';
 import { ApiError } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
 import { brandOption, filled } from './arguments.ts';
+import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { readTextFile } from './files.ts';
 import { checkIntegration, reasonOf } from './integration-check.ts';
@@ -48,20 +49,20 @@ function baseUrl(value: string): string {
 
 /** Prompts on the terminal without echoing the input. */
 async function ask(what: string): Promise<string> {
-  process.stderr.write(`${what}: `);
+  around().err.write(`${what}: `);
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  const lines = createInterface({ input: around().input, output: nowhere, terminal: true });
   try {
     return await lines.question('');
   } finally {
     lines.close();
-    process.stderr.write('\n');
+    around().err.write('\n');
   }
 }
 
 /** Asks on the terminal for what is not secret. */
 async function askOpenly(what: string): Promise<string> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const lines = createInterface({ input: around().input, output: around().err });
   try {
     return (await lines.question(`${what}: `)).trim();
   } finally {
@@ -81,9 +82,9 @@ const HOW_TO_MAKE_AN_APP = `Make an app for the shop, signed in as its owner:
  * process can read.
  */
 async function openReader(files: readonly (string | undefined)[]) {
-  const piped = files.includes('-') ? (await text(process.stdin)).split('\n') : [];
+  const piped = files.includes('-') ? (await text(around().input)).split('\n') : [];
   return async (what: string, file: string | undefined): Promise<string> => {
-    if (file === undefined && !process.stdin.isTTY) throw new Error(`Give the ${what} in a file, or - for stdin.`);
+    if (file === undefined && !around().input.isTTY) throw new Error(`Give the ${what} in a file, or - for stdin.`);
     const value = file === undefined ? await ask(what) : file === '-' ? piped.shift() : readTextFile(file);
     if (!value?.trim()) throw new Error(`The ${what} is empty.`);
     return value.trim();
@@ -92,11 +93,11 @@ async function openReader(files: readonly (string | undefined)[]) {
 
 /** A Shopify app's client ID; undefined where an access token is entered instead. */
 async function clientIdOf({ provider, clientId, tokenFile, clientSecretFile }: ConnectOptions) {
-  if (clientId !== undefined || provider !== 'shopify' || tokenFile !== undefined || !process.stdin.isTTY) {
+  if (clientId !== undefined || provider !== 'shopify' || tokenFile !== undefined || !around().input.isTTY) {
     if (clientSecretFile !== undefined && clientId === undefined) throw new Error('Give --client-id as well.');
     return clientId;
   }
-  process.stderr.write(HOW_TO_MAKE_AN_APP);
+  around().err.write(HOW_TO_MAKE_AN_APP);
   return (await askOpenly('client ID (empty: enter an access token of an older custom app)')) || undefined;
 }
 
@@ -157,20 +158,20 @@ async function connect(engines: CommandEngines, options: ConnectOptions): Promis
   const brand = await getBrand(db, options.brand);
   const entry = { provider, baseUrl: url, ...(await readSecrets(options)) };
   for (const { message } of addressWarnings({ provider, baseUrl: url }, config.linksUrl)) {
-    process.stderr.write(`Warning: ${message}\n`);
+    around().err.write(`Warning: ${message}\n`);
   }
   const store = await askWhoItIs({ config, clock }, entry).catch(explainedStore);
   const actor = { brandId: brand.id, keyId: null, operation: 'connect_affiliate_store', requestId: null };
   const row = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
-  process.stdout.write(`${row.id}\n`);
-  process.stderr.write(`${store.facts.name} (${store.facts.storefrontUrl}, ${store.facts.currency}) is connected.\n`);
-  process.stderr.write(await switchWebhooksOn(askingOf(engines), row));
+  around().out.write(`${row.id}\n`);
+  around().err.write(`${store.facts.name} (${store.facts.storefrontUrl}, ${store.facts.currency}) is connected.\n`);
+  around().err.write(await switchWebhooksOn(askingOf(engines), row));
 }
 
 async function check(engines: CommandEngines, id: string): Promise<void> {
   const steps = await checkIntegration(askingOf(engines), await brandOf(engines, id), id);
-  for (const { what, passed, said } of steps) process.stdout.write(`${passed ? 'pass' : 'FAIL'}  ${what}: ${said}\n`);
-  if (steps.some(({ passed }) => !passed)) process.exitCode = 1;
+  for (const { what, passed, said } of steps) around().out.write(`${passed ? 'pass' : 'FAIL'}  ${what}: ${said}\n`);
+  if (steps.some(({ passed }) => !passed)) around().exitCode = 1;
 }
 
 async function brandOf({ db }: Pick<CommandEngines, 'db'>, id: string): Promise<string> {
@@ -203,7 +204,7 @@ async function disconnect(engines: CommandEngines, id: string): Promise<void> {
   const brandId = await brandOf(engines, id);
   const actor = { brandId, keyId: null, operation: 'disconnect_affiliate_store', requestId: null };
   await inWork(db, clock, actor, (work) => disconnectStore(work, id));
-  process.stdout.write(`${id}\n`);
+  around().out.write(`${id}\n`);
 }
 
 /** Starts reading in, or reports how far it is. */
@@ -215,11 +216,11 @@ async function backfill({ db, clock }: CommandEngines, id: string): Promise<void
     running && running.dueAt !== null ? running : await inWork(db, clock, actor, (work) => startBackfill(work, id));
   const { status, before, reached_at, orders_read, orders_recorded, orders_unread, problem } = backfillOf(row);
   const far = reached_at === null ? 'nothing read yet' : `read up to ${reached_at}`;
-  process.stdout.write(
+  around().out.write(
     `${status}: ${far} of orders that changed before ${before}; ${orders_read} read, ${orders_recorded} recorded, ` +
       `${orders_unread} unreadable\n`,
   );
-  if (problem !== null) process.stderr.write(`${problem}\n`);
+  if (problem !== null) around().err.write(`${problem}\n`);
 }
 
 export function integrationCommands(program: Command): void {

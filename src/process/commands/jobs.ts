@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { JobStatus } from '../job-status.ts';
 import { filled } from './arguments.ts';
+import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
@@ -74,7 +75,7 @@ export function jobCommands(program: Command): void {
       withEngines(async (engines) => {
         const retried = await (await openQueues(engines)).retry(idOrName);
         if (retried === 0) throw new Error(`No failed job ${JSON.stringify(idOrName)}; see \`jobs list --failed\`.`);
-        process.stderr.write(`${retried} ${retried === 1 ? 'job runs' : 'jobs run'} again.\n`);
+        around().err.write(`${retried} ${retried === 1 ? 'job runs' : 'jobs run'} again.\n`);
       }),
     );
 }

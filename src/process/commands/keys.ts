@@ -13,6 +13,7 @@ import { given } from '../../values/patch.ts';
 import { problemsOf } from '../../values/problems.ts';
 import { TimeText } from '../../values/time.ts';
 import { brandOption, filled } from './arguments.ts';
+import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
@@ -45,9 +46,9 @@ async function rotate(engines: CommandEngines, keyOrId: string, overlapMs: numbe
   const actor = { brandId: old.brandId, keyId: null, operation: 'rotate_key', requestId: null };
   const made = await inWork(db, clock, actor, (work) => rotateApiKey(work, old.id, overlapMs / HOUR_MS));
   await refreshAccess(engines, [old.subscriptionId]);
-  process.stdout.write(`${made.key}\n`);
+  around().out.write(`${made.key}\n`);
   const ends = overlapMs === 0 ? 'no longer works' : `works for another ${durationText(overlapMs)}`;
-  process.stderr.write(`${made.id}: save the key, it is not shown again. ${old.id} ${ends}.\n`);
+  around().err.write(`${made.id}: save the key, it is not shown again. ${old.id} ${ends}.\n`);
 }
 
 const whole = (value: string) => {
@@ -111,13 +112,13 @@ async function limit(engines: CommandEngines, keyOrId: string, limits: LimitsPat
   const actor = { brandId: key.brandId, keyId: null, operation: 'update_key', requestId: null };
   const row = await inWork(db, clock, actor, (work) => patchApiKey(work, key.id, { limits }));
   await refreshAccess(engines, [key.subscriptionId]);
-  process.stdout.write(`${JSON.stringify(row.limits)}\n`);
+  around().out.write(`${JSON.stringify(row.limits)}\n`);
 }
 
 /** A key is never an argument, because every process on the machine can read those and shells store them. */
 async function idOrKey(requested: string): Promise<string> {
   if (/^sv[ks]_/.test(requested)) throw new Error("Give the key's id, or - and the key itself on stdin.");
-  return requested === '-' ? (await text(process.stdin)).trim() : requested;
+  return requested === '-' ? (await text(around().input)).trim() : requested;
 }
 
 export function keyCommands(program: Command): void {
@@ -138,8 +139,8 @@ export function keyCommands(program: Command): void {
         const made = await inWork(db, clock, actor, (work) =>
           makeApiKey(work, { name, type, expires_at, limits: limitsIn(options) }),
         );
-        process.stdout.write(`${made.key}\n`);
-        process.stderr.write(`${made.id}: save the key, it is not shown again.\n`);
+        around().out.write(`${made.key}\n`);
+        around().err.write(`${made.id}: save the key, it is not shown again.\n`);
       }),
     );
   withLimits(key.command('limit'))
@@ -185,7 +186,7 @@ export function keyCommands(program: Command): void {
     .argument('<id>', "the key's id, or - to read the id or the key itself from stdin", filled)
     .action((requested: string) =>
       withEngines(async (engines) => {
-        process.stdout.write(`${await revokeKey(engines, await idOrKey(requested))}\n`);
+        around().out.write(`${await revokeKey(engines, await idOrKey(requested))}\n`);
       }),
     );
 }

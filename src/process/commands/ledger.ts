@@ -4,6 +4,7 @@ import { REBUILT_TOGETHER, rebuildTogether } from '../../resources/ledger/action
 import { listLedgerBrands } from '../../resources/ledger/queries.ts';
 import { verifyLedger } from '../../resources/ledger/verify/actions.ts';
 import { chunksOf } from '../../values/chunks.ts';
+import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
 import { jsonOption } from './table.ts';
@@ -48,15 +49,15 @@ async function eachBrand(
 ): Promise<void> {
   const outcomes: Outcome[] = [];
   const brands = await brandsOf(engines, options.brand);
-  if (!options.json) process.stderr.write(`${columns.join('\t').toUpperCase()}\n`);
+  if (!options.json) around().err.write(`${columns.join('\t').toUpperCase()}\n`);
   const report = (outcome: Outcome) => {
-    if (outcome.problems.length > 0) process.exitCode = 1;
+    if (outcome.problems.length > 0) around().exitCode = 1;
     outcomes.push(outcome);
     if (options.json) return;
     const { brand } = outcome;
     const shown = outcome.result === 'FAILED' ? [brand, outcome.result] : columns.map((name) => outcome[name]);
-    process.stdout.write(`${shown.join('\t')}\n`);
-    for (const problem of outcome.problems) process.stdout.write(`${brand}\t  ${problem}\n`);
+    around().out.write(`${shown.join('\t')}\n`);
+    for (const problem of outcome.problems) around().out.write(`${brand}\t  ${problem}\n`);
   };
   // If they fail together, each is tried alone.
   const tried = async (brandIds: readonly string[]): Promise<Outcome[]> =>
@@ -70,7 +71,7 @@ async function eachBrand(
   for (const brandIds of chunksOf(brands, together)) {
     for (const outcome of await tried(brandIds)) report(outcome);
   }
-  if (options.json) process.stdout.write(`${JSON.stringify(outcomes, null, 2)}\n`);
+  if (options.json) around().out.write(`${JSON.stringify(outcomes, null, 2)}\n`);
 }
 
 async function verify(engines: FigureEngines, brand: string): Promise<Outcome> {

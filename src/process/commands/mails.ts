@@ -10,6 +10,7 @@ import { renderMail } from '../../mail/render.ts';
 import { inWork } from '../../operation/work.ts';
 import { newId } from '../../values/ids.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
+import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
@@ -50,20 +51,20 @@ async function show(engines: CommandEngines, id: string, json: boolean | undefin
   const [row, mail] = await rendered(engines, id);
   const { subject, text, html } = mail;
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...itemOf(row), subject, text, html, links: linksOf(mail) }, null, 2)}\n`);
+    around().out.write(`${JSON.stringify({ ...itemOf(row), subject, text, html, links: linksOf(mail) }, null, 2)}\n`);
     return;
   }
   const why = row.reason === null ? row.error : `${row.reason}: ${REASONS[row.reason]}`;
   const facts = [`${row.id}: ${row.kind}, ${row.state}`, ...(why === null ? [] : [why])];
-  process.stderr.write(`${facts.join('\n')}\n`);
-  process.stdout.write(
+  around().err.write(`${facts.join('\n')}\n`);
+  around().out.write(
     `From: ${mail.fromName} <${engines.config.mailFrom}>\nTo: ${mail.to}\nSubject: ${subject}\n\n${text}`,
   );
 }
 
 async function open(engines: CommandEngines, id: string, json: boolean | undefined): Promise<void> {
   const links = linksOf((await rendered(engines, id))[1]);
-  process.stdout.write(json ? `${JSON.stringify(links)}\n` : links.map((link) => `${link}\n`).join(''));
+  around().out.write(json ? `${JSON.stringify(links)}\n` : links.map((link) => `${link}\n`).join(''));
 }
 
 /** Queues a test mail, to check that mail arrives; the worker sends it. */
@@ -80,20 +81,20 @@ async function test({ db, clock }: CommandEngines, options: { brand?: string; to
       params: { at: work.now.toISOString() },
     });
   });
-  process.stdout.write(`${state}\n`);
+  around().out.write(`${state}\n`);
 }
 
 /** Without ids, releases all held and delayed mails of the brand. */
 async function release({ db, clock }: CommandEngines, ids: string[], options: { brand?: string }): Promise<void> {
   if (ids.length > 0 === (options.brand !== undefined)) throw new Error('Give either ids or --brand.');
   const which = options.brand === undefined ? { ids } : { brandId: (await getBrand(db, options.brand)).id };
-  process.stdout.write(`${await releaseMails(db, which, clock.now())}\n`);
+  around().out.write(`${await releaseMails(db, which, clock.now())}\n`);
 }
 
 async function trust({ db, clock }: CommandEngines, { brand, off }: { brand?: string; off?: boolean }): Promise<void> {
   const { id } = await getBrand(db, brand);
   await setMailTrust(db, id, off ? null : clock.now());
-  process.stdout.write(`${id}\n`);
+  around().out.write(`${id}\n`);
 }
 
 export function mailCommands(program: Command): void {

@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '../../values/clock.ts';
 import type { Config } from '../../values/config.ts';
 import { readSecrets, type Secrets } from '../../values/secrets.ts';
 import { clockAhead } from '../sandbox-clock.ts';
+import { around } from './around.ts';
 
 export interface CommandEngines extends AccessEngines {
   /** Links are on the running server, unless `LINKS_URL` is set. */
@@ -35,7 +36,7 @@ async function clockOf(config: Config, db: Db): Promise<Clock> {
  * Runs a command on PostgreSQL and Redis: the configured ones, a running server's, or ones started and stopped for it.
  */
 export async function withEngines(command: (engines: CommandEngines) => Promise<void>): Promise<void> {
-  const config = readConfig();
+  const config = readConfig(around().env);
   const resolved = await resolveEngines(config, ['postgres', 'redis'], {
     elasticsearchHeapMb: 512,
     report,
@@ -73,7 +74,7 @@ export interface FigureEngines {
 export async function withFigures(command: (engines: FigureEngines) => Promise<void>): Promise<void> {
   const { openClickHouse } = await import('../../engines/clickhouse/open.ts');
   const { migrateClickHouse } = await import('../../engines/clickhouse/migrate.ts');
-  const config = readConfig();
+  const config = readConfig(around().env);
   const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {
     elasticsearchHeapMb: 512,
     report,
@@ -100,7 +101,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
 /** Runs a command on PostgreSQL and Elasticsearch, whose client is loaded only for those that change the directory. */
 export async function withDirectory(command: (engines: DirectoryEngines) => Promise<void>): Promise<void> {
   const { openElastic } = await import('../../engines/elastic/open.ts');
-  const config = readConfig();
+  const config = readConfig(around().env);
   const { urls, stop } = await resolveEngines(config, ['postgres', 'elasticsearch'], {
     elasticsearchHeapMb: 512,
     report,

@@ -1,6 +1,8 @@
-import { Command, Help, type Option } from 'commander';
+import { Command, CommanderError, Help, InvalidArgumentError, type Option } from 'commander';
 import { RELEASE } from '../../values/release.ts';
+import { around } from './around.ts';
 
+const FAILED = 1;
 const BAD_USAGE = 2;
 
 const usual = new Help();
@@ -14,13 +16,44 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
   if (error.code !== 'EPIPE') throw error;
 }
 
+/** 0 after `--help`, otherwise that of invalid arguments. */
+const exitCodeOf = ({ exitCode }: CommanderError): number => (exitCode === 0 ? 0 : BAD_USAGE);
+
 /** A command-line program with help and version, whose exit code for invalid arguments is 2. */
 export function openProgram(name: string, description: string): Command {
-  process.stdout.on('error', ignoreClosedPipe);
+  if (!process.stdout.listeners('error').includes(ignoreClosedPipe)) process.stdout.on('error', ignoreClosedPipe);
   return new Command(name)
     .description(description)
     .version(RELEASE, '--version', 'print the version')
     .configureHelp({ optionDescription })
+    .configureOutput({ writeOut: (text) => around().out.write(text), writeErr: (text) => around().err.write(text) })
     .showHelpAfterError('Add --help to see what it takes.')
-    .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : BAD_USAGE));
+    .exitOverride();
+}
+
+/** Runs the command that the arguments name, and returns its exit code. A failure is said without its stack. */
+export async function runProgram(
+  program: Command,
+  args: readonly string[],
+  exitCodeAfter: (error: unknown) => number = () => FAILED,
+): Promise<number> {
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return around().exitCode;
+  } catch (error) {
+    // Commander has said what it found itself; what a command throws has not been said.
+    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return exitCodeOf(error);
+    around().err.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return exitCodeAfter(error);
+  }
+}
+
+/** Parses the arguments of a program that has no commands. Ends the process for `--help` and for invalid arguments. */
+export function parseOptions<Options extends object>(program: Command): Options {
+  try {
+    return program.parse().opts<Options>();
+  } catch (error) {
+    if (error instanceof CommanderError) process.exit(exitCodeOf(error));
+    throw error;
+  }
 }

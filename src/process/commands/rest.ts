@@ -3,6 +3,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
 import { ignoreFailure } from '../../values/errors.ts';
+import { around } from './around.ts';
 
 /** A server, called with a brand's key. */
 export interface Rest {
@@ -54,7 +55,7 @@ function demoOf(directory: string): Record<string, string> {
 
 /** Calls the REST API with `ROLLCALL_URL` and a key from the environment or from the running demo. */
 export function openRest(kind: 'brand' | 'data' = 'brand'): Rest {
-  const { directory, rest } = readConfig();
+  const { directory, rest } = readConfig(around().env);
   const demo = demoOf(directory);
   const url = rest.url ?? demo.ROLLCALL_URL;
   const [variable, own] =

@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { ignoreFailure } from '../../values/errors.ts';
 import { newId } from '../../values/ids.ts';
 import { filled } from './arguments.ts';
+import { around } from './around.ts';
 import { openRest, RefusedError, type Rest } from './rest.ts';
 
 const SEARCH = '/v1/creators/search';
@@ -48,11 +49,11 @@ function openProgress(total: number) {
   const width = 30;
   let shown = '';
   return (count: number, isLast = false) => {
-    if (!process.stderr.isTTY) return;
+    if (!around().err.isTTY) return;
     const share = total === 0 ? 1 : Math.min(1, count / total);
     const bar = '#'.repeat(Math.floor(share * width)).padEnd(width, '.');
     const text = `\r[${bar}] ${Math.floor(share * 100)}% ${count.toLocaleString('en')} of ${total.toLocaleString('en')}`;
-    if (text !== shown) process.stderr.write(isLast ? `${text}\n` : text);
+    if (text !== shown) around().err.write(isLast ? `${text}\n` : text);
     shown = text;
   };
 }
@@ -155,7 +156,7 @@ async function walk(filters: Filters, { out, dataKey, json }: WalkOptions): Prom
   const preview = new URLSearchParams({ ...filters, preview: 'true', walk: 'true' });
   const { pagination, preview: price } = Size.parse(await rest.send('GET', `${SEARCH}?${preview}`));
   const show = openProgress(pagination.total);
-  if (known) process.stderr.write(`Continuing after ${known.creators.toLocaleString('en')} creators.\n`);
+  if (known) around().err.write(`Continuing after ${known.creators.toLocaleString('en')} creators.\n`);
   const saved: Saved = known ?? { filters, requestId: newId('req', Date.now()), bytes: 0, creators: 0 };
   // Before the first call: sent again with its id, it is not paid twice.
   if (!known) await save(state, saved);
@@ -187,8 +188,8 @@ async function walk(filters: Filters, { out, dataKey, json }: WalkOptions): Prom
   const blocks = Math.max(1, Math.ceil(creators / PAID_TOGETHER));
   const credits = isPaid ? blocks * (price.credits_to_fetch_all / price.pages) : 0;
   const seconds = Math.round((performance.now() - startedAt) / 100) / 10;
-  if (json) process.stdout.write(`${JSON.stringify({ creators, credits, seconds, directory_version: version })}\n`);
-  else process.stdout.write(`${creators}\n`);
+  if (json) around().out.write(`${JSON.stringify({ creators, credits, seconds, directory_version: version })}\n`);
+  else around().out.write(`${creators}\n`);
 }
 
 export function searchCommands(program: Command): void {

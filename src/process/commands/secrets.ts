@@ -5,6 +5,7 @@ import { findRunning } from '../../local/engines/running.ts';
 import type { Config } from '../../values/config.ts';
 import { forgetPreviousSecretFile, readPreviousSecret, readSecrets, replaceSecretFile } from '../../values/secrets.ts';
 import { type Resealed, resealAll } from '../sealed/actions.ts';
+import { around } from './around.ts';
 import { withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
@@ -39,22 +40,22 @@ async function reseal(db: Db, config: Config): Promise<Resealed[]> {
 }
 
 async function rotate({ forget, json }: Options): Promise<void> {
-  await assertReady(readConfig());
+  await assertReady(readConfig(around().env));
   await withEngines(async ({ db, config }) => {
     const done = await reseal(db, config);
     printList(COLUMNS, done, json);
     const lost = done.reduce((sum, column) => sum + column.lost, 0);
     if (lost > 0) {
-      process.stderr.write(`${lost} values open under neither secret; they were sealed under another one.\n`);
-      process.exitCode = 1;
+      around().err.write(`${lost} values open under neither secret; they were sealed under another one.\n`);
+      around().exitCode = 1;
     }
     if (!isOwnFile(config)) {
-      process.stderr.write('Once ROLLCALL_PREVIOUS_SECRET is removed, earlier links and clicks no longer work.\n');
+      around().err.write('Once ROLLCALL_PREVIOUS_SECRET is removed, earlier links and clicks no longer work.\n');
     } else if (forget) {
       forgetPreviousSecretFile(config);
-      process.stderr.write('The old secret is deleted: earlier links and clicks no longer work.\n');
+      around().err.write('The old secret is deleted: earlier links and clicks no longer work.\n');
     } else {
-      process.stderr.write('Earlier links and clicks still work; --forget ends them.\n');
+      around().err.write('Earlier links and clicks still work; --forget ends them.\n');
     }
   });
 }

@@ -1,5 +1,5 @@
 import { wholeNumber } from './arguments.ts';
-import { openProgram } from './program.ts';
+import { openProgram, parseOptions } from './program.ts';
 
 export const SAMPLE_CREATORS = 20_000;
 
@@ -11,7 +11,7 @@ export interface ServerOptions {
 
 /** Parses the arguments of `npm start`; ends the process for `--help` and for invalid ones. */
 export function readServerOptions(): ServerOptions {
-  return openProgram(
+  const program = openProgram(
     'rollcall',
     'The Rollcall API. Engines without a URL in the environment are embedded, with sample data and a demo brand.',
   )
@@ -25,7 +25,6 @@ export function readServerOptions(): ServerOptions {
       'port to listen on, 0 for any (default 8080, or the next free one); short links use the next port, or LINKS_PORT',
       wholeNumber(0, 65_535),
     )
-    .option('--empty', 'the brand demo without its sample of 90 days; also removes an existing sample')
-    .parse()
-    .opts<ServerOptions>();
+    .option('--empty', 'the brand demo without its sample of 90 days; also removes an existing sample');
+  return parseOptions(program);
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createSignInPath } from '../../access/sessions/actions.ts';
 import { ensurePersonToSignIn } from '../../resources/people/actions.ts';
 import { brandOption, filled } from './arguments.ts';
+import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { withEngines } from './open.ts';
 
@@ -19,8 +20,8 @@ export function signInCommands(program: Command): void {
         const person = await ensurePersonToSignIn(engines, brand.id, options.email);
         const who = { brandId: brand.id, personId: person.id };
         const path = await createSignInPath(engines.db, engines.clock.now(), who);
-        process.stdout.write(`${engines.serverUrl}${path}\n`);
-        process.stderr.write(`For ${person.email}, ${person.role} of ${brand.name}; once, within 15 minutes.\n`);
+        around().out.write(`${engines.serverUrl}${path}\n`);
+        around().err.write(`For ${person.email}, ${person.role} of ${brand.name}; once, within 15 minutes.\n`);
       }),
     );
 }

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { around } from './around.ts';
 
 type Cell = string | number | boolean | null;
 
@@ -16,14 +17,14 @@ export function printList<Row extends Record<string, Cell>>(
   json: boolean | undefined,
 ): void {
   if (json) {
-    process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    around().out.write(`${JSON.stringify(rows, null, 2)}\n`);
     return;
   }
   const lines = rows.map((row) => columns.map((name) => shownCell(row[name] ?? null)));
   const head = columns.map((name) => name.toUpperCase().replaceAll('_', ' '));
   const widths = head.map((name, i) => Math.max(name.length, ...lines.map((line) => line[i]?.length ?? 0)));
   const inColumns = (cells: readonly string[]) => cells.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
-  const isTerminal = process.stdout.isTTY;
-  process.stderr.write(`${isTerminal ? inColumns(head).trimEnd() : head.join('\t')}\n`);
-  for (const line of lines) process.stdout.write(`${isTerminal ? inColumns(line).trimEnd() : line.join('\t')}\n`);
+  const isTerminal = around().out.isTTY;
+  around().err.write(`${isTerminal ? inColumns(head).trimEnd() : head.join('\t')}\n`);
+  for (const line of lines) around().out.write(`${isTerminal ? inColumns(line).trimEnd() : line.join('\t')}\n`);
 }

@@ -12,11 +12,12 @@ import { forward } from '../listening/forward.ts';
 import { type Listening, listen } from '../listening/listen.ts';
 import { findListening, listenSecret, noteListening } from '../listening/state.ts';
 import { filled, wholeNumber } from './arguments.ts';
+import { around } from './around.ts';
 import { openRest } from './rest.ts';
 import { jsonOption, printList } from './table.ts';
 
-const print = (line: string) => void process.stdout.write(`${line}\n`);
-const say = (line: string) => void process.stderr.write(`${line}\n`);
+const print = (line: string) => void around().out.write(`${line}\n`);
+const say = (line: string) => void around().err.write(`${line}\n`);
 
 function address(value: string): string {
   if (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol)) return value;
@@ -63,14 +64,19 @@ function typesOf(events: string | undefined, legacy: true | undefined): string[]
   return names.map((name) => eventsShownTo('legacy').find((event) => event.shownAs === name)?.name ?? name);
 }
 
-async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
-  const types = typesOf(events, legacy);
-  const { directory } = readConfig();
+/** Aborted by Ctrl-C and SIGTERM. */
+function untilStopped(): AbortSignal {
   const stopping = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  return stopping.signal;
+}
+
+async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
+  const types = typesOf(events, legacy);
+  const { directory } = readConfig(around().env);
   const listening: Listening = {
     ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? LATEST },
-    ...{ variant: legacy ? 'legacy' : 'current', types, signal: stopping.signal, print, say },
+    ...{ variant: legacy ? 'legacy' : 'current', types, signal: around().signal ?? untilStopped(), print, say },
   };
   try {
     await listen(listening, last, () => {
@@ -110,7 +116,7 @@ const Made = z.object({ data: z.object({ id: z.string() }) });
 async function runTrigger(event: string): Promise<void> {
   const data = sampleData('current', event);
   if (data === undefined) throw unknownEvents([event], 'current');
-  const listening = findListening(readConfig().directory);
+  const listening = findListening(readConfig(around().env).directory);
   if (listening) {
     const eventId = newId('evt_test', Date.now());
     const sample = { variant: 'current' as const, eventId, event, createdAt: new Date(), data, isTest: true };

@@ -1,6 +1,5 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { extname } from 'node:path';
-import { fileTypeFromBuffer } from 'file-type';
 import type { Context } from '../../operation/context.ts';
 import { HOUR_MS } from '../../values/duration.ts';
 import type { AssetType } from './queries.ts';
@@ -50,6 +49,7 @@ function isText(sample: Buffer): boolean {
 
 /** What a file is, by its first bytes. The name only distinguishes kinds of plain text, whose bytes look alike. */
 export async function contentTypeOf(sample: Buffer, filename: string): Promise<ContentType> {
+  const { fileTypeFromBuffer } = await import('file-type');
   const found = await fileTypeFromBuffer(sample);
   if (found) return { type: kindOf(found.mime), mimeType: found.mime };
   const plain = PLAIN_TEXTS[extname(filename).toLowerCase()];

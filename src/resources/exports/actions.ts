@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { BucketRefusal } from '../../engines/files/s3.ts';
-import type { FileStore } from '../../engines/files/store.ts';
+import { BucketRefusal, type FileStore } from '../../engines/files/store.ts';
 import { CLICK_CLAIM, endOf, startOf } from '../../figures/schema.ts';
 import type { Context } from '../../operation/context.ts';
 import type { Work } from '../../operation/work.ts';

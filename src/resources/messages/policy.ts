@@ -1,6 +1,11 @@
-import { findPhoneNumbersInText } from 'libphonenumber-js/min';
+import { createRequire } from 'node:module';
 import { ApiError } from '../../values/errors.ts';
+import { later } from '../../values/later.ts';
 import words from './contact-words.json' with { type: 'json' };
+
+const load = createRequire(import.meta.url);
+/** It takes a tenth of a second to load: not at the start, and only for messages with many digits. */
+const phones = later((): typeof import('libphonenumber-js/min') => load('libphonenumber-js/min'));
 
 /** How many replies a creator may send in an hour. */
 export const REPLIES_PER_HOUR = 20;
@@ -260,7 +265,7 @@ const MAX_RUN = 60;
 function hidesNumber(runs: readonly string[]): boolean {
   const long = runs.map((run) => run.slice(0, MAX_RUN));
   if (long.slice(MAX_LOOKED_INTO).some((run) => run.split(/\s+/).some(isNumber))) return true;
-  return long.slice(0, MAX_LOOKED_INTO).some((run) => findPhoneNumbersInText(run, 'US').length > 0);
+  return long.slice(0, MAX_LOOKED_INTO).some((run) => phones().findPhoneNumbersInText(run, 'US').length > 0);
 }
 
 const countDigits = (run: string): number => run.replace(/\D/g, '').length;

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
-import { BucketRefusal, openOwnBucket } from '../../../engines/files/s3.ts';
-import type { FileStore } from '../../../engines/files/store.ts';
+import { openOwnBucket } from '../../../engines/files/open.ts';
+import { BucketRefusal, type FileStore } from '../../../engines/files/store.ts';
 import { queueMail } from '../../../mail/queue.ts';
 import type { Context } from '../../../operation/context.ts';
 import type { Work } from '../../../operation/work.ts';
