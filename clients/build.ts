@@ -4,6 +4,7 @@ import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { z } from 'zod';
+import { readConfig } from '../src/config.ts';
 import { documentHash, documentOfClients } from './document.ts';
 import { alone, installPythonTools } from './python-tools.ts';
 
@@ -97,7 +98,7 @@ export async function buildPython(directory: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  const [directory = path.join(process.env.ROLLCALL_DIR || '.rollcall', 'clients'), only] = process.argv.slice(2);
+  const [directory = path.join(readConfig().directory, 'clients'), only] = process.argv.slice(2);
   if (only !== 'python') process.stdout.write(`${await buildTypescript(directory)}\n`);
   if (only !== 'typescript') process.stdout.write(`${await buildPython(directory)}\n`);
 }

@@ -101,7 +101,7 @@ const Operations = z.record(
 
 /**
  * The page sends each example of a parameter that is not off. All filters of a list at once would find nothing, so they
- * are filled in, and off until somebody ticks them. Those of the directory find creators together.
+ * are filled in, and off until the reader ticks them. Those of the directory find creators together.
  */
 function withFiltersOff(document: Record<string, unknown>): Record<string, unknown> {
   const paths = Operations.parse(document.paths);
