@@ -31,7 +31,7 @@ function Thumbnail({ of: { thumbnail_url, name } }: { of: Asset }) {
 
 /** Who made a file. */
 function Maker({ of: asset }: { of: Asset }) {
-  return asset.creator_email === null ? words(asset.source) : <CreatorName of={asset} />;
+  return asset.creator_email === null ? 'Your brand' : <CreatorName of={asset} />;
 }
 
 interface Upload {
