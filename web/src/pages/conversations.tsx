@@ -64,11 +64,19 @@ function ThreadPanel({ id, onClose }: ThreadProps) {
   );
 }
 
+interface PaneProps {
+  className: string;
+  /** The keyboard can scroll a pane with a name, whatever is rendered of it. */
+  label?: string;
+  children: ReactNode;
+}
+
 /** A part of the page that scrolls on its own. */
-function Pane({ className, children }: { className: string; children: ReactNode }) {
+function Pane({ className, label, children }: PaneProps) {
   const [pane, setPane] = useState<Element | null>(null);
+  const region = label === undefined ? {} : { tabIndex: 0, role: 'region', 'aria-label': label };
   return (
-    <div className={className} ref={setPane}>
+    <div className={className} ref={setPane} {...region}>
       {pane && <Scroller value={pane}>{children}</Scroller>}
     </div>
   );
@@ -147,7 +155,7 @@ function Inbox({ list, onOpen, opened }: Omit<ListProps, 'shown'> & { opened: st
   if (list.total === 0) return EMPTY;
   return (
     <div className="inbox">
-      <Pane className="inbox-list">
+      <Pane className="inbox-list" label="All conversations">
         <List list={list} onOpen={onOpen} shown={shown} />
       </Pane>
       {shown !== undefined && <ThreadBeside id={shown} isOpened={opened !== undefined} />}
