@@ -71,7 +71,7 @@ type Found = Record<Finding | 'matched', number> & {
 const isFound = (result: unknown): result is Found =>
   isRecord(result) && typeof result.matched === 'number' && Array.isArray(result.differences);
 
-/** An amount of a row, such as `64.00`. A file may have currencies that are none. */
+/** An amount of a row, such as `64.00`. What a file calls a currency may be anything. */
 function amountText(amount: string, currency: string | null): string {
   return /^[A-Z]{3}$/.test(currency ?? '') ? money(Number(amount), currency ?? '') : `${amount} ${currency ?? ''}`;
 }
