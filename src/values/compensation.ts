@@ -1,4 +1,4 @@
-import { formatMoney, fromMinor, fromPpm, toMinor, toPpm } from './money.ts';
+import { formatRoundMoney, fromMinor, fromPpm, toMinor, toPpm } from './money.ts';
 
 /** The columns that store a compensation. */
 export interface StoredCompensation {
@@ -68,5 +68,5 @@ export function compensationLabel(row: StoredCompensation): string | null {
   if (type === null) return null;
   if (type === 'product') return 'Product only';
   if (type === 'commission') return ppm === null ? 'Commission' : `${fromPpm(ppm)}% commission`;
-  return minor === null || currency === null ? 'Fixed' : `${formatMoney(minor, currency)} fixed`;
+  return minor === null || currency === null ? 'Fixed' : `${formatRoundMoney(minor, currency)} fixed`;
 }

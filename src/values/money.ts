@@ -84,11 +84,16 @@ function toInteger(value: number, decimals: number): number | undefined {
   return Number.isSafeInteger(integer) ? integer : undefined;
 }
 
-/** `$500`, `€1,250.50`, `¥9,000`: decimals only when there are any. */
-export function formatMoney(minor: number, currency: string): string {
+function format(minor: number, currency: string, trailingZeroDisplay: 'auto' | 'stripIfInteger'): string {
   const decimals = decimalsOf(currency);
   return new Intl.NumberFormat('en-US', {
-    ...{ style: 'currency', currency, trailingZeroDisplay: 'stripIfInteger' },
+    ...{ style: 'currency', currency, trailingZeroDisplay },
     ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
   }).format(fromMinor(minor, currency));
 }
+
+/** `$500.00`, `€1,250.50`, `¥9,000`: all decimals of the currency, so that amounts below each other line up. */
+export const formatMoney = (minor: number, currency: string): string => format(minor, currency, 'auto');
+
+/** `$500`, `€1,250.50`: decimals only when there are any, for an amount in a phrase. */
+export const formatRoundMoney = (minor: number, currency: string): string => format(minor, currency, 'stripIfInteger');

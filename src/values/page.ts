@@ -107,7 +107,7 @@ export interface ListWindow {
   created_after?: Date | undefined;
   created_before?: Date | undefined;
   updated_after?: Date | undefined;
-  sort: (typeof SORTS)[number] | 'amount';
+  sort: (typeof SORTS)[number] | 'amount' | 'due';
 }
 
 export interface Page {

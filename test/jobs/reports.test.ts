@@ -84,10 +84,10 @@ describe('a report', () => {
     await sweepAt('2026-03-11T12:31:00Z');
     const [mail, ...others] = await mailsOf(app.context, brand.id);
     expect(others).toEqual([]);
-    expect(mail).toMatchObject({ to: ROBIN, subject: 'Daily analytics: Revenue $120 (up 20% from $100)' });
+    expect(mail).toMatchObject({ to: ROBIN, subject: 'Daily analytics: Revenue $120.00 (up 20% from $100.00)' });
     expect(mail?.text).toContain('Totals of all creators, March 10, 2026, compared with the day before.');
     expect(mail?.text).toContain(
-      'Orders: 2 (up 100% from 1)\nClicks: 0 (no change)\nCommission: $12 (up 20% from $10)',
+      'Orders: 2 (up 100% from 1)\nClicks: 0 (no change)\nCommission: $12.00 (up 20% from $10.00)',
     );
     expect(mail?.text).toContain('/app/analytics?from=2026-03-10&to=2026-03-10');
     const { body } = await send(`${app.url}/v1/reports/${report.id}`, key, 'GET');
@@ -112,7 +112,7 @@ describe('a report', () => {
     ]);
     await sweepAt('2026-03-16T15:00:00Z');
     const [mail] = await mailsOf(app.context, brand.id);
-    expect(mail?.subject).toBe('Monday figures: Revenue in USD $100 (down 50% from $200)');
+    expect(mail?.subject).toBe('Monday figures: Revenue in USD $100.00 (down 50% from $200.00)');
     await sweepAt('2026-04-01T15:00:00Z');
     const subjects = (await mailsOf(app.context, brand.id)).map(({ subject }) => subject);
     expect(subjects.filter((one) => one.startsWith('Monthly '))).toHaveLength(4);

@@ -11,7 +11,9 @@ import { engineFolder } from '../../src/local/engines/folder.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
 import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
+import { removeFiles } from '../../src/resources/assets/jobs.ts';
 import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
+import { ensurePersonToSignIn } from '../../src/resources/people/actions.ts';
 import { listLosing, setSample } from '../../src/resources/sample/queries.ts';
 import {
   type Answer,
@@ -29,6 +31,7 @@ import {
 import { runCommand } from '../harness/command.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
+import { bytesOf, parquetRows } from '../harness/exporting.ts';
 import { sync } from '../harness/figures.ts';
 import { linkClient } from '../harness/offered.ts';
 
@@ -36,6 +39,8 @@ import { linkClient } from '../harness/offered.ts';
 const NOW = new Date(Date.parse('2026-05-20T14:30:00Z') + randomInt(60_000));
 
 const alias = unique('sample');
+const OWNER = 'owner@lumen.example';
+
 let database: TestDatabase;
 let session: pg.Client;
 let app: TestApp;
@@ -63,16 +68,8 @@ function sentBy({ in: place, name = '', example, schema, examples }: z.output<ty
 /** What a brand has only for a while, for its own people, after an import, or once calls are counted. */
 const NOT_IN_SAMPLE = [
   ...['list_directory_changes', 'list_past_commissions', 'list_store_deliveries', 'get_store_backfill'],
-  ...['list_jobs', 'get_job', 'list_export_schedules', 'list_reports', 'get_report', 'list_alerts', 'get_alert'],
-  ...[
-    'list_usage',
-    'list_requests',
-    'list_plans',
-    'get_plan',
-    'list_saved_searches',
-    'get_saved_search',
-    'list_saved_search_matches',
-  ],
+  ...['list_export_schedules', 'list_usage', 'list_requests', 'list_plans', 'get_plan'],
+  ...['list_saved_searches', 'get_saved_search', 'list_saved_search_matches'],
 ];
 
 interface Filled {
@@ -87,7 +84,9 @@ let [first, second]: Filled[] = [];
 async function fill(): Promise<Filled> {
   const brand = await makeBrand(app.context);
   const key = await brand.key('brand');
-  await setSample(app.context.postgres.db, brand.id, 'filling');
+  const { postgres, redis, clock } = app.context;
+  await ensurePersonToSignIn({ db: postgres.db, redis, clock }, brand.id, OWNER);
+  await setSample(postgres.db, brand.id, 'filling');
   const from = performance.now();
   await fillSample(app.context, { brandKey: key, postgresUrl: database.url });
   const tookMs = performance.now() - from;
@@ -140,6 +139,10 @@ describe('the sample of the demo brand', () => {
       '/v1/messages?unread=true': 3,
       '/v1/lists': 2,
       '/v1/assets': 15,
+      '/v1/jobs?kind=export&status=done': 3,
+      '/v1/jobs?kind=reconciliation&status=done': 1,
+      '/v1/reports': 2,
+      '/v1/alerts': 2,
     };
     for (const [where, count] of Object.entries(counts)) expect([where, await total(where)]).toEqual([where, count]);
     const states = {
@@ -184,6 +187,51 @@ describe('the sample of the demo brand', () => {
     const clicks = months.reduce((sum: number, one: { total_clicks: number }) => sum + one.total_clicks, 0);
     expect(clicks).toBeGreaterThan(0.85 * CLICKS);
     expect(clicks).toBeLessThan(0.95 * CLICKS);
+  });
+
+  it('has exports whose files can be downloaded', async () => {
+    const { data } = await ask('/v1/jobs?kind=export');
+    const files = data.flatMap((job: { files: { name: string; url: string; rows: number }[] }) => job.files);
+    expect(files.map(({ name }: { name: string }) => name)).toEqual([
+      ...['roster-0001.csv', 'manifest.json', 'commissions-0001.parquet', 'manifest.json'],
+      ...['orders-0001.csv', 'manifest.json'],
+    ]);
+    const [roster, , commissions] = files;
+    const lines = (await bytesOf(app, roster)).toString().trimEnd().split('\n');
+    expect(lines.length).toBe(ON_ROSTER + 1);
+    const paid = await parquetRows(await bytesOf(app, commissions));
+    // Those of the last day came later.
+    expect(paid.length).toBe(commissions.rows);
+    expect(await total('/v1/commissions')).toBeGreaterThan(paid.length);
+    expect(paid.length).toBeGreaterThan(1_000);
+  });
+
+  it('has a comparison with the store that found differences of each kind', async () => {
+    const [{ request, result }] = (await ask('/v1/jobs?kind=reconciliation')).data;
+    expect(request.file).toBe('lumen-orders.csv');
+    expect(result).toMatchObject({
+      ...{ missing_here: 2, missing_there: 1, amount: 2, currency: 1, unread: 1 },
+      ...{ refunded_but_paid: 2, cancelled_but_paid: 1 },
+    });
+    expect(result.matched).toBeGreaterThan(100);
+  });
+
+  it('has a report that was mailed with figures, and an alert that fires', async () => {
+    const [weekly] = (await ask('/v1/reports')).data;
+    expect(weekly).toMatchObject({
+      ...{ every: 'week', to: [OWNER], last_error: null },
+      ...{ last_sent_at: '2026-05-18T08:00:00.000Z', next_at: '2026-05-25T08:00:00.000Z' },
+    });
+    const mails = await session.query<{ params: { figures: { value: number }[]; isWhole: boolean } }>(
+      `select params from mails where brand_id = $1 and kind = 'report'`,
+      [first?.id],
+    );
+    const [mailed] = mails.rows;
+    expect([mails.rows.length, mailed?.params.isWhole]).toEqual([1, true]);
+    for (const { value } of mailed?.params.figures ?? []) expect(value).toBeGreaterThan(0);
+    const alerts = (await ask('/v1/alerts')).data;
+    expect(alerts.map(({ status }: { status: string }) => status)).toEqual(['firing', 'quiet']);
+    expect(alerts[0].firing_keys.length).toBeGreaterThan(0);
   });
 
   it('has a webhook whose deliveries were made on this machine, and which is off', async () => {
@@ -254,13 +302,23 @@ describe('the sample of the demo brand', () => {
       );
       const { summary, trends } = await ask('/v1/analytics?from=2026-02-19&to=2026-05-20', brand);
       const roster = (await ask('/v1/roster?limit=100', brand)).data.map(({ name }: { name: string }) => name);
-      return { orders: orders.rows, commissions: commissions.rows, summary, trends, roster };
+      const [{ result }] = (await ask('/v1/jobs?kind=reconciliation', brand)).data;
+      const differences = result.differences.map((one: Record<string, unknown>) => ({ ...one, commission_id: null }));
+      const mailed = await session.query(
+        `select params -> 'figures' as figures from mails where brand_id = $1 and kind = 'report'`,
+        [brand?.id],
+      );
+      const figures = mailed.rows;
+      return { orders: orders.rows, commissions: commissions.rows, summary, trends, roster, differences, figures };
     };
     expect(await of(second)).toEqual(await of(first));
   });
 
   it('goes with one call, which leaves nothing but the brand, its people, keys and settings', async () => {
     const before = await ask('/v1/brand');
+    const files = await session.query<{ key: string }>('select storage_key as key from job_files where brand_id = $1', [
+      first?.id,
+    ]);
     const removed = await send(`${app.url}/v1/brand/sample`, first?.key ?? '', 'DELETE');
     expect(removed).toMatchObject({ status: 200, body: { data: { removed_at: NOW.toISOString() } } });
     expect(await listLosing(app.context.postgres.db)).toEqual([]);
@@ -274,12 +332,23 @@ describe('the sample of the demo brand', () => {
       if (rows.length > 0) left.push(name);
     }
     expect(left).toEqual(
-      expect.arrayContaining(['api_keys', 'audit_log', 'outbox_numbers', 'outbox_positions', 'subscriptions']),
+      expect.arrayContaining([
+        'api_keys',
+        'audit_log',
+        'outbox_numbers',
+        'outbox_positions',
+        'people',
+        'subscriptions',
+      ]),
     );
     expect(
       left.filter((name) => !/^(?:credit_|customer_positions|ledger_positions|asset_uploads)/.test(name)).length,
       left.join(),
-    ).toBe(5);
+    ).toBe(6);
+    // A job removes the files from the storage.
+    expect(files.rows.length).toBeGreaterThan(3);
+    await removeFiles.run(app.context);
+    for (const { key } of files.rows) await expect(app.context.files.read(key)).rejects.toThrow();
     const orphans = await session.query(`select
       (select count(*)::int from content_metrics where content_id not in (select id from content)) as metrics,
       (select count(*)::int from webhook_attempts where delivery_id not in (select id from webhook_deliveries)) as attempts,

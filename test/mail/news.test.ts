@@ -92,7 +92,9 @@ describe('a creator', () => {
     const answers = [await settle(recent), await settle(recent)];
     answers.push(await settle(past, { paid_at: daysAgo(30, clock.now()).toISOString() }));
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
-    expect(await mailed(desk, 'payout_made')).toEqual([`${assignment.email}: ${await brandNameOf(desk)} paid you $5`]);
+    expect(await mailed(desk, 'payout_made')).toEqual([
+      `${assignment.email}: ${await brandNameOf(desk)} paid you $5.00`,
+    ]);
   });
 
   it('is mailed on Monday what was approved in the week, in one mail, however often the job runs', async () => {
@@ -111,11 +113,13 @@ describe('a creator', () => {
     await Promise.all([mailApproved(app.context), mailApproved(app.context), mailApproved(app.context)]);
     await mailApproved(app.context);
     const name = await brandNameOf(desk);
-    expect(await mailed(desk, 'commissions_approved')).toEqual([`${assignment.email}: ${name} approved $30 for you`]);
+    expect(await mailed(desk, 'commissions_approved')).toEqual([
+      `${assignment.email}: ${name} approved $30.00 for you`,
+    ]);
     clock.at += 7 * DAY_MS;
     await mailApproved(app.context);
     expect((await mailed(desk, 'commissions_approved')).at(-1)).toBe(
-      `${assignment.email}: ${name} approved $70 for you`,
+      `${assignment.email}: ${name} approved $70.00 for you`,
     );
     clock.at = START;
   });

@@ -56,11 +56,11 @@ describe('money', () => {
   });
 
   it.each([
-    [50_000, 'USD', '$500'],
+    [50_000, 'USD', '$500.00'],
     [125_050, 'EUR', '€1,250.50'],
     [9_000, 'JPY', '¥9,000'],
     [1_234, 'HUF', 'HUF\u00a012.34'],
-    [100_000, 'IDR', 'IDR\u00a01,000'],
+    [100_000, 'IDR', 'IDR\u00a01,000.00'],
     [1_234, 'IQD', 'IQD\u00a01.234'],
     [12_345, 'CLF', 'CLF\u00a01.2345'],
   ])('of %d %s is shown with its currency’s decimals: %s', (minor, currency, text) => {

@@ -69,7 +69,7 @@ describe("a creator's page", () => {
     for (const text of [
       ...['Sign: Summer &lt;b&gt;', 'Hand in: Photo', 'Read: Show the soles', '1 unread message'],
       ...[
-        '$10',
+        '$10.00',
         '$7.70',
         'Review ends',
         `Code ${assignment.code}`,

@@ -17,6 +17,9 @@ const MANY = 10_000;
 const MOST_DRAWN = 60;
 /** On two cores that have other work, too. */
 const OPENS_MS = 20_000;
+/** A conversation covers its list here; on a wider screen it is beside it. */
+const NARROW = { width: 1000, height: 900 };
+const WIDE = { width: 1280, height: 900 };
 /** An open conversation is read again every ten seconds. */
 const READ_AGAIN_MS = 60_000;
 
@@ -72,7 +75,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect((await desk.send('PATCH', '/v1/affiliates/commissions/bulk', approval)).status).toBe(200);
     expect((await desk.post('/v1/payouts/batch', { method: 'manual' })).body.data.payouts).toHaveLength(1);
     browser = await openBrowser();
-    open = await openWebApp(browser, app, desk.brand.id, { viewport: { width: 1280, height: 900 } });
+    open = await openWebApp(browser, app, desk.brand.id, { viewport: WIDE });
     await putManyRows(app, desk.brand.id, MANY);
   });
   afterAll(async () => {
@@ -112,6 +115,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     'in %s opens at once, renders one screen, and a key jumps to its end and back',
     async (path, opens) => {
       const { page, move, complaints } = open;
+      await page.setViewportSize(path === '/conversations' ? NARROW : WIDE);
       const began = performance.now();
       await move(path);
       const rows = page.locator('tbody tr[aria-rowindex]');
@@ -208,6 +212,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   async function openLongest() {
     const talks: { message_count: number; creator_email: string }[] = await desk.read('/v1/messages?limit=100');
     const { creator_email } = talks.find(({ message_count }) => message_count >= MANY) ?? {};
+    await open.page.setViewportSize(NARROW);
     await open.go(`/conversations?creator_email=${creator_email}`);
     await open.page.locator('tbody tr[aria-rowindex="2"]').getByRole('button').click();
     return { creator_email, dialog: open.page.getByRole('dialog') };
@@ -265,8 +270,31 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(complaints.splice(0)).toEqual([]);
   });
 
+  it('of conversations is rendered one screen at a time beside the one that is open', async () => {
+    const { page, go, complaints } = open;
+    await page.setViewportSize(WIDE);
+    await go('/conversations');
+    const rows = page.locator('tbody tr[aria-rowindex]');
+    await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
+    const total = await countOf(page, /^[\d,]+ entries$/);
+    expect(total).toBeGreaterThanOrEqual(MANY);
+    expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+    await page.getByRole('region', { name: 'All conversations' }).focus();
+    const last = page.locator(`tbody tr[aria-rowindex="${total + 1}"]`);
+    await pressUntilInSight(page, 'End', last);
+    expect(await rows.count()).toBeLessThan(MOST_DRAWN);
+    await last.getByRole('button').click();
+    await page
+      .getByRole('region', { name: /^Conversation with / })
+      .getByLabel('Your message')
+      .waitFor();
+    expect(await scrolled(page)).toBe(0);
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
   it('of search results shows one page', async () => {
     const { page, go, complaints } = open;
+    await page.setViewportSize(WIDE);
     await go('/directory');
     await page.getByText('10,000', { exact: true }).first().waitFor();
     const rows = page.getByRole('table', { name: 'Creators' }).locator('tbody tr');

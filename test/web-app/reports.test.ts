@@ -35,7 +35,7 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       expect(await axe(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Create the report' }).click();
       const reports = page.getByRole('table', { name: 'Reports' });
-      await reports.getByText('Week, 08:00').waitFor();
+      await reports.getByText('Mondays, 08:00').waitFor();
 
       await page.getByRole('button', { name: 'Create an alert' }).click();
       await dialog.getByLabel('Of').selectOption('creator');
@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       await shoot(page, `alert-${kind}`);
       await dialog.getByRole('button', { name: 'Create the alert' }).click();
       const alerts = page.getByRole('table', { name: 'Alerts' });
-      await alerts.getByText('below 5, each day').waitFor();
+      await alerts.getByText('Below 5 in a day').waitFor();
       await shoot(page, `reports-${kind}`);
       expect(await axe(page)).toEqual([]);
       await expectToFit(page);

@@ -166,14 +166,16 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   it('writes to a creator, is refused contact details, and answers a dispute', async () => {
     await open.go('/conversations');
     await press(desk.creator);
-    await fill({ 'Your message': 'Write to me@brand.example' });
-    await inDialog('Send');
-    await dialog().getByRole('alert').waitFor();
-    await fill({ 'Your message': 'How does it fit?' });
-    await inDialog('Send');
-    await dialog().locator('.bubble').getByText('How does it fit?').waitFor();
-    await expect.poll(() => dialog().getByLabel('Your message').inputValue()).toBe('');
-    await open.page.keyboard.press('Escape');
+    const thread = open.page.getByRole('region', { name: /^Conversation with / });
+    const write = async (text: string) => {
+      await thread.getByLabel('Your message').fill(text);
+      await thread.getByRole('button', { name: 'Send', exact: true }).click();
+    };
+    await write('Write to me@brand.example');
+    await thread.getByRole('alert').waitFor();
+    await write('How does it fit?');
+    await thread.locator('.bubble').getByText('How does it fit?').waitFor();
+    await expect.poll(() => thread.getByLabel('Your message').inputValue()).toBe('');
     await open.go('/disputes');
     await press('Ann Lee');
     await fill({ 'Your answer': 'It comes in May.' });

@@ -40,7 +40,6 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
   }
 
   const PAGES: readonly (readonly [path: string, row: RegExp, says: RegExp, makes: string | undefined])[] = [
-    ['/conversations', /@/, /On its way/, 'Write to a creator'],
     ['/briefs', /^A reel/, /No other brands/, 'Write a brief'],
     ['/contracts', /^Summer/, /Ads, for 30 days/, 'Draft a contract'],
     ['/deliverables', /^Reel/, /cut-1/, undefined],
@@ -81,6 +80,37 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
       await page.keyboard.press('Escape');
       await page.getByRole('dialog').waitFor({ state: 'hidden' });
     });
+  });
+
+  it('shows conversations beside what is said on a desktop, and below it on a phone', async () => {
+    const { page } = desktop;
+    await desktop.go('/conversations');
+    const thread = page.getByRole('region', { name: /^Conversation with / });
+    await thread
+      .getByText(/On its way/)
+      .first()
+      .waitFor();
+    expect(await page.locator('tbody [aria-current]').count()).toBe(1);
+    await clean('work-conversations-desktop', desktop);
+    await (await firstOf(page, /@/)).click();
+    await expect.poll(() => page.url()).toContain('open=');
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    await thread.getByLabel('Your message').waitFor();
+    await clean('work-conversations-open-desktop', desktop);
+    await phone.go('/conversations');
+    await clean('work-conversations-phone', phone);
+    await (await firstOf(phone.page, /@/)).click();
+    const dialog = phone.page.getByRole('dialog');
+    await dialog
+      .getByText(/On its way/)
+      .first()
+      .waitFor();
+    await clean('work-conversations-open-phone', phone);
+    await phone.page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await phone.page.getByRole('button', { name: 'Write to a creator' }).click();
+    await dialog.waitFor();
+    await clean('work-conversations-make-phone', phone);
   });
 
   it('shows a submission next to its brief and contract; requests another version, and approves that', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deliverables } from '../../src/resources/deliverables/queries.ts';
 import { problemsOf } from '../harness/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';
@@ -222,6 +223,25 @@ describe('a deliverable', () => {
     const log = JSON.stringify(await desk.read('/v1/audit-log?limit=100'));
     expect(log).toContain('page_work');
     expect(log).not.toContain('my private');
+  });
+
+  it('is listed by due date, the soonest that is still owed first, page by page', async () => {
+    const desk = await openWorkDesk(app);
+    const late = await requested(desk, { due_date: '2031-05-02' });
+    const done = await requested(desk, { due_date: '2031-01-01' });
+    const never = await requested(desk);
+    const soon = await requested(desk, { due_date: '2031-05-01' });
+    await done.submit();
+    const expected = [soon, late, done, never].map(({ id }) => id);
+    const pages = [1, 2, 3, 4].map((page) => desk.read(`/v1/deliverables?sort=due&limit=1&page=${page}`));
+    expect((await Promise.all(pages)).map(([{ id }]) => id)).toEqual(expected);
+    const after = async (at: string, { id }: { id: string }) => {
+      const last = { limit: 10, after: { at, id } };
+      const rows = await deliverables.select(app.context.postgres.db, desk.brand.id, { sort: 'due' }, last);
+      return rows.map((row) => row.id);
+    };
+    expect(await after('2031-05-01', soon)).toEqual(expected.slice(1));
+    expect(await after('infinity', done)).toEqual([never.id]);
   });
 
   it('is found by contract, campaign, creator and status, including declined and cancelled', async () => {

@@ -14,6 +14,7 @@ import './style/parts.css';
 import './style/table.css';
 import './style/popup.css';
 import './style/directory.css';
+import './style/inbox.css';
 
 applyTheme();
 

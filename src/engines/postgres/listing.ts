@@ -1,10 +1,10 @@
-import { type SelectQueryBuilder, type Simplify, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, type Simplify, sql } from 'kysely';
 import { notFound } from '../../values/errors.ts';
 import type { ListWindow, Page } from '../../values/page.ts';
 import { inBatches } from './batches.ts';
 import type { Db, Exports } from './open.ts';
 import { lockOwn } from './own.ts';
-import { type Cut, cutTo, inOrder, inWindow, type Order } from './window.ts';
+import { type Cut, cutTo, inOrder, inWindow, type Order, type Place } from './window.ts';
 
 /** What a noun declares, so that its rows can be counted, paged, exported and found. */
 interface Listed<
@@ -27,6 +27,8 @@ interface Listed<
   changed: readonly string[];
   /** The column of `sort=amount`, if the list has that. */
   amount?: Amount;
+  /** When a row is due, for `sort=due`, in SQL and of a row: `infinity` where nobody waits for it. */
+  due?: { at: RawBuilder<unknown>; of: (row: Row) => Date | string };
   /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
   matching: (db: Db, brandId: string, where: Where) => SelectQueryBuilder<FoundDb, Found, object>;
   /** Complete rows for display. The brand is added to the query. */
@@ -54,6 +56,7 @@ export function listing<
   time,
   changed,
   amount,
+  due,
   matching,
   rows,
 }: Listed<Time, Amount, Where, FoundDb, Found, RowDb, Tables, Row>) {
@@ -67,7 +70,7 @@ export function listing<
     const order: Order = {
       time: `${table}.${time}`,
       amount: amount && `${table}.${amount}`,
-      ...{ id: `${table}.id`, sort: where.sort },
+      ...{ due: due?.at, id: `${table}.id`, sort: where.sort },
     };
     const ids = cutTo(found(db, brandId, where).select(column('id').as('id')), order, cut);
     const whole = rows(db, brandId)
@@ -83,8 +86,10 @@ export function listing<
       .executeTakeFirst();
   }
 
-  const placeOf = (row: Simplify<Row>, { sort }: Where): Date | number =>
-    sort === 'amount' && amount !== undefined ? row[amount] : row[time];
+  function placeOf(row: Simplify<Row>, { sort }: Where): Place {
+    if (sort === 'due' && due !== undefined) return due.of(row);
+    return sort === 'amount' && amount !== undefined ? row[amount] : row[time];
+  }
 
   return {
     /** The matching rows, for counts and sums. */

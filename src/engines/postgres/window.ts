@@ -1,6 +1,6 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
-type Sort = 'newest' | 'oldest' | 'amount';
+type Sort = 'newest' | 'oldest' | 'amount' | 'due';
 
 interface Window {
   created_after?: Date | undefined;
@@ -39,35 +39,43 @@ export interface Cut {
   after?: Last | undefined;
 }
 
-/** A row's place in its list: its time, or its amount where the list is ordered by that. */
+/** A row's place in its list: its time, or its amount or due time where the list is ordered by that. */
+export type Place = Date | number | string;
+
 interface Last {
-  at: Date | number;
+  at: Place;
   id: string;
 }
 
-/** The order of a list: by time, then id; or by amount, the largest first. */
+/** The order of a list: by time, then id; or by amount, the largest first; or by due time, the soonest first. */
 export interface Order {
   time: string;
   amount?: string | undefined;
+  due?: RawBuilder<unknown> | undefined;
   id: string;
   sort: Sort;
 }
 
-const columnOf = ({ time, amount, sort }: Order) => (sort === 'amount' && amount !== undefined ? amount : time);
+function rankOf({ time, amount, due, sort }: Order): RawBuilder<unknown> {
+  if (sort === 'due' && due !== undefined) return due;
+  return sql.ref(sort === 'amount' && amount !== undefined ? amount : time);
+}
+
+const isAscending = ({ sort }: Order) => sort === 'oldest' || sort === 'due';
 
 /** A condition for the rows after a given one. */
 function isAfter(order: Order, row: Last | undefined) {
   if (!row) return sql<boolean>`true`;
-  const operator = order.sort === 'oldest' ? sql`>` : sql`<`;
-  return sql<boolean>`(${sql.ref(columnOf(order))}, ${sql.ref(order.id)}) ${operator} (${row.at}, ${row.id})`;
+  const operator = isAscending(order) ? sql`>` : sql`<`;
+  return sql<boolean>`(${rankOf(order)}, ${sql.ref(order.id)}) ${operator} (${row.at}, ${row.id})`;
 }
 
 export function inOrder<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   order: Order,
 ): SelectQueryBuilder<DB, TB, O> {
-  const direction = order.sort === 'oldest' ? 'asc' : 'desc';
-  return query.orderBy(sql.ref(columnOf(order)), direction).orderBy(sql.ref(order.id), direction);
+  const direction = isAscending(order) ? 'asc' : 'desc';
+  return query.orderBy(rankOf(order), direction).orderBy(sql.ref(order.id), direction);
 }
 
 /** Orders the rows and limits them to the part that is wanted. */

@@ -1,19 +1,22 @@
 import { hashKey } from '../../access/keys/key-form.ts';
 import { findCaller } from '../../access/keys/queries.ts';
 import { insertOnce } from '../../engines/clickhouse/insert.ts';
-import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
 import { openPostgres } from '../../engines/postgres/open.ts';
+import { syncLedger } from '../../figures/jobs.ts';
 import { COLUMNS } from '../../links-host/row.ts';
 import { sendDueMails } from '../../mail/sender.ts';
 import type { Context } from '../../operation/context.ts';
+import { reconcileJob } from '../../resources/ledger/jobs.ts';
 import { endFilling } from '../../resources/sample/queries.ts';
 import { MINUTE_MS } from '../../values/duration.ts';
 import { APPLICANTS, addPeople, ON_ROSTER } from './campaigns.ts';
 import { addCollaboration } from './collaboration.ts';
 import { addContact } from './contact.ts';
+import { addFiles } from './files.ts';
 import { addMoney } from './money.ts';
 import { openPast, type Past } from './past.ts';
 import { drawPeople } from './people.ts';
+import { mailFigures, reportsBegin } from './reports.ts';
 import { openSchedule } from './schedule.ts';
 import { addStore } from './store.ts';
 import { addWebhook, openReceiver, RECEIVER_HOST } from './webhook.ts';
@@ -56,14 +59,18 @@ export async function fillSample(
     addMoney(schedule, people, ids);
     addWebhook(schedule, receiver, ids);
     const clicks = addStore(schedule, { people, ids, now });
-    const start = schedule.ago(90);
-    const open = () => openPast({ ...context, postgres: unawaited }, caller, { start, receiver: RECEIVER_HOST });
+    const open = (start = schedule.ago(90)) =>
+      openPast({ ...context, postgres: unawaited }, caller, { start, receiver: RECEIVER_HOST });
     const mail = ({ context: past }: Past) => sendDueMails(past);
     for (let days = 85; days > 0; days -= 7) schedule.add(schedule.ago(days), mail, 'alone');
     schedule.add(schedule.ago(0, -0.9), mail, 'alone');
+    addFiles(schedule);
     await schedule.perform({ people: open(), money: open(), alone: open() });
-    await ensureMigrated(clickhouse);
+    // Its first pass only notes what is on its way. There are no figures yet, so the second one has nothing to compare.
+    for (const _pass of [1, 2]) await reconcileJob.run(context);
     await insertOnce(clickhouse, 'clicks_v1', COLUMNS, clicks.join(''), `sample:${caller.brandId}:${now.getTime()}`);
+    await syncLedger(context);
+    await mailFigures(open(reportsBegin(now)), now);
     await endFilling(postgres.db, caller.brandId);
   } finally {
     await Promise.all([receiver.close(), unawaited.close()]);

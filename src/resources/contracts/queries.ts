@@ -86,6 +86,11 @@ export const contracts = listing({
   table: 'contracts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'sentAt', 'signedAt', 'expiredAt'],
+  due: {
+    at: sql`case when contracts.status in ('draft', 'sent') then coalesce(contracts.expires_at, 'infinity')
+      else 'infinity' end`,
+    of: ({ status, expiresAt }) => (status === 'draft' || status === 'sent' ? expiresAt : null) ?? 'infinity',
+  },
   matching: (db, brandId, { creator_email, campaign_id, status }: ContractWhere) =>
     db
       .selectFrom('contracts')

@@ -240,6 +240,10 @@ export const ContractFilter = z.object({
   campaign_id: campaignFilter,
   status: status.optional().describe('Only contracts with this status.'),
   ...ListQuery,
+  sort: z
+    .enum(['newest', 'oldest', 'due'])
+    .default('newest')
+    .describe('`due`: unsigned contracts by `expires_at`, the soonest first. The others go by creation time.'),
 });
 
 const wireOf = ({ items: promised, contentHash, ...row }: ContractFacts) => ({

@@ -1,4 +1,4 @@
-import type { Generated, Insertable, Selectable, Updateable } from 'kysely';
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { listing } from '../../engines/postgres/listing.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../engines/postgres/own.ts';
@@ -84,11 +84,19 @@ const withCreator = (db: Db, brandId: string) =>
 
 export type DeliverableFacts = Awaited<ReturnType<typeof getDeliverable>>;
 
+/** The creator has to act. */
+const OWED: ReadonlySet<DeliverableStatus> = new Set(['pending', 'in_progress', 'revision_requested']);
+
 export const deliverables = listing({
   noun: 'deliverable',
   table: 'deliverables',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'submittedAt', 'approvedAt'],
+  due: {
+    at: sql`case when deliverables.status in ('pending', 'in_progress', 'revision_requested')
+      then coalesce(deliverables.due_date, 'infinity') else 'infinity' end`,
+    of: ({ status, dueDate }) => (OWED.has(status) ? dueDate : null) ?? 'infinity',
+  },
   matching: (db, brandId, { campaign_id, contract_id, creator_email, status }: DeliverableWhere) =>
     db
       .selectFrom('deliverables')

@@ -235,6 +235,10 @@ export const DeliverableFilter = z.object({
   creator_email: creatorFilter,
   status: status.optional().describe('Only deliverables with this status.'),
   ...ListQuery,
+  sort: z
+    .enum(['newest', 'oldest', 'due'])
+    .default('newest')
+    .describe('`due`: what creators still owe, by `due_date`, the soonest first. The others go by creation time.'),
 });
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>

@@ -66,7 +66,7 @@ function changeText({ value, previous, ...amount }: Figure): string {
   return ` (${way} ${NUMBER.format(Math.round((by / previous) * 1_000) / 10)}% from ${before})`;
 }
 
-/** A figure and its change, such as "$1,240 (up 12% from $1,107)". */
+/** A figure and its change, such as "$1,240.00 (up 12% from $1,107.14)". */
 export const figureText = (figure: Figure): string =>
   figure.value === null ? 'not known' : `${amountText(figure.value, figure)}${changeText(figure)}`;
 

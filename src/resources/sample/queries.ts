@@ -91,6 +91,9 @@ export async function deleteEverything(db: Db, brandId: string): Promise<void> {
     select file.key, brand_id, created_at, created_at
     from assets, unnest(array[storage_key, thumbnail_key]) as file (key)
     where brand_id = ${brandId} and purged_at is null and file.key is not null
+    union all
+    select storage_key, brand_id, created_at, created_at from job_files
+    where brand_id = ${brandId} and storage_key is not null
     on conflict (storage_key) do nothing`.execute(db);
   // Lists that the sample made and people did not add to.
   await sql`with gone as (

@@ -116,6 +116,10 @@ export function ago(value: Time): string {
   return relative.format(Math.round(ms / size), unit);
 }
 
+/** The size of a file, such as `48 kB`. */
+export const bytes = (size: number) =>
+  size < 1_000_000 ? `${number(Math.ceil(size / 1_000))} kB` : `${number(Math.round(size / 100_000) / 10)} MB`;
+
 /** Displays `revision_requested` as "Revision requested". */
 export function words(value: string | null | undefined): string {
   if (!value) return '–';

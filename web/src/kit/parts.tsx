@@ -19,9 +19,17 @@ export function PageHead({ title, hint, children }: { title: string; hint?: Reac
   );
 }
 
-export function Card({ title, children, action }: { title?: string; children: ReactNode; action?: ReactNode }) {
+interface CardProps {
+  title?: string;
+  children: ReactNode;
+  action?: ReactNode;
+  /** Where a link on the same page leads to. */
+  id?: string;
+}
+
+export function Card({ title, children, action, id }: CardProps) {
   return (
-    <section className="card">
+    <section className="card" id={id}>
       {title && (
         <div className="card-head">
           <h2>{title}</h2>
@@ -54,12 +62,20 @@ const TONES: Readonly<Record<string, Tone>> = {
     reauth_required: 'bad',
     error: 'bad',
     failing: 'bad',
+    firing: 'bad',
     rejected: 'bad',
     revoked: 'bad',
   },
   ...{ done: 'good', queued: 'wait', running: 'wait' },
   ...{ contracted: 'good', posted: 'good', applied: 'wait', unread: 'wait', not_on_the_roster: 'quiet' },
-  ...{ failed: 'bad', disabled: 'bad', revision_requested: 'wait', open: 'wait', in_transit: 'wait', exhausted: 'bad' },
+  ...{
+    failed: 'bad',
+    disabled: 'wait',
+    revision_requested: 'wait',
+    open: 'wait',
+    in_transit: 'wait',
+    exhausted: 'bad',
+  },
 };
 
 /** A status in words; its colour only repeats them. */

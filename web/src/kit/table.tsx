@@ -18,11 +18,14 @@ export interface Column<Row> {
   isWide?: boolean;
   /** The time that the list is ordered by: its head reverses the order. */
   isOrder?: boolean;
-  /** The value of `sort` that puts the largest of this column first: its head sets it. */
-  largest?: { by: string; isOn: boolean };
+  /** The value of `sort` that orders by this column: its head sets it. The largest come first, or the soonest. */
+  sort?: { by: string; isOn: boolean; isAscending?: boolean };
   /** The operation that its buttons call. The column is hidden from people who may not call it. */
   needs?: OperationId;
 }
+
+/** The column of a row's buttons, at its end: what they are says each of them. */
+const ACTIONS = 'Actions';
 
 function useColumns<Row>(columns: readonly Column<Row>[]): readonly Column<Row>[] {
   const may = useMay();
@@ -68,15 +71,16 @@ function ColumnChoice({ caption, heads, hidden, toggle }: ColumnChoiceProps) {
 }
 
 function Head<Row>({ column }: { column: Column<Row> }) {
-  const { head, isNumber, isWide, isOrder, largest } = column;
+  const { head, isOrder, sort: own } = column;
   const { get, set } = useFilters();
-  const className = classOf(isNumber, isWide);
+  const className = classOf(column);
   const sort = get('sort') ?? 'newest';
-  if (largest) {
+  if (own) {
+    const { by, isOn, isAscending = false } = own;
     return (
-      <th scope="col" className={className} aria-sort={largest.isOn ? 'descending' : 'none'}>
-        <button type="button" className="sort" onClick={() => set('sort', largest.isOn ? '' : largest.by)}>
-          {head} {largest.isOn && <span aria-hidden>↓</span>}
+      <th scope="col" className={className} aria-sort={!isOn ? 'none' : isAscending ? 'ascending' : 'descending'}>
+        <button type="button" className="sort" onClick={() => set('sort', isOn ? '' : by)}>
+          {head} <span aria-hidden>{isOn ? (isAscending ? '↑' : '↓') : '↕'}</span>
         </button>
       </th>
     );
@@ -84,7 +88,7 @@ function Head<Row>({ column }: { column: Column<Row> }) {
   if (!isOrder) {
     return (
       <th scope="col" className={className}>
-        {head}
+        {head === ACTIONS ? <span className="sr-only">{head}</span> : head}
       </th>
     );
   }
@@ -93,7 +97,7 @@ function Head<Row>({ column }: { column: Column<Row> }) {
   return (
     <th scope="col" className={className} aria-sort={isOldest ? 'ascending' : isNewest ? 'descending' : 'none'}>
       <button type="button" className="sort" onClick={() => set('sort', isNewest ? 'oldest' : '')}>
-        {head} {(isOldest || isNewest) && <span aria-hidden>{isOldest ? '↑' : '↓'}</span>}
+        {head} <span aria-hidden>{isOldest ? '↑' : isNewest ? '↓' : '↕'}</span>
       </button>
     </th>
   );
@@ -104,6 +108,8 @@ interface OpenerProps {
   second: ReactNode;
   /** The creator that the row is about, whose face is shown. */
   of?: { creator_name: string | null; creator_email: string | null };
+  /** Whether it is what is shown beside the list. */
+  isCurrent?: boolean;
   children: ReactNode;
 }
 
@@ -123,7 +129,7 @@ export function Opener({ of, ...props }: OpenerProps) {
 function Named(props: Omit<OpenerProps, 'of'>) {
   return (
     <>
-      <button type="button" className="link" onClick={props.onOpen}>
+      <button type="button" className="link" onClick={props.onOpen} aria-current={props.isCurrent || undefined}>
         {props.children}
       </button>
       <span className="second">{props.second}</span>
@@ -212,8 +218,8 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   );
 }
 
-const classOf = (isNumber?: boolean, isWide?: boolean) =>
-  [isNumber && 'number', isWide && 'wide'].filter(Boolean).join(' ') || undefined;
+const classOf = ({ head, isNumber, isWide }: Pick<Column<never>, 'head' | 'isNumber' | 'isWide'>) =>
+  [isNumber && 'number', isWide && 'wide', head === ACTIONS && 'acts'].filter(Boolean).join(' ') || undefined;
 
 type BodyProps<Row extends object> = Pick<TableProps<Row>, 'list' | 'columns'> & {
   selection: Selection | undefined;
@@ -239,9 +245,9 @@ function Body<Row extends object>({ list, columns, selection, maySelect, keyOf }
                     <Choice id={keyOf(row)} selection={selection} isDisabled={!maySelect(row)} />
                   </td>
                 )}
-                {columns.map(({ head, cell, isNumber, isWide }) => (
-                  <td key={head} className={classOf(isNumber, isWide)}>
-                    {cell(row)}
+                {columns.map((column) => (
+                  <td key={column.head} className={classOf(column)}>
+                    {column.cell(row)}
                   </td>
                 ))}
               </tr>
@@ -348,9 +354,9 @@ export function PlainTable<Row>(props: {
                   <Choice id={keyOf(row)} selection={selection} label={`Select ${selection.nameOf(row)}`} />
                 </td>
               )}
-              {columns.map(({ head, cell, isNumber, isWide }) => (
-                <td key={head} className={classOf(isNumber, isWide)}>
-                  {cell(row)}
+              {columns.map((column) => (
+                <td key={column.head} className={classOf(column)}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>
@@ -359,8 +365,8 @@ export function PlainTable<Row>(props: {
         {foot && (
           <tfoot>
             <tr>
-              {columns.map(({ head, isNumber, isWide }, i) => (
-                <td key={head} className={classOf(isNumber, isWide)}>
+              {columns.map((column, i) => (
+                <td key={column.head} className={classOf(column)}>
                   {foot[i]}
                 </td>
               ))}

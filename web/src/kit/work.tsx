@@ -7,6 +7,13 @@ import { useDialog } from './opened.ts';
 import { Button, Empty, PageHead } from './parts.tsx';
 import { type Column, Table } from './table.tsx';
 
+/** The order of a list of what is due: by time, or the soonest first. */
+export function useDueOrder() {
+  const { get } = useFilters();
+  const sort = choiceOf(get('sort'), ['newest', 'oldest', 'due']) ?? 'newest';
+  return { sort, column: { by: 'due', isOn: sort === 'due', isAscending: true } };
+}
+
 /** The query of a list of work with creators: the filters in the page's address. */
 export function useWorkQuery<const State extends string>(states: readonly State[]) {
   const { get } = useFilters();

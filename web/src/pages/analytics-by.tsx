@@ -141,7 +141,7 @@ interface Shown {
 function columnsOf({ by, sort, before, largest, narrow }: Shown): Column<BreakdownRow>[] {
   const figure = (one: Sort, isWide = true): Column<BreakdownRow> => ({
     ...{ head: SORT_LABEL[one], isNumber: true, isWide: isWide && one !== sort },
-    largest: { by: one, isOn: one === sort },
+    sort: { by: one, isOn: one === sort },
     cell: (row) => shownAs(one, row, row.currency),
   });
   return [

@@ -19,6 +19,12 @@ const DECISIONS = [
 ] as const;
 type Application = Row<'list_applications'>;
 
+/** Where the creator posts, such as `@ana.eats`; one name where both are the same. */
+const handlesOf = (of: Pick<Application, 'creator_photo_app' | 'creator_video_app'>) =>
+  [...new Set([of.creator_photo_app, of.creator_video_app])]
+    .flatMap((handle) => (handle ? [`@${handle}`] : []))
+    .join(', ');
+
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall(
     'get_application',
@@ -98,11 +104,11 @@ export function Applications() {
   const columns: readonly Column<Application>[] = [
     {
       head: 'Creator',
-      cell: ({ id, creator_name, creator_email }) => (
+      cell: ({ id, creator_name, creator_email, ...application }) => (
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={creator_name ? creator_email : ''}
+          second={handlesOf(application) || (creator_name ? creator_email : '')}
         >
           {creator_name ?? creator_email}
         </Opener>
@@ -113,6 +119,7 @@ export function Applications() {
       cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
       isWide: true,
     },
+    { head: 'Message', cell: ({ message }) => <span className="said-first">{message}</span>, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true, isOrder: true },
   ];

@@ -8,7 +8,7 @@ import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
 import { campaignField, creatorField, type Field, FieldRow, Form, Values } from '../kit/form.tsx';
-import { day, number, words } from '../kit/format.ts';
+import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -19,8 +19,20 @@ const TYPES = everyOf<Row<'list_assets'>['type']>()(['image', 'video', 'document
 const RIGHTS = everyOf<NonNullable<Query<'list_assets'>['rights']>>()(['valid', 'expiring', 'expired']);
 type Asset = Row<'list_assets'>;
 
-const size = (bytes: number) =>
-  bytes < 1_000_000 ? `${number(Math.ceil(bytes / 1_000))} kB` : `${number(Math.round(bytes / 100_000) / 10)} MB`;
+/** The file's picture, or its ending where it has none. */
+function Thumbnail({ of: { thumbnail_url, name } }: { of: Asset }) {
+  if (thumbnail_url) return <img className="thumbnail" src={thumbnail_url} alt="" loading="lazy" />;
+  return (
+    <span className="thumbnail" aria-hidden>
+      {/\.(\w{1,4})$/.exec(name)?.[1] ?? ''}
+    </span>
+  );
+}
+
+/** Who made a file. */
+function Maker({ of: asset }: { of: Asset }) {
+  return asset.creator_email === null ? 'Your brand' : <CreatorName of={asset} />;
+}
 
 interface Upload {
   name: string;
@@ -108,7 +120,7 @@ function OpenedFile({ id, folders, onClose }: DetailProps) {
           <Facts
             of={[
               ['Type', `${words(asset.type)}, ${asset.mime_type}`],
-              ['Size', size(asset.size_bytes)],
+              ['Size', bytes(asset.size_bytes)],
               ['Creator', <CreatorName key="creator" of={asset} />],
               ['Campaign', <CampaignName key="campaign" id={asset.campaign_id} />],
               ['Source', words(asset.source)],
@@ -201,16 +213,21 @@ function Library({ folder }: { folder: string | undefined }) {
     {
       head: 'File',
       cell: (asset) => (
-        <span className="row">
-          {asset.thumbnail_url && <img className="face square" src={asset.thumbnail_url} alt="" />}
-          <button type="button" className="link" onClick={() => opened.open(asset.id)}>
-            {asset.name}
-          </button>
-        </span>
+        <div className="person">
+          <Thumbnail of={asset} />
+          <div>
+            <button type="button" className="link" onClick={() => opened.open(asset.id)}>
+              {asset.name}
+            </button>
+            <span className="second">
+              <Maker of={asset} />
+            </span>
+          </div>
+        </div>
       ),
     },
     { head: 'Type', cell: ({ type }) => words(type), isWide: true },
-    { head: 'Size', cell: ({ size_bytes }) => size(size_bytes), isNumber: true },
+    { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true },
     { head: 'Rights end', cell: ({ rights_expires_at }) => day(rights_expires_at), isWide: true },
     { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];

@@ -221,7 +221,8 @@ function WhatIf() {
 
 export function AttributionCard() {
   return (
-    <Card title="Attribution">
+    <Card title="Attribution" id="attribution">
+      <p className="hint">Who is paid for an order, when several codes or links could be.</p>
       <RulesForm />
     </Card>
   );
@@ -229,7 +230,7 @@ export function AttributionCard() {
 
 export function WhatIfCard() {
   return (
-    <Card title="What if">
+    <Card title="What if" id="what-if">
       <WhatIf />
     </Card>
   );

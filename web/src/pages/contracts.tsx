@@ -11,7 +11,8 @@ import { day, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Facts, Failure } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { Due } from '../kit/time.tsx';
+import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { compensationFields, compensationIn, payText } from './compensation.ts';
 import { EditContract, termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
@@ -112,7 +113,8 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
 
 export function Contracts() {
   const query = useWorkQuery(STATES);
-  const list = useRows('list_contracts', query);
+  const due = useDueOrder();
+  const list = useRows('list_contracts', { ...query, sort: due.sort });
   const create = useChange('create_contract', ['list_contracts', 'list_deliverables']);
   const opened = useOpened();
   const columns: readonly Column<Contract>[] = [
@@ -130,6 +132,11 @@ export function Contracts() {
     },
     { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
     { head: 'Pay', cell: payText, isNumber: true, isWide: true },
+    {
+      ...{ head: 'Sign by', isWide: true, sort: due.column },
+      cell: ({ status, expires_at }) =>
+        status === 'draft' || status === 'sent' ? <Due at={expires_at} isDone /> : '–',
+    },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];

@@ -1,23 +1,29 @@
-import { useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { type Rows, useCall, useChange, useRows } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
 import { creatorField, FormDialog } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
+import { Scroller } from '../kit/in-sight.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
+import { useIsWide } from '../kit/wide.ts';
 import { CreatorLink } from './item-links.tsx';
 import { Messages } from './messages.tsx';
 
 const REFETCH_MS = 10_000;
 type Conversation = Row<'list_conversations'>;
 
-/** Opening it marks it as read. */
-function Thread({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+const nameOf = (of: Pick<Conversation, 'creator_name' | 'creator_email'> | undefined, otherwise: string) =>
+  of?.creator_name ?? of?.creator_email ?? otherwise;
+
+/** Whom a conversation is with. An opened one is marked as read. */
+function useThread(id: string | undefined, isOpened: boolean) {
   const { data } = useCall(
     'get_conversation',
     { params: { conversationId: id ?? '' }, query: { limit: 1 } },
@@ -26,13 +32,24 @@ function Thread({ id, onClose }: { id: string | undefined; onClose: () => void }
   const thread = data?.data.conversation_id === id ? data?.data : undefined;
   const { mutate } = useChange('read_conversation', ['list_conversations']);
   const mayRead = useMay()('read_conversation');
-  const isUnread = (thread?.unread_count ?? 0) > 0;
+  const isUnread = isOpened && (thread?.unread_count ?? 0) > 0;
   useEffect(() => {
     if (id !== undefined && isUnread && mayRead) mutate({ params: { conversationId: id }, body: {} });
   }, [id, isUnread, mayRead, mutate]);
+  return thread;
+}
+
+interface ThreadProps {
+  id: string | undefined;
+  onClose: () => void;
+}
+
+/** On a small screen a conversation covers the list. */
+function ThreadPanel({ id, onClose }: ThreadProps) {
+  const thread = useThread(id, true);
   return (
     <Dialog
-      title={thread?.creator_name ?? thread?.creator_email ?? 'Conversation'}
+      title={nameOf(thread, 'Conversation')}
       hint={
         thread?.creator_email && (
           <CreatorLink id={thread.creator_email}>Contracts, content and payouts of this creator</CreatorLink>
@@ -47,6 +64,105 @@ function Thread({ id, onClose }: { id: string | undefined; onClose: () => void }
   );
 }
 
+interface PaneProps {
+  className: string;
+  /** The keyboard can scroll a pane with a name, whatever is rendered of it. */
+  label?: string;
+  children: ReactNode;
+}
+
+/** A part of the page that scrolls on its own. */
+function Pane({ className, label, children }: PaneProps) {
+  const [pane, setPane] = useState<Element | null>(null);
+  const region = label === undefined ? {} : { tabIndex: 0, role: 'region', 'aria-label': label };
+  return (
+    <div className={className} ref={setPane} {...region}>
+      {pane && <Scroller value={pane}>{children}</Scroller>}
+    </div>
+  );
+}
+
+/** On a large screen a conversation is beside the list: the newest until one is opened. */
+function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
+  const thread = useThread(id, isOpened);
+  const name = nameOf(thread, 'Conversation');
+  return (
+    <section className="thread-beside" aria-label={`Conversation with ${name}`}>
+      <header className="person">
+        <CreatorFace name={name} email={thread?.creator_email ?? null} />
+        <div>
+          <h2>{name}</h2>
+          {thread?.creator_email && (
+            <CreatorLink id={thread.creator_email} className="small">
+              Contracts, content and payouts
+            </CreatorLink>
+          )}
+        </div>
+      </header>
+      <Pane key={id} className="thread-pane">
+        <Messages id={id} />
+      </Pane>
+    </section>
+  );
+}
+
+const EMPTY = <Empty title="No conversations here">Write to a creator on your roster.</Empty>;
+
+interface ListProps {
+  list: Rows<Conversation>;
+  onOpen: (id: string) => void;
+  /** The one that is shown beside the list. */
+  shown?: string | undefined;
+}
+
+function List({ list, onOpen, shown }: ListProps) {
+  const columns: readonly Column<Conversation>[] = [
+    {
+      head: 'Creator',
+      cell: (row) => (
+        <div className="talk">
+          <Opener
+            of={row}
+            onOpen={() => onOpen(row.conversation_id)}
+            second={row.unread_count > 0 ? <strong>{row.last_message.body}</strong> : row.last_message.body}
+            isCurrent={row.conversation_id === shown}
+          >
+            {nameOf(row, 'A creator')}
+          </Opener>
+          <span className="talk-when">
+            <Ago at={row.last_message.sent_at} />
+            {row.unread_count > 0 && (
+              <span className="badge new">
+                {number(row.unread_count)}
+                <span className="sr-only"> unread</span>
+              </span>
+            )}
+          </span>
+        </div>
+      ),
+    },
+  ];
+  const keyOf = ({ conversation_id }: Conversation) => conversation_id;
+  return (
+    <div className="talks">
+      <Table caption="Conversations" list={list} keyOf={keyOf} columns={columns} empty={EMPTY} />
+    </div>
+  );
+}
+
+function Inbox({ list, onOpen, opened }: Omit<ListProps, 'shown'> & { opened: string | undefined }) {
+  const shown = opened ?? list.at(0)?.conversation_id;
+  if (list.total === 0) return EMPTY;
+  return (
+    <div className="inbox">
+      <Pane className="inbox-list" label="All conversations">
+        <List list={list} onOpen={onOpen} shown={shown} />
+      </Pane>
+      {shown !== undefined && <ThreadBeside id={shown} isOpened={opened !== undefined} />}
+    </div>
+  );
+}
+
 export function Conversations() {
   const { get } = useFilters();
   const isUnread = get('unread');
@@ -58,26 +174,7 @@ export function Conversations() {
   const send = useChange('send_message', ['list_conversations']);
   const opened = useOpened();
   const making = useDialog('create');
-  const columns: readonly Column<Conversation>[] = [
-    {
-      head: 'Creator',
-      cell: (row) => (
-        <Opener
-          of={row}
-          onOpen={() => opened.open(row.conversation_id)}
-          second={row.unread_count > 0 ? <strong>{row.last_message.body}</strong> : row.last_message.body}
-        >
-          {row.creator_name ?? row.creator_email ?? 'A creator'}
-        </Opener>
-      ),
-    },
-    {
-      head: 'Unread',
-      cell: ({ unread_count }) => (unread_count > 0 ? <span className="badge wait">{number(unread_count)}</span> : '–'),
-      isNumber: true,
-    },
-    { head: 'Last message', cell: ({ last_message }) => <Ago at={last_message.sent_at} />, isWide: true },
-  ];
+  const isWide = useIsWide();
   return (
     <>
       <PageHead title="Conversations" hint="Messages between you and creators.">
@@ -99,13 +196,11 @@ export function Conversations() {
           CREATOR_FILTER,
         ]}
       />
-      <Table
-        caption="Conversations"
-        list={list}
-        keyOf={({ conversation_id }) => conversation_id}
-        columns={columns}
-        empty={<Empty title="No conversations here">Write to a creator on your roster.</Empty>}
-      />
+      {isWide ? (
+        <Inbox list={list} onOpen={opened.open} opened={opened.id} />
+      ) : (
+        <List list={list} onOpen={opened.open} />
+      )}
       <FormDialog
         title="Write to a creator"
         isOpen={making.isOpen}
@@ -135,7 +230,7 @@ export function Conversations() {
           opened.open(data.conversation_id);
         }}
       />
-      <Thread id={opened.id} onClose={opened.close} />
+      {!isWide && <ThreadPanel id={opened.id} onClose={opened.close} />}
     </>
   );
 }

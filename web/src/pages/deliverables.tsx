@@ -7,7 +7,7 @@ import { useOpened } from '../kit/opened.ts';
 import { Badge } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
 
 const STATES = everyOf<Row<'list_deliverables'>['status']>()([
@@ -25,7 +25,8 @@ const OWED: ReadonlySet<Deliverable['status']> = new Set(['pending', 'in_progres
 
 export function Deliverables() {
   const query = useWorkQuery(STATES);
-  const list = useRows('list_deliverables', query);
+  const due = useDueOrder();
+  const list = useRows('list_deliverables', { ...query, sort: due.sort });
   const create = useChange('create_deliverable', ['list_deliverables']);
   const opened = useOpened();
   const columns: readonly Column<Deliverable>[] = [
@@ -42,7 +43,10 @@ export function Deliverables() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!OWED.has(status)} />, isWide: true },
+    {
+      ...{ head: 'Due', isWide: true, sort: due.column },
+      cell: ({ due_date, status }) => <Due at={due_date} isDone={!OWED.has(status)} />,
+    },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
     { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];

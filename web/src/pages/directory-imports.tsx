@@ -186,7 +186,7 @@ export function DirectoryImports() {
   const { data, error, refetch } = useCall('list_directory_imports', { query: { limit: '10' } });
   const found = useCall('get_directory_import', { params: { id: shown ?? '' } }, { enabled: shown !== undefined });
   return (
-    <Card title="Imports of the directory">
+    <Card title="Imports of the directory" id="imports">
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading rows={2} />}
       {data && (

@@ -4,7 +4,7 @@ import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
-import { ago, day, time, words } from '../kit/format.ts';
+import { ago, bytes, day, time, words } from '../kit/format.ts';
 import { CancelJob, isUnderWay, type Job, JobProgress } from '../kit/job.tsx';
 import { Badge, Button, Card, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -22,6 +22,11 @@ const FORMAT_OPTIONS: readonly (readonly [Format, string])[] = [
   ['parquet', 'Parquet'],
   ['ndjson', 'JSON, one object a line'],
 ];
+const FORMAT_NAMES: ReadonlyMap<string, string> = new Map([
+  ['csv', 'CSV'],
+  ['parquet', 'Parquet'],
+  ['ndjson', 'JSON'],
+]);
 const REFETCH_MS = 4_000;
 
 const textOf = (request: Job['request'], name: string): string => {
@@ -29,15 +34,27 @@ const textOf = (request: Job['request'], name: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
+const isMidnight = (at: string) => at.endsWith('T00:00:00.000Z');
+
+/** The window of an export: its days, if it has whole ones. */
+function periodOf(from: string, until: string): string {
+  if (!isMidnight(until) || (from !== '' && !isMidnight(from))) {
+    return from === '' ? `until ${time(until)}` : `${time(from)} to ${time(until)}`;
+  }
+  const [first, last] = [from.slice(0, 10), new Date(Date.parse(until) - 1).toISOString().slice(0, 10)];
+  return first === '' ? `until ${day(last)}` : `${day(first)} to ${day(last)}`;
+}
+
 /** What a job exports, in words. */
 function Request({ of: { request } }: { of: Job }) {
   const [from, until] = [textOf(request, 'from'), textOf(request, 'until')];
+  const format = textOf(request, 'format');
   return (
     <>
       {words(textOf(request, 'of'))}
       <span className="second">
-        {textOf(request, 'format')}
-        {until && `, ${from ? `${time(from)} to ` : 'until '}${time(until)}`}
+        {FORMAT_NAMES.get(format) ?? format}
+        {until && `, ${periodOf(from, until)}`}
       </span>
     </>
   );
@@ -45,9 +62,11 @@ function Request({ of: { request } }: { of: Job }) {
 
 function Files({ of: { files } }: { of: Job }) {
   return (
-    <ul className="plain">
-      {files.map(({ number: place, name, url }) => (
-        <li key={place}>{url === null ? name : <a href={url}>{name}</a>}</li>
+    <ul className="files">
+      {files.map(({ number: place, name, url, size_bytes }) => (
+        <li key={place}>
+          {url === null ? name : <a href={url}>{name}</a>} <span className="small muted">{bytes(size_bytes)}</span>
+        </li>
       ))}
     </ul>
   );
@@ -58,10 +77,10 @@ function Jobs() {
   const columns: readonly Column<Job>[] = [
     { head: 'Export', cell: (job) => <Request of={job} /> },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Progress', cell: (job) => <JobProgress of={job} />, isWide: true },
+    { head: 'Rows', cell: (job) => <JobProgress of={job} />, isWide: true },
     { head: 'Files', cell: (job) => <Files of={job} /> },
     {
-      head: 'Files end',
+      head: 'Available until',
       cell: ({ files_end_at, schedule_id }) => (schedule_id === null ? day(files_end_at) : 'In your bucket'),
       isWide: true,
     },

@@ -5,7 +5,7 @@ import { useCall } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf } from '../kit/filters.tsx';
 import { number, shortHour, words } from '../kit/format.ts';
-import { Card, Empty, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
+import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { dayOf } from '../kit/utc-day.ts';
 
@@ -20,10 +20,10 @@ const DAYS = 7;
 
 const sumOf = (sums: readonly Sum[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
 
-/** Every hour from the first one with a call until now; hours without calls are 0. */
-function pointsOf(sums: readonly Sum[], measure: Measure, now: number) {
+/** Every hour of the days until now; hours without calls are 0. */
+function pointsOf(sums: readonly Sum[], measure: Measure, { from, now }: { from: string; now: number }) {
   const byHour = Map.groupBy(sums, ({ start }) => Date.parse(start));
-  const first = Math.min(...byHour.keys());
+  const first = Date.parse(from);
   const hours = Math.max(0, Math.floor((now - first) / HOUR_MS) + 1);
   return Array.from({ length: hours }, (_, i) => first + i * HOUR_MS).map((hour) => ({
     date: new Date(hour).toISOString(),
@@ -42,73 +42,69 @@ export function KeyCalls() {
     query: { granularity: 'hour', by: 'key', from, limit: '1' },
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading rows={4} />;
+  if (!data) return <Loading rows={8} />;
   const series = data.series ?? [];
   const keys = [...Map.groupBy(series, ({ key_id }) => key_id ?? '')]
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
     .toSorted((one, other) => sumOf(other.sums, 'calls') - sumOf(one.sums, 'calls'));
   const shown = series.filter(({ key_id }) => chosen === '' || key_id === chosen);
+  if (keys.length === 0) return null;
   return (
     <Card title={`Calls in the last ${DAYS} days`}>
-      {keys.length === 0 && <Empty title="No calls yet">Calls by your keys appear here within seconds.</Empty>}
-      {keys.length > 0 && (
-        <div className="filters">
-          <div className="filter">
-            <label htmlFor={`${id}key`}>Key</label>
-            <select id={`${id}key`} value={chosen} onChange={({ target }) => setChosen(target.value)}>
-              <option value="">All keys</option>
-              {keys.map(({ keyId, name }) => (
-                <option key={keyId} value={keyId}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </div>
-          <div className="filter">
-            <label htmlFor={`${id}measure`}>Show</label>
-            <select
-              id={`${id}measure`}
-              value={measure}
-              onChange={({ target }) => setMeasure(choiceOf(target.value, MEASURES) ?? 'calls')}
-            >
-              {MEASURES.map((one) => (
-                <option key={one} value={one}>
-                  {words(one)}
-                </option>
-              ))}
-            </select>
-          </div>
+      <div className="filters">
+        <div className="filter">
+          <label htmlFor={`${id}key`}>Key</label>
+          <select id={`${id}key`} value={chosen} onChange={({ target }) => setChosen(target.value)}>
+            <option value="">All keys</option>
+            {keys.map(({ keyId, name }) => (
+              <option key={keyId} value={keyId}>
+                {name}
+              </option>
+            ))}
+          </select>
         </div>
-      )}
+        <div className="filter">
+          <label htmlFor={`${id}measure`}>Show</label>
+          <select
+            id={`${id}measure`}
+            value={measure}
+            onChange={({ target }) => setMeasure(choiceOf(target.value, MEASURES) ?? 'calls')}
+          >
+            {MEASURES.map((one) => (
+              <option key={one} value={one}>
+                {words(one)}
+              </option>
+            ))}
+          </select>
+        </div>
+      </div>
       {shown.length > 0 && (
         <Suspense fallback={<Loading rows={4} />}>
           <Chart
             label={`${words(measure)} by hour`}
-            points={pointsOf(shown, measure, now)}
+            points={pointsOf(shown, measure, { from, now })}
             show={number}
             dateOf={shortHour}
           />
         </Suspense>
       )}
-      {keys.length > 0 && (
-        <PlainTable
-          caption={`Calls of each key in the last ${DAYS} days`}
-          rows={keys}
-          keyOf={({ keyId }) => keyId}
-          columns={[
-            {
-              head: 'Key',
-              cell: ({ keyId, name }) => (
-                <Link to="/requests" search={{ key: keyId }}>
-                  {name}
-                </Link>
-              ),
-            },
-            { head: 'Calls', cell: ({ sums }) => number(sumOf(sums, 'calls')), isNumber: true },
-            { head: 'Credits', cell: ({ sums }) => number(sumOf(sums, 'credits')), isNumber: true },
-          ]}
-        />
-      )}
+      <PlainTable
+        caption={`Calls of each key in the last ${DAYS} days`}
+        rows={keys}
+        keyOf={({ keyId }) => keyId}
+        columns={[
+          {
+            head: 'Key',
+            cell: ({ keyId, name }) => (
+              <Link to="/requests" search={{ key: keyId }}>
+                {name}
+              </Link>
+            ),
+          },
+          { head: 'Calls', cell: ({ sums }) => number(sumOf(sums, 'calls')), isNumber: true },
+          { head: 'Credits', cell: ({ sums }) => number(sumOf(sums, 'credits')), isNumber: true },
+        ]}
+      />
     </Card>
   );
 }

@@ -108,7 +108,7 @@ export function Orders() {
     },
     { head: 'Customer', cell: ({ customer }) => (customer === null ? '–' : words(customer)), isWide: true },
     {
-      ...{ head: 'Amount', isNumber: true, largest: { by: 'amount', isOn: query.sort === 'amount' } },
+      ...{ head: 'Amount', isNumber: true, sort: { by: 'amount', isOn: query.sort === 'amount' } },
       cell: ({ amount, currency }) => money(amount, currency),
     },
     {

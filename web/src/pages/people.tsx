@@ -4,8 +4,9 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
+import { Face } from '../kit/face.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { words } from '../kit/format.ts';
+import { day, words } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
@@ -54,15 +55,22 @@ export function People() {
     {
       head: 'Person',
       cell: ({ name, email, id }) => (
-        <>
-          {name ?? email}
-          {id === me?.id && ' (you)'}
-          <span className="second">{name ? email : ''}</span>
-        </>
+        <div className="person">
+          <Face name={name ?? email} url={null} />
+          <div>
+            <span className="strong">{name ?? email}</span>
+            {id === me?.id && ' (you)'}
+            {name && <span className="second">{email}</span>}
+          </div>
+        </div>
       ),
     },
     { head: 'Role', cell: ({ role }) => words(role) },
-    { head: 'Last active', cell: ({ last_seen_at }) => <Ago at={last_seen_at} />, isWide: true },
+    {
+      ...{ head: 'Last active', isWide: true },
+      cell: ({ last_seen_at }) => (last_seen_at === null ? 'Has not signed in yet' : <Ago at={last_seen_at} />),
+    },
+    { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',
       needs: 'update_person',
@@ -88,7 +96,10 @@ export function People() {
   ];
   return (
     <>
-      <PageHead title="People" hint="Who can sign in. The audit log shows who changed what.">
+      <PageHead
+        title="People"
+        hint="Who can sign in. Owners may do everything, managers everything except people, viewers read."
+      >
         <Button needs="invite_person" kind="primary" onPress={inviting.open}>
           Invite someone
         </Button>

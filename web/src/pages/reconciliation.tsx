@@ -7,7 +7,7 @@ import { readCsv } from '../kit/csv.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { type Field, FieldRow, FormDialog, type Values } from '../kit/form.tsx';
-import { ago, number, time } from '../kit/format.ts';
+import { ago, money, number, time } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty, Facts, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -71,6 +71,11 @@ type Found = Record<Finding | 'matched', number> & {
 const isFound = (result: unknown): result is Found =>
   isRecord(result) && typeof result.matched === 'number' && Array.isArray(result.differences);
 
+/** An amount of a row, such as `64.00`. What a file calls a currency may be anything. */
+function amountText(amount: string, currency: string | null): string {
+  return /^[A-Z]{3}$/.test(currency ?? '') ? money(Number(amount), currency ?? '') : `${amount} ${currency ?? ''}`;
+}
+
 interface AmountProps {
   of: string | null;
   refunded: string | null;
@@ -81,8 +86,8 @@ function Amount({ of, refunded, currency }: AmountProps) {
   if (of === null) return <>–</>;
   return (
     <>
-      {`${of} ${currency ?? ''}`}
-      {Number(refunded ?? 0) > 0 && <span className="second">{refunded} refunded</span>}
+      {amountText(of, currency)}
+      {Number(refunded ?? 0) > 0 && <span className="second">{amountText(refunded ?? '', currency)} refunded</span>}
     </>
   );
 }
@@ -110,8 +115,7 @@ const COLUMNS: readonly Column<Difference>[] = [
     cell: ({ commission, commission_status: status, currency_here: currency, creator_email: email }) =>
       commission !== null && (
         <>
-          {`${commission} ${currency ?? ''} `}
-          {status !== null && <Badge state={status} />}
+          {amountText(commission, currency)} {status !== null && <Badge state={status} />}
           <span className="second">{email}</span>
         </>
       ),

@@ -3,10 +3,11 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
-import { number, time, words } from '../kit/format.ts';
+import { money, number, percent, time, words } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { Ago } from '../kit/time.tsx';
 
 type Report = Row<'list_reports'>;
 type Alert = Row<'list_alerts'>;
@@ -19,6 +20,10 @@ const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
   ...{ share: 'Creators’ share of sales', performance: 'Links and codes' },
 };
 const EVERY = everyOf<Report['every']>()(['day', 'week', 'month']);
+/** When a report is mailed. */
+const MAILED: Readonly<Record<Report['every'], string>> = {
+  ...{ day: 'Every day', week: 'Mondays', month: 'First of the month' },
+};
 const METRICS = everyOf<Alert['metric']>()([
   ...(['orders', 'revenue', 'clicks', 'refunds', 'commission', 'conversion_rate', 'aov'] as const),
 ]);
@@ -35,13 +40,27 @@ const CONDITION_LABELS: Readonly<Record<Alert['condition'], string>> = {
 };
 const WINDOWS = everyOf<Alert['window']>()(['day', 'hour', 'week']);
 
-/** When an alert fires, in words. */
-function conditionOf({ condition, threshold, window }: Alert): string {
-  const each = `each ${window}`;
-  if (condition === 'unusual') return `unusual, ${each}`;
-  if (condition === 'change_percent') return `changes by ${number(threshold)}%, ${each}`;
-  return `${condition} ${number(threshold)}, ${each}`;
+/** A bound in the unit of its figure. */
+function boundOf({ metric, threshold, currency }: Alert): string {
+  if (metric === 'conversion_rate') return percent(threshold);
+  return metric === 'orders' || metric === 'clicks' ? number(threshold) : money(threshold, currency);
 }
+
+/** When an alert fires, in words. */
+function conditionOf(alert: Alert): string {
+  const { condition, threshold, window } = alert;
+  if (condition === 'unusual') return `Unlike the last weeks, in ${window === 'hour' ? 'an' : 'a'} ${window}`;
+  if (condition === 'change_percent')
+    return `${threshold < 0 ? 'Down' : 'Up'} ${percent(Math.abs(threshold))} from the ${window} before`;
+  return `${words(condition)} ${boundOf(alert)} in ${window === 'hour' ? 'an' : 'a'} ${window}`;
+}
+
+/** For how many creators, links or countries an alert fires. */
+const firingFor = ({ by, firing_keys: { length } }: Alert) =>
+  length > 0 && by !== null && `${number(length)} ${plural(by, length)}`;
+
+const plural = (one: string, count: number) =>
+  count === 1 ? one : one.endsWith('y') ? `${one.slice(0, -1)}ies` : `${one}s`;
 
 const problemOf = (error: string | null) => error !== null && <span className="second">{error}</span>;
 
@@ -59,9 +78,10 @@ function Reports() {
         </>
       ),
     },
-    { head: 'Every', cell: ({ every, at }) => `${words(every)}, ${at}` },
+    { head: 'Mailed', cell: ({ every, at }) => `${MAILED[every]}, ${at}` },
     { head: 'To', cell: ({ to }) => to.join(', '), isWide: true },
-    { head: 'Next', cell: ({ next_at }) => time(next_at), isWide: true },
+    { head: 'Last mail', cell: ({ last_sent_at }) => <Ago at={last_sent_at} />, isWide: true },
+    { head: 'Next mail', cell: ({ next_at }) => time(next_at), isWide: true },
     {
       head: 'Actions',
       needs: 'delete_report',
@@ -114,10 +134,10 @@ function Alerts() {
     { head: 'When', cell: conditionOf },
     {
       head: 'Status',
-      cell: ({ status, firing_keys }) => (
+      cell: (alert) => (
         <>
-          <Badge state={status === 'firing' ? 'failing' : 'active'} />
-          {firing_keys.length > 0 && <span className="second">{number(firing_keys.length)} at the moment</span>}
+          <Badge state={alert.status} />
+          <span className="second">{firingFor(alert)}</span>
         </>
       ),
     },

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useAll, useCall } from '../call/use.ts';
@@ -22,6 +23,7 @@ const STATUSES = [
   ['5xx', 'Failed (5xx)'],
 ] as const;
 
+const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'wait' : 'bad');
 const keyOf = ({ request_id, at, ms }: KeyRequest) => `${request_id} ${at} ${ms}`;
 const nameOf = ({ operation }: KeyRequest) => (operation === null ? 'Unknown path' : words(operation));
 
@@ -40,14 +42,14 @@ function columnsOf(open: (row: KeyRequest) => void): readonly Column<KeyRequest>
       head: 'Status',
       cell: ({ status, code }) => (
         <>
-          {status}
+          <span className={`badge ${toneOf(status)}`}>{status}</span>
           {code !== null && <span className="second">{words(code.toLowerCase())}</span>}
         </>
       ),
     },
     { head: 'Results', cell: ({ results }) => number(results), isNumber: true, isWide: true },
     { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true },
-    { head: 'ms', cell: ({ ms }) => number(ms), isNumber: true, isWide: true },
+    { head: 'Duration', cell: ({ ms }) => `${number(Math.round(ms))} ms`, isNumber: true, isWide: true },
   ];
 }
 
@@ -61,7 +63,12 @@ function Pages({ query }: { query: Query }) {
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={8} />;
   if (data.data.length === 0 && after === undefined)
-    return <Empty title="No calls here">Calls are kept for 14 days, and appear within seconds.</Empty>;
+    return (
+      <Empty title="No calls here">
+        Call the API with one of your <Link to="/keys">keys</Link>: the <a href="/docs">reference</a> has an example of
+        each operation. Calls appear here within seconds, and stay for 14 days.
+      </Empty>
+    );
   return (
     <>
       <PlainTable caption="API requests" rows={data.data} keyOf={keyOf} columns={columnsOf(setOpened)} />
@@ -113,6 +120,7 @@ export function Requests() {
       >
         <Download id="list_requests" query={query} name="requests.csv" />
       </PageHead>
+      <KeyCalls />
       <Filters
         of={[
           {
@@ -127,7 +135,6 @@ export function Requests() {
         ]}
       />
       <Pages key={JSON.stringify(query)} query={query} />
-      <KeyCalls />
       <KeySearches />
     </>
   );

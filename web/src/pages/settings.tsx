@@ -1,4 +1,5 @@
 import { startRegistration } from '@simplewebauthn/browser';
+import { Link } from '@tanstack/react-router';
 import { type Body, call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
@@ -122,7 +123,7 @@ function Passkeys() {
     });
   }
   return (
-    <Card title="Passkeys">
+    <Card title="Passkeys" id="passkeys">
       <p className="hint">Sign in with your fingerprint, face or security key instead of a link.</p>
       {list.error && <Failure error={list.error} again={list.again} />}
       {list.rows.length > 0 && (
@@ -249,9 +250,44 @@ function OwnMails() {
   );
 }
 
+const BRAND = [
+  ['brand', 'Brand'],
+  ['attribution', 'Attribution'],
+  ['fraud', 'Fraud rules'],
+  ['what-if', 'What if'],
+] as const;
+const OWN = [
+  ['mails', 'Your mails'],
+  ['passkeys', 'Passkeys'],
+  ['sessions', 'Active sessions'],
+] as const;
+const IMPORTS = [['imports', 'Imports of the directory']] as const;
+
+type Parts = readonly (readonly [id: string, title: string])[];
+
+/** Leads to the parts of this long page. */
+function Contents({ groups }: { groups: readonly Parts[] }) {
+  return (
+    <nav className="contents" aria-label="On this page">
+      {groups.map((parts) => (
+        <ul key={parts[0]?.[0]}>
+          {parts.map(([id, title]) => (
+            <li key={id}>
+              <Link to="/settings" hash={id} activeOptions={{ includeHash: true }}>
+                {title}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      ))}
+    </nav>
+  );
+}
+
 export function Settings() {
   const brand = useCall('get_brand').data?.data;
   const session = useCall('get_session').data?.data;
+  const seesImports = brand !== undefined && session?.sees_imports === true;
   return (
     <>
       <PageHead
@@ -264,29 +300,26 @@ export function Settings() {
           )
         }
       />
-      <div className="grid">
-        <Card title="Brand">
-          <BrandForm />
-        </Card>
-        <div className="stack">
-          <Card title="Your mails">
+      <div className="settings">
+        <Contents groups={[BRAND, OWN, ...(seesImports ? [IMPORTS] : [])]} />
+        <div className="stack wide-forms">
+          <Card title="Brand" id="brand">
+            <BrandForm />
+          </Card>
+          <AttributionCard />
+          <FraudRulesCard />
+          <WhatIfCard />
+          <Card title="Your mails" id="mails">
             <p className="hint">To {session?.person.email ?? 'you'}, when</p>
             <OwnMails />
           </Card>
           <Passkeys />
-          <Card title="Active sessions">
+          <Card title="Active sessions" id="sessions" action={<SignOutEverywhere />}>
             <Sessions />
-            <SignOutEverywhere />
           </Card>
+          {seesImports && <DirectoryImports />}
         </div>
       </div>
-      <div className="stack wide-forms">
-        <AttributionCard />
-        <FraudRulesCard />
-        <WhatIfCard />
-      </div>
-      {/* After the form, so that it is not pushed down. */}
-      {brand && session?.sees_imports && <DirectoryImports />}
     </>
   );
 }

@@ -88,11 +88,20 @@ export function Webhooks() {
           <button type="button" className="link" onClick={() => opened.open(webhook.id)}>
             {webhook.url}
           </button>
-          <span className="second">{webhook.description ?? `Events: ${number(webhook.events.length)}`}</span>
+          <span className="second">{webhook.description}</span>
         </>
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    {
+      ...{ head: 'Events', isWide: true },
+      cell: ({ events: [first = '', ...more] }) => (
+        <>
+          <code>{first}</code>
+          {more.length > 0 && <span className="second">and {number(more.length)} more</span>}
+        </>
+      ),
+    },
     { head: 'Last response', cell: lastAnswer },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf },

@@ -1,0 +1,82 @@
+import { stringify } from 'csv-stringify/sync';
+import { commissions } from '../../resources/commissions/queries.ts';
+import { takeTurn } from '../../resources/jobs/jobs.ts';
+import type { CallOf } from '../../resources/nouns.ts';
+import { orders } from '../../resources/orders/queries.ts';
+import { OrderFilter } from '../../resources/orders/schema.ts';
+import { createReconciliation, receiveOrders } from '../../resources/reconciliations/actions.ts';
+import { majorText } from '../../resources/reconciliations/policy.ts';
+import { DAY_MS } from '../../values/duration.ts';
+import type { Past } from './past.ts';
+import type { Schedule } from './schedule.ts';
+import { ORDERS } from './store.ts';
+
+/** Does the turns of jobs, as a worker would: each takes a second. */
+async function work(past: Past): Promise<void> {
+  while (await takeTurn(past.context)) past.moveTo(new Date(past.now().getTime() + 1_000));
+}
+
+function addExports({ ago, add }: Schedule): void {
+  const enter = (days: number, body: CallOf<'create_export'>['body']) =>
+    add(
+      ago(days),
+      async (past) => {
+        await past.call('create_export', { body });
+        await work(past);
+      },
+      'alone',
+    );
+  const day = (days: number) => ago(days).toISOString().slice(0, 10);
+  enter(2.4, { of: 'orders', by: 'date', format: 'csv', from: day(33), to: day(4) });
+  enter(1.3, { of: 'commissions', by: 'date', format: 'parquet' });
+  enter(0.4, { of: 'roster', by: 'date', format: 'csv' });
+}
+
+/** The orders of a period as their store exports them, with a few differences of each kind. */
+async function storeExport({ brandId, context }: Past, from: Date, to: Date): Promise<Buffer> {
+  const { db } = context.postgres;
+  const period = { from: from.toISOString(), to: to.toISOString(), sort: 'oldest' };
+  const all = await orders.select(db, brandId, OrderFilter.parse(period), { limit: ORDERS });
+  const where = { created_after: from, now: to, sort: 'oldest' as const };
+  const paying = await commissions.select(db, brandId, where, { limit: ORDERS });
+  const clean = paying.filter(({ refundedMinor, status }) => refundedMinor === 0 && status !== 'rejected');
+  const ids = new Set(clean.map(({ storeOrderId }) => storeOrderId));
+  const differing = all.filter(({ orderId }, i) => ids.has(orderId) && i % 7 === 3);
+  const [missing, foreign, unread, cancelled, dearer, cheaper, refunded, halved] = differing.map(({ id }) => id);
+  const rows = all.flatMap(({ id, orderId, currency, baseMinor, occurredAt }) => {
+    const minor = id === dearer ? baseMinor + 900 : id === cheaper ? baseMinor - 500 : baseMinor;
+    const back = id === refunded ? baseMinor : id === halved ? Math.round(baseMinor / 2) : 0;
+    const row = [
+      ...[orderId, id === foreign ? 'EUR' : currency],
+      ...[id === unread ? 'see invoice' : majorText(minor, currency), majorText(back, currency)],
+      ...[id === refunded ? 'refunded' : 'paid', id === cancelled ? occurredAt.toISOString() : ''],
+    ];
+    return id === missing ? [] : [row];
+  });
+  const unknown = ['64.00', '38.00'].map((total, i) => [`L-${19_000 + i}`, 'USD', total, '0.00', 'paid', '']);
+  const header = ['Order ID', 'Currency', 'Subtotal', 'Refunded amount', 'Financial status', 'Cancelled at'];
+  return Buffer.from(stringify([header, ...rows, ...unknown]));
+}
+
+/** The store's export of a week is compared before its commissions are paid. */
+function addComparison({ ago, add }: Schedule): void {
+  const compare = async (past: Past) => {
+    const to = new Date(past.now().getTime() - 8 * DAY_MS);
+    const bytes = await storeExport(past, new Date(to.getTime() - 7 * DAY_MS), to);
+    const sent = await receiveOrders(past.context, past.brandId, {
+      ...{ field: 'file', filename: 'lumen-orders.csv', mimeType: 'text/csv' },
+      bytes: (async function* () {
+        yield bytes;
+      })(),
+    });
+    await past.change('create_reconciliation', (change) => createReconciliation(change, {}, sent));
+    await work(past);
+  };
+  add(ago(1.1), compare, 'alone');
+}
+
+/** Files for a spreadsheet and a warehouse, and a comparison with the store. */
+export function addFiles(schedule: Schedule): void {
+  addExports(schedule);
+  addComparison(schedule);
+}
