@@ -27,13 +27,17 @@ export function openProgress(name: string): { update(done: number, phase: string
     Presets.shades_classic,
   );
   let saidAt = from;
+  let said = '';
   if (out.isTTY) bar.start(100, 0, { phase: 'bulk' });
   return {
     update: (done, phase) => {
       if (out.isTTY) bar.update(Math.floor(done * 100), { phase });
       else if (performance.now() - saidAt > PLAIN_EVERY_MS) {
+        const line = `${name}: ${Math.floor(done * 100)}%, ${phase}`;
+        if (line === said) return;
+        said = line;
         saidAt = performance.now();
-        out.write(`${name}: ${Math.floor(done * 100)}%, ${phase}\n`);
+        out.write(`${line}\n`);
       }
     },
     done: () => {

@@ -1,4 +1,4 @@
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { createRootRoute, createRoute, createRouter, Link, lazyRouteComponent } from '@tanstack/react-router';
 import { Failure, Loading, PageHead } from './kit/parts.tsx';
 import { ITEM_PAGES, NAVIGATION } from './navigation.ts';
 import { Shell } from './shell.tsx';
@@ -30,7 +30,13 @@ const pastCommissions = createRoute({
 const noSuchPage = createRoute({
   getParentRoute: () => inside,
   path: '$',
-  component: () => <PageHead title="No such page" hint="Choose one from the menu." />,
+  component: () => (
+    <PageHead title="No such page" hint="It may have moved. Choose another from the menu.">
+      <Link className="button primary" to="/">
+        Home
+      </Link>
+    </PageHead>
+  ),
 });
 
 export const router = createRouter({

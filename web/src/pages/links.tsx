@@ -68,7 +68,7 @@ export function Links() {
       ),
     },
     { head: 'Creator', cell: (link) => <CreatorName of={link} />, isWide: true },
-    { head: 'Clicks', cell: ({ clicks }) => number(clicks), isNumber: true, isWide: true },
+    { head: 'Clicks', cell: ({ clicks, url }) => (url === null ? '–' : number(clicks)), isNumber: true, isWide: true },
     { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
     { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true, isWide: true },
     { head: 'Status', cell: ({ active }) => <Badge state={active ? 'active' : 'off'} />, isWide: true },

@@ -18,17 +18,24 @@ const METHODS = everyOf<Row<'list_payouts'>['method']>()(['manual', 'bank_transf
 type Payout = Row<'list_payouts'>;
 
 /** What is to be paid. It has its place from the start, so that nothing jumps. */
+/** What is owed now, by currency; undefined while it is loading. */
+const useOwed = () =>
+  useCall('preview_payouts', { query: { limit: 1 } }).data?.summary.by_currency.filter(({ total }) => total > 0);
+
 function Due() {
-  const due = useCall('preview_payouts', { query: { limit: 1 } });
+  const owed = useOwed();
   const unsettled = useCall('list_payouts', { query: { settled: false, limit: 1 } });
-  const owed = due.data?.summary.by_currency.filter(({ total }) => total > 0);
   const payees = owed?.reduce((sum, one) => sum + one.payees, 0);
   return (
     <Stats>
       <Stat
         label="Due now"
         value={owed && (owed.map(({ total, currency }) => money(total, currency)).join(' + ') || 'Nothing')}
-        note={`to ${number(payees)} ${payees === 1 ? 'creator' : 'creators'}, less refunds and advances`}
+        note={
+          payees === 0
+            ? 'every approved commission is paid'
+            : `to ${number(payees)} ${payees === 1 ? 'creator' : 'creators'}, less refunds and advances`
+        }
       />
       <Stat label="To settle" value={number(unsettled.data?.pagination.total)} note="recorded, not yet confirmed" />
     </Stats>
@@ -50,6 +57,7 @@ export function Payouts() {
   const create = useChange('create_payout', ['list_payouts']);
   const making = useDialog('create');
   const paying = useDialog('pay');
+  const owed = useOwed();
   const [settling, setSettling] = useState<Payout>();
   const opened = useOpened();
   const columns: readonly Column<Payout>[] = [
@@ -87,9 +95,11 @@ export function Payouts() {
         <Button needs="create_payout" onPress={making.open}>
           Record a payout
         </Button>
-        <Button needs="pay_payout_batch" kind="primary" onPress={paying.open}>
-          Pay what is due
-        </Button>
+        {owed?.length !== 0 && (
+          <Button needs="pay_payout_batch" kind="primary" onPress={paying.open}>
+            Pay what is due
+          </Button>
+        )}
       </PageHead>
       <Due />
       <Filters
