@@ -41,9 +41,8 @@ export function packageRoutes(app: FastifyInstance, folder: string, build?: Buil
       await turn;
     } catch (error) {
       app.log.warn({ err: error }, 'the client package was not built');
-      throw new ApiError('SERVICE_UNAVAILABLE', `The package was not built: ${String(Object(error).message)}`, {
-        cause: error,
-      });
+      const message = 'The package could not be built. The log of the server says why.';
+      throw new ApiError('SERVICE_UNAVAILABLE', message, { cause: error });
     }
   }
 
