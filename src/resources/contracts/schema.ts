@@ -243,7 +243,7 @@ export const ContractFilter = z.object({
   sort: z
     .enum(['newest', 'oldest', 'due'])
     .default('newest')
-    .describe('`due`: unsigned contracts by `expires_at`, the soonest first. The others go by creation time.'),
+    .describe('`due`: soonest first, by `expires_at`. Contracts that need no signature come last.'),
 });
 
 const wireOf = ({ items: promised, contentHash, ...row }: ContractFacts) => ({

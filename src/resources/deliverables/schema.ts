@@ -238,7 +238,7 @@ export const DeliverableFilter = z.object({
   sort: z
     .enum(['newest', 'oldest', 'due'])
     .default('newest')
-    .describe('`due`: what creators still owe, by `due_date`, the soonest first. The others go by creation time.'),
+    .describe('`due`: soonest first. What creators no longer owe comes last.'),
 });
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>

@@ -92,7 +92,6 @@ export function Webhooks() {
         </>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     {
       ...{ head: 'Events', isWide: true },
       cell: ({ events: [first = '', ...more] }) => (
@@ -102,6 +101,7 @@ export function Webhooks() {
         </>
       ),
     },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last response', cell: lastAnswer },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf },

@@ -8,25 +8,21 @@ export const CohortsQuery = z.object({
   metric: z
     .enum(['customers', 'orders', 'revenue'])
     .default('customers')
-    .describe(
-      'What `values` counts. `customers`: customers who ordered; `orders`: their orders; `revenue`: the value of these orders.',
-    ),
+    .describe('What `values` counts: customers who ordered, orders, or their value.'),
   of: z
     .string()
     .min(1)
     .max(100)
     .default('all')
     .describe(
-      'Customers to count, by their first order. `all`: any; `attributed`: one that a creator won; an id: one that this creator won.',
+      'Whose first orders count. `attributed`: those that a creator won; an id: those that this creator won; `all`: every one.',
     )
     .meta({ example: 'attributed' }),
   from: Boundary.optional()
-    .describe(
-      'Start of the period of first orders, as a UTC day or a time. Omitted: 12 months or weeks before its end.',
-    )
+    .describe('Start of the period of first orders, as a UTC day or a time. Omitted: 12 months or weeks earlier.')
     .meta({ example: '2026-01-01' }),
   to: Boundary.optional().describe(
-    'End of the period of first orders, as a UTC day, which is included whole, or a time. Omitted: today.',
+    'End of the period of first orders, as a UTC day or a time. A day is included whole. Omitted: today.',
   ),
 });
 export type CohortsQuery = z.output<typeof CohortsQuery>;

@@ -166,7 +166,7 @@ export const PayoutBatch = z
       .min(1)
       .max(MAX_PAYEES)
       .optional()
-      .describe('Creators to pay; when omitted, all to whom something is due.'),
+      .describe('Creators to pay. Omitted: everyone who is due something.'),
     currency: Currency.optional().describe('Pays only what is due in this currency; every currency when omitted.'),
     minimum: z
       .number()
