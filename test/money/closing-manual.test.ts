@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startApp, type TestApp } from '../harness/app.ts';
@@ -7,11 +9,16 @@ import { approved, makePayer } from '../harness/paying.ts';
 import { daysAgo, makeAssignment } from '../harness/sales.ts';
 
 let app: TestApp;
+const folder = mkdtempSync(path.join(tmpdir(), 'rollcall-closing-'));
 
 beforeAll(async () => {
   app = await startApp();
+  mkdirSync(path.join(folder, '.rollcall'));
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const run = promisify(execFile);
 
@@ -27,9 +34,9 @@ it('the commands of docs/money.md close a month as they are written', async () =
   await approved(owner, { assignment: ana, amountMinor: 40_000, occurredAt: daysAgo(75) });
   const script = `set -e\ncurl() { command curl -sS --fail-with-body "$@"; echo; }\n${commandsOf(readFileSync('docs/money.md', 'utf8'))}`;
   const env = { PATH: '/usr/bin:/bin', ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: owner.key };
-  const { stdout } = await run('bash', ['-c', script], { env });
+  const { stdout } = await run('bash', ['-c', script], { env, cwd: folder });
   expect(stdout).toContain('ana@example.com,Ana,USD,1,40,0,0,40,0,');
   expect(stdout).toMatch(/"payouts":\[\{"id":"pay_\w+","creator_email":"ana@example.com"/);
-  expect(stdout).toContain('date,entry,kind,account');
+  expect(readFileSync(path.join(folder, '.rollcall/journal.csv'), 'utf8')).toContain('date,entry,kind,account');
   expect(stdout).toMatch(/"url":"https:\/\/go\.example\/statement\//);
 });
