@@ -41,7 +41,7 @@ function RulesForm() {
   const update = useChange('update_attribution_rules', ['get_attribution_rules']);
   const say = useSay();
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading rows={3} />;
+  if (!data) return <Loading rows={5} />;
   const { model, coupon_policy, min_order, currency, updated_at } = data.data;
   return (
     <Form

@@ -70,7 +70,7 @@ function RulesForm() {
   const update = useChange('update_fraud_rules', ['get_fraud_rules']);
   const say = useSay();
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading rows={6} />;
+  if (!data) return <Loading rows={21} />;
   const rules = data.data;
   return (
     <Form

@@ -29,7 +29,7 @@ function BrandForm() {
   const say = useSay();
   const brand = data?.data;
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!brand) return <Loading rows={20} />;
+  if (!brand) return <Loading rows={14} />;
   return (
     <Form
       needs="update_brand"
@@ -293,10 +293,12 @@ export function Settings() {
       <PageHead
         title="Settings"
         hint={
-          brand && (
+          brand ? (
             <>
               {words(brand.plan)} plan <Badge state={brand.subscription_status} />
             </>
+          ) : (
+            '\u00a0'
           )
         }
       />
