@@ -33,7 +33,7 @@ const noSuchPage = createRoute({
   component: () => (
     <PageHead title="No such page" hint="It may have moved. Choose another from the menu.">
       <Link className="button primary" to="/">
-        Home
+        Go to Home
       </Link>
     </PageHead>
   ),
