@@ -135,7 +135,7 @@ describe('a simulation of many orders', () => {
     const rules = { rate: 5 };
     const started = await simulate({ rules });
     expect([started.status, started.body.data.kind]).toEqual([202, 'simulation']);
-    // Watched with keys of its own: on a busy machine it is asked about more often than one key may ask in a minute.
+    // Several keys watch it: on a busy machine that takes more calls than one key has in a minute.
     const watcher = await keysInTurn(brand, 5);
     const job = async () => await jobOf(app, watcher(), started.body.data.id);
     const env = { DATABASE_URL: database.url, REDIS_URL: ownRedis('simulation'), ROLLCALL_DIR: folder };
