@@ -20,10 +20,12 @@ interface WarningsProps {
   store: Store;
   /** Only those about the address that its webhooks go to. */
   isOfAddress?: boolean;
+  /** Orders arrive, so their address is right whatever it looks like. */
+  isReached?: boolean;
 }
 
-export function Warnings({ store, isOfAddress = false }: WarningsProps) {
-  const shown = store.warnings.filter(({ code }) => !isOfAddress || code !== 'api_version');
+export function Warnings({ store, isOfAddress = false, isReached = false }: WarningsProps) {
+  const shown = store.warnings.filter(({ code }) => (code === 'api_version' ? !isOfAddress : !isReached));
   return shown.map(({ code, message }) => (
     <p key={code} className="problem summary wait">
       {message}

@@ -66,7 +66,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
   return (
     <Card title={name} action={<Badge state={status} />}>
       <p className={toneOf(store)}>{healthOf(store)}</p>
-      <Warnings store={store} />
+      <Warnings store={store} isReached={store.webhook_health.status === 'ok'} />
       {forged && <p>{forged}</p>}
       <Facts
         of={[
