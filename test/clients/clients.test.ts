@@ -104,7 +104,7 @@ test(
     for (const name of await packages('.tgz')) await rm(path.join(DIRECTORY, name));
     const before = await call(`${app.url}/clients/`, undefined);
     expect(before.body.built_on_request).toContain('/clients/typescript.tgz');
-    // Asked for twice at once, it is built once.
+    // Two requests at once build it once.
     const again = fetch(`${app.url}/clients/typescript.tgz`);
     const home = await mkdtemp(path.join(tmpdir(), 'rollcall-user-'));
     await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
