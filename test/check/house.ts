@@ -246,6 +246,12 @@ function casts({ code }: Source): Violation[] {
   ];
 }
 
+/** What has begun may fail during that wait, when nobody listens to it yet, and an unhandled rejection ends the process. */
+function waits({ code }: Source): Violation[] {
+  const message = 'waits inside the list of `Promise.all`, after parts of it began; wait in a function that it calls';
+  return matches(code, /\bPromise\.all\(\[(?:(?!=>|\]\)|\bfunction\b)[\s\S])*?\bawait\b/g, message);
+}
+
 function untyped({ path: file, code }: Source): Violation[] {
   // In tests Biome sees to it: there each `any` carries its reason.
   if (file.startsWith('test/')) return [];
@@ -290,6 +296,7 @@ const RULES: readonly Rule[] = [
   fileNames,
   tables,
   casts,
+  waits,
   untyped,
   environment,
   places,

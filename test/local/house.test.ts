@@ -99,6 +99,7 @@ const PLANTED: [what: string, file: string, text: string, said: string][] = [
   ['the environment, taken apart', 'bench/directory.ts', 'const { env } = process["env"];', 'reads the environment'],
   ['the environment, imported', 'indexer/main.ts', "import { env } from 'node:process';", 'reads the environment'],
   ['a cast', QUERY, 'const id = row.id as string;', 'casts'],
+  ['a wait among what has begun', QUERY, 'await Promise.all([read(), sum(await ids())]);', 'waits inside'],
   ['a cast beside a renaming', QUERY, "import { a as b } from './x.ts';\nconst id = b as unknown;", ':2 casts'],
   ['a cast inside a template', QUERY, `const id = \`a \${row as Row} b\`;`, 'casts'],
   ['an assertion', QUERY, 'const id = rows[0]!.id;', 'asserts'],

@@ -1,4 +1,4 @@
-import { type BreakdownSums, type By, listBreakdownOf, type Only } from '../../figures/breakdown/queries.ts';
+import { type BreakdownSums, type By, listBreakdownOf } from '../../figures/breakdown/queries.ts';
 import { fresh, listCreatorSums, listDays, type Merged } from '../../figures/queries.ts';
 import { FRESHNESS, type Sums } from '../../figures/schema.ts';
 import type { Context } from '../../operation/context.ts';
@@ -35,12 +35,14 @@ const hasFilter = (query: AnalyticsFilter) =>
 const needsOrders = (query: AnalyticsFilter) => query.granularity === 'hour' || hasFilter(query);
 
 async function readDimensions(
-  { clickhouse }: Engines,
+  { postgres: { db }, clickhouse }: Engines,
   brandId: string,
   merged: Merged,
-  { granularity }: AnalyticsFilter,
-  where: Period & { only: Only },
+  query: AnalyticsFilter,
+  period: Period,
 ): Promise<Read> {
+  const { granularity } = query;
+  const where = { ...period, only: await onlyOf(db, brandId, merged, query) };
   const by: By = { of: granularity === 'hour' ? 'day_and_hour' : 'day' };
   const [times, creators] = await Promise.all([
     listBreakdownOf(clickhouse, brandId, by, where),
@@ -75,7 +77,7 @@ async function readPeriod(engines: Engines, brandId: string, merged: Merged, que
     countActiveCampaigns(db, brandId),
     countTracked(db, brandId, period.from, period.until),
     needsOrders(query)
-      ? readDimensions(engines, brandId, merged, query, { ...period, only: await onlyOf(db, brandId, merged, query) })
+      ? readDimensions(engines, brandId, merged, query, period)
       : readPostings(engines, brandId, merged, period),
   ]);
   const summary = {
