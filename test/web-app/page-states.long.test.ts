@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
     await store?.close();
   });
 
-  /** Holds the page's answers back until they are let go. */
+  /** Holds the page's answers back until they are let go: one after the other, as they would come over a network. */
   async function delayAnswers(page: Page): Promise<() => Promise<void>> {
     const waiting: Route[] = [];
     let isOpen = false;
@@ -56,7 +56,10 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
     });
     return async () => {
       isOpen = true;
-      await Promise.all(waiting.map((route) => route.continue()));
+      for (const route of waiting) {
+        await route.continue();
+        await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 30)))');
+      }
     };
   }
 

@@ -47,6 +47,8 @@ export interface Rows<Item> {
   /** Reports which indexes are visible, so that they are loaded. */
   see(first: number, last: number): void;
   total: number | undefined;
+  /** What narrows the list. */
+  query: object;
   error: Error | null;
   isLoading: boolean;
   again(): void;
@@ -90,6 +92,7 @@ export function useRows<Id extends OperationId>(
       setTo(Math.floor(end / PAGE) + 1);
     },
     total,
+    query,
     error: found.find(({ error }) => error !== null)?.error ?? null,
     isLoading: head.isPending,
     again: () => {

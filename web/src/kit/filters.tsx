@@ -34,22 +34,27 @@ export const sortIn = (get: (name: string) => string | undefined) =>
 
 /** The filters in the URL's query, so that a shared or reloaded page shows the same. */
 export function useFilters(): {
+  /** Those that are set. */
+  names: readonly string[];
   get: (name: string) => string | undefined;
   /** Also removes the filters in `clears`. */
   set: (name: string, value: string, clears?: readonly string[]) => void;
+  clear: (names: readonly string[]) => void;
 } {
   const search: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
+  const change = (to: Readonly<Record<string, unknown>>, without: readonly string[]) => {
+    const cleared = Object.fromEntries(without.map((one) => [one, undefined]));
+    void navigate({ to: '.', search: { ...search, ...cleared, ...to }, replace: true });
+  };
   return {
+    names: Object.keys(search).filter((name) => search[name] !== undefined && search[name] !== ''),
     get: (name) => {
       const value = search[name];
       return value === undefined || value === '' ? undefined : String(value);
     },
-    set: (name, value, clears = []) => {
-      const cleared = Object.fromEntries(clears.map((one) => [one, undefined]));
-      const next: Record<string, unknown> = { ...search, ...cleared, [name]: value || undefined };
-      void navigate({ to: '.', search: next, replace: true });
-    },
+    set: (name, value, clears = []) => change({ [name]: value || undefined }, clears),
+    clear: (names) => change({}, names),
   };
 }
 
@@ -78,6 +83,31 @@ function DateInput({ id, value, onSet }: { id: string; value: string; onSet: (va
         else target.value = value;
       }}
     />
+  );
+}
+
+interface ChooseProps<T extends string> {
+  label: string;
+  value: T;
+  options: readonly (readonly [value: T, label: string])[];
+  onChoose: (value: T) => void;
+}
+
+/** One of several ways to show a card, which the address does not keep. */
+export function Choose<T extends string>({ label, value, options, onChoose }: ChooseProps<T>) {
+  const id = useId();
+  const choose = (next: string) => onChoose(options.find(([one]) => one === next)?.[0] ?? value);
+  return (
+    <div className="filter">
+      <label htmlFor={id}>{label}</label>
+      <select id={id} value={value} onChange={({ target }) => choose(target.value)}>
+        {options.map(([one, text]) => (
+          <option key={one} value={one}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </div>
   );
 }
 

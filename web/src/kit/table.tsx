@@ -7,7 +7,7 @@ import { useFilters } from './filters.tsx';
 import { number } from './format.ts';
 import { InSight } from './in-sight.tsx';
 import { Menu } from './menu.tsx';
-import { Empty, Failure, Loading } from './parts.tsx';
+import { Button, Empty, Failure, Loading } from './parts.tsx';
 
 export interface Column<Row> {
   head: string;
@@ -167,6 +167,8 @@ interface TableProps<Row extends object> {
   /** Whether a row can be selected. */
   maySelect?: (row: Row) => boolean;
   keyOf?: (row: Row) => string;
+  /** How many rows there usually are, so that what stands below hardly moves when they arrive. */
+  usually?: number;
 }
 
 const ROW = 44;
@@ -174,20 +176,20 @@ const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
 export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
-  ...{ rows, total: rows.length, error: null, isLoading: false },
+  ...{ rows, total: rows.length, query: {}, error: null, isLoading: false },
   ...{ at: (index) => rows[index], see: () => undefined, again: () => undefined },
 });
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf } = props;
+  const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf, usually = 8 } = props;
   const allowed = useColumns(props.columns);
   const { hidden, toggle } = useHidden(caption);
   // The first column names the row.
   const columns = allowed.filter(({ head }, i) => i === 0 || !hidden.includes(head));
   if (list.error && list.rows.length === 0) return <Failure error={list.error} again={list.again} />;
-  if (list.isLoading) return <Loading rows={8} />;
-  if (list.total === 0) return empty;
+  if (list.isLoading) return <Loading rows={usually} />;
+  if (list.total === 0) return <NoRows query={list.query}>{empty}</NoRows>;
   const choosable = list.rows.filter(maySelect);
   return (
     <div className="table-frame">
@@ -215,6 +217,18 @@ export function Table<Row extends object>(props: TableProps<Row>) {
       </table>
       {list.error && <Failure error={list.error} again={list.again} />}
     </div>
+  );
+}
+
+/** Says so if a filter in the address leaves nothing of the list; else there is none yet. */
+function NoRows({ query, children }: { query: object; children: ReactNode }) {
+  const { names, clear } = useFilters();
+  const filters = names.filter((name) => name !== 'sort' && name in query);
+  if (filters.length === 0) return children;
+  return (
+    <Empty title="Nothing matches these filters">
+      <Button onPress={() => clear(filters)}>Clear the filters</Button>
+    </Empty>
   );
 }
 

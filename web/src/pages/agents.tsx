@@ -194,6 +194,7 @@ export function Agents() {
         caption="Plans"
         list={list}
         columns={columns}
+        usually={3}
         empty={
           <Empty title="No plans here">
             When an agent prepares a change, it appears here for a person to read and apply.

@@ -2,7 +2,7 @@ import type { Answer, Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
-import { choiceOf, useFilters } from '../kit/filters.tsx';
+import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
 import { number, percent, words } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
 import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
@@ -211,28 +211,19 @@ export function Breakdown({ from, to, compare, before }: BreakdownProps) {
       title="Breakdown"
       action={<Download id="get_analytics_breakdown" query={query} name={`analytics-by-${by}.csv`} />}
     >
-      <div className="filters">
-        <div className="filter">
-          <label htmlFor="breakdown-by">By</label>
-          <select id="breakdown-by" value={by} onChange={({ target }) => set('of', target.value)}>
-            {BY.map((one) => (
-              <option key={one} value={one}>
-                {words(one)}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div className="filter">
-          <label htmlFor="breakdown-sort">Ranked by</label>
-          <select id="breakdown-sort" value={sort} onChange={({ target }) => set('sort', target.value)}>
-            {SORTS.map((one) => (
-              <option key={one} value={one}>
-                {SORT_LABEL[one]}
-              </option>
-            ))}
-          </select>
-        </div>
-      </div>
+      <Filters
+        saved={false}
+        of={[
+          {
+            ...{ name: 'of', label: 'By', kind: 'select', fallback: 'creator' },
+            options: BY.map((one) => [one, words(one)]),
+          },
+          {
+            ...{ name: 'sort', label: 'Ranked by', kind: 'select', fallback: 'revenue' },
+            options: SORTS.map((one) => [one, SORT_LABEL[one]]),
+          },
+        ]}
+      />
       {call.error && <Failure error={call.error} again={() => void call.refetch()} />}
       {!call.error && !data && <Loading rows={4} />}
       {data && (

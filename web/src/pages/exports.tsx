@@ -100,6 +100,7 @@ function Jobs() {
       caption="Exports"
       list={list}
       columns={columns}
+      usually={3}
       empty={
         <Empty title="No exports yet">
           Orders, clicks, commissions or the ledger of any period, as Parquet, NDJSON or CSV.
@@ -156,6 +157,7 @@ function Schedules() {
         caption="Daily exports"
         list={list}
         columns={columns}
+        usually={3}
         empty={
           <Empty title="None yet">
             Each night, new rows go to your own S3 bucket, from where a warehouse loads them.

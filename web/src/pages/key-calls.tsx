@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useId, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
-import { choiceOf } from '../kit/filters.tsx';
+import { Choose } from '../kit/filters.tsx';
 import { number, shortHour, words } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
@@ -17,6 +17,8 @@ type Measure = 'calls' | 'credits';
 const MEASURES = everyOf<Measure>()(['calls', 'credits']);
 const HOUR_MS = 3_600_000;
 const DAYS = 7;
+/** Keys with a row of their own; the filter has all of them. */
+const LISTED = 5;
 
 const sumOf = (sums: readonly Sum[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
 
@@ -33,7 +35,6 @@ function pointsOf(sums: readonly Sum[], measure: Measure, { from, now }: { from:
 
 /** What the keys called in the last week, by hour and key. */
 export function KeyCalls() {
-  const id = useId();
   const [chosen, setChosen] = useState('');
   const [measure, setMeasure] = useState<Measure>('calls');
   const now = Date.now();
@@ -42,44 +43,24 @@ export function KeyCalls() {
     query: { granularity: 'hour', by: 'key', from, limit: '1' },
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading rows={8} />;
-  const series = data.series ?? [];
+  const series = data?.series ?? [];
   const keys = [...Map.groupBy(series, ({ key_id }) => key_id ?? '')]
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
     .toSorted((one, other) => sumOf(other.sums, 'calls') - sumOf(one.sums, 'calls'));
   const shown = series.filter(({ key_id }) => chosen === '' || key_id === chosen);
-  if (keys.length === 0) return null;
   return (
     <Card title={`Calls in the last ${DAYS} days`}>
       <div className="filters">
-        <div className="filter">
-          <label htmlFor={`${id}key`}>Key</label>
-          <select id={`${id}key`} value={chosen} onChange={({ target }) => setChosen(target.value)}>
-            <option value="">All keys</option>
-            {keys.map(({ keyId, name }) => (
-              <option key={keyId} value={keyId}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </div>
-        <div className="filter">
-          <label htmlFor={`${id}measure`}>Show</label>
-          <select
-            id={`${id}measure`}
-            value={measure}
-            onChange={({ target }) => setMeasure(choiceOf(target.value, MEASURES) ?? 'calls')}
-          >
-            {MEASURES.map((one) => (
-              <option key={one} value={one}>
-                {words(one)}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choose
+          label="Key"
+          value={chosen}
+          options={[['', 'All keys'], ...keys.map(({ keyId, name }) => [keyId, name] as const)]}
+          onChoose={setChosen}
+        />
+        <Choose label="Show" value={measure} options={MEASURES.map((one) => [one, words(one)])} onChoose={setMeasure} />
       </div>
-      {shown.length > 0 && (
-        <Suspense fallback={<Loading rows={4} />}>
+      {data ? (
+        <Suspense fallback={<Loading rows={6} />}>
           <Chart
             label={`${words(measure)} by hour`}
             points={pointsOf(shown, measure, { from, now })}
@@ -87,24 +68,28 @@ export function KeyCalls() {
             dateOf={shortHour}
           />
         </Suspense>
+      ) : (
+        <Loading rows={9} />
       )}
-      <PlainTable
-        caption={`Calls of each key in the last ${DAYS} days`}
-        rows={keys}
-        keyOf={({ keyId }) => keyId}
-        columns={[
-          {
-            head: 'Key',
-            cell: ({ keyId, name }) => (
-              <Link to="/requests" search={{ key: keyId }}>
-                {name}
-              </Link>
-            ),
-          },
-          { head: 'Calls', cell: ({ sums }) => number(sumOf(sums, 'calls')), isNumber: true },
-          { head: 'Credits', cell: ({ sums }) => number(sumOf(sums, 'credits')), isNumber: true },
-        ]}
-      />
+      {keys.length > 0 && (
+        <PlainTable
+          caption={`Keys with the most calls in the last ${DAYS} days`}
+          rows={keys.slice(0, LISTED)}
+          keyOf={({ keyId }) => keyId}
+          columns={[
+            {
+              head: 'Key',
+              cell: ({ keyId, name }) => (
+                <Link to="/requests" search={{ key: keyId }}>
+                  {name}
+                </Link>
+              ),
+            },
+            { head: 'Calls', cell: ({ sums }) => number(sumOf(sums, 'calls')), isNumber: true },
+            { head: 'Credits', cell: ({ sums }) => number(sumOf(sums, 'credits')), isNumber: true },
+          ]}
+        />
+      )}
     </Card>
   );
 }

@@ -1,6 +1,7 @@
-import { lazy, Suspense, useId, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useAll, useCall } from '../call/use.ts';
+import { Choose } from '../kit/filters.tsx';
 import { day, number } from '../kit/format.ts';
 import { Card, Failure, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
@@ -32,7 +33,6 @@ function byKey(rows: readonly Use[]): KeyUse[] {
 
 /** The balance of the period, and what each data key used in the last thirty days. */
 export function KeyUsage() {
-  const id = useId();
   const [chosen, setChosen] = useState('');
   const { data, error, refetch } = useCall('list_usage', { query: { limit: '1' } });
   const all = useAll('list_usage', {});
@@ -52,17 +52,12 @@ export function KeyUsage() {
         <Stat label="Renews on" value={day(balance.period_end)} />
       </Stats>
       {keys.length > 1 && (
-        <div className="filter">
-          <label htmlFor={id}>Key</label>
-          <select id={id} value={chosen} onChange={({ target }) => setChosen(target.value)}>
-            <option value="">All keys</option>
-            {keys.map((key) => (
-              <option key={key.id} value={key.id}>
-                {key.name}
-              </option>
-            ))}
-          </select>
-        </div>
+        <Choose
+          label="Key"
+          value={chosen}
+          options={[['', 'All keys'], ...keys.map(({ id, name }) => [id, name] as const)]}
+          onChoose={setChosen}
+        />
       )}
       {points.length > 0 && (
         <Suspense>

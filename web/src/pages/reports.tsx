@@ -104,6 +104,7 @@ function Reports() {
         caption="Reports"
         list={list}
         columns={columns}
+        usually={3}
         empty={
           <Empty title="No reports yet">
             For example sales and commissions, each Monday, to the people who run the program.
@@ -164,6 +165,7 @@ function Alerts() {
         caption="Alerts"
         list={list}
         columns={columns}
+        usually={3}
         empty={
           <Empty title="No alerts yet">
             For example when sales fall by half within a week. One mail says so, and one when they are back.
