@@ -47,9 +47,9 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     ]);
   });
 
-  it('tells an empty brand on each list page that there is nothing yet', async () => {
+  it('tells an empty brand on each list page that there is nothing yet, and that nothing matches once it filters', async () => {
     const brand = await makeBrand(app.context);
-    const { page, move, context } = await openWebApp(browser, app, brand.id);
+    const { page, go, move, context } = await openWebApp(browser, app, brand.id);
     await page.getByText('Nothing to decide').waitFor();
     for (const [to, text] of [
       ['/roster', 'No creators yet'],
@@ -64,6 +64,10 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
       await move(to);
       await page.getByText(text).waitFor();
     }
+    await go('/payouts?method=wallet');
+    await page.getByText('Nothing matches these filters').waitFor();
+    await page.getByRole('main').getByRole('button', { name: 'Clear the filters' }).click();
+    await page.getByText('No payouts here').waitFor();
     await context.close();
   });
 

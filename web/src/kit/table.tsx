@@ -223,7 +223,7 @@ export function Table<Row extends object>(props: TableProps<Row>) {
 /** Says so if a filter in the address leaves nothing of the list; else there is none yet. */
 function NoRows({ query, children }: { query: object; children: ReactNode }) {
   const { names, clear } = useFilters();
-  const filters = names.filter((name) => name !== 'sort' && name in query);
+  const filters = names.filter((name) => name !== 'sort' && Reflect.get(query, name) !== undefined);
   if (filters.length === 0) return children;
   return (
     <Empty title="Nothing matches these filters">
