@@ -11,7 +11,8 @@ export default function SampleNotice() {
   return (
     <aside className="notice" aria-label="Sample data">
       <p>
-        <strong>This is sample data</strong>: 90 days of a made-up shop, to look around and try things out.
+        <strong>This is sample data</strong>
+        <span className="wide">: 90 days of a made-up shop, to look around and try things out.</span>
       </p>
       <Confirm
         needs="remove_sample"

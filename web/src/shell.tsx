@@ -151,7 +151,7 @@ export function Shell() {
       </a>
       <Side onSearch={search} />
       <Suspense>
-        <PhoneTop>
+        <PhoneTop brand={data.data.brand.name}>
           {(close) => (
             <Side
               onChoose={close}

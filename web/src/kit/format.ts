@@ -49,10 +49,10 @@ export function money(amount: number | null | undefined, currency: string): stri
   return known.format(amount);
 }
 
-/** A round amount for the axis of a chart, such as `$1.2K`. */
+/** A round amount for the axis of a chart, such as `US$1.2K`. */
 export const compactMoney = (amount: number, currency: string) =>
   new Intl.NumberFormat(undefined, {
-    ...({ style: 'currency', currency, notation: 'compact', currencyDisplay: 'narrowSymbol' } as const),
+    ...({ style: 'currency', currency, notation: 'compact' } as const),
     ...{ minimumFractionDigits: 0, maximumFractionDigits: 1 },
   }).format(amount);
 
