@@ -11,6 +11,7 @@ const shortHours = new Intl.DateTimeFormat(undefined, {
 const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const regions = new Intl.DisplayNames(undefined, { type: 'region' });
+const currencyNames = new Intl.DisplayNames(undefined, { type: 'currency' });
 const currencies = new Map<string, Intl.NumberFormat>();
 
 /** The time zone of this computer. */
@@ -62,6 +63,13 @@ export const percent = (value: number | null | undefined) =>
 /** The name of a country by its ISO 3166 code. */
 export const countryName = (code: string | null): string =>
   code === null ? '–' : /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : code;
+
+/** The code of a currency with its name, such as `USD, US Dollar`. */
+export function currencyName(code: string): string {
+  const name = currencyNames.of(code);
+  return name === undefined || name === code ? code : `${code}, ${name}`;
+}
+
 /** A figure compared with the previous period's, in words. */
 export function versus(now: number, was: number | undefined, earlier = 'previous period'): string | undefined {
   if (was === undefined) return undefined;
