@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useChange } from './call/use.ts';
 import { Confirm } from './kit/dialog.tsx';
 import { useSay } from './kit/toast.tsx';
@@ -12,7 +13,10 @@ export default function SampleNotice() {
     <aside className="notice" aria-label="Sample data">
       <p>
         <strong>This is sample data</strong>
-        <span className="wide">: 90 days of a made-up shop, to look around and try things out.</span>
+        <span className="wide">
+          : 90 days of a made-up shop. To begin, <Link to="/directory">search for creators</Link>, open{' '}
+          <Link to="/campaigns">a campaign</Link>, or see <Link to="/analytics">what it sold</Link>.
+        </span>
       </p>
       <Confirm
         needs="remove_sample"

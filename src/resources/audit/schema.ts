@@ -98,7 +98,7 @@ export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
   return {
     ...toWire({ ...row, createdAt: at }),
     resource_name: textIn(values, NAMES),
-    // Somebody who applied is no creator of the brand yet.
+    // An applicant is not a creator of the brand yet.
     ...(row.creatorEmail === null && { creator_name: textIn(values, ['creatorName', 'creatorEmail']) }),
     currency: textIn(values, ['currency', 'compensationCurrency']),
     ...changes,
