@@ -20,11 +20,13 @@ interface DialogProps {
 /** Where something is typed or chosen, in the order of the page. */
 const FIELDS = ':is(input:not([type="hidden"], [type="radio"]), input:checked, select, textarea):enabled';
 
+const isTouched = () => window.matchMedia('(pointer: coarse)').matches;
+
 export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad }: DialogProps) {
   const [popup, setPopup] = useState<Element | null>(null);
   useTitle(isOpen && isSide ? title : undefined);
-  /** A form's first field; a panel is read first, and on a phone a field would bring up the keys at once. */
-  const focusFirst = (by: string) => (!isSide && by !== 'touch' && popup?.querySelector<HTMLElement>(FIELDS)) || true;
+  /** A form's first field. A panel is read first, and on a phone a field would bring up the keys at once. */
+  const focusFirst = () => (!isSide && !isTouched() && popup?.querySelector<HTMLElement>(FIELDS)) || true;
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
