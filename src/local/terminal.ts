@@ -56,8 +56,8 @@ function signIn({ signInUrl, owner, mails }: DemoKeys, hasWebApp: true | undefin
   const mailed = mails === undefined ? '' : ` (mails are written to ${mails})`;
   out.write(`\nSign in to the web app${building}. The link works once, within 15 minutes:\n\n`);
   out.write(`  ${paint('cyan', signInUrl)}\n\n`);
-  out.write('For another link: npm run --silent cli -- sign-in --brand demo\n');
-  out.write(`or ask for it on the sign-in page as ${owner}${mailed}\n`);
+  out.write('For another link, run: npm run --silent cli -- sign-in --brand demo\n');
+  out.write(`or enter ${owner} on the sign-in page${mailed}\n`);
 }
 
 /** The next steps, as commands that work when pasted. `hasWebApp` is undefined while it is being built. */

@@ -12,10 +12,10 @@ export default function SampleNotice() {
   return (
     <aside className="notice" aria-label="Sample data">
       <p>
-        <strong>This is sample data</strong>
+        <strong className="nowrap">This is sample data</strong>
         <span className="wide">
-          : 90 days of a made-up shop. To begin, <Link to="/directory">search for creators</Link>, open{' '}
-          <Link to="/campaigns">a campaign</Link>, or see <Link to="/analytics">what it sold</Link>.
+          : 90 days of a made-up shop. Begin with its <Link to="/roster">creators</Link>,{' '}
+          <Link to="/campaigns">campaigns</Link> or <Link to="/analytics">sales</Link>.
         </span>
       </p>
       <Confirm
