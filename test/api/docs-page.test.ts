@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await expect(page.title()).resolves.toBe('Rollcall API');
     await expect(page.locator('html').getAttribute('lang')).resolves.toBe('en');
     const start = page.locator('body');
-    await expect.poll(() => start.textContent()).toContain('key create --brand');
+    await expect.poll(() => start.textContent()).toContain('ask your operator for one');
     await expect(start.textContent()).resolves.toContain('.rollcall/demo.env');
     await shoot(page, 'docs-start');
     expect(complaints).toEqual([]);
