@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   const gone = () => open.page.getByRole('dialog').waitFor({ state: 'hidden' });
   const press = (name: string | RegExp) => open.page.getByRole('main').getByRole('button', { name }).first().click();
   const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+  const part = (name: string) => open.page.locator('.card', { has: open.page.getByRole('heading', { name }) });
   afterEach(() => expect(open.complaints.splice(0)).toEqual([]));
 
   async function fill(fields: Record<string, string>): Promise<void> {
@@ -299,11 +300,13 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   it('saves changed settings, and sees errors next to their fields', async () => {
     await open.go('/settings');
     await open.page.getByLabel('Website').fill('https://shoes.example');
-    await open.page.getByLabel('Currency').fill('euros');
-    await open.page.getByRole('button', { name: 'Save', exact: true }).click();
+    const save = part('Brand').getByRole('button', { name: 'Save', exact: true });
+    await open.page.getByLabel('Currency').selectOption('EUR');
+    await open.page.getByLabel('Default commission').fill('101');
+    await save.click();
     await open.page.getByText('Correct the fields marked below.').waitFor();
-    await open.page.getByLabel('Currency').fill('EUR');
-    await open.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await open.page.getByLabel('Default commission').fill('10');
+    await save.click();
     await open.page.getByText('Saved.').waitFor();
     await open.page.reload();
     await expect.poll(() => open.page.getByLabel('Currency').inputValue()).toBe('EUR');
@@ -314,7 +317,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     const box = open.page.getByLabel('A creator replies');
     for (const isOn of [false, true]) {
       await box.setChecked(isOn);
-      await open.page.getByRole('button', { name: 'Save mails' }).click();
+      await part('Your mails').getByRole('button', { name: 'Save', exact: true }).click();
       await open.page.getByText('Saved.').first().waitFor();
       await open.page.reload();
       await expect.poll(() => box.isChecked()).toBe(isOn);

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState } from 'react';
-import { words } from './format.ts';
+import { number, words } from './format.ts';
 import { Button } from './parts.tsx';
 import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 import { Views } from './views.tsx';
@@ -148,9 +148,12 @@ function One({ filter }: { filter: Filter }) {
   );
 }
 
+/** Up to this number, filters stand in one row of a phone. */
+const ONE_ROW = 2;
+
 interface FiltersProps {
   of: readonly Filter[];
-  /** Hidden behind a button unless one of them is set. */
+  /** Hidden behind a button unless one of them is set. On a phone, one button hides them all. */
   more?: readonly Filter[];
   /** What they filter, where a page has several. */
   label?: string;
@@ -161,8 +164,19 @@ interface FiltersProps {
 export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps) {
   const { get } = useFilters();
   const [isOpen, setOpen] = useState(more.some(({ name }) => get(name) !== undefined));
+  const [isUnfolded, setUnfolded] = useState(false);
+  const all = [...of, ...more];
+  const isFolding = all.length > ONE_ROW;
+  const set = all.filter(({ name }) => get(name) !== undefined).length;
   return (
-    <search className="filters" aria-label={label}>
+    <search className={isFolding && !isUnfolded ? 'filters folded' : 'filters'} aria-label={label}>
+      {isFolding && (
+        <div className="fold">
+          <Button isExpanded={isUnfolded} onPress={() => setUnfolded(!isUnfolded)}>
+            {set === 0 ? 'Filters' : `Filters (${number(set)})`}
+          </Button>
+        </div>
+      )}
       {[...of, ...(isOpen ? more : [])].map((filter) => (
         <One key={filter.name} filter={filter} />
       ))}
@@ -173,7 +187,7 @@ export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps
           </Button>
         </div>
       )}
-      {saved && <Views names={[...[...of, ...more].map(({ name }) => name), ...saved]} />}
+      {saved && <Views names={[...all.map(({ name }) => name), ...saved]} />}
     </search>
   );
 }
