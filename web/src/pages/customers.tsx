@@ -184,8 +184,8 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
         `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
       {meta.without_email > 0 &&
         `${number(meta.without_email)} of ${number(meta.orders)} orders have no e-mail address and are in no row. `}
-      “Again in 30 d” is the share of new customers who ordered again within 30 days. It and the value only count
-      customers who have been known for that time; a dash means that there are none yet.
+      “Again in 30 d” is the share of new customers who ordered again within 30 days. Such figures count only customers
+      who have been known for that time; a dash means that there are none yet.
     </p>
   );
 }

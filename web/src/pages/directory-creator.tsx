@@ -22,7 +22,7 @@ function Verified({ of }: { of: Creator }) {
   );
 }
 
-/** Nothing answers at a host under the reserved `.example`, which sample data has: its picture is not asked for. */
+/** Nothing answers at a host under the reserved `.example`, which sample data has: its picture is never requested. */
 export function pictureOf({ profile_pic_url: url }: Pick<Creator, 'profile_pic_url'>): string | null {
   const isReserved = url !== null && URL.canParse(url) && new URL(url).hostname.endsWith('.example');
   return isReserved ? null : url;

@@ -17,7 +17,7 @@ export function useRateField(): Field {
   const empty = rate === undefined ? 'Empty: your brand’s default.' : `Empty: your brand’s default, ${percent(rate)}.`;
   return {
     ...{ name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
-    hint: rate === 0 ? `${empty} Without a rate of its own it pays nothing.` : empty,
+    hint: rate === 0 ? `${empty} Without a rate here, it pays nothing.` : empty,
   };
 }
 

@@ -65,7 +65,7 @@ export function Links() {
             </>
           }
         >
-          {link.value}
+          <span className="address">{link.value}</span>
         </Opener>
       ),
     },

@@ -7,7 +7,7 @@ import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { number, words } from '../kit/format.ts';
+import { number, ownZone, words } from '../kit/format.ts';
 import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { KeyCalls, KeySearches } from './key-calls.tsx';
@@ -33,10 +33,16 @@ function lineOf({ operation }: KeyRequest): string {
   return method === undefined ? 'No operation has this path' : `${method} ${path}`;
 }
 
-/** Times to the second, in the brand's time zone. */
+const CLOCK = {
+  ...({ year: 'numeric', month: 'short', day: 'numeric' } as const),
+  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
+};
+
+/** Times to the second in the brand's time zone, which is named unless it is the computer's. */
 function useExactTime(): (at: string) => string {
   const timeZone = useCall('get_session').data?.data.brand.time_zone ?? 'UTC';
-  const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium', timeZone });
+  const named = timeZone === ownZone ? {} : ({ timeZoneName: 'short' } as const);
+  const times = new Intl.DateTimeFormat(undefined, { ...CLOCK, ...named, timeZone });
   return (at) => times.format(new Date(at));
 }
 
