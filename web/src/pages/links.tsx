@@ -16,6 +16,12 @@ import { LeakedCodes } from './link-leaks.tsx';
 
 type LinkRow = Row<'list_affiliate_links'>;
 
+/** A link's end, which is what tells it from others. */
+function pathOf({ url }: LinkRow): string {
+  if (url === null) return 'discount code';
+  return URL.canParse(url) ? new URL(url).pathname : url;
+}
+
 export function Links() {
   const { get } = useFilters();
   const isActive = get('active');
@@ -60,7 +66,7 @@ export function Links() {
           onOpen={() => opened.open(link.id)}
           second={
             <>
-              {link.url === null ? 'Discount code' : URL.canParse(link.url) ? new URL(link.url).pathname : link.url}
+              {percent(link.commission_rate)}, {pathOf(link)}
               <span className="narrow">{link.creator_name ?? link.creator_email}</span>
             </>
           }
@@ -70,7 +76,6 @@ export function Links() {
       ),
     },
     { head: 'Creator', cell: (link) => <CreatorName of={link} />, isWide: true },
-    { head: 'Rate', cell: ({ commission_rate }) => percent(commission_rate), isNumber: true, isWide: true },
     { head: 'Clicks', cell: ({ clicks, url }) => (url === null ? '–' : number(clicks)), isNumber: true, isWide: true },
     { head: 'Orders', cell: ({ conversions }) => number(conversions), isNumber: true },
     { head: 'Sales', cell: ({ revenue, currency }) => money(revenue, currency), isNumber: true, isWide: true },

@@ -111,7 +111,7 @@ export function Webhooks() {
           <span className="second">{webhook.description}</span>
           <span className="narrow">
             <span className="second">
-              <Ago at={webhook.last_triggered_at} />
+              {lastAnswer(webhook)}, <Ago at={webhook.last_triggered_at} />
             </span>
           </span>
         </>
@@ -135,7 +135,7 @@ export function Webhooks() {
         </>
       ),
     },
-    { head: 'Last response', cell: lastAnswer },
+    { head: 'Last response', cell: lastAnswer, isWide: true },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf },
   ];
