@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
       await go('/exports');
       const list = page.getByRole('table', { name: 'Exports', exact: true });
       const start = async () => {
-        await page.getByRole('button', { name: 'Export', exact: true }).click();
+        await page.getByRole('button', { name: 'New export' }).click();
         expect(await axe(page)).toEqual([]);
         await page.getByRole('button', { name: 'Start the export' }).click();
         await list.getByText('Queued').first().waitFor();
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
   it('starts a daily export into a bucket that can be used, says why another cannot, and ends one', async () => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
     await go('/exports');
-    await page.getByRole('button', { name: 'Export daily' }).click();
+    await page.getByRole('button', { name: 'Schedule', exact: true }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Bucket', { exact: true }).fill(S3_BUCKET);
     await dialog.getByLabel('Region').fill('eu-central-1');

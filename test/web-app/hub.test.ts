@@ -152,8 +152,8 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
   it('get codes for everyone, share a page of the parcels, and take it down', async () => {
     const { page, go } = desktop;
     await go('/links');
-    await page.getByRole('button', { name: 'Create for everyone' }).click();
-    const bulk = page.getByRole('dialog', { name: 'Links or codes for everyone' });
+    await page.getByRole('button', { name: 'Create for all creators' }).click();
+    const bulk = page.getByRole('dialog', { name: 'Links or codes for all creators' });
     await bulk.getByRole('button', { name: 'Create', exact: true }).click();
     await bulk
       .getByText(/created/)

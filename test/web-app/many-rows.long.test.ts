@@ -27,7 +27,7 @@ const READ_AGAIN_MS = 60_000;
 const LISTS = [
   ['/roster', false],
   ['/campaigns', false],
-  ['/applications', true],
+  ['/applications?status=all', true],
   ['/conversations', true],
   ['/briefs', true],
   ['/contracts', true],
@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
     expect(total).toBeGreaterThanOrEqual(MANY);
     const items = dialog.locator('li.delivery');
     expect(await items.count()).toBeLessThan(MOST_DRAWN);
-    await dialog.getByRole('button', { name: 'More' }).first().focus();
+    await dialog.getByRole('button', { name: 'Details' }).first().focus();
     await pressUntilInSight(page, 'End', dialog.locator(`li.delivery[data-index="${total - 1}"]`));
     expect(await items.count()).toBeLessThan(MOST_DRAWN);
     expect(complaints.splice(0)).toEqual([]);

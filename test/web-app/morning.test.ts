@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await page.getByRole('button', { name: url, exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Deliveries' });
     await dialog.getByText(/response 410/).waitFor();
-    await dialog.getByRole('button', { name: 'More' }).first().click();
+    await dialog.getByRole('button', { name: 'Details' }).first().click();
     await dialog.getByText('gone away').waitFor();
     await shoot(page, 'morning-failed');
     await clean();

@@ -38,8 +38,8 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       await reports.getByText('Mondays, 08:00').waitFor();
 
       await page.getByRole('button', { name: 'Create an alert' }).click();
-      await dialog.getByLabel('Of').selectOption('creator');
-      await dialog.getByLabel('Bound').fill('5');
+      await dialog.getByLabel('For').selectOption('creator');
+      await dialog.getByLabel('Threshold').fill('5');
       await shoot(page, `alert-${kind}`);
       await dialog.getByRole('button', { name: 'Create the alert' }).click();
       const alerts = page.getByRole('table', { name: 'Alerts' });
@@ -49,7 +49,8 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       await expectToFit(page);
 
       for (const [list, what] of [[reports, 'report'] as const, [alerts, 'alert'] as const]) {
-        await list.getByRole('button', { name: 'Delete' }).click();
+        await list.getByRole('button', { name: /^Actions for/ }).click();
+        await page.getByRole('button', { name: 'Delete', exact: true }).click();
         await page.getByRole('button', { name: `Delete the ${what}` }).click();
         await list.waitFor({ state: 'hidden' });
       }

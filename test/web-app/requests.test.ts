@@ -34,18 +34,22 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
   ] as const)('is shown by hour and key, and call by call with filters and details, on a %s', async (kind, options) => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
     await go('/requests');
-    const calls = page.locator('.card', { has: page.getByRole('heading', { name: 'Calls in the last 7 days' }) });
+    const calls = page.locator('.card', { has: page.getByRole('heading', { name: 'Calls in the last 14 days' }) });
     await calls.locator('.chart-area').first().waitFor();
     await calls.getByLabel('Show').selectOption('Credits');
     await calls.getByText('Show as a table').click();
-    await calls.getByRole('columnheader', { name: 'Credits by hour' }).waitFor();
+    await calls.getByRole('columnheader', { name: 'Credits by day' }).waitFor();
     await page.getByText('Previews that became searches').waitFor();
     await calls.scrollIntoViewIfNeeded();
     await shoot(page, `requests-usage-${kind}`);
     expect(await axe(page)).toEqual([]);
     await expectToFit(page);
 
-    await calls.getByRole('table', { name: 'Calls of each key' }).getByRole('link', { name: 'test' }).first().click();
+    await calls
+      .getByRole('table', { name: 'Keys with the most calls in the last 14 days' })
+      .getByRole('link', { name: 'test' })
+      .first()
+      .click();
     await page.getByRole('heading', { level: 1, name: 'API requests' }).waitFor();
     await expect.poll(() => new URL(page.url()).search).toMatch(/key=/);
     const list = page.getByRole('table', { name: 'API requests' });

@@ -47,6 +47,8 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await press('Cy Young');
     await inDialog('Shortlist');
     await gone();
+    await open.page.getByRole('button', { name: 'Cy Young' }).waitFor({ state: 'hidden' });
+    await open.page.getByLabel('Status').selectOption('All');
     await open.page.getByRole('cell', { name: 'Shortlisted' }).waitFor();
     await press('Dee Dee');
     await inDialog('Accept');
@@ -190,7 +192,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await press('Create a link or code');
     const code = unique('HAT').toUpperCase();
     await dialog().getByLabel('Type').selectOption('discount_code');
-    await fill({ Creator: desk.creator, 'Name or code': code, Commission: '12.5' });
+    await fill({ Creator: desk.creator, Code: code, Commission: '12.5' });
     await inDialog('Create');
     await open.page.getByRole('dialog', { name: code }).getByText('12.5%').waitFor();
     await inDialog('Edit');
@@ -215,7 +217,8 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await open.go('/webhooks');
     await press('Add a webhook');
     await fill({ Address: 'https://hooks.invalid/second' });
-    await dialog().getByLabel('Message received').uncheck();
+    await dialog().getByLabel('Events').selectOption('Only some of them');
+    await dialog().getByLabel('Message received').check();
     await inDialog('Add');
     const shown = open.page.getByRole('dialog', { name: 'The signing secret' });
     await shown.locator('code').waitFor();

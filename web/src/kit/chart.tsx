@@ -1,6 +1,27 @@
 import { Area, AreaChart, CartesianGrid, ResponsiveContainer, Tooltip, XAxis, YAxis } from 'recharts';
-import { compact, compactMoney, shortDay } from './format.ts';
-import { today } from './utc-day.ts';
+import { compact, compactMoney, shortDay, shortHour } from './format.ts';
+import { DAY_MS, dayOf, today } from './utc-day.ts';
+
+const ranges = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** What a point counts; a `reading` is what was read at a moment. */
+type By = 'hour' | 'day' | 'week' | 'month' | 'reading';
+
+/** The last UTC day that a point counts. Weeks end on Sunday. */
+function endOf(date: string, by: By): string {
+  const at = new Date(date);
+  if (by === 'week') return dayOf(at.getTime() + ((7 - at.getUTCDay()) % 7) * DAY_MS);
+  if (by === 'month') return dayOf(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1, 0));
+  return date.slice(0, 10);
+}
+
+/** Whether the time of a point is not over. */
+function isOpen(date: string, by: By): boolean {
+  if (by === 'hour') return Date.parse(date) > Date.now() - 3_600_000;
+  return by !== 'reading' && endOf(date, by) >= today();
+}
+
+const rangeOf = (from: string, to: string) => ranges.formatRange(new Date(from), new Date(to));
 
 export interface Point {
   date: string;
@@ -25,14 +46,18 @@ export default function Chart({
   label,
   points,
   show,
-  dateOf = shortDay,
+  by = 'day',
+  within,
   currency,
   before = 'Previous period',
 }: {
   label: string;
   points: readonly Point[];
   show: (value: number) => string;
-  dateOf?: (date: string) => string;
+  /** How much time each point is of. */
+  by?: By;
+  /** The days that are counted, of which the first and the last point may have only some. */
+  within?: { from: string; to: string };
   /** The currency of the values, for the axis. */
   currency?: string;
   /** The name of the period that `was` is of. */
@@ -41,12 +66,25 @@ export default function Chart({
   const [first, last] = [points[0], points.at(-1)];
   const ticks = ticksOf(points);
   const isCompared = points.some(({ was }) => was !== undefined);
+  const isRunning = last !== undefined && isOpen(last.date, by);
+  const startOf = (date: string) => (within && within.from > date ? within.from : date);
+  const stopOf = (date: string) => {
+    const end = endOf(date, by);
+    return within && within.to < end ? within.to : end;
+  };
+  const nameOf = (date: string) => {
+    if (by === 'hour') return shortHour(date);
+    return by === 'week' || by === 'month' ? rangeOf(startOf(date), stopOf(date)) : shortDay(date);
+  };
+  // Of many hours, only the days are named.
+  const midnights = by === 'hour' && points.length > 48 ? points.filter(({ date }) => date.includes('T00:00')) : [];
+  const drawn = points.map((point, i) => ({ ...point, over: i === points.length - 1 ? undefined : point.value }));
   return (
     <div className="chart">
       <p className="legend" aria-hidden>
         <span className="key now" /> {label}
         {first && last && (
-          <span className="muted">{`${dateOf(first.date)} – ${dateOf(last.date)}${last.date === today() ? ' so far' : ''}, UTC`}</span>
+          <span className="muted">{`${rangeOf(startOf(first.date), stopOf(last.date))}${isRunning ? ' so far' : ''}, UTC`}</span>
         )}
         {isCompared && (
           <span className="nowrap">
@@ -55,11 +93,12 @@ export default function Chart({
         )}
       </p>
       <ResponsiveContainer width="100%" height={220}>
-        <AreaChart data={[...points]} title={`${label} by date`} margin={{ left: 0, right: 8, top: 8, bottom: 0 }}>
+        <AreaChart data={drawn} title={`${label} by date`} margin={{ left: 0, right: 8, top: 8, bottom: 0 }}>
           <CartesianGrid vertical={false} className="chart-grid" />
           <XAxis
             dataKey="date"
-            tickFormatter={dateOf}
+            {...(midnights.length > 0 ? { ticks: midnights.map(({ date }) => date) } : {})}
+            tickFormatter={by === 'hour' && midnights.length === 0 ? shortHour : shortDay}
             minTickGap={32}
             interval="equidistantPreserveStart"
             fontSize={12}
@@ -78,7 +117,7 @@ export default function Chart({
           <Tooltip
             itemStyle={{ color: 'inherit' }}
             formatter={(value, name) => [show(Number(value)), name]}
-            labelFormatter={(date) => dateOf(String(date))}
+            labelFormatter={(date) => nameOf(String(date))}
           />
           <Area
             dataKey="was"
@@ -88,7 +127,24 @@ export default function Chart({
             strokeDasharray="4 4"
             isAnimationActive={false}
           />
-          <Area dataKey="value" name={label} className="chart-area" strokeWidth={2} isAnimationActive={false} />
+          <Area
+            dataKey="value"
+            name={label}
+            className="chart-area"
+            strokeWidth={2}
+            isAnimationActive={false}
+            {...(isRunning ? { strokeDasharray: '4 4' } : {})}
+          />
+          {isRunning && (
+            <Area
+              dataKey="over"
+              className="chart-over"
+              strokeWidth={2}
+              isAnimationActive={false}
+              tooltipType="none"
+              activeDot={false}
+            />
+          )}
         </AreaChart>
       </ResponsiveContainer>
       <details>
@@ -112,7 +168,7 @@ export default function Chart({
             <tbody>
               {points.map(({ date, value, was }) => (
                 <tr key={date}>
-                  <td>{dateOf(date)}</td>
+                  <td>{nameOf(date)}</td>
                   <td className="number">{show(value)}</td>
                   {isCompared && <td className="number">{was === undefined ? '–' : show(was)}</td>}
                 </tr>

@@ -3,7 +3,7 @@ import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { number, percent, words } from '../kit/format.ts';
+import { number, words } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
 import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
@@ -109,11 +109,39 @@ const figureOf: Readonly<Record<Sort, (row: Figures) => number>> = {
 const isOfOrders = ({ key, orders, revenue_minor, refunds_minor, commission_minor }: BreakdownRow) =>
   key !== null || [orders, revenue_minor, refunds_minor, commission_minor].some((figure) => figure !== 0);
 
+const rates = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+
 function shownAs(sort: Sort, row: Figures, currency: string): string {
-  if (sort === 'conversion_rate') return percent(row.conversion_rate);
+  if (sort === 'conversion_rate') return row.conversion_rate === null ? '–' : `${rates.format(row.conversion_rate)}%`;
   if (sort === 'aov') return minorMoney(row.aov_minor, currency);
   const figure = figureOf[sort](row);
   return sort === 'revenue' || sort === 'commission' ? minorMoney(figure, currency) : number(figure);
+}
+
+/** All rows as one. Who clicked the links of several creators is a visitor of each, so that visitors have no sum. */
+function totalOf(rows: readonly Figures[], clickOrders: number | undefined): Figures {
+  const sumOf = (of: (row: Figures) => number) => rows.reduce((sum, row) => sum + of(row), 0);
+  const [clicks, orders, revenue] = [sumOf((row) => row.clicks), sumOf((row) => row.orders), sumOf(figureOf.revenue)];
+  return {
+    ...{ clicks, orders, revenue_minor: revenue, visitors: 0 },
+    ...{ refunds_minor: sumOf((row) => row.refunds_minor), commission_minor: sumOf(figureOf.commission) },
+    conversion_rate: clickOrders === undefined || clicks === 0 ? null : (100 * clickOrders) / clicks,
+    aov_minor: orders === 0 ? null : Math.round(revenue / orders),
+  };
+}
+
+/** The cells of the last row: the name, then what each figure comes to. */
+function footOf(by: By, sort: Sort, rows: readonly BreakdownRow[], clickOrders: number): string[] | undefined {
+  const [first] = rows;
+  // An order counts for each of its products, and amounts in several currencies have no sum.
+  if (!first || by === 'product' || rows.some(({ currency }) => currency !== first.currency)) return undefined;
+  const cell = (one: Sort, of: Figures) => (one === 'visitors' ? '–' : shownAs(one, of, first.currency));
+  const now = totalOf(rows, clickOrders);
+  const was = totalOf(
+    rows.flatMap(({ previous }) => previous ?? []),
+    undefined,
+  );
+  return ['All', ...figuresIn(by).map((one) => cell(one, now)), cell(sort, was)];
 }
 
 /** The change from the earlier period, in percent; of rates in points. */
@@ -129,18 +157,22 @@ function changeText(sort: Sort, now: Figures, was: Figures): string | undefined 
   return change === 0 ? 'No change' : `${change > 0 ? '+' : ''}${number(change)}%`;
 }
 
+/** The figures of a dimension, in the order of their columns. */
+const figuresIn = (by: By): readonly Sort[] =>
+  OF_ORDER.includes(by)
+    ? ['orders', 'revenue', 'commission', 'aov']
+    : ['clicks', 'visitors', 'orders', 'conversion_rate', 'revenue', 'commission', 'aov'];
+
 interface Shown {
   by: By;
   sort: Sort;
-  /** The name of the earlier period. */
-  before: string;
   largest: number;
   narrow: (key: string) => void;
 }
 
-function columnsOf({ by, sort, before, largest, narrow }: Shown): Column<BreakdownRow>[] {
-  const figure = (one: Sort, isWide = true): Column<BreakdownRow> => ({
-    ...{ head: SORT_LABEL[one], isNumber: true, isWide: isWide && one !== sort },
+function columnsOf({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[] {
+  const figure = (one: Sort): Column<BreakdownRow> => ({
+    ...{ head: SORT_LABEL[one], isNumber: true, isWide: one !== 'orders' && one !== 'revenue' && one !== sort },
     sort: { by: one, isOn: one === sort },
     cell: (row) => shownAs(one, row, row.currency),
   });
@@ -158,14 +190,9 @@ function columnsOf({ by, sort, before, largest, narrow }: Shown): Column<Breakdo
         </>
       ),
     },
-    ...(OF_ORDER.includes(by) ? [] : [figure('clicks'), figure('visitors')]),
-    figure('orders', false),
-    ...(OF_ORDER.includes(by) ? [] : [figure('conversion_rate')]),
-    figure('revenue', false),
-    figure('commission'),
-    figure('aov'),
+    ...figuresIn(by).map(figure),
     {
-      ...{ head: before, isNumber: true, isWide: true },
+      ...{ head: `${SORT_LABEL[sort]} before`, isNumber: true, isWide: true },
       cell: ({ previous, ...row }) =>
         previous && (
           <>
@@ -186,26 +213,31 @@ function Coverage({ by, of }: { by: By; of: Answer<'get_analytics_breakdown'>['m
   );
 }
 
-interface BreakdownProps extends Period {
+interface Asked extends Period {
   compare: 'previous' | 'year';
-  /** What the period to compare with is called. */
-  before: string;
 }
 
-/** The figures of the period by one dimension, largest first; a row narrows the page to itself. */
-export function Breakdown({ from, to, compare, before }: BreakdownProps) {
-  const { get, set } = useFilters();
+/** The figures of the period by the page's dimension, in its order. */
+export function useBreakdown({ from, to, compare }: Asked) {
+  const { get } = useFilters();
   const by = choiceOf(get('of'), BY) ?? 'creator';
   const sort = choiceOf(get('sort'), SORTS) ?? 'revenue';
   const query = { ...useDimensions(), by, from, to, compare, sort };
   const call = useCall('get_analytics_breakdown', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
-  const data = call.isPlaceholderData ? undefined : call.data;
+  return { by, sort, query, call, data: call.isPlaceholderData ? undefined : call.data };
+}
+
+/** The figures of the period by one dimension, largest first; a row narrows the page to itself. */
+export function Breakdown({ from, to, compare }: Asked) {
+  const { get, set } = useFilters();
+  const { by, sort, query, call, data } = useBreakdown({ from, to, compare });
   const found = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
   // Days and hours have an order of their own.
   const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;
   const rows = isTimely ? found.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : found;
   const largest = Math.max(0, ...rows.map((row) => figureOf[sort](row)));
+  const foot = data && !data.pagination.has_more && footOf(by, sort, rows, data.meta.coverage.by_click);
   return (
     <Card
       title="Breakdown"
@@ -233,7 +265,8 @@ export function Breakdown({ from, to, compare, before }: BreakdownProps) {
             caption={`Analytics by ${words(by).toLowerCase()}`}
             rows={rows}
             keyOf={({ key, currency }) => `${key} ${currency}`}
-            columns={columnsOf({ by, sort, before, largest, narrow: (key) => set(by, key) })}
+            {...(foot ? { foot } : {})}
+            columns={columnsOf({ by, sort, largest, narrow: (key) => set(by, key) })}
           />
           <Coverage by={by} of={data.meta.coverage} />
           {data.pagination.has_more && (

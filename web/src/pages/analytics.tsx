@@ -4,12 +4,12 @@ import type { Query } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { day, money, number, percent, shortHour, versus } from '../kit/format.ts';
+import { day, money, number, percent, versus } from '../kit/format.ts';
 import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { Tabs } from '../kit/tabs.tsx';
 import { DAY_MS, dayOf } from '../kit/utc-day.ts';
-import { Breakdown, Chosen, useDimensions } from './analytics-by.tsx';
+import { Breakdown, Chosen, useBreakdown, useDimensions } from './analytics-by.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 const GRANULARITIES = everyOf<NonNullable<Query<'get_analytics'>['granularity']>>()(['hour', 'day', 'week', 'month']);
@@ -87,10 +87,10 @@ export function Analytics() {
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const summary = now.data?.summary;
   const old = was.data;
-  const charted = {
-    before: COMPARED[compare],
-    ...(granularity === 'hour' ? { dateOf: shortHour } : {}),
-  };
+  const charted = { before: COMPARED[compare], by: granularity, within: { from, to } };
+  const breakdown = useBreakdown({ from, to, compare });
+  // An order counts for each of its products.
+  const won = breakdown.by === 'product' ? undefined : breakdown.data?.meta.coverage;
   return (
     <>
       <PageHead
@@ -147,10 +147,15 @@ export function Analytics() {
               label="Conversion rate"
               value={percent(summary.conversion_rate)}
               note={
-                old &&
-                (old.summary.total_clicks === 0
-                  ? 'No earlier data'
-                  : `${percent(old.summary.conversion_rate)} in the ${COMPARED[compare].toLowerCase()}`)
+                <>
+                  {won && won.by_code > 0 && (
+                    <span className="block">{`${number(won.by_click)} orders from clicks, without ${number(won.by_code)} by code`}</span>
+                  )}
+                  {old &&
+                    (old.summary.total_clicks === 0
+                      ? 'No earlier data'
+                      : `${percent(old.summary.conversion_rate)} in the ${COMPARED[compare].toLowerCase()}`)}
+                </>
               }
             />
           </Stats>
@@ -183,7 +188,7 @@ export function Analytics() {
               </Card>
             </div>
           </Suspense>
-          <Breakdown from={from} to={to} compare={compare} before={COMPARED[compare]} />
+          <Breakdown from={from} to={to} compare={compare} />
         </>
       )}
     </>

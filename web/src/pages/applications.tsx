@@ -1,13 +1,16 @@
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { Row } from '../call/call.ts';
+import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Dialog } from '../kit/dialog.tsx';
+import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
-import { day } from '../kit/format.ts';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Badge, Button, Facts, Failure, Loading } from '../kit/parts.tsx';
-import { type Column, Opener } from '../kit/table.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
 import { CampaignLink, CreatorName } from './item-links.tsx';
 
 const STATES = everyOf<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
@@ -17,7 +20,11 @@ const DECISIONS = [
   { to: 'shortlisted', label: 'Shortlist', kind: 'plain' },
   { to: 'accepted', label: 'Accept', kind: 'primary' },
 ] as const;
+type Decision = (typeof DECISIONS)[number]['to'];
 type Application = Row<'list_applications'>;
+
+const useDecision = () =>
+  useChange('update_application', ['list_applications', 'get_application', 'list_roster', 'list_campaigns']);
 
 /** Where the creator posts, such as `@ana.eats`; one name where both are the same. */
 const handlesOf = (of: Pick<Application, 'creator_photo_app' | 'creator_video_app'>) =>
@@ -25,20 +32,22 @@ const handlesOf = (of: Pick<Application, 'creator_photo_app' | 'creator_video_ap
     .flatMap((handle) => (handle ? [`@${handle}`] : []))
     .join(', ');
 
-function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+interface DetailProps {
+  id: string | undefined;
+  onClose: () => void;
+  /** Opens the next one of the list, if there is one. */
+  onNext?: () => void;
+}
+
+function Detail({ id, onClose, onNext }: DetailProps) {
   const { data, error, refetch } = useCall(
     'get_application',
     { params: { id: id ?? '' } },
     { enabled: id !== undefined },
   );
-  const update = useChange('update_application', [
-    'list_applications',
-    'get_application',
-    'list_roster',
-    'list_campaigns',
-  ]);
+  const update = useDecision();
   const application = data?.data;
-  const decide = (status: 'accepted' | 'rejected' | 'shortlisted') =>
+  const decide = (status: Decision) =>
     update.mutateAsync({ params: { id: id ?? '' }, body: { status } }).then(onClose, () => undefined);
   return (
     <Dialog
@@ -79,6 +88,11 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {update.error && <Failure error={update.error} />}
           <div className="popup-foot">
+            {onNext && (
+              <Button kind="quiet" onPress={onNext}>
+                Next
+              </Button>
+            )}
             {DECISIONS.filter(({ to }) => to !== application.status).map(({ to, label, kind }) => (
               <Button
                 key={to}
@@ -97,10 +111,60 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
   );
 }
 
+const ANY = ['all', ...STATES] as const;
+
+/** What waits for a decision is shown first; of one creator or campaign, all there is. */
+function useStatus(): (typeof ANY)[number] {
+  const { get } = useFilters();
+  const isNarrow = ['creator_email', 'campaign_id'].some((name) => get(name) !== undefined);
+  return choiceOf(get('status'), ANY) ?? (isNarrow ? 'all' : 'pending');
+}
+
+/** Decides on the applications that are selected in the list. */
+function DecideAll({ ids, onDone }: { ids: readonly string[]; onDone: () => void }) {
+  const update = useDecision();
+  if (ids.length === 0) return null;
+  const count = `${number(ids.length)} ${ids.length === 1 ? 'application' : 'applications'}`;
+  async function decide(status: Decision) {
+    for (const id of ids) await update.mutateAsync({ params: { id }, body: { status } });
+    onDone();
+  }
+  return (
+    <section className="bar" aria-label="Selected applications">
+      <strong role="status">{number(ids.length)} selected</strong>
+      <div className="row">
+        {DECISIONS.map(({ to, label, kind }) => (
+          <Confirm
+            key={to}
+            label={label}
+            title={`${label} ${count}?`}
+            action={label}
+            isDanger={kind === 'danger'}
+            onConfirm={() => decide(to)}
+          >
+            <p>
+              {to === 'accepted' && 'Their creators are put on the roster. '}
+              Each decision can be changed later.
+            </p>
+          </Confirm>
+        ))}
+      </div>
+    </section>
+  );
+}
+
 export function Applications() {
-  const query = useWorkQuery(STATES);
+  const { get } = useFilters();
+  const status = useStatus();
+  const query = {
+    ...{ status: status === 'all' ? undefined : status, sort: sortIn(get) },
+    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
+  };
   const list = useRows('list_applications', query);
   const opened = useOpened();
+  const may = useMay();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const next = list.rows[list.rows.findIndex(({ id }) => id === opened.id) + 1];
   const columns: readonly Column<Application>[] = [
     {
       head: 'Creator',
@@ -119,21 +183,51 @@ export function Applications() {
       cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
       isWide: true,
     },
-    { head: 'Message', cell: ({ message }) => <span className="said-first">{message}</span>, isWide: true },
+    { head: 'Message', cell: ({ message }) => <span className="said-more">{message}</span>, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true, isOrder: true },
   ];
   return (
-    <WorkPage
-      title="Applications"
-      hint="Creators who want to work with you. Accepting one puts the creator on the roster."
-      states={STATES}
-      list={list}
-      columns={columns}
-      empty="Creators apply on your campaigns’ pages."
-      actions={<Download id="list_applications" query={query} name="applications.csv" />}
-    >
-      <Detail id={opened.id} onClose={opened.close} />
-    </WorkPage>
+    <>
+      <PageHead
+        title="Applications"
+        hint="Creators who want to work with you. Accepting one puts the creator on the roster."
+      >
+        <Download id="list_applications" query={query} name="applications.csv" />
+      </PageHead>
+      <Filters
+        of={[
+          {
+            ...{ name: 'status', label: 'Status', kind: 'select', fallback: status },
+            options: ANY.map((one) => [one, words(one)]),
+          },
+          CREATOR_FILTER,
+          CAMPAIGN_FILTER,
+        ]}
+      />
+      <Table
+        caption="Applications"
+        list={list}
+        columns={columns}
+        {...(may('update_application') ? { selection: { selected, onSelect: setSelected } } : {})}
+        empty={
+          status === 'pending' ? (
+            <Empty title="No application waits for you">
+              <Link to="/applications" search={{ status: 'all' }}>
+                Show all applications
+              </Link>
+            </Empty>
+          ) : (
+            <Empty title="No applications here">Creators apply on your campaigns’ pages.</Empty>
+          )
+        }
+      />
+      <DecideAll ids={[...selected]} onDone={() => setSelected(new Set())} />
+      <Detail
+        id={opened.id}
+        onClose={opened.close}
+        {...(opened.id !== undefined && next ? { onNext: () => opened.open(next.id) } : {})}
+      />
+    </>
   );
 }

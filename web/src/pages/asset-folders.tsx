@@ -90,7 +90,7 @@ function NewFolder({ parent }: { parent: Folder | undefined }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button needs="create_asset_folder" onPress={() => setOpen(true)}>
+      <Button needs="create_asset_folder" kind="quiet" onPress={() => setOpen(true)}>
         New folder
       </Button>
       <FormDialog

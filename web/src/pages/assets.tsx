@@ -243,8 +243,10 @@ function Library({ folder }: { folder: string | undefined }) {
         <Filters
           of={[
             { name: 'search', label: 'Name', kind: 'text' },
-            { name: 'tag', label: 'Tag', kind: 'text' },
             { name: 'type', label: 'Type', kind: 'select', options: TYPES.map((type) => [type, words(type)]) },
+          ]}
+          more={[
+            { name: 'tag', label: 'Tag', kind: 'text' },
             { name: 'rights', label: 'Rights', kind: 'select', options: RIGHTS.map((right) => [right, words(right)]) },
             CREATOR_FILTER,
             CAMPAIGN_FILTER,

@@ -1,16 +1,19 @@
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import type { Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { useCursor } from '../kit/cursor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, type Filter, Filters, LINK_FILTER, useFilters } from '../kit/filters.tsx';
-import { countryName, words } from '../kit/format.ts';
-import { Badge, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { countryName, number, words } from '../kit/format.ts';
+import { Badge, Card, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.tsx';
+import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, dayOf } from '../kit/utc-day.ts';
 import { siteName } from './platforms.ts';
 
+const Chart = lazy(() => import('../kit/chart.tsx'));
 type Click = Row<'list_clicks'>;
 type ClicksQuery = Query<'list_clicks'>;
 
@@ -50,7 +53,7 @@ function LinkName({ id }: { id: string }) {
   const link = data?.data.id === id ? data.data : undefined;
   return (
     <>
-      <Link to="/links" search={{ open: id }}>
+      <Link to="/links" search={{ open: id }} className="address">
         {link?.value ?? id}
       </Link>
       {link && <span className="second">{link.creator_name ?? link.creator_email}</span>}
@@ -58,19 +61,51 @@ function LinkName({ id }: { id: string }) {
   );
 }
 
+/** Why a click is in no figure. */
+const NotCounted = ({ kind }: Pick<Click, 'kind'>) => kind !== 'counted' && <Badge state={KIND_LABELS[kind]} />;
+
 const COLUMNS: readonly Column<Click>[] = [
-  { head: 'Link', cell: ({ link_id }) => <LinkName id={link_id} /> },
+  {
+    head: 'Link',
+    cell: ({ link_id, kind }) => (
+      <>
+        <LinkName id={link_id} />
+        <span className="narrow">
+          <NotCounted kind={kind} />
+        </span>
+      </>
+    ),
+  },
   { head: 'Clicked', cell: ({ at }) => <Time at={at} /> },
   { head: 'Country', cell: ({ country }) => countryName(country), isWide: true },
   { head: 'Device', cell: ({ device }) => words(device), isWide: true },
   { head: 'Referrer', cell: ({ referrer }) => (referrer === null ? '–' : siteName(referrer)), isWide: true },
-  {
-    head: 'Kind',
-    cell: ({ kind }) =>
-      kind === 'counted' ? <span className="muted">{KIND_LABELS[kind]}</span> : <Badge state={KIND_LABELS[kind]} />,
-    isWide: true,
-  },
+  { head: 'Not counted', cell: NotCounted, isWide: true },
 ];
+
+/** How many clicks there were a day: those that figures count, or of the chosen kind. */
+function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', ...only } }: { query: ClicksQuery }) {
+  const { data, error, refetch } = useCall('get_analytics', {
+    query: { ...only, ...{ link, click_kind: kind, from, to, granularity: 'day' } },
+  });
+  const label = kind === 'counted' ? 'Counted clicks' : `Clicks, ${KIND_LABELS[kind].toLowerCase()}`;
+  return (
+    <Card title={data ? `${label}: ${number(data.summary.total_clicks)}` : label}>
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!error && !data && <Loading rows={6} />}
+      {data && (
+        <Suspense fallback={<Loading rows={6} />}>
+          <Chart
+            label={label}
+            points={data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
+            show={number}
+            within={{ from, to }}
+          />
+        </Suspense>
+      )}
+    </Card>
+  );
+}
 
 /** Newest first, page by page. */
 function Pages({ query }: { query: ClicksQuery }) {
@@ -94,27 +129,35 @@ function Pages({ query }: { query: ClicksQuery }) {
 export function Clicks() {
   const { get } = useFilters();
   const [countries, referrers] = [useOrigins('country'), useOrigins('referrer')];
+  const { from, to, filters } = usePeriod('90d');
+  const [period, ...dates] = filters;
   const query: ClicksQuery = {
     ...{ link_id: get('link_id'), country: get('country'), referrer: get('referrer') },
     ...{ kind: choiceOf(get('kind'), KINDS), device: choiceOf(get('device'), DEVICES) },
-    ...{ from: get('from'), to: get('to') },
+    ...{ from, to },
   };
   return (
     <>
       <PageHead
         title="Clicks"
-        hint="Every click on a short link in the last 90 days. Figures count those that are marked as counted."
-      />
+        hint="Every click on a short link. Each is kept for 90 days; repeats and bots are in no figure."
+      >
+        <IfMay needs="create_export">
+          <Link to="/exports" className="button plain">
+            Export
+          </Link>
+        </IfMay>
+      </PageHead>
       <Filters
         of={[
+          ...(period ? [period] : []),
           LINK_FILTER,
           KIND_FILTER,
           { name: 'country', label: 'Country', kind: 'select', options: countries },
-          { name: 'from', label: 'From', kind: 'date' },
-          { name: 'to', label: 'To', kind: 'date' },
         ]}
-        more={[DEVICE_FILTER, { name: 'referrer', label: 'Referrer', kind: 'select', options: referrers }]}
+        more={[...dates, DEVICE_FILTER, { name: 'referrer', label: 'Referrer', kind: 'select', options: referrers }]}
       />
+      <ByDay query={query} />
       <Pages key={JSON.stringify(query)} query={query} />
     </>
   );

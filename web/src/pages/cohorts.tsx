@@ -67,8 +67,8 @@ function Value({ value, metric, row }: { value: number; metric: Metric; row: Coh
 }
 
 /** Customers who came back, in percent of all cohorts that are old enough. */
-function Average({ rows, width }: { rows: readonly Cohort[]; width: number }) {
-  const places = Array.from({ length: width }, (_, i) => {
+function Average({ rows, places }: { rows: readonly Cohort[]; places: readonly number[] }) {
+  const shares = places.map((i) => {
     const old = rows.filter(({ values }) => values.length > i);
     const of = old.reduce((sum, { customers }) => sum + customers, 0);
     const again = old.reduce((sum, { values }) => sum + (values[i] ?? 0), 0);
@@ -79,7 +79,7 @@ function Average({ rows, width }: { rows: readonly Cohort[]; width: number }) {
       <tr>
         <th scope="row">All</th>
         <td className="number wide">{number(rows.reduce((sum, { customers }) => sum + customers, 0))}</td>
-        {places.map(({ place, share }) => (
+        {shares.map(({ place, share }) => (
           <td key={place} className="number">
             {percentOf(share)}
           </td>
@@ -98,6 +98,9 @@ interface TriangleProps {
 /** Each cell has its figure; the shade repeats it. */
 function Triangle({ rows, by, metric }: TriangleProps) {
   const width = Math.max(0, ...rows.map(({ values }) => values.length));
+  // All customers order in the month of their first order.
+  const first = metric === 'customers' && width > 1 ? 1 : 0;
+  const places = Array.from({ length: width - first }, (_, i) => i + first);
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   const weight = (value: number, row: Cohort) => (metric === 'customers' ? shareOf(value, row) : value);
   // The first of each row is the largest by nature, and would make all others pale.
@@ -115,12 +118,12 @@ function Triangle({ rows, by, metric }: TriangleProps) {
             <th scope="col" rowSpan={2} className="number wide">
               Customers
             </th>
-            <th scope="colgroup" colSpan={width}>
+            <th scope="colgroup" colSpan={places.length}>
               {by === 'month' ? 'Months later' : 'Weeks later'}
             </th>
           </tr>
           <tr>
-            {Array.from({ length: width }, (_, i) => (
+            {places.map((i) => (
               <th key={i} scope="col" className="number">
                 {i}
               </th>
@@ -135,15 +138,19 @@ function Triangle({ rows, by, metric }: TriangleProps) {
                 {isMixed && <span className="second">{row.currency}</span>}
               </th>
               <td className="number wide">{number(row.customers)}</td>
-              {row.values.map((value, i) => (
-                <td key={i} className={`number shade${i === 0 ? '' : shadeOf(weight(value, row), most)}`}>
-                  <Value value={value} metric={metric} row={row} />
-                </td>
-              ))}
+              {places.map((i) => {
+                const value = row.values[i];
+                if (value === undefined) return <td key={i} />;
+                return (
+                  <td key={i} className={`number shade${i === 0 ? '' : shadeOf(weight(value, row), most)}`}>
+                    <Value value={value} metric={metric} row={row} />
+                  </td>
+                );
+              })}
             </tr>
           ))}
         </tbody>
-        {metric === 'customers' && <Average rows={rows} width={width} />}
+        {metric === 'customers' && <Average rows={rows} places={places} />}
       </table>
     </Frame>
   );

@@ -7,7 +7,7 @@ import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, sortIn, useFilters } from '..
 import { campaignField, creatorField, FormDialog } from '../kit/form.tsx';
 import { compact, day, number, percent, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
@@ -43,7 +43,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
       title={post ? postName(post) : 'Post'}
       hint={
         post && (
-          <a href={post.url} target="_blank" rel="noreferrer">
+          <a className="address" href={post.url} target="_blank" rel="noreferrer">
             {post.url}
           </a>
         )
@@ -66,7 +66,16 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Likes', number(post.metrics.likes)],
               ['Comments', number(post.metrics.comments)],
               ['Shares', number(post.metrics.shares)],
-              ['Engagement', percent(post.metrics.engagement_rate)],
+              ['Saves', number(post.metrics.saves)],
+              [
+                'Engagement',
+                post.metrics.engagement_rate !== null && (
+                  <span key="engagement">
+                    {percent(post.metrics.engagement_rate)}
+                    <span className="second">Likes, comments, shares and saves per view</span>
+                  </span>
+                ),
+              ],
               [
                 'Paid partnership label',
                 post.paid_partnership === null ? 'Unknown' : post.paid_partnership ? 'Yes' : 'No',
@@ -78,7 +87,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {views.length > 1 && (
             <Suspense fallback={<Loading rows={3} />}>
-              <Chart label="Views" points={views} show={number} />
+              <Chart label="Views" points={views} show={number} by="reading" />
             </Suspense>
           )}
           {refresh.error && <Failure error={refresh.error} />}
@@ -123,7 +132,9 @@ export function Content() {
         <Opener
           of={post}
           onOpen={() => opened.open(post.id)}
-          second={`${platformName(post.platform)}, ${post.caption ?? postPath(post.url)}`}
+          second={
+            <span className="caption">{`${platformName(post.platform)}, ${post.caption ?? postPath(post.url)}`}</span>
+          }
         >
           {postName(post)}
         </Opener>
@@ -133,18 +144,26 @@ export function Content() {
     { head: 'Likes', cell: (post) => compact(post.metrics.likes), isNumber: true, isWide: true },
     { head: 'Comments', cell: (post) => compact(post.metrics.comments), isNumber: true, isWide: true },
     {
-      head: 'Status',
-      cell: ({ status, refresh_error: error }) =>
-        error ? (
-          <span className="badge bad" title={REFRESH_ERRORS[error] ?? words(error)}>
-            {REFRESH_LABELS[error] ?? 'Failing'}
-          </span>
-        ) : (
-          <Badge state={status} />
-        ),
+      head: 'Engagement',
+      cell: ({ metrics }) => percent(metrics.engagement_rate),
+      isNumber: true,
       isWide: true,
     },
-    { head: 'Last updated', cell: ({ last_refreshed }) => <Ago at={last_refreshed} />, isWide: true },
+    {
+      head: 'Last updated',
+      cell: ({ last_refreshed, status, refresh_error: error }) => (
+        <>
+          <Ago at={last_refreshed} />
+          {error && (
+            <span className="second late" title={REFRESH_ERRORS[error] ?? words(error)}>
+              {REFRESH_LABELS[error] ?? 'Failing'}
+            </span>
+          )}
+          {!error && status === 'refreshing' && <span className="second">{words(status)}</span>}
+        </>
+      ),
+      isWide: true,
+    },
     { head: 'Tracked since', cell: ({ tracked_at }) => day(tracked_at), isWide: true, isOrder: true },
   ];
   return (

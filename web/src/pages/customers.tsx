@@ -19,18 +19,39 @@ type Share = Answer<'get_analytics_share'>['data'];
 const BY = everyOf<By>()(['creator', 'campaign', 'link', 'store']);
 const SHOWN = 50;
 
-/** The difference in new customers and how certain it is, in words. */
-function differenceText({ attributed, others, difference, interval }: Share['new_customers']): string {
+/** With the minus sign of mathematics, which is as wide as the plus. */
+const signed = (value: number) => roundly(value).replace('-', '−');
+
+/** Whether creators bring more new customers than the rest, and how certain that is. */
+function Difference({ of: { attributed, others, difference, interval } }: { of: Share['new_customers'] }) {
   if (difference === null || interval === null) {
-    return 'Whether creators bring more new customers cannot be said yet: it takes orders with an e-mail address both from creators and from elsewhere.';
+    return (
+      <p className="hint">
+        Whether creators bring more new customers cannot be said yet: it takes orders with an e-mail address both from
+        creators and from elsewhere.
+      </p>
+    );
   }
-  const shares = `${aboutPercent(attributed.share)} of the orders that creators won are first orders of their customers; of all other orders it is ${aboutPercent(others.share)}.`;
-  const between = `${roundly(interval.from)} and ${roundly(interval.to)} percentage points`;
-  if (interval.from <= 0 && interval.to >= 0) {
-    return `${shares} The difference may be chance: with 95% confidence it is between ${between}, and that includes zero.`;
-  }
-  const more = difference > 0 ? 'Creators bring more new customers' : 'Creators bring fewer new customers';
-  return `${more}: ${shares} With 95% confidence the difference is between ${between}.`;
+  const isChance = interval.from <= 0 && interval.to >= 0;
+  return (
+    <>
+      <p>
+        {isChance
+          ? 'No measurable difference: what creators won and what they did not brings new customers about equally often.'
+          : `Creators bring ${difference > 0 ? 'more' : 'fewer'} new customers than the rest of the shop.`}
+      </p>
+      <details>
+        <summary className="small muted">How certain this is</summary>
+        <p className="hint">
+          {aboutPercent(attributed.share)} of the orders that creators won are first orders of their customers; of all
+          other orders it is {aboutPercent(others.share)}. With 95% confidence, the difference is between{' '}
+          {signed(interval.from)} and {signed(interval.to)} percentage points
+          {isChance && ', which includes zero: it may be chance'}.
+        </p>
+        <Interval {...interval} at={difference} />
+      </details>
+    </>
+  );
 }
 
 const HALF = 100;
@@ -39,7 +60,7 @@ const LABELS = 9;
 /** Labels nearer than this overlap. */
 const BESIDE = 14;
 
-/** The interval around zero. The sentence above it says the same. */
+/** The interval around zero, in percentage points. The sentence above it says the same. */
 function Interval({ from, to, at }: { from: number; to: number; at: number }) {
   const most = Math.max(Math.abs(from), Math.abs(to), 1) * 1.15;
   const x = (points: number) => HALF + (points / most) * HALF;
@@ -50,7 +71,7 @@ function Interval({ from, to, at }: { from: number; to: number; at: number }) {
       <circle cx={x(at)} cy={HEIGHT / 2} r="4" />
       {[from, to].map((points) => (
         <text key={points} x={x(points)} y={HEIGHT + LABELS / 2} textAnchor="middle">
-          {roundly(points)}
+          {signed(points)}
         </text>
       ))}
       {[from, to].every((points) => Math.abs(x(points) - HALF) > BESIDE) && (
@@ -94,14 +115,19 @@ function ShareOfSales({ data }: { data: Share }) {
           note={ofOrders(firsts.others)}
         />
       </Stats>
-      <p className="hint">{differenceText(firsts)}</p>
-      {firsts.interval !== null && firsts.difference !== null && (
-        <Interval {...firsts.interval} at={firsts.difference} />
-      )}
+      <Difference of={firsts} />
     </>
   );
 }
 
+/** Which share of new customers ordered again. Unknown until the first of them has been known for so long. */
+const AGAIN: readonly { head: string; of: (row: CustomersRow) => number | null }[] = [
+  { head: 'Again in 30 d', of: (row) => row.repeat_rate_30 },
+  { head: 'in 60 d', of: (row) => row.repeat_rate_60 },
+  { head: 'in 90 d', of: (row) => row.repeat_rate_90 },
+];
+
+/** Figures that no row has yet are left out. */
 function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[] {
   const most = Math.max(1, ...rows.map(({ key, new_customers }) => (key === null ? 0 : new_customers)));
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
@@ -122,24 +148,29 @@ function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[
     },
     { head: 'New', cell: (row) => number(row.new_customers), isNumber: true },
     { head: 'Returning', cell: (row) => number(row.returning_customers), isNumber: true, isWide: true },
-    { head: 'Share new', cell: (row) => aboutPercent(row.new_share), isNumber: true },
+    { head: 'Share new', cell: (row) => aboutPercent(row.new_share), isNumber: true, isWide: true },
     {
       head: 'First order',
       cell: (row) => minorMoney(row.first_order_minor, row.currency),
       isNumber: true,
       isWide: true,
     },
-    { head: 'Ordered again in 30 d', cell: (row) => aboutPercent(row.repeat_rate_30), isNumber: true, isWide: true },
-    { head: 'in 60 d', cell: (row) => aboutPercent(row.repeat_rate_60), isNumber: true, isWide: true },
-    { head: 'in 90 d', cell: (row) => aboutPercent(row.repeat_rate_90), isNumber: true, isWide: true },
+    ...AGAIN.filter(({ of }) => rows.some((row) => of(row) !== null)).map(
+      ({ head, of }): Column<CustomersRow> => ({
+        ...{ head, isNumber: true, isWide: true },
+        cell: (row) => aboutPercent(of(row)),
+      }),
+    ),
+    ...(rows.some(({ value_90_minor }) => value_90_minor !== null)
+      ? [
+          {
+            ...{ head: 'Value in 90 d', isNumber: true, isWide: true },
+            cell: (row: CustomersRow) => minorMoney(row.value_90_minor, row.currency),
+          },
+        ]
+      : []),
     {
-      head: 'Value in 90 d',
-      cell: (row) => minorMoney(row.value_90_minor, row.currency),
-      isNumber: true,
-      isWide: true,
-    },
-    {
-      head: 'Cost per new customer',
+      head: 'Cost per new',
       cell: (row) => minorMoney(row.cost_per_new_customer_minor, row.currency),
       isNumber: true,
     },
@@ -153,8 +184,8 @@ function Known({ meta }: { meta: Answer<'get_analytics_customers'>['meta'] }) {
         `Orders are known since ${day(meta.history_since)}: customers who last bought before that count as new. `}
       {meta.without_email > 0 &&
         `${number(meta.without_email)} of ${number(meta.orders)} orders have no e-mail address and are in no row. `}
-      “Ordered again in 30 d” is the share of new customers who ordered again within 30 days. It and the value only
-      count customers who have been known for that time; a dash means that there are none yet.
+      “Again in 30 d” is the share of new customers who ordered again within 30 days. Such figures count only customers
+      who have been known for that time; a dash means that there are none yet.
     </p>
   );
 }
@@ -169,8 +200,11 @@ export function Customers() {
   const call = useCall('get_analytics_customers', { query: { ...query, limit: SHOWN } });
   // The rows of another dimension are not shown in the meantime.
   const list = call.isPlaceholderData ? undefined : call.data;
+  const found = list?.data ?? [];
+  const bought = found.filter((row) => row.new_customers + row.returning_customers > 0);
+  const idle = found.length - bought.length;
   // What belongs to none comes last.
-  const rows = (list?.data ?? []).toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
+  const rows = bought.toSorted((a, b) => Number(a.key === null) - Number(b.key === null));
   return (
     <>
       <PageHead
@@ -201,6 +235,11 @@ export function Customers() {
               keyOf={({ key, currency }) => `${key} ${currency}`}
               columns={columnsOf(by, rows)}
             />
+            {idle > 0 && (
+              <p className="hint">
+                Left out: {number(idle)} without customers in this period. The file has {idle === 1 ? 'it' : 'them'}.
+              </p>
+            )}
             <Known meta={list.meta} />
             {list.pagination.has_more && (
               <p className="hint">

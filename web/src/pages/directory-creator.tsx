@@ -3,10 +3,9 @@ import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Face } from '../kit/face.tsx';
-import { compact, day, number, percent, words } from '../kit/format.ts';
+import { compact, countryName, day, number, percent, words } from '../kit/format.ts';
 import { Facts, Failure, Stat, Stats } from '../kit/parts.tsx';
 import { Opener } from '../kit/table.tsx';
-import { usePlaceNames } from './directory-names.ts';
 import { Similar } from './directory-similar.tsx';
 
 export type Creator = Row<'search_creators'>;
@@ -23,20 +22,30 @@ function Verified({ of }: { of: Creator }) {
   );
 }
 
-const Handle = ({ of }: { of: Creator }) => (
-  <>
-    <span>@{of.username}</span>
-    {of.extracted_email && ', e-mail known'}
-  </>
-);
+/** Nothing answers at a host under the reserved `.example`, which sample data has: its picture is never requested. */
+export function pictureOf({ profile_pic_url: url }: Pick<Creator, 'profile_pic_url'>): string | null {
+  const isReserved = url !== null && URL.canParse(url) && new URL(url).hostname.endsWith('.example');
+  return isReserved ? null : url;
+}
 
-/** A creator in a table: picture, name and handle, which open the card. */
+function About({ of }: { of: Creator }) {
+  const place = placeOf(of);
+  return (
+    <>
+      <span>@{of.username}</span>
+      {of.extracted_email && ', e-mail known'}
+      {place && <span className="place">{place}</span>}
+    </>
+  );
+}
+
+/** A creator in a table: picture, name, handle and place. The name opens the card. */
 export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
   return (
     <div className="person">
-      <Face name={nameOf(of)} url={of.profile_pic_url} />
+      <Face name={nameOf(of)} url={pictureOf(of)} />
       <div>
-        <Opener onOpen={onOpen} second={<Handle of={of} />}>
+        <Opener onOpen={onOpen} second={<About of={of} />}>
           {nameOf(of)} <Verified of={of} />
         </Opener>
       </div>
@@ -45,10 +54,8 @@ export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void 
 }
 
 /** Places are stored as the source spelt them. */
-export function placeOf({ city, state, country }: Creator, countryName: (code: string) => string): string {
-  const land = country !== null && /^[A-Z]{2}$/.test(country) ? countryName(country) : country;
-  return [city, state, land].filter(Boolean).join(', ');
-}
+const placeOf = ({ city, state, country }: Creator): string =>
+  [city, state, country && countryName(country)].filter(Boolean).join(', ');
 
 const isWeb = (url: string) => /^https?:\/\//.test(url);
 
@@ -84,7 +91,6 @@ export function CreatorCard({ creator, onClose, onOpen, actions }: CardProps) {
 }
 
 function Shown({ creator, actions }: Pick<CardProps, 'actions'> & { creator: Creator }) {
-  const names = usePlaceNames();
   const { data, error, refetch } = useCall('get_directory_creator', { params: { pk: String(creator.pk) } });
   const more = data?.data.pk === creator.pk ? data.data : undefined;
   const fresh = more && data?.meta;
@@ -92,13 +98,13 @@ function Shown({ creator, actions }: Pick<CardProps, 'actions'> & { creator: Cre
   return (
     <>
       <div className="profile">
-        <Face name={nameOf(creator)} url={creator.profile_pic_url} isLarge />
+        <Face name={nameOf(creator)} url={pictureOf(creator)} isLarge />
         <div>
           <p>
             <Outside url={`https://www.instagram.com/${encodeURIComponent(username)}/`}>@{username}</Outside>{' '}
             <Verified of={creator} />
           </p>
-          <p className="muted">{[creator.category, placeOf(creator, names.country)].filter(Boolean).join(' · ')}</p>
+          <p className="muted">{[creator.category, placeOf(creator)].filter(Boolean).join(' · ')}</p>
         </div>
       </div>
       {biography && <p className="biography">{biography}</p>}

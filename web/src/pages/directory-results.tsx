@@ -4,8 +4,7 @@ import { compact, number, percent } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { AddToList } from './add-to-list.tsx';
-import { type Creator, CreatorCard, CreatorOpener, nameOf, placeOf } from './directory-creator.tsx';
-import { usePlaceNames } from './directory-names.ts';
+import { type Creator, CreatorCard, CreatorOpener, nameOf } from './directory-creator.tsx';
 import { AddToRoster } from './directory-roster.tsx';
 import type { DirectorySearch } from './directory-search.ts';
 
@@ -44,7 +43,6 @@ interface ResultsProps {
 /** One page of creators. Those who are chosen stay chosen on other pages and after other searches. */
 export function Results({ by, found, isOld }: ResultsProps) {
   const { data, pagination } = found;
-  const names = usePlaceNames();
   const [shown, setShown] = useState<Creator>();
   const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
   const pages = Math.max(Math.ceil(pagination.total / PAGE_SIZE), 1);
@@ -89,7 +87,6 @@ export function Results({ by, found, isOld }: ResultsProps) {
               cell: ({ category }) => category ?? '–',
               isWide: true,
             },
-            { head: 'Location', cell: (creator) => placeOf(creator, names.country) || '–', isWide: true },
           ]}
         />
       </div>

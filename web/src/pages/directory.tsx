@@ -51,15 +51,16 @@ function Words({ by }: { by: DirectorySearch }) {
         }}
         onKeyDown={({ key }) => key === 'Enter' && send(text)}
       />
-      <label className="option nowrap">
-        <input
-          type="checkbox"
-          checked={by.search.typos === 'true'}
-          disabled={value === ''}
-          onChange={({ target }) => by.change({ typos: target.checked ? 'true' : undefined })}
-        />
-        Allow typing errors
-      </label>
+      {value !== '' && (
+        <label className="option nowrap">
+          <input
+            type="checkbox"
+            checked={by.search.typos === 'true'}
+            onChange={({ target }) => by.change({ typos: target.checked ? 'true' : undefined })}
+          />
+          Allow typing errors
+        </label>
+      )}
     </div>
   );
 }
@@ -100,7 +101,7 @@ const rounded = (digits: number) => (value: number | null | undefined) =>
 /** The values between which four out of five creators lie. */
 function spreadNote(spread: Spread | undefined, show: (value: number | null | undefined) => string): string {
   if (!spread || spread.p10 === null) return '–';
-  return `4 in 5: ${show(spread.p10)} to ${show(spread.p90)}`;
+  return `80% have ${show(spread.p10)} to ${show(spread.p90)}`;
 }
 
 /** The results as a whole; free, and read beside the creators. */
@@ -114,7 +115,8 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
   const all = data?.pagination.total ?? 0;
   const shareOf = (counts: { value: boolean; count: number }[] | undefined) => {
     const count = counts?.find(({ value }) => value)?.count ?? 0;
-    return preview && all > 0 ? percent(Math.round((count / all) * 1_000) / 10) : '–';
+    if (!preview || all === 0) return { value: '–' };
+    return { value: percent(Math.round((count / all) * 1_000) / 10), note: `${number(count)} creators` };
   };
   return (
     <Stats>
@@ -133,8 +135,8 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
         value={rounded(2)(stats?.engagement.p50)}
         note={spreadNote(stats?.engagement, rounded(1))}
       />
-      <Stat label="With an e-mail address" value={shareOf(preview?.facets.has_email)} note="of them" />
-      <Stat label="Verified" value={shareOf(preview?.facets.is_verified)} note="of them" />
+      <Stat label="With an e-mail address" {...shareOf(preview?.facets.has_email)} />
+      <Stat label="Verified" {...shareOf(preview?.facets.is_verified)} />
     </Stats>
   );
 }

@@ -7,14 +7,30 @@ import { Badge, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
 
+type Explained = Answer<'explain_attribution'>['data'];
+type Commission = NonNullable<Explained['commission']>;
+
 /** Why a commission cannot be approved, in plain words. */
-type Commission = NonNullable<Answer<'explain_attribution'>['data']['commission']>;
 const BLOCKS: Readonly<Record<Commission['blocked_by'][number], string>> = {
   rejected: 'The commission was rejected.',
   order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
   review_period_active: 'The review period is not over.',
   high_fraud_flag: 'It was flagged as possible fraud, so it is not approved automatically.',
 };
+
+const WON_BY: Readonly<Record<NonNullable<Explained['rule']>, string>> = {
+  code: 'a redeemed code',
+  last_click: 'the last click within its window',
+  first_click: 'the first click within its window',
+};
+
+/** The decision in a sentence: the API's, with its amount as the app shows amounts. */
+function decisionOf({ rule, commission, currency, explanation }: Explained): string {
+  if (rule === null || commission === null) return explanation;
+  const { creator_name, status, status_note: note } = commission;
+  const owed = `${money(commission.commission, currency)} for ${WON_BY[rule]}`;
+  return `Attributed to ${creator_name ?? 'a creator'}: ${owed}; the commission is ${status}${note === null ? '' : ` (${note})`}.`;
+}
 
 const PROVIDERS: ReadonlyMap<string, string> = new Map([
   ['shopify', 'Shopify'],
@@ -50,7 +66,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
       {!error && !data && <Loading />}
       {data && (
         <div className="stack">
-          <p className="note-box">{data.explanation}</p>
+          <p className="note-box">{decisionOf(data)}</p>
           <Facts
             of={[
               ['Store', stores.data?.data.find(({ id }) => id === data.integration_id)?.name ?? storeName(data.source)],

@@ -77,7 +77,7 @@ function Jobs() {
   const columns: readonly Column<Job>[] = [
     { head: 'Export', cell: (job) => <Request of={job} /> },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Rows', cell: (job) => <JobProgress of={job} />, isWide: true },
+    { head: 'Written', cell: (job) => <JobProgress of={job} />, isWide: true },
     { head: 'Files', cell: (job) => <Files of={job} /> },
     {
       head: 'Available until',
@@ -110,7 +110,7 @@ function Jobs() {
   );
 }
 
-function Schedules() {
+function Schedules({ onSchedule }: { onSchedule: () => void }) {
   const list = useRows('list_export_schedules', {});
   const end = useChange('delete_export_schedule', ['list_export_schedules']);
   const columns: readonly Column<Schedule>[] = [
@@ -160,7 +160,10 @@ function Schedules() {
         usually={3}
         empty={
           <Empty title="None yet">
-            Each night, new rows go to your own S3 bucket, from where a warehouse loads them.
+            <p>Each night, new rows go to your own S3 bucket, from where a warehouse loads them.</p>
+            <Button needs="create_export" onPress={onSchedule}>
+              Schedule a daily export
+            </Button>
           </Empty>
         }
       />
@@ -179,21 +182,19 @@ export function Exports() {
   ] as const;
   return (
     <>
-      <PageHead
-        title="Exports"
-        hint="Files for your warehouse or a spreadsheet. They can be downloaded for 7 days, and each has its SHA-256 in the manifest."
-      >
+      <PageHead title="Exports" hint="Files for your warehouse or a spreadsheet. They can be downloaded for 7 days.">
         <Button needs="create_export" onPress={() => setOpened('daily')}>
-          Export daily
+          Schedule
         </Button>
         <Button needs="create_export" kind="primary" onPress={() => setOpened('once')}>
-          Export
+          New export
         </Button>
       </PageHead>
       <Jobs />
-      <Schedules />
+      <Schedules onSchedule={() => setOpened('daily')} />
       <FormDialog
-        title="Export"
+        title="New export"
+        hint="The manifest has the SHA-256 of each file."
         isOpen={opened === 'once'}
         onClose={close}
         action="Start the export"
@@ -220,7 +221,7 @@ export function Exports() {
         }}
       />
       <FormDialog
-        title="Export daily"
+        title="Schedule a daily export"
         hint="First everything that was recorded so far, then what is new, each day after midnight UTC. The bucket is checked now."
         isOpen={opened === 'daily'}
         onClose={close}

@@ -4,10 +4,10 @@ import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
 import { Choose } from '../kit/filters.tsx';
-import { number, shortHour, words } from '../kit/format.ts';
+import { number, words } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
-import { dayOf } from '../kit/utc-day.ts';
+import { DAY_MS, dayOf } from '../kit/utc-day.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 
@@ -15,63 +15,47 @@ type Sum = NonNullable<Answer<'list_usage'>['series']>[number];
 type Measure = 'calls' | 'credits';
 
 const MEASURES = everyOf<Measure>()(['calls', 'credits']);
-const HOUR_MS = 3_600_000;
-const DAYS = 7;
+/** As long as the record of calls goes back. */
+const DAYS = 14;
 /** Keys with a row of their own; the filter has all of them. */
 const LISTED = 5;
 
 const sumOf = (sums: readonly Sum[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
 
-/** Every hour of the days until now; hours without calls are 0. */
-function pointsOf(sums: readonly Sum[], measure: Measure, { from, now }: { from: string; now: number }) {
-  const byHour = Map.groupBy(sums, ({ start }) => Date.parse(start));
-  const first = Date.parse(from);
-  const hours = Math.max(0, Math.floor((now - first) / HOUR_MS) + 1);
-  return Array.from({ length: hours }, (_, i) => first + i * HOUR_MS).map((hour) => ({
-    date: new Date(hour).toISOString(),
-    value: sumOf(byHour.get(hour) ?? [], measure),
-  }));
+/** Every day until today; days without calls are 0. */
+function pointsOf(sums: readonly Sum[], measure: Measure, from: string) {
+  const byDay = Map.groupBy(sums, ({ start }) => start.slice(0, 10));
+  const days = Array.from({ length: DAYS }, (_, i) => dayOf(Date.parse(from) + i * DAY_MS));
+  return days.map((date) => ({ date, value: sumOf(byDay.get(date) ?? [], measure) }));
 }
 
-/** What the keys called in the last week, by hour and key. */
-export function KeyCalls() {
-  const [chosen, setChosen] = useState('');
+/** What the keys, or one of them, called by day. */
+export function KeyCalls({ keyId: chosen }: { keyId: string | undefined }) {
   const [measure, setMeasure] = useState<Measure>('calls');
-  const now = Date.now();
-  const from = dayOf(now - (DAYS - 1) * 24 * HOUR_MS);
+  const from = dayOf(Date.now() - (DAYS - 1) * DAY_MS);
   const { data, error, refetch } = useCall('list_usage', {
-    query: { granularity: 'hour', by: 'key', from, limit: '1' },
+    query: { granularity: 'day', by: 'key', from, limit: '1' },
   });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   const series = data?.series ?? [];
   const keys = [...Map.groupBy(series, ({ key_id }) => key_id ?? '')]
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
     .toSorted((one, other) => sumOf(other.sums, 'calls') - sumOf(one.sums, 'calls'));
-  const shown = series.filter(({ key_id }) => chosen === '' || key_id === chosen);
+  const shown = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
+  const name = keys.find(({ keyId }) => keyId === chosen)?.name;
   return (
-    <Card title={`Calls in the last ${DAYS} days`}>
+    <Card title={`Calls${name === undefined ? '' : ` of ${name}`} in the last ${DAYS} days`}>
       <div className="filters">
-        <Choose
-          label="Key"
-          value={chosen}
-          options={[['', 'All keys'], ...keys.map(({ keyId, name }) => [keyId, name] as const)]}
-          onChoose={setChosen}
-        />
         <Choose label="Show" value={measure} options={MEASURES.map((one) => [one, words(one)])} onChoose={setMeasure} />
       </div>
       {data ? (
         <Suspense fallback={<Loading rows={6} />}>
-          <Chart
-            label={`${words(measure)} by hour`}
-            points={pointsOf(shown, measure, { from, now })}
-            show={number}
-            dateOf={shortHour}
-          />
+          <Chart label={`${words(measure)} by day`} points={pointsOf(shown, measure, from)} show={number} />
         </Suspense>
       ) : (
         <Loading rows={9} />
       )}
-      {keys.length > 0 && (
+      {keys.length > 1 && chosen === undefined && (
         <PlainTable
           caption={`Keys with the most calls in the last ${DAYS} days`}
           rows={keys.slice(0, LISTED)}

@@ -6,6 +6,7 @@ import { campaignField, Form } from '../kit/form.tsx';
 import { number } from '../kit/format.ts';
 import { Button, Copy } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
+import { useRateField } from './link-create.tsx';
 
 type Made = Answer<'bulk_create_affiliate_codes'>['data'];
 const TYPES = ['discount_code', 'link'] as const;
@@ -47,13 +48,14 @@ function Result({ of: { created, skipped, remaining }, onClose }: { of: Made; on
 export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () => void }) {
   const create = useChange('bulk_create_affiliate_codes', ['list_affiliate_links']);
   const [made, setMade] = useState<Made>();
+  const rateField = useRateField();
   const close = () => {
     setMade(undefined);
     onClose();
   };
   return (
     <Dialog
-      title="Links or codes for everyone"
+      title="Links or codes for all creators"
       hint="Every creator on the roster who has none gets one, with a name of their own."
       isOpen={isOpen}
       onClose={close}
@@ -79,10 +81,7 @@ export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
               kind: 'url',
               hint: 'A page of your store. Only for links.',
             },
-            {
-              ...{ name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
-              hint: 'Leave blank for your brand’s default.',
-            },
+            rateField,
             { ...campaignField(), hint: 'Then only creators who were accepted for it.' },
           ]}
           onSubmit={async (values) => {

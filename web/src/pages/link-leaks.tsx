@@ -3,7 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useChange, useFirst } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { FormDialog } from '../kit/form.tsx';
-import { number, percent, time } from '../kit/format.ts';
+import { aboutPercent, day, number, time } from '../kit/format.ts';
 import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -68,7 +68,7 @@ const COLUMNS: readonly Column<Leak>[] = [
         {value}, {creator_name ?? creator_email}
         {reasons.map((reason) => (
           <span className="second sentence" key={reason}>
-            {reason}
+            {reason.replace(/\d{4}-\d\d-\d\d/g, (date) => day(date))}
           </span>
         ))}
       </>
@@ -76,8 +76,8 @@ const COLUMNS: readonly Column<Leak>[] = [
   },
   { head: 'Score', cell: ({ score }) => number(score), isNumber: true },
   { head: 'Orders', cell: ({ orders }) => number(orders), isNumber: true, isWide: true },
-  { head: 'Without a click', cell: ({ without_click }) => percent(without_click), isNumber: true, isWide: true },
-  { head: 'New customers', cell: ({ new_customers }) => percent(new_customers), isNumber: true, isWide: true },
+  { head: 'Without a click', cell: ({ without_click }) => aboutPercent(without_click), isNumber: true, isWide: true },
+  { head: 'New customers', cell: ({ new_customers }) => aboutPercent(new_customers), isNumber: true, isWide: true },
   {
     head: 'Actions',
     needs: 'rotate_affiliate_link',

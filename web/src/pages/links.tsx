@@ -2,9 +2,7 @@ import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { everyOf } from '../kit/every.ts';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { campaignField, creatorField, FormDialog } from '../kit/form.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -12,11 +10,17 @@ import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
 import { BulkDialog } from './link-bulk.tsx';
+import { CreateLink, TYPES } from './link-create.tsx';
 import { LinkPanel } from './link-edit.tsx';
 import { LeakedCodes } from './link-leaks.tsx';
 
-const TYPES = everyOf<Row<'list_affiliate_links'>['type']>()(['link', 'discount_code']);
 type LinkRow = Row<'list_affiliate_links'>;
+
+/** A link's end, which is what tells it from others. */
+function pathOf({ url }: LinkRow): string {
+  if (url === null) return 'discount code';
+  return URL.canParse(url) ? new URL(url).pathname : url;
+}
 
 export function Links() {
   const { get } = useFilters();
@@ -27,7 +31,6 @@ export function Links() {
     ...(isActive === undefined ? {} : { active: isActive === 'true' }),
   };
   const list = useRows('list_affiliate_links', query);
-  const create = useChange('create_affiliate_link', ['list_affiliate_links']);
   const update = useChange('update_affiliate_link', ['list_affiliate_links', 'get_affiliate_link']);
   const opened = useOpened();
   const bulk = useDialog('bulk');
@@ -61,9 +64,14 @@ export function Links() {
       cell: (link) => (
         <Opener
           onOpen={() => opened.open(link.id)}
-          second={[percent(link.commission_rate), link.url ?? 'Discount code'].join(', ')}
+          second={
+            <>
+              {percent(link.commission_rate)}, {pathOf(link)}
+              <span className="narrow">{link.creator_name ?? link.creator_email}</span>
+            </>
+          }
         >
-          {link.value}
+          <span className="address">{link.value}</span>
         </Opener>
       ),
     },
@@ -80,7 +88,7 @@ export function Links() {
       <PageHead title="Links and codes" hint="What creators share. Orders made through them earn a commission.">
         <Download id="list_affiliate_links" query={query} name="links.csv" />
         <Button needs="bulk_create_affiliate_codes" onPress={bulk.open}>
-          Create for everyone
+          Create for all creators
         </Button>
         <Button needs="create_affiliate_link" kind="primary" onPress={making.open}>
           Create a link or code
@@ -114,54 +122,12 @@ export function Links() {
         empty={<Empty title="No links yet">Create one for a creator on your roster.</Empty>}
       />
       <LeakedCodes />
-      <FormDialog
-        title="Create a link or code"
+      <CreateLink
+        creator={get('creator_email')}
+        campaign={get('campaign_id')}
         isOpen={making.isOpen}
         onClose={making.close}
-        action="Create"
-        fields={[
-          creatorField(get('creator_email')),
-          {
-            name: 'type',
-            label: 'Type',
-            kind: 'select',
-            isRequired: true,
-            options: [
-              ['link', 'A short link'],
-              ['discount_code', 'A discount code'],
-            ],
-          },
-          {
-            name: 'value',
-            label: 'Name or code',
-            isRequired: true,
-            hint: 'The end of the link, or the code that customers type.',
-          },
-          campaignField(get('campaign_id')),
-          { name: 'destination_url', label: 'Destination', kind: 'url', hint: 'A page of your store. Only for links.' },
-          { name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
-          {
-            name: 'pays_renewals',
-            label: 'Also pays renewals of subscriptions',
-            kind: 'checkbox',
-            hint: 'Otherwise only the first order of a subscription pays.',
-          },
-        ]}
-        onSubmit={async (values) => {
-          const rate = values.someNumber('commission_rate');
-          const { data } = await create.mutateAsync({
-            body: {
-              creator_email: values.text('creator_email'),
-              campaign_id: values.orNull('campaign_id'),
-              type: values.choice('type', TYPES),
-              value: values.text('value'),
-              destination_url: values.orNull('destination_url'),
-              pays_renewals: values.isChecked('pays_renewals'),
-              ...(rate === undefined ? {} : { commission_rate: rate }),
-            },
-          });
-          opened.open(data.id);
-        }}
+        onMade={opened.open}
       />
       <LinkPanel id={opened.id} onClose={opened.close} />
       <BulkDialog isOpen={bulk.isOpen} onClose={bulk.close} />

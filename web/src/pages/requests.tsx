@@ -1,3 +1,4 @@
+import { operations } from 'virtual:operations';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
@@ -6,10 +7,9 @@ import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { number, words } from '../kit/format.ts';
+import { number, ownZone, words } from '../kit/format.ts';
 import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
-import { BothTimes, Time } from '../kit/time.tsx';
 import { KeyCalls, KeySearches } from './key-calls.tsx';
 
 type KeyRequest = Row<'list_requests'>;
@@ -27,16 +27,44 @@ const toneOf = (status: number) => (status < 400 ? 'good' : status < 500 ? 'wait
 const keyOf = ({ request_id, at, ms }: KeyRequest) => `${request_id} ${at} ${ms}`;
 const nameOf = ({ operation }: KeyRequest) => (operation === null ? 'Unknown path' : words(operation));
 
-function columnsOf(open: (row: KeyRequest) => void): readonly Column<KeyRequest>[] {
+/** The method and path of an operation. Of a call to another path, the record does not have it. */
+function lineOf({ operation }: KeyRequest): string {
+  const [method, path] = operations[operation ?? ''] ?? [];
+  return method === undefined ? 'No operation has this path' : `${method} ${path}`;
+}
+
+const CLOCK = {
+  ...({ year: 'numeric', month: 'short', day: 'numeric' } as const),
+  ...({ hour: '2-digit', minute: '2-digit', second: '2-digit' } as const),
+};
+
+/** Times to the second in the brand's time zone, which is named unless it is the computer's. */
+function useExactTime(): (at: string) => string {
+  const timeZone = useCall('get_session').data?.data.brand.time_zone ?? 'UTC';
+  const named = timeZone === ownZone ? {} : ({ timeZoneName: 'short' } as const);
+  const times = new Intl.DateTimeFormat(undefined, { ...CLOCK, ...named, timeZone });
+  return (at) => times.format(new Date(at));
+}
+
+function columnsOf(open: (row: KeyRequest) => void, exact: (at: string) => string): readonly Column<KeyRequest>[] {
   return [
     {
       head: 'Operation',
       cell: (row) => (
-        <Opener onOpen={() => open(row)} second={<Time at={row.at} />}>
+        <Opener
+          onOpen={() => open(row)}
+          second={
+            <>
+              {lineOf(row)}
+              <span className="narrow">{exact(row.at)}</span>
+            </>
+          }
+        >
           {nameOf(row)}
         </Opener>
       ),
     },
+    { head: 'Called', cell: ({ at }) => <time dateTime={at}>{exact(at)}</time>, isWide: true },
     { head: 'Key', cell: ({ key_name, key_id }) => key_name ?? key_id, isWide: true },
     {
       head: 'Status',
@@ -47,7 +75,7 @@ function columnsOf(open: (row: KeyRequest) => void): readonly Column<KeyRequest>
         </>
       ),
     },
-    { head: 'Results', cell: ({ results }) => number(results), isNumber: true, isWide: true },
+    { head: 'Matches', cell: ({ results }) => number(results), isNumber: true, isWide: true },
     { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true },
     { head: 'Duration', cell: ({ ms }) => `${number(Math.round(ms))} ms`, isNumber: true, isWide: true },
   ];
@@ -59,6 +87,7 @@ type Query = Record<'key' | 'operation' | 'status' | 'request_id' | 'from' | 'to
 function Pages({ query }: { query: Query }) {
   const { after, pager } = useCursor();
   const [opened, setOpened] = useState<KeyRequest>();
+  const exact = useExactTime();
   const { data, error, refetch } = useCall('list_requests', { query: { ...query, after } });
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={8} />;
@@ -71,7 +100,7 @@ function Pages({ query }: { query: Query }) {
     );
   return (
     <>
-      <PlainTable caption="API requests" rows={data.data} keyOf={keyOf} columns={columnsOf(setOpened)} />
+      <PlainTable caption="API requests" rows={data.data} keyOf={keyOf} columns={columnsOf(setOpened, exact)} />
       {pager(data.next_after)}
       <Dialog
         title={opened ? nameOf(opened) : ''}
@@ -87,16 +116,27 @@ function Pages({ query }: { query: Query }) {
 
 function Details({ of }: { of: KeyRequest }) {
   const { search } = of;
+  const exact = useExactTime();
   return (
     <Facts
       of={[
         ['Request id', <code key="id">{of.request_id}</code>],
-        ['When', <BothTimes key="when" at={of.at} />],
+        [
+          'Operation',
+          of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : lineOf(of),
+        ],
+        [
+          'Called',
+          <time key="called" dateTime={of.at}>
+            {exact(of.at)}
+            <span className="second">{of.at}</span>
+          </time>,
+        ],
         ['Key', of.key_name ?? of.key_id],
         ['Status', of.code === null ? String(of.status) : `${of.status} ${of.code}`],
         ['Credits', number(of.credits)],
         ['Duration', `${number(of.ms)} ms`],
-        ['Results', number(of.results)],
+        ['Matches, on all pages', of.results !== null && number(of.results)],
         ['Search', search && words(search.kind)],
         ['Filters', search && (search.filters.join(', ') || 'None')],
         ['Fingerprint', search && <code key="fingerprint">{search.fingerprint}</code>],
@@ -120,7 +160,6 @@ export function Requests() {
       >
         <Download id="list_requests" query={query} name="requests.csv" />
       </PageHead>
-      <KeyCalls />
       <Filters
         of={[
           {
@@ -129,11 +168,14 @@ export function Requests() {
           },
           { name: 'status', label: 'Status', kind: 'select', options: STATUSES },
           { name: 'operation', label: 'Operation', kind: 'text' },
+        ]}
+        more={[
           { name: 'request_id', label: 'Request id', kind: 'text' },
           { name: 'from', label: 'From', kind: 'date' },
           { name: 'to', label: 'To', kind: 'date' },
         ]}
       />
+      <KeyCalls keyId={query.key} />
       <Pages key={JSON.stringify(query)} query={query} />
       <KeySearches />
     </>

@@ -43,6 +43,7 @@ export function SalesTrend(props: TrendProps) {
         points={now.data.trends.map(({ date, revenue }, i) => ({ date, value: revenue, was: earlier?.[i]?.revenue }))}
         show={(value) => money(value, currency)}
         currency={currency}
+        by={props.granularity}
       />
     </Suspense>
   );

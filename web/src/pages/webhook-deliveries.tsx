@@ -3,10 +3,11 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
+import { Choose } from '../kit/filters.tsx';
 import { number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
-import { Ago } from '../kit/time.tsx';
+import { Time } from '../kit/time.tsx';
 
 const REFETCH_MS = 3_000;
 const STATES = everyOf<Row<'list_webhook_deliveries'>['state']>()(['pending', 'delivered', 'failed', 'cancelled']);
@@ -50,13 +51,20 @@ function Sent({ delivery }: { delivery: Delivery }) {
     'list_webhooks',
   ]);
   return (
-    <div className="card">
-      <div className="card-head">
-        <span className="row">
+    <>
+      <div className="delivery-row">
+        <div>
           <strong>{event}</strong> <Badge state={state} />
-        </span>
-        <span className="row">
-          <Button onPress={() => setOpen(!isOpen)}>{isOpen ? 'Less' : 'More'}</Button>
+          <p className="small muted">
+            <Time at={created_at} />, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
+            {last_status_code !== null && `, response ${last_status_code}`}
+            {last_error && `, ${last_error}`}
+          </p>
+        </div>
+        <div className="delivery-acts">
+          <Button isExpanded={isOpen} onPress={() => setOpen(!isOpen)}>
+            Details
+          </Button>
           {state !== 'pending' && (
             <Button
               needs="resend_webhook_delivery"
@@ -66,21 +74,16 @@ function Sent({ delivery }: { delivery: Delivery }) {
               Send again
             </Button>
           )}
-        </span>
+        </div>
       </div>
-      <p className="muted">
-        <Ago at={created_at} />, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
-        {last_status_code !== null && `, response ${last_status_code}`}
-        {last_error && `, ${last_error}`}
-      </p>
       {resend.error && <Failure error={resend.error} />}
       {isOpen && <Attempts id={id} />}
-    </div>
+    </>
   );
 }
 
 /** The height of a closed delivery. */
-const DELIVERY = 110;
+const DELIVERY = 62;
 
 function List({ id, state }: { id: string; state: State | undefined }) {
   const list = useRows(
@@ -126,21 +129,12 @@ export function Deliveries({ id, onClose }: { id: string | undefined; onClose: (
       onClose={onClose}
       isSide
     >
-      <fieldset className="tabs">
-        <legend className="sr-only">Status of the deliveries</legend>
-        {[undefined, ...STATES].map((one) => (
-          <label key={one ?? 'all'} className="tab">
-            <input
-              type="radio"
-              name="state"
-              className="sr-only"
-              checked={state === one}
-              onChange={() => setState(one)}
-            />
-            {one ? words(one) : 'All'}
-          </label>
-        ))}
-      </fieldset>
+      <Choose
+        label="Status"
+        value={state ?? 'all'}
+        options={[['all', 'All'], ...STATES.map((one) => [one, words(one)] as const)]}
+        onChoose={(one) => setState(one === 'all' ? undefined : one)}
+      />
       {id !== undefined && <List key={id} id={id} state={state} />}
     </Dialog>
   );

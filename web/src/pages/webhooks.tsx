@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { FormDialog } from '../kit/form.tsx';
+import { Form, type Group } from '../kit/form.tsx';
 import { number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -10,10 +10,28 @@ import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { ChoiceField } from './choice-field.tsx';
 import { Deliveries } from './webhook-deliveries.tsx';
 import { RecoverDialog } from './webhook-recover.tsx';
 
 type Webhook = Row<'list_webhooks'>;
+
+type Which = 'all' | 'some';
+const WHICH = [
+  ['all', 'All events'],
+  ['some', 'Only some of them'],
+] as const;
+
+const nounOf = (event: string) => event.split('.')[0] ?? event;
+
+/** Events under the name of what they are about. */
+const groupsOf = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
+  [...Map.groupBy(events, ({ event }) => nounOf(event))].map(([noun, its]) => ({
+    ...{ key: noun, legend: words(noun) },
+    fields: its.map(({ event, when }) => ({
+      ...{ name: event, label: words(event.replace('.', ' ')), kind: 'checkbox', hint: when },
+    })),
+  }));
 
 /** The receiver's answer to the newest attempt. */
 function lastAnswer({ last_status_code, last_triggered_at }: Webhook): string {
@@ -34,6 +52,8 @@ export function Webhooks() {
   const opened = useOpened();
   const recovering = useOpened('recover');
   const [secret, setSecret] = useState<string>();
+  const [which, setWhich] = useState<Which>('all');
+  const groups = which === 'all' ? [] : groupsOf(events);
   const sendTest = (id: string) =>
     test.mutateAsync({ params: { id }, body: {} }).then(
       () => say('A test event was queued. See its delivery for the result.'),
@@ -85,10 +105,15 @@ export function Webhooks() {
       head: 'Address',
       cell: (webhook) => (
         <>
-          <button type="button" className="link" onClick={() => opened.open(webhook.id)}>
+          <button type="button" className="link address" onClick={() => opened.open(webhook.id)}>
             {webhook.url}
           </button>
           <span className="second">{webhook.description}</span>
+          <span className="narrow">
+            <span className="second">
+              {lastAnswer(webhook)}, <Ago at={webhook.last_triggered_at} />
+            </span>
+          </span>
         </>
       ),
     },
@@ -101,8 +126,16 @@ export function Webhooks() {
         </>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Last response', cell: lastAnswer },
+    {
+      head: 'Status',
+      cell: ({ status }) => (
+        <>
+          <Badge state={status} />
+          {status === 'disabled' && <span className="second">Turned off: nothing is sent</span>}
+        </>
+      ),
+    },
+    { head: 'Last response', cell: lastAnswer, isWide: true },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf },
   ];
@@ -119,40 +152,32 @@ export function Webhooks() {
         columns={columns}
         empty={<Empty title="No webhooks yet">Add an endpoint that receives events.</Empty>}
       />
-      <FormDialog
-        title="Add a webhook"
-        isOpen={making.isOpen}
-        onClose={making.close}
-        action="Add"
-        fields={[
-          {
-            name: 'url',
-            label: 'Address',
-            kind: 'url',
-            isRequired: true,
-            hint: 'An https URL that is reachable from the internet.',
-          },
-          { name: 'description', label: 'Description' },
-          ...events.map(({ event, when }) => ({
-            name: event,
-            label: words(event.replace('.', ' ')),
-            kind: 'checkbox' as const,
-            value: true,
-            hint: when,
-          })),
-        ]}
-        onSubmit={async (values) => {
-          const { data } = await create.mutateAsync({
-            body: {
-              url: values.text('url'),
-              description: values.orNull('description'),
-              events: events.map(({ event }) => event).filter((event) => values.isChecked(event)),
+      <Dialog title="Add a webhook" isOpen={making.isOpen} onClose={making.close}>
+        <ChoiceField label="Events" value={which} options={WHICH} onChoose={setWhich} />
+        <Form
+          action="Add"
+          onCancel={making.close}
+          fields={[
+            {
+              ...{ name: 'url', label: 'Address', kind: 'url', isRequired: true },
+              hint: 'An https URL that is reachable from the internet.',
             },
-          });
-          making.close();
-          setSecret(data.secret);
-        }}
-      />
+            { name: 'description', label: 'Description' },
+          ]}
+          groups={groups}
+          onSubmit={async (values) => {
+            const names = events.map(({ event }) => event);
+            const { data } = await create.mutateAsync({
+              body: {
+                ...{ url: values.text('url'), description: values.orNull('description') },
+                events: which === 'all' ? names : names.filter((event) => values.isChecked(event)),
+              },
+            });
+            making.close();
+            setSecret(data.secret);
+          }}
+        />
+      </Dialog>
       <Deliveries id={opened.id} onClose={opened.close} />
       <RecoverDialog id={recovering.id} onClose={recovering.close} />
       <Dialog
