@@ -113,6 +113,7 @@ export function Briefs() {
         </Opener>
       ),
     },
+    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, CallError, uploadTo } from '../call/call.ts';
 import { isRecord } from '../call/check.ts';
@@ -13,6 +14,7 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty, Facts, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { CreatorName } from './item-links.tsx';
 
 /** Each difference in words. */
 const FINDINGS = [
@@ -20,8 +22,8 @@ const FINDINGS = [
   ['missing_there', 'Missing at the store'],
   ['amount', 'Other amount'],
   ['currency', 'Other currency'],
-  ['refunded_but_paid', 'Refunded, but paid'],
-  ['cancelled_but_paid', 'Cancelled, but paid'],
+  ['refunded_but_paid', 'Refunded, but commissioned'],
+  ['cancelled_but_paid', 'Cancelled, but commissioned'],
   ['unread', 'Could not be read'],
 ] as const;
 type Finding = (typeof FINDINGS)[number][0];
@@ -98,7 +100,16 @@ const COLUMNS: readonly Column<Difference>[] = [
     cell: ({ finding, order_id }) => (
       <>
         {LABELS.get(finding)}
-        <span className="second">Order {order_id}</span>
+        <span className="second">
+          Order{' '}
+          {finding === 'missing_here' ? (
+            order_id
+          ) : (
+            <Link to="/orders" search={{ open: order_id }}>
+              {order_id}
+            </Link>
+          )}
+        </span>
       </>
     ),
   },
@@ -116,7 +127,11 @@ const COLUMNS: readonly Column<Difference>[] = [
       commission !== null && (
         <>
           {amountText(commission, currency)} {status !== null && <Badge state={status} />}
-          <span className="second">{email}</span>
+          {email !== null && (
+            <span className="second">
+              <CreatorName of={{ creator_email: email }} />
+            </span>
+          )}
         </>
       ),
   },
@@ -172,20 +187,14 @@ function Differences({ of: { result, files } }: { of: Job }) {
         )}
       </Stats>
       <Facts
-        of={[
-          ['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`],
-          ...(columns === null
-            ? []
-            : [
-                [
-                  'Columns',
-                  ROLES.flatMap(([role, label]) =>
-                    columns[role] === undefined ? [] : `${label}: ${columns[role]}`,
-                  ).join('; '),
-                ] as const,
-              ]),
-        ]}
+        of={[['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`]]}
       />
+      {columns !== null && (
+        <details>
+          <summary>Columns of the file</summary>
+          <Facts of={ROLES.map(([role, label]) => [label, columns[role]])} />
+        </details>
+      )}
       {plan !== null && <Repair id={plan} of={result} />}
       {result.differences.length === 0 ? (
         <Empty title="No differences">Every order matches.</Empty>
@@ -378,11 +387,32 @@ function CompareDialog({
   );
 }
 
+interface ComparedProps {
+  id: string;
+  nameOf: (store: string) => string;
+  onClose: () => void;
+}
+
+/** One comparison, under the name of what was compared. */
+function Compared({ id, nameOf, onClose }: ComparedProps) {
+  const job = useCall('get_job', { params: { id } }).data?.data;
+  const title =
+    job?.id === id
+      ? [sourceOf(job), nameOf(textOf(job.request.integration_id))].filter(Boolean).join(', ')
+      : 'Comparison';
+  return (
+    <Card title={title} action={<Button onPress={onClose}>Close</Button>}>
+      <FollowedJob id={id} noun="comparison" done={(one) => <Differences of={one} />} />
+    </Card>
+  );
+}
+
 /** Compares a store's orders with ours, before a month's commissions are paid. */
 export function Reconciliation() {
   const { id, open, close } = useOpened();
   const dialog = useDialog('compare');
   const stores = useAll('list_affiliate_stores', {}).data ?? [];
+  const nameOf = (store: string) => stores.find(({ id: one }) => one === store)?.name ?? '';
   return (
     <>
       <PageHead title="Reconciliation" hint="Compare a store’s orders with ours before you pay a month’s commissions.">
@@ -390,12 +420,8 @@ export function Reconciliation() {
           Compare
         </Button>
       </PageHead>
-      {id !== undefined && (
-        <Card title="Comparison" action={<Button onPress={close}>Close</Button>}>
-          <FollowedJob id={id} noun="comparison" done={(job) => <Differences of={job} />} />
-        </Card>
-      )}
-      <Comparisons onOpen={open} nameOf={(store) => stores.find((one) => one.id === store)?.name ?? ''} />
+      {id !== undefined && <Compared id={id} nameOf={nameOf} onClose={close} />}
+      <Comparisons onOpen={open} nameOf={nameOf} />
       <CompareDialog stores={stores} isOpen={dialog.isOpen} onClose={dialog.close} onStarted={open} />
     </>
   );

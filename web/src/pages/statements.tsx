@@ -9,12 +9,14 @@ import { day, money, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, listed, Opener, Table } from '../kit/table.tsx';
+import { CreatorName } from './item-links.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
 const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
 
 const TOTALS = [
+  ['Opening balance', 'opening', true],
   ['Earned', 'commission', true],
   ['Paid out', 'paid_out', true],
   ['Closing balance', 'closing', false],
@@ -46,7 +48,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
       {one && one.id === id && (
         <>
           <p className="hint">
-            {period(one)}, according to the ledger on {day(one.created_at)}.
+            {period(one)}, according to the ledger on {day(one.created_at)}. <CreatorName of={one} />
           </p>
           {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
             <Facts
@@ -68,11 +70,17 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
             columns={[
               {
                 head: 'Order or payout',
-                cell: ({ type, order_id, reference, customer_email, status }) => (
+                cell: ({ type, order_id, reference, customer_email, status, refunded_amount, currency }) => (
                   <>
                     {type === 'payout' ? `Payout ${reference ?? ''}` : (order_id ?? 'Commission')}
                     <span className="second">
-                      {[status && words(status), customer_email].filter(Boolean).join(', ')}
+                      {[
+                        status && words(status),
+                        refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
+                        customer_email,
+                      ]
+                        .filter(Boolean)
+                        .join(', ')}
                     </span>
                   </>
                 ),
@@ -146,7 +154,7 @@ export function Statements() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={creator_name ? creator_email : ''}
+          second={creator_name && <span className="wide">{creator_email}</span>}
         >
           {creator_name ?? creator_email ?? id}
         </Opener>
