@@ -24,6 +24,7 @@ import {
 } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
+import { offerText } from './compensation.ts';
 import { CreatorCell, FormLinks } from './item-links.tsx';
 import { platformName } from './platforms.ts';
 import { SalesTrend } from './sales-trend.tsx';
@@ -227,7 +228,7 @@ function About({ campaign }: { campaign: Campaign }) {
       {description && <p className="biography">{description}</p>}
       <Facts
         of={[
-          ['Pay', campaign.compensation_label],
+          ['Pay', offerText(campaign)],
           ['Type', campaign.campaign_type && words(campaign.campaign_type)],
           [
             'Applications close',
@@ -298,7 +299,7 @@ export function CampaignPage() {
         title={campaign.title}
         hint={
           <span className="row">
-            <Badge state={campaign.status} /> {campaign.compensation_label}
+            <Badge state={campaign.status} /> {offerText(campaign)}
           </span>
         }
       >

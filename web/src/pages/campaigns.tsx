@@ -79,6 +79,7 @@ export function Campaigns() {
             label: 'Status',
             kind: 'select',
             value: 'active',
+            hint: 'Creators can apply as soon as it is active.',
             options: STATES.map((state) => [state, words(state)]),
           },
         ]}

@@ -180,12 +180,14 @@ function Differences({ of: { result, files } }: { of: Job }) {
   const { columns, from, until, plan_id: plan } = result;
   return (
     <div className="stack">
-      <Stats>
-        <Stat label="Matched" value={number(result.matched)} />
-        {FINDINGS.map(
-          ([kind, label]) => result[kind] > 0 && <Stat key={kind} label={label} value={number(result[kind])} />,
-        )}
-      </Stats>
+      <div className="level">
+        <Stats>
+          <Stat label="Matched" value={number(result.matched)} />
+          {FINDINGS.map(
+            ([kind, label]) => result[kind] > 0 && <Stat key={kind} label={label} value={number(result[kind])} />,
+          )}
+        </Stats>
+      </div>
       <Facts
         of={[['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`]]}
       />

@@ -1,6 +1,7 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
@@ -13,6 +14,7 @@ import { CreatorName } from './item-links.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
+type Line = Answer<'get_statement'>['data']['lines'][number];
 const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
 
 const TOTALS = [
@@ -21,6 +23,10 @@ const TOTALS = [
   ['Paid out', 'paid_out', true],
   ['Closing balance', 'closing', false],
 ] as const;
+
+/** A refund of this period, of an order whose commission was earned in an earlier one. */
+const isRefund = ({ refunded_amount, commission, taken_back }: Line) =>
+  refunded_amount !== 0 && commission === 0 && taken_back === 0;
 
 /** A line earns or pays. */
 const moneyOrNone = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
@@ -98,6 +104,11 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               },
             ]}
           />
+          {one.lines.some(isRefund) && (
+            <p className="hint">
+              A refund lowers the commission on the day of its order: one of an earlier order is in the opening balance.
+            </p>
+          )}
         </>
       )}
     </Dialog>
@@ -147,6 +158,8 @@ export function Statements() {
   const opened = useOpened();
   const making = useDialog('create');
   const [made, setMade] = useState<Made>();
+  const disputes = useAll('list_disputes', { status: 'open' }).data ?? [];
+  const asked = new Map(disputes.map(({ id, statement_id }) => [statement_id ?? '', id]));
   const columns: readonly Column<Statement>[] = [
     {
       head: 'Creator',
@@ -167,7 +180,19 @@ export function Statements() {
         cell: ({ totals }) => totals?.map((one) => money(one[name], one.currency)).join(' + ') || '–',
       }),
     ),
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    {
+      ...{ head: 'Created', isWide: true, isOrder: true },
+      cell: ({ id, created_at }) => (
+        <>
+          {day(created_at)}
+          {asked.has(id) && (
+            <Link to="/disputes" search={{ open: asked.get(id) }} className="second late">
+              Disputed
+            </Link>
+          )}
+        </>
+      ),
+    },
   ];
   return (
     <>
