@@ -132,7 +132,7 @@ describe('the sample of the demo brand', () => {
       '/v1/orders': ORDERS,
       '/v1/affiliates/links': 2 * SELLING,
       '/v1/applications?status=pending': 9,
-      '/v1/statements': 2,
+      '/v1/statements': PAID,
       '/v1/disputes?status=open': 1,
       '/v1/disputes?status=answered': 1,
       '/v1/payouts?settled=false': 1,

@@ -7,7 +7,7 @@ const READ = { limit: 100 };
 const counted = (count: number, one: string, many: string) =>
   count > 0 && `${number(count)} ${count === 1 ? one : many}`;
 
-/** The campaigns that the creator applied to, or works on without an application, the newest first. */
+/** The campaigns that the creator applied to, or works on without an application. */
 export function CampaignsOf({ email }: { email: string }) {
   const of = { creator_email: email };
   const applications = useFirst('list_applications', of, READ);
