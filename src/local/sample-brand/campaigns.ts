@@ -90,7 +90,10 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
   add(
     ago(0.3),
     ({ plan }) =>
-      plan('update_campaign', { params: { id: known(ids, 'barrier') }, body: { deadline: ago(-35).toISOString() } }),
+      plan('update_campaign', {
+        params: { id: known(ids, 'barrier') },
+        body: { deadline: ago(-35).toISOString().slice(0, 10) },
+      }),
     'alone',
   );
 }

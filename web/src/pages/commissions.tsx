@@ -183,7 +183,9 @@ export function Commissions() {
               {order_id}
             </button>
           )}
-          <span className="second wide">{discount_code ?? affiliate_code}</span>
+          <div className="wide">
+            <span className="second">{discount_code ?? affiliate_code}</span>
+          </div>
           <div className="narrow">
             <span className="second">
               <CreatorName of={creator} />

@@ -41,9 +41,9 @@ export function Deliverables() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={creator_name ?? creator_email}
+          second={[creator_name ?? creator_email, platform && platformName(platform)].filter(Boolean).join(', ')}
         >
-          {[words(type), platform && platformName(platform)].filter(Boolean).join(', ')}
+          {words(type)}
         </Opener>
       ),
     },
@@ -64,7 +64,7 @@ export function Deliverables() {
   return (
     <WorkPage
       title="Deliverables"
-      hint="What creators owe you and what they sent. Order by “Due” to see what is overdue first."
+      hint="What creators owe you and what they sent. Order by “Due”: the overdue come first."
       states={STATES}
       list={list}
       columns={columns}

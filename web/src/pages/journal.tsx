@@ -19,7 +19,9 @@ const COLUMNS: readonly Column<Line>[] = [
     cell: ({ text, account_name, creator_email }) => (
       <>
         <span className="described">{text}</span>
-        <span className="second narrow">{account_name}</span>
+        <div className="narrow">
+          <span className="second">{account_name}</span>
+        </div>
         {creator_email && (
           <span className="second">
             <CreatorName of={{ creator_email }} />
@@ -90,25 +92,27 @@ export function Journal() {
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>
       <Filters of={[...filters, { ...{ name: 'account', label: 'Account', kind: 'select' }, options: [...known] }]} />
-      <Card title="Turnover">
-        {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
-        {!turnover.error && !turnover.data && <Loading rows={4} />}
-        {turnover.data && accounts.length === 0 && <Empty title="Nothing was posted in this period" />}
-        {accounts.length > 0 && (
-          <PlainTable
-            isTight
-            caption="Turnover of each account"
-            rows={accounts}
-            keyOf={(one) => `${one.account} ${one.currency}`}
-            foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
-            columns={[
-              { head: 'Account', cell: ({ account_name }) => account_name },
-              { head: 'Debit', cell: ({ debit, currency }) => turned(debit, currency), isNumber: true },
-              { head: 'Credit', cell: ({ credit, currency }) => turned(credit, currency), isNumber: true },
-            ]}
-          />
-        )}
-      </Card>
+      <div className="turnover">
+        <Card title="Turnover">
+          {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
+          {!turnover.error && !turnover.data && <Loading rows={4} />}
+          {turnover.data && accounts.length === 0 && <Empty title="Nothing was posted in this period" />}
+          {accounts.length > 0 && (
+            <PlainTable
+              isTight
+              caption="Turnover of each account"
+              rows={accounts}
+              keyOf={(one) => `${one.account} ${one.currency}`}
+              foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
+              columns={[
+                { head: 'Account', cell: ({ account_name }) => account_name },
+                { head: 'Debit', cell: ({ debit, currency }) => turned(debit, currency), isNumber: true },
+                { head: 'Credit', cell: ({ credit, currency }) => turned(credit, currency), isNumber: true },
+              ]}
+            />
+          )}
+        </Card>
+      </div>
       <Table
         caption="Journal"
         list={list}

@@ -96,20 +96,17 @@ function Amount({ of, refunded, currency }: AmountProps) {
 
 const COLUMNS: readonly Column<Difference>[] = [
   {
-    head: 'Difference',
+    head: 'Order',
     cell: ({ finding, order_id }) => (
       <>
-        {LABELS.get(finding)}
-        <span className="second">
-          Order{' '}
-          {finding === 'missing_here' ? (
-            order_id
-          ) : (
-            <Link to="/orders" search={{ open: order_id }}>
-              {order_id}
-            </Link>
-          )}
-        </span>
+        {finding === 'missing_here' ? (
+          order_id
+        ) : (
+          <Link to="/orders" search={{ open: order_id }}>
+            {order_id}
+          </Link>
+        )}
+        <span className="second">{LABELS.get(finding)}</span>
       </>
     ),
   },

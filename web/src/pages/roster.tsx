@@ -56,10 +56,7 @@ export function Roster() {
   ];
   return (
     <>
-      <PageHead
-        title="Roster"
-        hint="The creators you work with. “Hired” is active too: such a creator was added by their handle, not by e-mail."
-      >
+      <PageHead title="Roster" hint="The creators you work with. “Hired”: active, and added by handle.">
         <Download id="list_roster" query={query} name="roster.csv" />
         <Button needs="add_to_roster" onPress={importing.open}>
           Import CSV

@@ -6,16 +6,24 @@ import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
 import { creatorField, Form } from '../kit/form.tsx';
-import { day, money, words } from '../kit/format.ts';
+import { day, money, month, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, listed, Opener, Table } from '../kit/table.tsx';
+import { DAY_MS } from '../kit/utc-day.ts';
 import { CreatorName } from './item-links.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
 type Line = Answer<'get_statement'>['data']['lines'][number];
-const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
+
+const isWholeMonth = (from: string, to: string) => {
+  const next = new Date(Date.parse(to) + DAY_MS).toISOString().slice(0, 10);
+  return from.length === 10 && from.endsWith('-01') && next.endsWith('-01') && from.slice(0, 7) === to.slice(0, 7);
+};
+
+const period = ({ from, to }: { from: string; to: string }) =>
+  isWholeMonth(from, to) ? month(from) : `${day(from)} to ${day(to)}`;
 
 const TOTALS = [
   ['Opening balance', 'opening', true],
@@ -68,6 +76,11 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               ]}
             />
           ))}
+          {one.lines.some(isRefund) && (
+            <p className="hint">
+              A refund lowers the commission on the day of its order: one of an earlier order is in the opening balance.
+            </p>
+          )}
           <Table
             caption="Lines of the statement"
             list={listed(one.lines)}
@@ -104,11 +117,6 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               },
             ]}
           />
-          {one.lines.some(isRefund) && (
-            <p className="hint">
-              A refund lowers the commission on the day of its order: one of an earlier order is in the opening balance.
-            </p>
-          )}
         </>
       )}
     </Dialog>
