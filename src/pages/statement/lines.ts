@@ -98,7 +98,7 @@ export function tableOf(lines: readonly ShownLine[], action: string): Html {
     }${details}</span>${
       id === null
         ? NOTHING
-        : html`<br><a class="hint" href="${action}?ask=${id}" aria-label="Ask about ${name}">Ask</a>`
+        : html`<span class="hint"> · <a class="hint" href="${action}?ask=${id}" aria-label="Ask about ${name}">Ask</a></span>`
     }</td><td class="money">${amount}</td></tr>
 `,
   );
