@@ -65,7 +65,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await dialog().getByLabel('Compensation').selectOption('fixed');
     await inDialog('Create the campaign');
     await open.page.getByRole('heading', { level: 1, name: 'Winter' }).waitFor();
-    await open.page.getByText('€250 fixed').first().waitFor();
+    await open.page.getByText('€250.00 fixed').first().waitFor();
     await press('Edit');
     await dialog().getByLabel('Status').selectOption('paused');
     await fill({ Deadline: '2027-02-28' });
@@ -387,7 +387,11 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await open.go('/journal?period=90d');
     await open.page.getByRole('table', { name: 'Turnover of each account' }).waitFor();
     await open.page.getByLabel('Account').selectOption({ label: 'Commission expense' });
-    await open.page.getByRole('table', { name: 'Journal' }).getByText('Commission expense').first().waitFor();
+    await open.page
+      .getByRole('table', { name: 'Journal' })
+      .getByRole('cell', { name: 'Commission expense', exact: true })
+      .first()
+      .waitFor();
     const cash = open.page.getByRole('table', { name: 'Journal' }).getByText('Cash');
     await expect.poll(() => cash.count()).toBe(0);
   });
