@@ -91,14 +91,16 @@ interface ChooseProps<T extends string> {
   value: T;
   options: readonly (readonly [value: T, label: string])[];
   onChoose: (value: T) => void;
+  /** Whether it stands above a form, whose fields follow it. */
+  ofForm?: boolean;
 }
 
-/** One of several ways to show a card, which the address does not keep. */
-export function Choose<T extends string>({ label, value, options, onChoose }: ChooseProps<T>) {
+/** One of several ways to show a card or a form, which the address does not keep. */
+export function Choose<T extends string>({ label, value, options, onChoose, ofForm = false }: ChooseProps<T>) {
   const id = useId();
   const choose = (next: string) => onChoose(options.find(([one]) => one === next)?.[0] ?? value);
   return (
-    <div className="filter">
+    <div className={ofForm ? 'field' : 'filter'}>
       <label htmlFor={id}>{label}</label>
       <select id={id} value={value} onChange={({ target }) => choose(target.value)}>
         {options.map(([one, text]) => (

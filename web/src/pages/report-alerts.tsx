@@ -9,7 +9,6 @@ import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { ChoiceField } from './choice-field.tsx';
 
 type Alert = Row<'list_alerts'>;
 
@@ -138,7 +137,8 @@ function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) 
   const mailed = useMailed(alert);
   return (
     <>
-      <ChoiceField
+      <Choose
+        ofForm
         label="Condition"
         value={condition}
         options={CONDITIONS.map((one) => [one, CONDITION_LABELS[one]])}
