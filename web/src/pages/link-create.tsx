@@ -3,6 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
+import { Choose } from '../kit/filters.tsx';
 import { campaignField, creatorField, type Field, Form } from '../kit/form.tsx';
 import { percent } from '../kit/format.ts';
 

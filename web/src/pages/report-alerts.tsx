@@ -3,6 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
+import { Choose } from '../kit/filters.tsx';
 import { type Field, Form, type Values } from '../kit/form.tsx';
 import { money, number, percent, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
