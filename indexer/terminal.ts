@@ -52,7 +52,7 @@ function plainLines(): ProgressView {
       const rate = Math.round((progress.rows * 1000) / (now - startedAt));
       const part = progress.progress === null ? '' : ` (${Math.floor(progress.progress * 100)}%)`;
       const left = progress.progress === null ? '' : secondsLeft(now - startedAt, progress.progress);
-      say(`${grouped(progress.rows)} rows${part}, ${grouped(rate)} rows/s${left}`);
+      say(`Read ${grouped(progress.rows)} rows${part}, ${grouped(rate)} rows/s${left}`);
     },
     note: say,
     end: () => undefined,

@@ -32,7 +32,7 @@ async function loadServer() {
 /** Whether the web app is built. If that fails, the reason is reported, and /app says that it is not. */
 async function buildWebApp(directory: string, folder: string): Promise<boolean> {
   try {
-    await step('Web app', () => ensureClient(directory, folder, { niceness: BESIDE }));
+    await step('Building the web app', () => ensureClient(directory, folder, { niceness: BESIDE }));
     return true;
   } catch (error) {
     if (!shutdown.isEnding()) report(error instanceof Error ? error.message : String(error));
@@ -87,7 +87,7 @@ async function main(): Promise<void> {
   const isEmpty = options.empty === true;
   const local = config.urls.postgres ? undefined : await import('./local/demo.ts');
   const demo = await local?.ensureDemo(context, url, { isEmpty });
-  listening(url, linksUrl);
+  listening(url, linksUrl, demo !== undefined);
   async function startWork(): Promise<void> {
     // Jobs wait, because they would mix the present into the sample's past.
     if (demo)

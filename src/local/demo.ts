@@ -22,6 +22,10 @@ export interface DemoKeys {
   dataKey: string;
   /** Signs in to the web app, once. */
   signInUrl: string;
+  /** The address of the person whom the link signs in, who can have another mailed. */
+  owner: string;
+  /** Where mails are written, if they are not sent. */
+  mails: string | undefined;
   /** Where the keys are stored, readable by the owner only. */
   file: string;
   brandId: string;
@@ -76,7 +80,9 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   const person = await ensurePersonToSignIn(engines, brandId, OWNER);
   const signInPath = await createSignInPath(db, context.clock.now(), { brandId, personId: person.id });
   const { sample } = await getBrand(db, brandId);
-  return { brandId, brandKey, dataKey, file, sample, isNew: !known, signInUrl: `${url}${signInPath}` };
+  const mails = context.config.smtpUrl === undefined ? path.join(context.config.directory, 'mail') : undefined;
+  const signIn = { signInUrl: `${url}${signInPath}`, owner: person.email, mails };
+  return { brandId, brandKey, dataKey, file, sample, isNew: !known, ...signIn };
 }
 
 async function removeDemo(context: Context, { brandId }: DemoKeys): Promise<void> {

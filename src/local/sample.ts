@@ -71,7 +71,7 @@ export async function ensureSample(context: Context, creators: number, isRequest
   const { sampleSource } = await import('../directory/import/sample.ts');
   const { enginesOf } = await import('../directory/import/writer.ts');
   const source = sampleSource(creators, SEED);
-  const progress = openProgress(`Importing ${source.files[0]}`);
+  const progress = openProgress(`Importing a sample directory of ${creators.toLocaleString('en')} creators`);
   await importDirectory(enginesOf(context), {
     source,
     // A sample of another size replaces the earlier one, whatever they have in common.

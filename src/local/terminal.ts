@@ -17,7 +17,7 @@ export async function step<T>(name: string, work: () => Promise<T>): Promise<T> 
   return result;
 }
 
-/** A progress bar on a terminal; elsewhere a line every few seconds. */
+/** A progress bar on a terminal; elsewhere a line every few seconds, and none for the last steps. */
 export function openProgress(name: string): { update(done: number, phase: string): void; done(): void } {
   const from = performance.now();
   const seconds = () => `${((performance.now() - from) / 1000).toFixed(1)} s`;
@@ -27,17 +27,13 @@ export function openProgress(name: string): { update(done: number, phase: string
     Presets.shades_classic,
   );
   let saidAt = from;
-  let said = '';
   if (out.isTTY) bar.start(100, 0, { phase: 'bulk' });
   return {
     update: (done, phase) => {
       if (out.isTTY) bar.update(Math.floor(done * 100), { phase });
-      else if (performance.now() - saidAt > PLAIN_EVERY_MS) {
-        const line = `${name}: ${Math.floor(done * 100)}%, ${phase}`;
-        if (line === said) return;
-        said = line;
+      else if (done < 1 && performance.now() - saidAt > PLAIN_EVERY_MS) {
         saidAt = performance.now();
-        out.write(`${line}\n`);
+        out.write(`${name}: ${Math.floor(done * 100)}%\n`);
       }
     },
     done: () => {
@@ -48,21 +44,28 @@ export function openProgress(name: string): { update(done: number, phase: string
 }
 
 /** Printed as soon as anything is served. */
-export const listening = (url: string, linksUrl: string): void =>
-  void out.write(
-    `${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}, the links host on ${paint('cyan', linksUrl)}\n`,
-  );
+export function listening(url: string, linksUrl: string, isDemo: boolean): void {
+  const links = `the links host on ${paint('cyan', linksUrl)}`;
+  out.write(`${paint('bold', 'Rollcall')} listens on ${paint('cyan', url)}, ${links}\n`);
+  if (isDemo) out.write('A link to sign in follows once everything is ready\n');
+}
+
+/** The link to sign in, alone, and how to get another. `hasWebApp` is undefined while it is being built. */
+function signIn({ signInUrl, owner, mails }: DemoKeys, hasWebApp: true | undefined): void {
+  const building = hasWebApp ? '' : ', which is still being built';
+  const mailed = mails === undefined ? '' : ` (mails are written to ${mails})`;
+  out.write(`\nSign in to the web app${building}. The link works once, within 15 minutes:\n\n`);
+  out.write(`  ${paint('cyan', signInUrl)}\n\n`);
+  out.write('For another link, run: npm run --silent cli -- sign-in --brand demo\n');
+  out.write(`or enter ${owner} on the sign-in page${mailed}\n`);
+}
 
 /** The next steps, as commands that work when pasted. `hasWebApp` is undefined while it is being built. */
 export function welcome(url: string, demo: DemoKeys | undefined, hasWebApp: boolean | undefined): void {
-  out.write(`\nDocs: ${paint('cyan', `${url}/docs`)}\n`);
+  if (demo && hasWebApp !== false) signIn(demo, hasWebApp);
+  out.write(`\nAPI reference: ${paint('cyan', `${url}/docs`)}\n`);
   if (!demo) return;
-  if (hasWebApp !== false) {
-    const building = hasWebApp ? '' : 'being built; ';
-    out.write(`Web app (${building}this link signs in once, within 15 minutes): ${paint('cyan', demo.signInUrl)}\n`);
-  }
-  out.write(`Keys of the brand demo: ${demo.file}\n\nTry:\n`);
-  out.write(
-    `  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n\nCtrl-C stops everything.\n`,
-  );
+  out.write(`Keys of the brand demo: ${demo.file}\nTry a search:\n`);
+  out.write(`  curl -H 'Authorization: Bearer ${demo.dataKey}' '${url}/v1/creators/search?city=NYC&limit=3'\n`);
+  out.write('\nCtrl-C stops everything.\n');
 }

@@ -124,9 +124,20 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
   return { opened, visit };
 }
 
-async function answer(reply: FastifyReply, shown: PageAnswer, brand: BrandFace): Promise<FastifyReply> {
+/** These lead to the creator’s own page by mail only: a creator may pass on the link to one page, and not everything. */
+const PARTS: ReadonlySet<CreatorPage['kind']> = new Set(['brief', 'parcel', 'sign', 'statement', 'talk', 'work']);
+const BACK = html`
+<p class="hint back"><a href="/me">Everything else is on your own page</a></p>`;
+
+async function answer(
+  reply: FastifyReply,
+  { kind }: CreatorPage,
+  shown: PageAnswer,
+  brand: BrandFace,
+): Promise<FastifyReply> {
   if ('seeOther' in shown) return reply.redirect(shown.seeOther, 303);
-  return await send(reply, shown.status ?? 200, page(`${shown.title} – ${brand.name}`, shown.content, brand), brand);
+  const content = PARTS.has(kind) ? html`${shown.content}${BACK}` : shown.content;
+  return await send(reply, shown.status ?? 200, page(`${shown.title} – ${brand.name}`, content, brand), brand);
 }
 
 interface Serving {
@@ -155,7 +166,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
   app.get(url, options, async (request, reply) => {
     const found = await openVisit(context, kind, request);
     if (!found) return await send(reply, 404, kind.ended ?? MISSING);
-    return await answer(reply, await found.opened.show(found.visit), found.visit.brand);
+    return await answer(reply, kind, await found.opened.show(found.visit), found.visit.brand);
   });
   if (!kind.hasSubmit) return;
   app.post(url, options, async (request, reply) => {
@@ -164,7 +175,7 @@ function register(app: FastifyInstance, { context, metrics, addresses }: Serving
     if (!isFromPage(request)) return await send(reply, 403, failure({ status: 403, headers: {} }));
     const found = await openVisit(context, kind, request);
     if (!found) return await send(reply, 404, kind.ended ?? MISSING);
-    return await answer(reply, await found.opened.submit(found.visit), found.visit.brand);
+    return await answer(reply, kind, await found.opened.submit(found.visit), found.visit.brand);
   });
 }
 

@@ -76,7 +76,7 @@ export async function buildApps(
   webAppRoutes(api, context, metrics);
   if (webApp !== undefined) await clientRoutes(api, webApp, context);
   mcpRoutes(api, context, { door, metrics, operations: current.operations });
-  await openapiRoutes(api, context, current, older);
+  await openapiRoutes(api, context, { current, older, home: webApp === undefined ? '/docs/' : '/app' });
   const packages = path.join(config.directory, 'clients');
   // On a machine that runs everything itself, nobody else has built them.
   packageRoutes(api, packages, config.urls.postgres === undefined ? clientBuilder(packages) : undefined);

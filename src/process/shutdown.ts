@@ -34,7 +34,9 @@ export function openShutdown(withinMs: number): Shutdown {
     return ending;
   }
   async function stop(status: number): Promise<void> {
+    const isFirst = ending === undefined;
     await end();
+    if (isFirst) report('Stopped.');
     // Engines that are still starting need no cleanup: embedded engines end with this process.
     if (!isStarted) process.exit(status);
   }

@@ -77,6 +77,7 @@ describe('the audit log', () => {
       key_id: null,
       key_name: null,
       old: null,
+      creator_name: expect.any(String),
       new: { creator_email: 'ann@mail.example' },
     });
   });

@@ -27,7 +27,7 @@ const html = { headers: { accept: 'text/html,application/xhtml+xml,application/x
 const root = (init: RequestInit = {}) => call(`${app.url}/`, undefined, { redirect: 'manual', ...init });
 
 describe('the root URL', () => {
-  test('redirects browsers to the reference, and gives programs a list of documents that exist', async () => {
+  test('redirects browsers to the reference where no web app is served, and gives programs a list of documents that exist', async () => {
     const led = await root(html);
     expect([led.status, led.headers.get('location')]).toEqual([302, '/docs/']);
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/html;q=0' }]) {
@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     await expect(page.title()).resolves.toBe('Rollcall API');
     await expect(page.locator('html').getAttribute('lang')).resolves.toBe('en');
     const start = page.locator('body');
-    await expect.poll(() => start.textContent()).toContain('key create --brand');
+    await expect.poll(() => start.textContent()).toContain('ask your operator for one');
     await expect(start.textContent()).resolves.toContain('.rollcall/demo.env');
     await shoot(page, 'docs-start');
     expect(complaints).toEqual([]);

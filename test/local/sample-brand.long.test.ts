@@ -132,7 +132,7 @@ describe('the sample of the demo brand', () => {
       '/v1/orders': ORDERS,
       '/v1/affiliates/links': 2 * SELLING,
       '/v1/applications?status=pending': 9,
-      '/v1/statements': 2,
+      '/v1/plans?status=open': 1,
       '/v1/disputes?status=open': 1,
       '/v1/disputes?status=answered': 1,
       '/v1/payouts?settled=false': 1,
@@ -145,6 +145,9 @@ describe('the sample of the demo brand', () => {
       '/v1/alerts': 2,
     };
     for (const [where, count] of Object.entries(counts)) expect([where, await total(where)]).toEqual([where, count]);
+    const { data: months, pagination } = await ask('/v1/statements');
+    expect(pagination.total).toBeGreaterThan(8);
+    expect([months[0].from, months[0].to]).toEqual(['2026-04-01', '2026-04-30']);
     const states = {
       '/v1/campaigns': ['active', 'draft', 'completed'],
       '/v1/applications': ['pending', 'accepted', 'rejected', 'shortlisted'],

@@ -110,6 +110,7 @@ describe('a start that is stopped by Ctrl-C', () => {
     expect(await ended).toEqual([130, null]);
     holder.close();
     expect(server.said()).toContain('PostgreSQL started');
+    expect(server.said()).toMatch(/\nStopped\.\n$/);
     expect(server.said()).not.toMatch(/ended by itself|\n\s+at |Error/);
     expect(existsSync(path.join(directory, 'engines.json'))).toBe(false);
     const data = path.join(engineFolder(directory), 'data');

@@ -80,6 +80,8 @@ describe("a creator's page", () => {
     ]) {
       expect(body).toContain(text);
     }
+    const standing = (id: string) => new RegExp(`Order ${id}<.*?<span class="badge">([^<]+)<`, 's').exec(body)?.[1];
+    expect([standing(approved.orderId), standing(held.orderId)]).toEqual(['Approved', 'In the review period']);
     for (const secret of ['A draft', '@mail.example', '@shop.example', '<script']) expect(body).not.toContain(secret);
     const pages = [...body.matchAll(/href="(\/(\w+)\/[^"]+)"/g)];
     expect(new Set(pages.map(([, , kind]) => kind))).toEqual(

@@ -137,10 +137,10 @@ describe.skipIf(!hasBrowser('Editing in the web app'))('editing in the web app',
     expect(await second?.getByLabel('Quantity').getAttribute('aria-invalid')).toBe('true');
     expect(await first?.getByLabel('Quantity').getAttribute('aria-invalid')).toBe(null);
     await second?.getByLabel('Quantity').fill('3');
-    await dialog.getByLabel('Expires').fill('2020-01-01');
+    await dialog.getByLabel('Sign by').fill('2020-01-01');
     await save(dialog);
-    await expect.poll(() => refused(dialog, 'Expires')).toContain('must be in the future');
-    await dialog.getByLabel('Expires').fill('');
+    await expect.poll(() => refused(dialog, 'Sign by')).toContain('must be in the future');
+    await dialog.getByLabel('Sign by').fill('');
     await dialog.getByLabel('Amount or percent').fill('250');
     await dialog.getByLabel('Usage starts').selectOption('signed');
     await dialog.getByLabel('Length in days').fill('30');

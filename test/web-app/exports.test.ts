@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
     await go('/settings');
     await page.getByLabel('From', { exact: false }).last().fill(daysAgo(80).toISOString().slice(0, 10));
     await page.getByLabel('Commission, in percent optional').fill('20');
-    await page.getByRole('button', { name: 'Try these rules' }).click();
+    await page.getByRole('button', { name: 'Simulate' }).click();
     await page.getByText('The simulation starts in a moment.').waitFor();
     await runJobs(app, 1);
     await page.getByText('4 of 6 orders').waitFor();

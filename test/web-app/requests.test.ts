@@ -57,6 +57,7 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
     await expect.poll(() => list.getByRole('row').count()).toBe(101);
     await page.getByRole('button', { name: 'Older' }).click();
     await page.getByRole('button', { name: 'Newer' }).and(page.locator(':enabled')).waitFor();
+    if (kind === 'phone') await page.getByRole('button', { name: /^Filters/ }).click();
     await page.getByLabel('Status').selectOption('Invalid (422)');
     await until('the refused call alone', async () => (await list.getByRole('row').count()) === 2);
     await shoot(page, `requests-list-${kind}`);

@@ -28,10 +28,11 @@ describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () 
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, {
       viewport: { width: 1280, height: 1400 },
     });
+    const part = (name: string) => page.locator('.card', { has: page.getByRole('heading', { name }) });
     await go('/settings');
     await page.getByLabel('Smallest order', { exact: false }).last().fill('50');
     await page.getByLabel('Commission, in percent optional').fill('20');
-    await page.getByRole('button', { name: 'Try these rules' }).click();
+    await page.getByRole('button', { name: 'Simulate' }).click();
     await page.getByText('2 of 2 paid orders would change.').waitFor();
     await page.getByRole('table', { name: 'All creators' }).getByText('2 → 1').waitFor();
     await page.getByRole('table', { name: 'Orders that change' }).getByText('Nobody').waitFor();
@@ -39,16 +40,17 @@ describe.skipIf(!hasBrowser('Rules in the web app'))('the rules of a brand', () 
     await expectToFit(page);
     expect(await axe(page)).toEqual([]);
     await page.getByLabel('Smallest order that pays').fill('50');
-    await page.getByRole('button', { name: 'Change attribution' }).click();
+    await part('Attribution').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved. New orders are attributed by these rules.').waitFor();
     expect((await send(`${app.url}/v1/affiliates/rules`, key, 'GET')).body.data.min_order).toBe(50);
     await page.getByLabel('The customer had bought before').selectOption('hold');
+    await page.getByLabel('The click came from a forbidden page').selectOption('flag');
     await page.getByLabel('Forbidden hosts').fill('coupons.example');
-    await page.getByRole('button', { name: 'Change fraud rules' }).click();
+    await part('Fraud rules').getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved. The rules apply to new orders.').waitFor();
     expect((await send(`${app.url}/v1/fraud-rules`, key, 'GET')).body.data).toMatchObject({
       ...{ returning_customer: { action: 'hold' }, velocity: { action: 'flag', minutes: 10 } },
-      forbidden_referrer: { action: 'off', hosts: ['coupons.example'] },
+      forbidden_referrer: { action: 'flag', hosts: ['coupons.example'] },
     });
     expect(complaints).toEqual([]);
     await context.close();

@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       }
       await page.keyboard.press('Escape');
       await page
-        .getByRole('button', { name: /^Set up/ })
+        .getByRole('button', { name: /^Setup guide/ })
         .first()
         .click();
       await page.getByRole('dialog', { name: 'Set up the store' }).waitFor();
@@ -236,7 +236,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       await where.page.getByText('The store switched off webhooks').waitFor();
       await where.page.getByText('2027-01 of its API').waitFor();
       await clean(`stores-disabled-${name}`, where);
-      await where.page.getByRole('button', { name: /^Set up/ }).click();
+      await where.page.getByRole('button', { name: /^Setup guide/ }).click();
       await where.page.getByText('Rollcall tries again every 15 minutes').waitFor();
       await clean(`stores-disabled-set-up-${name}`, where);
       await where.go('/');
@@ -255,7 +255,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
     await open.go('/stores');
     const card = page.locator('.card', { hasText: 'Tested Woo' });
     await card.getByText('No orders yet').waitFor();
-    await card.getByRole('button', { name: /^Set up/ }).click();
+    await card.getByRole('button', { name: /^Setup guide/ }).click();
     const dialog = page.getByRole('dialog', { name: 'Set up the store' });
     await dialog.getByText('None in 30 days').waitFor();
     const href = await dialog.getByRole('link', { name: 'Download the plugin' }).getAttribute('href');
@@ -284,7 +284,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       const shop = await openShop(app, 'shopify');
       const owner = await openWebApp(browser, app, shop.brand.id, { viewport: { width: 1280, height: 900 } });
       await owner.go('/stores');
-      await owner.page.getByRole('button', { name: /^Set up A store/ }).click();
+      await owner.page.getByRole('button', { name: /^Setup guide for A store/ }).click();
       const read = async (name: string) =>
         ((await owner.page.getByRole('region', { name }).textContent()) ?? '').replaceAll(
           'https://go.example',
@@ -366,7 +366,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
         .getByText(/\d+% of the last orders came with a click/)
         .first()
         .waitFor();
-      await owner.page.getByRole('button', { name: /^Set up A store/ }).click();
+      await owner.page.getByRole('button', { name: /^Setup guide for A store/ }).click();
       await owner.page.getByText(/minute.*, by l-/).scrollIntoViewIfNeeded();
       await clean('stores-tested-phone', owner);
       await owner.page.context().close();

@@ -16,6 +16,13 @@ afterAll(async () => {
 });
 
 describe('A web app that the first start still builds', () => {
+  it('is where a browser is led from the root, and a program gets the list of documents', async () => {
+    const root = (accept: string) => fetch(`${app.url}/`, { headers: { accept }, redirect: 'manual' });
+    const led = await root('text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8');
+    expect([led.status, led.headers.get('location')]).toEqual([302, '/app']);
+    expect(await (await root('*/*')).json()).toMatchObject({ data: { docs: '/docs' } });
+  });
+
   it('is a page that loads again by itself, and the app as soon as its build is in place', async () => {
     const waiting = await fetch(`${app.url}/app/roster`);
     expect(waiting.status).toBe(503);

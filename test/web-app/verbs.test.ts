@@ -35,6 +35,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   const gone = () => open.page.getByRole('dialog').waitFor({ state: 'hidden' });
   const press = (name: string | RegExp) => open.page.getByRole('main').getByRole('button', { name }).first().click();
   const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+  const part = (name: string) => open.page.locator('.card', { has: open.page.getByRole('heading', { name }) });
   afterEach(() => expect(open.complaints.splice(0)).toEqual([]));
 
   async function fill(fields: Record<string, string>): Promise<void> {
@@ -64,7 +65,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await dialog().getByLabel('Compensation').selectOption('fixed');
     await inDialog('Create the campaign');
     await open.page.getByRole('heading', { level: 1, name: 'Winter' }).waitFor();
-    await open.page.getByText('€250 fixed').first().waitFor();
+    await open.page.getByText('€250.00 fixed').first().waitFor();
     await press('Edit');
     await dialog().getByLabel('Status').selectOption('paused');
     await fill({ Deadline: '2027-02-28' });
@@ -302,11 +303,13 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
   it('saves changed settings, and sees errors next to their fields', async () => {
     await open.go('/settings');
     await open.page.getByLabel('Website').fill('https://shoes.example');
-    await open.page.getByLabel('Currency').fill('euros');
-    await open.page.getByRole('button', { name: 'Save', exact: true }).click();
+    const save = part('Brand').getByRole('button', { name: 'Save', exact: true });
+    await open.page.getByLabel('Currency').selectOption('EUR');
+    await open.page.getByLabel('Default commission').fill('101');
+    await save.click();
     await open.page.getByText('Correct the fields marked below.').waitFor();
-    await open.page.getByLabel('Currency').fill('EUR');
-    await open.page.getByRole('button', { name: 'Save', exact: true }).click();
+    await open.page.getByLabel('Default commission').fill('10');
+    await save.click();
     await open.page.getByText('Saved.').waitFor();
     await open.page.reload();
     await expect.poll(() => open.page.getByLabel('Currency').inputValue()).toBe('EUR');
@@ -317,7 +320,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     const box = open.page.getByLabel('A creator replies');
     for (const isOn of [false, true]) {
       await box.setChecked(isOn);
-      await open.page.getByRole('button', { name: 'Save mails' }).click();
+      await part('Your mails').getByRole('button', { name: 'Save', exact: true }).click();
       await open.page.getByText('Saved.').first().waitFor();
       await open.page.reload();
       await expect.poll(() => box.isChecked()).toBe(isOn);
@@ -384,7 +387,11 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await open.go('/journal?period=90d');
     await open.page.getByRole('table', { name: 'Turnover of each account' }).waitFor();
     await open.page.getByLabel('Account').selectOption({ label: 'Commission expense' });
-    await open.page.getByRole('table', { name: 'Journal' }).getByText('Commission expense').first().waitFor();
+    await open.page
+      .getByRole('table', { name: 'Journal' })
+      .getByRole('cell', { name: 'Commission expense', exact: true })
+      .first()
+      .waitFor();
     const cash = open.page.getByRole('table', { name: 'Journal' }).getByText('Cash');
     await expect.poll(() => cash.count()).toBe(0);
   });

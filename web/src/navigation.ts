@@ -1,15 +1,35 @@
 import { lazyRouteComponent as page } from '@tanstack/react-router';
 
-/** Every page, in the order of a brand's work; the menu and the routes are generated from this. */
+/** Every page, in the order of a brand's work; the menu and the routes are generated from this. A hint tells neighbours apart. */
 export const NAVIGATION = [
   {
     title: '',
     links: [
       { to: '/', label: 'Home', page: page(() => import('./pages/home.tsx'), 'Home') },
-      { to: '/analytics', label: 'Analytics', page: page(() => import('./pages/analytics.tsx'), 'Analytics') },
-      { to: '/customers', label: 'Customers', page: page(() => import('./pages/customers.tsx'), 'Customers') },
-      { to: '/returns', label: 'Profit', page: page(() => import('./pages/returns.tsx'), 'Returns') },
-      { to: '/reports', label: 'Reports and alerts', page: page(() => import('./pages/reports.tsx'), 'ReportsPage') },
+      {
+        to: '/analytics',
+        label: 'Analytics',
+        hint: 'Sales, clicks and commissions over time',
+        page: page(() => import('./pages/analytics.tsx'), 'Analytics'),
+      },
+      {
+        to: '/customers',
+        label: 'Customers',
+        hint: 'The customers whom creators bring, and whether they come back',
+        page: page(() => import('./pages/customers.tsx'), 'Customers'),
+      },
+      {
+        to: '/returns',
+        label: 'Profit',
+        hint: 'What campaigns and creators bring in after their costs',
+        page: page(() => import('./pages/returns.tsx'), 'Returns'),
+      },
+      {
+        to: '/reports',
+        label: 'Reports and alerts',
+        hint: 'Figures by mail, and warnings',
+        page: page(() => import('./pages/reports.tsx'), 'ReportsPage'),
+      },
       { to: '/clicks', label: 'Clicks', page: page(() => import('./pages/clicks.tsx'), 'Clicks') },
     ],
   },
@@ -43,21 +63,47 @@ export const NAVIGATION = [
         page: page(() => import('./pages/deliverables.tsx'), 'Deliverables'),
       },
       { to: '/shipments', label: 'Shipments', page: page(() => import('./pages/shipments.tsx'), 'Shipments') },
-      { to: '/content', label: 'Content', page: page(() => import('./pages/content.tsx'), 'Content') },
-      { to: '/assets', label: 'Content library', page: page(() => import('./pages/assets.tsx'), 'Assets') },
+      {
+        to: '/content',
+        label: 'Content',
+        hint: 'What creators posted, and how it does',
+        page: page(() => import('./pages/content.tsx'), 'Content'),
+      },
+      {
+        to: '/assets',
+        label: 'Content library',
+        hint: 'Files, and what you may use them for',
+        page: page(() => import('./pages/assets.tsx'), 'Assets'),
+      },
     ],
   },
   {
     title: 'Money',
     links: [
       { to: '/orders', label: 'Orders', page: page(() => import('./pages/orders.tsx'), 'Orders') },
-      { to: '/commissions', label: 'Commissions', page: page(() => import('./pages/commissions.tsx'), 'Commissions') },
+      {
+        to: '/commissions',
+        label: 'Commissions',
+        hint: 'What each order earns a creator',
+        page: page(() => import('./pages/commissions.tsx'), 'Commissions'),
+      },
       { to: '/payouts', label: 'Payouts', page: page(() => import('./pages/payouts.tsx'), 'Payouts') },
-      { to: '/statements', label: 'Statements', page: page(() => import('./pages/statements.tsx'), 'Statements') },
-      { to: '/journal', label: 'Journal', page: page(() => import('./pages/journal.tsx'), 'Journal') },
+      {
+        to: '/statements',
+        label: 'Statements',
+        hint: 'What a creator earned and was paid in a month',
+        page: page(() => import('./pages/statements.tsx'), 'Statements'),
+      },
+      {
+        to: '/journal',
+        label: 'Journal',
+        hint: 'Every movement of money, as double entries',
+        page: page(() => import('./pages/journal.tsx'), 'Journal'),
+      },
       {
         to: '/reconciliation',
         label: 'Reconciliation',
+        hint: 'Your shop’s orders compared with those recorded here',
         page: page(() => import('./pages/reconciliation.tsx'), 'Reconciliation'),
       },
       { to: '/disputes', label: 'Disputes', page: page(() => import('./pages/disputes.tsx'), 'Disputes') },

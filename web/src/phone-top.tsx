@@ -5,7 +5,7 @@ import { Dialog } from './kit/dialog.tsx';
 import { Button } from './kit/parts.tsx';
 
 /** On a phone the navigation opens with a button, and closes when a page is chosen, even the current one. */
-export default function PhoneTop({ children }: { children: (close: () => void) => ReactNode }) {
+export default function PhoneTop({ brand, children }: { brand: string; children: (close: () => void) => ReactNode }) {
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const close = () => setOpen(false);
@@ -14,7 +14,7 @@ export default function PhoneTop({ children }: { children: (close: () => void) =
     <header className="top">
       <p className="brand-name">
         <img src={icon} alt="" />
-        <span>Rollcall</span>
+        <span>{brand}</span>
       </p>
       <Button onPress={() => setOpen(true)}>Menu</Button>
       <Dialog title="Menu" isOpen={isOpen} onClose={close} isSide>

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useChange } from './call/use.ts';
 import { Confirm } from './kit/dialog.tsx';
 import { useSay } from './kit/toast.tsx';
@@ -11,7 +12,11 @@ export default function SampleNotice() {
   return (
     <aside className="notice" aria-label="Sample data">
       <p>
-        <strong>This is sample data</strong>: 90 days of a made-up shop, to look around and try things out.
+        <strong className="nowrap">This is sample data</strong>
+        <span className="wide">
+          : 90 days of a made-up shop. Begin with its <Link to="/roster">creators</Link>,{' '}
+          <Link to="/campaigns">campaigns</Link> or <Link to="/analytics">sales</Link>.
+        </span>
       </p>
       <Confirm
         needs="remove_sample"

@@ -37,10 +37,11 @@ type Group = (typeof NAVIGATION)[number];
 function Links({ of, onChoose }: { of: Group['links']; onChoose: (() => void) | undefined }) {
   return (
     <ul>
-      {of.map(({ to, label }) => (
+      {of.map(({ to, label, ...link }) => (
         <li key={to}>
           <Link
             to={to}
+            title={'hint' in link ? link.hint : undefined}
             onClick={onChoose}
             activeOptions={{ exact: to === '/', includeSearch: false }}
             activeProps={{ 'aria-current': 'page' }}
@@ -151,7 +152,7 @@ export function Shell() {
       </a>
       <Side onSearch={search} />
       <Suspense>
-        <PhoneTop>
+        <PhoneTop brand={data.data.brand.name}>
           {(close) => (
             <Side
               onChoose={close}

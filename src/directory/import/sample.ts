@@ -128,18 +128,18 @@ const AT_ONCE = 1_000;
 
 /** An import's source without a file. */
 export function sampleSource(count: number, seed: number): Source {
-  const name = `sample of ${count} creators (seed ${seed})`;
+  const file = `sample of ${count.toLocaleString('en')} creators`;
   let row = 0;
   return {
-    files: [name],
-    identity: name,
+    files: [file],
+    identity: `sample of ${count} creators (seed ${seed})`,
     progress: () => row / count,
     async *read() {
       row = 0;
       let records: SourceRecord[] = [];
       for (const value of generateCreators(count, seed)) {
         row += 1;
-        records.push({ file: name, line: row, text: '', value });
+        records.push({ file, line: row, text: '', value });
         if (records.length < AT_ONCE) continue;
         yield records;
         records = [];

@@ -224,14 +224,25 @@ function tagsOf(operations: readonly Operation[]): Json[] {
 /** The introduction of the reference: first steps, and where keys come from. */
 const FIRST_STEPS = `The API behind a brand's work with content creators.
 
-1. **Get a key.** \`npm start\` created two for the brand \`demo\` in \`.rollcall/demo.env\`. Otherwise, create one in the
-   [web app](/app) under *API keys*, or ask the operator: \`npm run cli -- key create --brand NAME --type data\`.
+1. **Get a key.** Create one in the [web app](/app) under *API keys*, or ask your operator for one. On a machine where
+   \`npm start\` runs, \`.rollcall/demo.env\` has two keys of the brand \`demo\`.
 2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits. A *brand* key can call everything.
 3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*. The example
    values find creators.
 
-The same reference is an OpenAPI document at [/openapi.json](/openapi.json). Agents can read [/llms.txt](/llms.txt) and call tools at
-\`/mcp\`. Each key has 100 calls a minute. Errors are \`{error, code, details?, request_id}\`: branch on \`code\`.`;
+**Lists** answer \`{data, pagination}\`. \`page\` starts at 1 and \`limit\` is the number of items on it; \`pagination.total\` counts the
+items of all pages, and \`has_more\` says whether another page follows.
+
+**Changes** take an \`Idempotency-Key\` header with a value of your choice. If you got no response, send the call again with the
+same key: within 24 hours you get the first response, and nothing changes twice. Without a key, a repeat is a second change.
+
+**Webhooks** tell you what happens: [create one](#tag/webhooks/POST/v1/webhooks), verify the signature of each delivery, and answer
+with a 2xx. Anything else is sent again, so an event can arrive twice: \`X-Service-Event-Id\` stays the same.
+
+**Errors** are \`{error, code, details?, request_id}\`: branch on \`code\`. Each key has 100 calls a minute.
+
+**Clients** for TypeScript and Python are at [/clients/](/clients/). The same reference is an OpenAPI document at
+[/openapi.json](/openapi.json). Agents can read [/llms.txt](/llms.txt) and call tools at \`/mcp\`.`;
 
 /** The title and description of each document. */
 const INFO: Readonly<Record<Variant, Json>> = {

@@ -131,12 +131,18 @@ const ENTRANCES = {
 const wantsPage = (accept: string | undefined) =>
   preferredType(accept, ['application/json', 'text/html']) === 'text/html';
 
-/** Serves `/openapi.json`, `/docs`, `/llms.txt`, and the document and page of the older API. */
+interface Served {
+  current: Interface;
+  older: Interface;
+  /** Where a browser that opens the root is led. */
+  home: string;
+}
+
+/** Serves `/`, `/openapi.json`, `/docs`, `/llms.txt`, and the document and page of the older API. */
 export async function openapiRoutes(
   app: FastifyInstance,
   { postgres: { db } }: Pick<Context, 'postgres'>,
-  current: Interface,
-  older: Interface,
+  { current, older, home }: Served,
 ): Promise<void> {
   const textOf = (its: Interface) => JSON.stringify(openapiDocument(its));
   const send = (its: Interface) => prebuild('application/json', () => textOf(its));
@@ -156,9 +162,9 @@ export async function openapiRoutes(
     '/llms.txt',
     prebuild('text/plain', () => llmsText(current.operations)),
   );
-  // Browsers are redirected to the reference; programs get a list of documents.
+  // Browsers are redirected; programs get a list of documents.
   app.get('/', (request, reply) =>
-    wantsPage(request.headers.accept) ? reply.redirect('/docs/') : reply.send({ data: ENTRANCES }),
+    wantsPage(request.headers.accept) ? reply.redirect(home) : reply.send({ data: ENTRANCES }),
   );
   const pages: DocsPage[] = [
     { prefix: '/docs', title: 'Rollcall API', document: TRIABLE },

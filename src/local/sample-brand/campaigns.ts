@@ -86,6 +86,16 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
   add(ago(41), ({ make }) =>
     make('update_campaign', { params: { id: known(ids, 'glow') }, body: { status: 'completed' } }),
   );
+  // A plan locks the campaign, which others would wait for.
+  add(
+    ago(0.3),
+    ({ plan }) =>
+      plan('update_campaign', {
+        params: { id: known(ids, 'barrier') },
+        body: { deadline: ago(-35).toISOString().slice(0, 10) },
+      }),
+    'alone',
+  );
 }
 
 /** Who applied where, and the outcome. */

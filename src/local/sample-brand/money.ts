@@ -1,9 +1,11 @@
 import { commissions } from '../../resources/commissions/queries.ts';
 import type { CallOf } from '../../resources/nouns.ts';
+import { payouts } from '../../resources/payouts/queries.ts';
 import { reviewAll } from '../../resources/reviews/actions.ts';
 import { openDispute, patchDispute } from '../../resources/statements/disputes/actions.ts';
 import { disputes } from '../../resources/statements/disputes/queries.ts';
 import { getStatement } from '../../resources/statements/queries.ts';
+import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
 import { GIFTS } from './contact.ts';
 import type { Past } from './past.ts';
 import type { Person } from './people.ts';
@@ -39,6 +41,57 @@ function addCosts({ ago, add }: Schedule, ids: Map<string, string>): void {
   });
 }
 
+/** The last month that ended at least three days ago, and when its statements are made. */
+function closedMonth(ago: Schedule['ago']) {
+  const today = ago(3);
+  const [year, month] = [today.getUTCFullYear(), today.getUTCMonth()];
+  const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+  const from = new Date(Date.UTC(year, month - 1, 1));
+  const until = new Date(Date.UTC(year, month, 1));
+  return { from, until, days: { from: dayOf(from), to: dayOf(new Date(until.getTime() - DAY_MS)) } };
+}
+
+/** A month's statements for everyone who was paid in it, and what two creators ask about theirs. */
+function addStatements({ ago, add }: Schedule, [first, second]: readonly [Person, Person], ids: Map<string, string>) {
+  const { from, until, days } = closedMonth(ago);
+  const after = (hours: number) => new Date(until.getTime() + hours * HOUR_MS);
+  add(
+    after(9),
+    async ({ make, context, brandId }) => {
+      const where = { sort: 'oldest' as const, created_after: from, created_before: until };
+      const paid = await payouts.select(context.postgres.db, brandId, where, { limit: ORDERS });
+      const emails = paid.flatMap(({ creatorEmail }) => creatorEmail ?? []).toSorted();
+      for (const email of new Set([...emails, first.email, second.email])) {
+        const body = { creator_email: email, ...days, send_email: true };
+        ids.set(`statement of ${email}`, await make('create_statement', { body }));
+      }
+    },
+    'money',
+  );
+  const ask = (at: Date, { email }: Person, message: string) =>
+    add(
+      at,
+      ({ change }) =>
+        change('page_statement', async (work) => {
+          const statementId = known(ids, `statement of ${email}`);
+          const { creatorId } = await getStatement(work.db, work.brandId, statementId);
+          await openDispute(work, { creatorId, statementId, payoutId: null, lineId: null, message });
+        }),
+      'money',
+    );
+  ask(after(21), second, 'Does this include the orders of the launch weekend?');
+  add(
+    after(33),
+    ({ change }) =>
+      change('update_dispute', async (work) => {
+        const open = await disputes.select(work.db, work.brandId, { status: 'open', sort: 'newest' }, { limit: 1 });
+        for (const { id } of open) await patchDispute(work, id, { answer: 'Yes, up to the last day of the month.' });
+      }),
+    'money',
+  );
+  ask(ago(1.2), first, 'One order from my story seems to be missing. Could you look it up?');
+}
+
 /** What the brand approves, pays and explains. The newest week is left for the reader to approve. */
 export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   addCosts(schedule, ids);
@@ -69,27 +122,5 @@ export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map
   add(ago(2), ({ make }) =>
     make('create_payout', { body: { creator_email: third.email, amount: 75, method: 'manual', note: 'By cheque' } }),
   );
-  add(ago(26), async ({ make }) => {
-    const period = { from: ago(56).toISOString().slice(0, 10), to: ago(27).toISOString().slice(0, 10) };
-    for (const { email } of [first, second]) {
-      const body = { creator_email: email, ...period, send_email: true };
-      ids.set(`statement of ${email}`, await make('create_statement', { body }));
-    }
-  });
-  const ask = (days: number, { email }: Person, message: string) =>
-    add(ago(days), ({ change }) =>
-      change('page_statement', async (work) => {
-        const statementId = known(ids, `statement of ${email}`);
-        const { creatorId } = await getStatement(work.db, work.brandId, statementId);
-        await openDispute(work, { creatorId, statementId, payoutId: null, lineId: null, message });
-      }),
-    );
-  ask(24, second, 'Does this include the orders of the launch weekend?');
-  add(ago(23), ({ change }) =>
-    change('update_dispute', async (work) => {
-      const open = await disputes.select(work.db, work.brandId, { status: 'open', sort: 'newest' }, { limit: 1 });
-      for (const { id } of open) await patchDispute(work, id, { answer: 'Yes, up to the last day of the month.' });
-    }),
-  );
-  ask(1.2, first, 'One order from my story seems to be missing. Could you look it up?');
+  addStatements(schedule, [first, second], ids);
 }

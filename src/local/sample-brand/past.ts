@@ -5,6 +5,7 @@ import { openMailer } from '../../engines/mail/open.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Context } from '../../operation/context.ts';
 import { findOperation } from '../../operation/noun.ts';
+import { makePlan } from '../../operation/plans/make-plan.ts';
 import { type Left, nothingLeft, type Work, workOf, writeLeft } from '../../operation/work.ts';
 import type { CallOf, OperationId } from '../../resources/nouns.ts';
 import { newId } from '../../values/ids.ts';
@@ -26,6 +27,8 @@ export interface Past {
   call<Id extends OperationId>(id: Id, input: Input<Id>): Promise<unknown>;
   /** The same; returns the id of what it made or changed. */
   make<Id extends OperationId>(id: Id, input: Input<Id>): Promise<string>;
+  /** Plans an operation as an agent of the brand. */
+  plan<Id extends OperationId>(id: Id, input: Input<Id>): Promise<void>;
   /** Makes a change: what a creator does on a page, a store by a delivery, or the brand by an operation of that name. */
   change<T>(operation: string, change: (work: Work) => Promise<T>): Promise<T>;
   /** Makes the changes of `run` in one transaction, each at its own time. Others have one each. */
@@ -76,8 +79,18 @@ export function openPast(
     return parsed;
   }
 
+  async function plan<Id extends OperationId>(id: Id, { body = {}, params = {}, query = {} }: Input<Id>) {
+    const raw = { params, query, body, answer: 'json' } as const;
+    const begun = await findOperation(id)
+      ?.prepare(raw)
+      .begin?.(context, caller, () => {});
+    if (!begun) throw new Error(`There is no change ${id}.`);
+    const circumstances = { byAgent: true, requestId: newId('req', at.getTime()) };
+    await makePlan(context, { caller, circumstances, operation: id, raw }, begun);
+  }
+
   return {
-    ...{ context, brandId, call, change, together, now: () => at },
+    ...{ context, brandId, call, change, plan, together, now: () => at },
     moveTo: (later) => {
       if (later > at) at = later;
     },

@@ -68,7 +68,12 @@ async function deliver(past: Past): Promise<void> {
 export function addWebhook({ ago, add }: Schedule, { url }: LocalReceiver, ids: Map<string, string>): void {
   add(ago(33), ({ change, context: { secrets } }) =>
     change('create_webhook', async (work) => {
-      const webhook = { variant: 'current', url, events: EVENTS, description: 'Sample receiver' } as const;
+      const webhook = {
+        variant: 'current',
+        url,
+        events: EVENTS,
+        description: 'Took deliveries while the sample was made, then switched off',
+      } as const;
       const { row } = await createSubscription(work, secrets, webhook);
       ids.set('webhook', row.id);
     }),

@@ -126,14 +126,21 @@ function linksOf({ links, figures }: All, { linksUrl }: Facts): Html {
   return section('Your links and codes', lines, 'You have no link or code yet.');
 }
 
-const ORDER_STATUS = { pending: 'In review', approved: 'Approved', rejected: 'Does not count', paid: 'Paid' } as const;
+const ORDER_STATUS = { approved: 'Approved', rejected: 'Does not count', paid: 'Paid' } as const;
 
-function ordersOf({ orders }: All): Html {
+/** In the words of the earnings above, which add these up. */
+function orderStatus({ status, holdEndsAt }: All['orders'][number], now: Date): string {
+  if (status !== 'pending') return ORDER_STATUS[status];
+  if (holdEndsAt === null) return 'Not paid for yet';
+  return holdEndsAt > now ? 'In the review period' : 'Awaiting approval';
+}
+
+function ordersOf({ orders }: All, { now }: Facts): Html {
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
-    ({ storeOrderId, occurredAt, status, commissionMinor, currency }) => html`<tr>
-<td>${storeOrderId === null ? 'Commission' : `Order ${storeOrderId}`}<br><span class="hint">${dayOf(occurredAt)}</span> <span class="badge">${ORDER_STATUS[status]}</span></td>
-<td class="money">${formatMoney(commissionMinor, currency)}</td></tr>
+    (order) => html`<tr>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.storeOrderId}`}<br><span class="hint">${dayOf(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
+<td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
   return html`<h2>Orders</h2>
@@ -220,7 +227,7 @@ export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
 ${toDo(all, facts, to)}
 ${earnings(all)}
 ${linksOf(all, facts)}
-${ordersOf(all)}
+${ordersOf(all, facts)}
 ${payoutsOf(all, to)}
 ${workOf(all, facts, to)}
 ${talkOf(all, facts, to)}

@@ -96,7 +96,9 @@ export function tableOf(lines: readonly ShownLine[], action: string): Html {
     }) => html`<tr><td>${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
       date === '' || details === '' ? '' : ' · '
     }${details}</span>${
-      id === null ? NOTHING : html`<br><a class="hint" href="${action}?ask=${id}">Ask about this line</a>`
+      id === null
+        ? NOTHING
+        : html`<span class="hint"> · <a class="hint" href="${action}?ask=${id}" aria-label="Ask about ${name}">Ask</a></span>`
     }</td><td class="money">${amount}</td></tr>
 `,
   );
@@ -110,11 +112,11 @@ ${rows}</tbody>
 export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
   const blocks = totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => {
     const facts: [string, number][] = [
-      ['Earned before and not paid out', opening],
-      ['Commissions', commission],
-      ['Taken back by refunds', -taken_back],
+      ['Opening balance', opening],
+      ['Earned', commission],
+      ['Reversed by refunds', -taken_back],
       ['Paid out', -paid_out],
-      ['Left at the end', closing],
+      ['Closing balance', closing],
     ];
     return html`<h2>In ${currency}</h2>
 <dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${shown(amount, currency)}</dd>\n`)}</dl>

@@ -23,6 +23,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
   const { lines, totals } = contentOf(await sumStatement(db, row));
   return {
     ...{ brandId: row.brandId, linkVersion: row.linkVersion, creatorId: row.creatorId },
+    creatorName: row.creatorName,
     on: { statementId: row.id },
     title: `Statement, ${dayText(row.fromText)} to ${dayText(row.toText)}`,
     lines: linesOfStatement(lines),
@@ -38,7 +39,7 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
   if (!payout) return undefined;
   const { brandId, creatorId } = payout;
   return {
-    ...{ brandId, linkVersion: 0, creatorId, on: { payoutId: id } },
+    ...{ brandId, linkVersion: 0, creatorId, creatorName: payout.creatorName, on: { payoutId: id } },
     title: `Payout ${payout.reference ?? payout.id}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
     ...{ totals: NOTHING, after: NOTHING },
@@ -93,7 +94,7 @@ function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
     title: row.title,
     content: html`<h1>${row.title}</h1>
 ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
-<p>From ${brand.name}. Customers are masked.</p>
+<p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. Customers’ addresses are masked.</p>
 ${row.totals}
 <h2>Lines</h2>
 ${tableOf(row.lines, action)}

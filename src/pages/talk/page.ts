@@ -13,7 +13,10 @@ const NOTHING = html``;
 /** The page shows only the newest messages. */
 const SHOWN = 100;
 
-const messageHtml = (brandName: string, { sender, subject, body, sentAt }: MessageRow): Html => html`<article>
+const messageHtml = (
+  brandName: string,
+  { sender, subject, body, sentAt }: MessageRow,
+): Html => html`<article class="said ${sender === 'brand' ? 'theirs' : 'own'}">
 <h3>${sender === 'brand' ? brandName : 'You'}</h3>
 <p class="hint">${timeTag(sentAt)}</p>
 ${subject === null ? NOTHING : html`<p><strong>${subject}</strong></p>`}

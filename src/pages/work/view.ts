@@ -34,11 +34,14 @@ export function listView(title: string, action: string, rows: readonly Deliverab
 <p>Open one to hand it in or to see its status.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="What to deliver">
 <table>
-<thead><tr><th scope="col">What</th><th scope="col">Due</th><th scope="col">State</th></tr></thead>
+<thead><tr><th scope="col">What</th><th scope="col">Due</th></tr></thead>
 <tbody>
 ${rows.map(
-  (row, i) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${nameOf(row)}</a></td>
-<td>${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td><td>${STATUS[row.status]}</td></tr>
+  (
+    row,
+    i,
+  ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${nameOf(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
+<td class="unbroken">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td></tr>
 `,
 )}</tbody>
 </table>

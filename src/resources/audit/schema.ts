@@ -95,9 +95,12 @@ function textIn(values: readonly (Record<string, unknown> | null)[], names: read
 export function auditEntryOf({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));
   const values = [newValues, oldValues];
+  const isCreator = row.creatorName !== null || row.creatorEmail !== null;
   return {
     ...toWire({ ...row, createdAt: at }),
     resource_name: textIn(values, NAMES),
+    // An applicant is not a creator of the brand yet.
+    ...(isCreator ? {} : { creator_name: textIn(values, ['creatorName', 'creatorEmail']) }),
     currency: textIn(values, ['currency', 'compensationCurrency']),
     ...changes,
   };

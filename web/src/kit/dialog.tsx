@@ -17,15 +17,23 @@ interface DialogProps {
   isBroad?: boolean;
 }
 
+/** Where something is typed or chosen, in the order of the page. */
+const FIELDS = ':is(input:not([type="hidden"], [type="radio"]), input:checked, select, textarea):enabled';
+
+const isTouched = () => window.matchMedia('(pointer: coarse)').matches;
+
 export function Dialog({ title, hint, isOpen, onClose, children, isSide, isBroad }: DialogProps) {
   const [popup, setPopup] = useState<Element | null>(null);
   useTitle(isOpen && isSide ? title : undefined);
+  /** A form's first field. A panel is read first, and on a phone a field would bring up the keys at once. */
+  const focusFirst = () => (!isSide && !isTouched() && popup?.querySelector<HTMLElement>(FIELDS)) || true;
   return (
     <Base.Root open={isOpen} onOpenChange={(open) => !open && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
         <Base.Popup
           ref={setPopup}
+          initialFocus={focusFirst}
           className={['popup', isSide && 'side', isBroad && 'broad'].filter(Boolean).join(' ')}
         >
           <div className="popup-head">

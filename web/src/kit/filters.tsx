@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useId, useRef, useState } from 'react';
-import { words } from './format.ts';
+import { number, words } from './format.ts';
 import { Button } from './parts.tsx';
 import { isPickerKind, Picker, type PickerKind } from './picker.tsx';
 import { Views } from './views.tsx';
@@ -91,14 +91,16 @@ interface ChooseProps<T extends string> {
   value: T;
   options: readonly (readonly [value: T, label: string])[];
   onChoose: (value: T) => void;
+  /** Whether it stands above a form, whose fields follow it. */
+  ofForm?: boolean;
 }
 
-/** One of several ways to show a card, which the address does not keep. */
-export function Choose<T extends string>({ label, value, options, onChoose }: ChooseProps<T>) {
+/** One of several ways to show a card or a form, which the address does not keep. */
+export function Choose<T extends string>({ label, value, options, onChoose, ofForm = false }: ChooseProps<T>) {
   const id = useId();
   const choose = (next: string) => onChoose(options.find(([one]) => one === next)?.[0] ?? value);
   return (
-    <div className="filter">
+    <div className={ofForm ? 'field' : 'filter'}>
       <label htmlFor={id}>{label}</label>
       <select id={id} value={value} onChange={({ target }) => choose(target.value)}>
         {options.map(([one, text]) => (
@@ -148,9 +150,12 @@ function One({ filter }: { filter: Filter }) {
   );
 }
 
+/** Up to this number, filters stand in one row of a phone. */
+const ONE_ROW = 2;
+
 interface FiltersProps {
   of: readonly Filter[];
-  /** Hidden behind a button unless one of them is set. */
+  /** Hidden behind a button unless one of them is set. On a phone, one button hides them all. */
   more?: readonly Filter[];
   /** What they filter, where a page has several. */
   label?: string;
@@ -161,8 +166,19 @@ interface FiltersProps {
 export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps) {
   const { get } = useFilters();
   const [isOpen, setOpen] = useState(more.some(({ name }) => get(name) !== undefined));
+  const [isUnfolded, setUnfolded] = useState(false);
+  const all = [...of, ...more];
+  const isFolding = all.length > ONE_ROW;
+  const set = all.filter(({ name }) => get(name) !== undefined).length;
   return (
-    <search className="filters" aria-label={label}>
+    <search className={isFolding && !isUnfolded ? 'filters folded' : 'filters'} aria-label={label}>
+      {isFolding && (
+        <div className="fold">
+          <Button isExpanded={isUnfolded} onPress={() => setUnfolded(!isUnfolded)}>
+            {set === 0 ? 'Filters' : `Filters (${number(set)})`}
+          </Button>
+        </div>
+      )}
       {[...of, ...(isOpen ? more : [])].map((filter) => (
         <One key={filter.name} filter={filter} />
       ))}
@@ -173,7 +189,7 @@ export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps
           </Button>
         </div>
       )}
-      {saved && <Views names={[...[...of, ...more].map(({ name }) => name), ...saved]} />}
+      {saved && <Views names={[...all.map(({ name }) => name), ...saved]} />}
     </search>
   );
 }

@@ -11,7 +11,7 @@ export interface Field {
   kind?: 'text' | 'email' | 'number' | 'date' | 'url' | 'textarea' | 'select' | 'checkbox' | 'password' | PickerKind;
   options?: readonly (readonly [value: string, label: string])[];
   isRequired?: boolean;
-  hint?: string;
+  hint?: ReactNode;
   value?: string | number | boolean | null;
   step?: string;
 }

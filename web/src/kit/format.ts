@@ -11,6 +11,7 @@ const shortHours = new Intl.DateTimeFormat(undefined, {
 const months = new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric', timeZone: 'UTC' });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto' });
 const regions = new Intl.DisplayNames(undefined, { type: 'region' });
+const currencyNames = new Intl.DisplayNames(undefined, { type: 'currency' });
 const currencies = new Map<string, Intl.NumberFormat>();
 
 /** The time zone of this computer. */
@@ -49,10 +50,10 @@ export function money(amount: number | null | undefined, currency: string): stri
   return known.format(amount);
 }
 
-/** A round amount for the axis of a chart, such as `$1.2K`. */
+/** A round amount for the axis of a chart, such as `US$1.2K`. */
 export const compactMoney = (amount: number, currency: string) =>
   new Intl.NumberFormat(undefined, {
-    ...({ style: 'currency', currency, notation: 'compact', currencyDisplay: 'narrowSymbol' } as const),
+    ...({ style: 'currency', currency, notation: 'compact' } as const),
     ...{ minimumFractionDigits: 0, maximumFractionDigits: 1 },
   }).format(amount);
 
@@ -62,6 +63,13 @@ export const percent = (value: number | null | undefined) =>
 /** The name of a country by its ISO 3166 code. */
 export const countryName = (code: string | null): string =>
   code === null ? '–' : /^[A-Z]{2}$/.test(code) ? (regions.of(code) ?? code) : code;
+
+/** The code of a currency with its name, such as `USD, US Dollar`. */
+export function currencyName(code: string): string {
+  const name = currencyNames.of(code);
+  return name === undefined || name === code ? code : `${code}, ${name}`;
+}
+
 /** A figure compared with the previous period's, in words. */
 export function versus(now: number, was: number | undefined, earlier = 'previous period'): string | undefined {
   if (was === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import type { OperationId, Query, Row } from '../call/call.ts';
 import { useFirst } from '../call/use.ts';
 import { number } from './format.ts';
-import { Badge, Card, Failure, Loading } from './parts.tsx';
+import { Badge, Card, Failure, Loading, oneLine } from './parts.tsx';
 
 type ListPage =
   | '/applications'
@@ -68,7 +68,7 @@ export function Glance<Id extends OperationId>({ title, id, to, query, row, empt
                     {name}
                   </Link>
                 )}
-                {second && <span className="second">{second}</span>}
+                {second && <span {...oneLine(second, 'second')}>{second}</span>}
               </div>
               {value !== undefined && <span className="figure">{value}</span>}
               {state !== undefined && <Badge state={state} />}

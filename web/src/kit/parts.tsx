@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { useState } from 'react';
+import { Fragment, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { words } from './format.ts';
@@ -143,6 +143,21 @@ const isGiven = (value: ReactNode) =>
   value !== '' &&
   !(Array.isArray(value) && value.length === 0);
 
+/** Text without spaces, such as an address or a handle, stays on one line, and is whole where the pointer rests on it. */
+export const oneLine = (of: ReactNode, className: string) =>
+  typeof of === 'string' && /^\S+$/.test(of) ? { className: `${className} one-line`, title: of } : { className };
+
+/** A long address may break after its signs rather than within a word. */
+export const breakable = (of: ReactNode): ReactNode =>
+  typeof of === 'string' && /^\S{20,}$/.test(of)
+    ? of.split(/(?<=[@/?&=._-])(?![@/?&=._-])/).map((part, place) => (
+        <Fragment key={`${place} ${part}`}>
+          {place > 0 && <wbr />}
+          {part}
+        </Fragment>
+      ))
+    : of;
+
 /** Names and values of one item. */
 export function Facts({ of }: { of: readonly (readonly [label: string, value: ReactNode])[] }) {
   return (
@@ -152,7 +167,7 @@ export function Facts({ of }: { of: readonly (readonly [label: string, value: Re
         .map(([label, value]) => (
           <div key={label}>
             <dt>{label}</dt>
-            <dd>{value}</dd>
+            <dd>{breakable(value)}</dd>
           </div>
         ))}
     </dl>

@@ -7,7 +7,7 @@ import { useFilters } from './filters.tsx';
 import { number } from './format.ts';
 import { InSight } from './in-sight.tsx';
 import { Menu } from './menu.tsx';
-import { Button, Empty, Failure, Loading } from './parts.tsx';
+import { Button, Empty, Failure, Loading, oneLine } from './parts.tsx';
 
 export interface Column<Row> {
   head: string;
@@ -126,13 +126,13 @@ export function Opener({ of, ...props }: OpenerProps) {
   );
 }
 
-function Named(props: Omit<OpenerProps, 'of'>) {
+function Named({ children, second, onOpen, isCurrent }: Omit<OpenerProps, 'of'>) {
   return (
     <>
-      <button type="button" className="link" onClick={props.onOpen} aria-current={props.isCurrent || undefined}>
-        {props.children}
+      <button type="button" onClick={onOpen} aria-current={isCurrent || undefined} {...oneLine(children, 'link')}>
+        {children}
       </button>
-      <span className="second">{props.second}</span>
+      <span {...oneLine(second, 'second')}>{second}</span>
     </>
   );
 }

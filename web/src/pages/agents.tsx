@@ -10,13 +10,15 @@ import { number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Copy, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { Ago, Time } from '../kit/time.tsx';
+import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CampaignName } from './item-links.tsx';
 import { kindOf } from './record-links.tsx';
 
 const STATES = everyOf<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
 type Plan = Row<'list_plans'>;
+
+const NO_LIMIT = 'Empty: no limit.';
 
 function Policy() {
   const { data, error, refetch } = useCall('get_agent_policy');
@@ -44,25 +46,32 @@ function Policy() {
           label: `Daily payout limit, in ${policy.currency}`,
           kind: 'number',
           value: policy.payouts_per_day,
+          hint: NO_LIMIT,
         },
         {
           name: 'highest_rate',
           label: 'Highest commission rate, in percent',
           kind: 'number',
           value: policy.highest_rate,
+          hint: NO_LIMIT,
         },
         {
           name: 'person_above',
           label: `A person must approve amounts above, in ${policy.currency}`,
           kind: 'number',
           value: policy.person_above,
+          hint: 'Empty: no amount needs a person.',
         },
         {
           name: 'allowed_tools',
           label: 'Allowed tools',
           kind: 'textarea',
           value: policy.allowed_tools?.join('\n') ?? '',
-          hint: 'One per line. Leave blank to allow all.',
+          hint: (
+            <>
+              One per line, such as search_creators; <a href="/llms.txt">/llms.txt</a> lists them. Empty: all of them.
+            </>
+          ),
         },
       ]}
       onSubmit={async (values) => {
@@ -181,9 +190,9 @@ export function Agents() {
         </Opener>
       ),
     },
-    { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A program or a person'), isWide: true },
+    { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A key or a person'), isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Created', cell: ({ created_at }) => <Ago at={created_at} />, isWide: true },
+    { head: 'Created', cell: ({ created_at }) => <Time at={created_at} />, isWide: true },
     { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, isWide: true },
   ];
   return (

@@ -47,7 +47,7 @@ function RulesForm() {
     <Form
       needs="update_attribution_rules"
       key={updated_at ?? 'new'}
-      action="Change attribution"
+      action="Save"
       fields={[
         modelField(model),
         policyField(coupon_policy),
@@ -193,7 +193,7 @@ function WhatIf() {
         Try other rules on your paid orders. Nothing changes. What you leave empty stays as it was for each order.
       </p>
       <Form
-        action="Try these rules"
+        action="Simulate"
         kind="plain"
         fields={[
           { name: 'from', label: 'From', kind: 'date', hint: 'By default the last 30 days.' },
@@ -230,7 +230,7 @@ export function AttributionCard() {
 
 export function WhatIfCard() {
   return (
-    <Card title="What if" id="what-if">
+    <Card title="Simulate other rules" id="what-if">
       <WhatIf />
     </Card>
   );

@@ -10,7 +10,7 @@ import { words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { Ago, BothTimes } from '../kit/time.tsx';
+import { BothTimes, Time } from '../kit/time.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { doneText, isOnPage, KINDS, kindOf, RecordLink } from './record-links.tsx';
 
@@ -129,7 +129,7 @@ export function Audit() {
       isWide: true,
     },
     { head: 'Who', cell: whoOf },
-    { head: 'When', cell: ({ created_at }) => <Ago at={created_at} />, isWide: true, isOrder: true },
+    { head: 'When', cell: ({ created_at }) => <Time at={created_at} />, isWide: true, isOrder: true },
   ];
   const filters: readonly Filter[] = [
     { name: 'operation', label: 'Change', kind: 'select', options: CHANGES },

@@ -1,11 +1,11 @@
-import type { Row } from '../call/call.ts';
+import type { Answer, Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { campaignField, creatorField } from '../kit/form.tsx';
-import { day, words } from '../kit/format.ts';
+import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
@@ -19,6 +19,9 @@ import { platformName } from './platforms.ts';
 const STATES = everyOf<Row<'list_briefs'>['status']>()(['draft', 'sent', 'in_progress', 'completed']);
 type Brief = Row<'list_briefs'>;
 const isOwed = (status: Brief['status']) => status === 'sent' || status === 'in_progress';
+
+const readBy = (all: Answer<'get_brief'>['data']['recipients']) =>
+  `${number(all.filter(({ viewed_at }) => viewed_at !== null).length)} of ${number(all.length)}`;
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
@@ -45,6 +48,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
               ['Due', day(brief.due_date)],
+              ['Read by', brief.recipients.length > 0 && readBy(brief.recipients)],
               ['Instructions', brief.instructions],
               ['Talking points', brief.talking_points.join('\n')],
               ['What to avoid', brief.do_not.join('\n')],
@@ -113,6 +117,7 @@ export function Briefs() {
         </Opener>
       ),
     },
+    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },

@@ -1,13 +1,13 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, useFilters } from '../kit/filters.tsx';
 import { deadline, isPastDeadline, isWholeDay, money, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
-import { major } from '../kit/minor.ts';
+import { minorMoney } from '../kit/minor.ts';
 import {
   Badge,
   Button,
@@ -24,6 +24,7 @@ import {
 } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
+import { offerText } from './compensation.ts';
 import { CreatorCell, FormLinks } from './item-links.tsx';
 import { platformName } from './platforms.ts';
 import { SalesTrend } from './sales-trend.tsx';
@@ -38,64 +39,77 @@ import {
 
 type Member = Row<'list_campaign_creators'>;
 
-interface Balance {
-  currency: string;
-  fees: number;
-  commissions: number;
-  sales: number;
-  orders: number;
-  clicks: number;
-}
+/** All time: a link may be older than its campaign. */
+const SINCE = '2000-01-01';
 
-/** What the campaign cost and brought, by currency. */
-function useBalances(id: string) {
-  const creators = useCall('list_campaign_creators', { params: { id }, query: { limit: 1 } });
-  const results = useCall('list_campaign_performance', { query: { campaign_id: id } });
-  const balances = new Map<string, Balance>();
-  const of = (currency: string): Balance => {
-    const none = { currency, fees: 0, commissions: 0, sales: 0, orders: 0, clicks: 0 };
-    const one = balances.get(currency) ?? none;
-    balances.set(currency, one);
-    return one;
-  };
-  for (const { currency, amount } of creators.data?.summary.fees ?? []) of(currency).fees += amount;
-  for (const { currency, revenue_minor, commission_minor, conversions, clicks } of results.data?.data ?? []) {
-    const one = of(currency);
-    const { pending, approved, paid } = commission_minor;
-    one.commissions += major(pending + approved + paid, currency);
-    one.sales += major(revenue_minor, currency);
-    one.orders += conversions;
-    one.clicks += clicks;
-  }
-  return {
-    balances: [...balances.values()],
-    error: creators.error ?? results.error,
-    isLoading: creators.isPending || results.isPending,
-    again: () => void Promise.all([creators.refetch(), results.refetch()]),
-  };
-}
-
-const returnText = (sales: number, spend: number) =>
-  spend === 0 ? '–' : `${number(Math.round((sales / spend) * 10) / 10)}×`;
-
+/** What the campaign cost and brought since it began, by currency: the same figures as on the page Profit. */
 function Money({ id }: { id: string }) {
-  const { balances, error, isLoading, again } = useBalances(id);
+  const returns = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
+  const results = useCall('list_campaign_performance', { query: { campaign_id: id } });
   const brand = useCall('get_session').data?.data.brand.currency ?? 'USD';
-  if (error) return <Failure error={error} again={again} />;
-  if (isLoading) return <Loading rows={2} />;
-  const none = { currency: brand, fees: 0, commissions: 0, sales: 0, orders: 0, clicks: 0 };
-  return (balances.length > 0 ? balances : [none]).map(({ currency, fees, commissions, sales, orders, clicks }) => (
-    <Stats key={currency}>
+  const error = returns.error ?? results.error;
+  if (error) return <Failure error={error} again={() => void Promise.all([returns.refetch(), results.refetch()])} />;
+  if (!returns.data || !results.data) return <Loading rows={2} />;
+  const rows = returns.data.filter(({ key }) => key === id);
+  const clicksIn = (currency: string) =>
+    results.data.data.reduce((sum, one) => sum + (one.currency === currency ? one.clicks : 0), 0);
+  if (rows.length === 0) return <Earned of={{ ...NOTHING, currency: brand }} clicks={clicksIn(brand)} />;
+  return rows.map((row) => <Earned key={row.currency} of={row} clicks={clicksIn(row.currency)} />);
+}
+
+type Returned = Pick<
+  Row<'get_analytics_returns'>,
+  | 'currency'
+  | 'orders'
+  | 'revenue_minor'
+  | 'commission_minor'
+  | 'fees_minor'
+  | 'gifts_minor'
+  | 'fixed_minor'
+  | 'return_on_spend'
+>;
+const NOTHING = {
+  ...{ orders: 0, revenue_minor: 0, commission_minor: 0 },
+  ...{ fees_minor: 0, gifts_minor: 0, fixed_minor: 0, return_on_spend: null },
+};
+
+function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
+  const { currency, orders, revenue_minor: sales, return_on_spend: returned } = row;
+  const parts = [
+    ['fees', row.fees_minor],
+    ['commissions', row.commission_minor],
+    ['gifts', row.gifts_minor],
+    ['fixed costs', row.fixed_minor],
+  ] as const;
+  const spend = parts.reduce<number | null>(
+    (sum, [, minor]) => (sum === null || minor === null ? null : sum + minor),
+    0,
+  );
+  const known = parts.filter(([, minor]) => minor !== null && minor !== 0);
+  return (
+    <Stats>
       <Stat
         label="Spend"
-        value={money(fees + commissions, currency)}
-        note={`${money(fees, currency)} fees, ${money(commissions, currency)} commissions`}
+        value={minorMoney(spend, currency)}
+        note={
+          spend === null
+            ? 'A cost is missing: see Profit'
+            : known.map(([name, minor]) => `${minorMoney(minor, currency)} ${name}`).join(', ') || 'No cost yet'
+        }
       />
-      <Stat label="Sales" value={money(sales, currency)} note={`${number(orders)} orders, less refunds`} />
-      <Stat label="Return" value={returnText(sales, fees + commissions)} note="Sales for each unit spent" />
+      <Stat
+        label="Sales"
+        value={minorMoney(sales, currency)}
+        note={`${number(orders)} ${orders === 1 ? 'order' : 'orders'}, less refunds`}
+      />
+      <Stat
+        label="Return on spend"
+        value={returned === null ? '–' : `${number(returned)}×`}
+        note="Sales for each unit spent"
+      />
       <Stat label="Clicks" value={number(clicks)} />
     </Stats>
-  ));
+  );
 }
 
 /** The stages as filters, with the number of creators at each. */
@@ -125,7 +139,7 @@ function Stages({ id, stage }: { id: string; stage: string | undefined }) {
 
 const STAGES = everyOf<Member['stage']>()(['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid']);
 
-function Creators({ campaign: { id, apply_url } }: { campaign: Campaign }) {
+function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }: { campaign: Campaign }) {
   const { get } = useFilters();
   const stage = choiceOf(get('stage'), STAGES);
   const list = useRows('list_campaign_creators', { stage }, { params: { id } });
@@ -171,6 +185,11 @@ function Creators({ campaign: { id, apply_url } }: { campaign: Campaign }) {
   return (
     <Card title="Creators">
       <Stages id={id} stage={stage} />
+      <p className="hint">
+        Each creator counts once, at the furthest stage reached. A contract, deliverable, link or code counts as
+        accepted, even without an application; a tracked post as posted. {number(applicant_count)}{' '}
+        {applicant_count === 1 ? 'application' : 'applications'}, {number(hired_count)} accepted.
+      </p>
       <Table
         caption="Creators of the campaign"
         list={list}
@@ -209,7 +228,7 @@ function About({ campaign }: { campaign: Campaign }) {
       {description && <p className="biography">{description}</p>}
       <Facts
         of={[
-          ['Pay', campaign.compensation_label],
+          ['Pay', offerText(campaign)],
           ['Type', campaign.campaign_type && words(campaign.campaign_type)],
           [
             'Applications close',
@@ -238,11 +257,11 @@ function Actions({ campaign }: { campaign: Campaign }) {
   const other = campaign.status === 'active' ? 'paused' : 'active';
   return (
     <>
-      <a className="button plain" href={campaign.apply_url} target="_blank" rel="noreferrer">
+      <a className="button primary" href={campaign.apply_url} target="_blank" rel="noreferrer">
         Open the apply page
       </a>
       <Copy text={campaign.apply_url} label="Copy the apply page’s address" />
-      <Editor item={campaign} needs="update_campaign" kind="primary">
+      <Editor item={campaign} needs="update_campaign">
         {(editing) => <EditCampaign {...editing} />}
       </Editor>
       <Menu label="More actions for the campaign" needs="update_campaign">
@@ -280,7 +299,7 @@ export function CampaignPage() {
         title={campaign.title}
         hint={
           <span className="row">
-            <Badge state={campaign.status} /> {campaign.compensation_label}
+            <Badge state={campaign.status} /> {offerText(campaign)}
           </span>
         }
       >

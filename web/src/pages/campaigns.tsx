@@ -44,8 +44,8 @@ export function Campaigns() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Applicants', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
-    { head: 'Hired', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
+    { head: 'Applications', cell: ({ applicant_count }) => number(applicant_count), isNumber: true },
+    { head: 'Accepted', cell: ({ hired_count }) => number(hired_count), isNumber: true, isWide: true },
     { head: 'Deadline', cell: (campaign) => <Deadline of={campaign} />, isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
@@ -57,7 +57,7 @@ export function Campaigns() {
           Create a campaign
         </Button>
       </PageHead>
-      <Filters of={[{ name: 'search', label: 'Title', kind: 'text' }, stateFilter(STATES)]} />
+      <Filters of={[{ name: 'search', label: 'Name', kind: 'text' }, stateFilter(STATES)]} />
       <Table
         caption="Campaigns"
         list={list}
@@ -79,6 +79,7 @@ export function Campaigns() {
             label: 'Status',
             kind: 'select',
             value: 'active',
+            hint: 'Creators can apply as soon as it is active.',
             options: STATES.map((state) => [state, words(state)]),
           },
         ]}

@@ -53,7 +53,7 @@ function LinkName({ id }: { id: string }) {
   const link = data?.data.id === id ? data.data : undefined;
   return (
     <>
-      <Link to="/links" search={{ open: id }} className="address">
+      <Link to="/links" search={{ open: id }} className="one-line">
         {link?.value ?? id}
       </Link>
       {link && <span className="second">{link.creator_name ?? link.creator_email}</span>}

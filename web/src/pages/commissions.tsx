@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { CallError, type Row } from '../call/call.ts';
+import { CallError, type Query, type Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
-import { useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -16,9 +16,9 @@ import {
   stateFilter,
   useFilters,
 } from '../kit/filters.tsx';
-import { day, money, number, words } from '../kit/format.ts';
+import { day, money, number, shortDay, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { ExplainDialog } from './explain.tsx';
@@ -32,12 +32,44 @@ const REVIEW_FILTER: Filter = {
   options: [['true', 'Ready to approve']],
 };
 
-/** Why a pending commission cannot be approved yet. */
-function whyWaiting({ status, order_paid, type, approvable_at }: Omit<Commission, 'fraud_flags'>): string | undefined {
-  if (status !== 'pending') return undefined;
-  if (type === 'sale' && !order_paid) return 'Order not paid';
+/** Where a commission stands: of a pending one, what it waits for. */
+function Standing({ of: { status, order_paid, type, approvable_at, fraud_flags } }: { of: Commission }) {
   const isInReview = approvable_at !== null && new Date(approvable_at).getTime() > Date.now();
-  return isInReview ? `In review until ${day(approvable_at)}` : undefined;
+  return (
+    <span className="row">
+      {status !== 'pending' ? (
+        <Badge state={status} />
+      ) : type === 'sale' && !order_paid ? (
+        <span className="badge quiet">Order not paid</span>
+      ) : isInReview ? (
+        <span className="badge quiet">In review</span>
+      ) : (
+        <span className="badge wait">To review</span>
+      )}
+      {fraud_flags.length > 0 && <span className="badge bad">Check</span>}
+      {status === 'pending' && isInReview && <span className="second">until {shortDay(approvable_at)}</span>}
+    </span>
+  );
+}
+
+const count = (query: Query<'list_affiliate_commissions'>) => ({ query: { ...query, limit: 1 } });
+
+/** How many commissions there are at each stage, all of them or those of the chosen creator and campaign. */
+function Totals({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'> }) {
+  const pending = { ...of, status: 'pending' } as const;
+  const ready = useCall('list_affiliate_commissions', count({ ...pending, approvable: true }));
+  const waiting = useCall('list_affiliate_commissions', count({ ...pending, approvable: false }));
+  const approved = useCall('list_affiliate_commissions', count({ ...of, status: 'approved' }));
+  const paid = useCall('list_affiliate_commissions', count({ ...of, status: 'paid' }));
+  const total = ({ data }: typeof ready) => number(data?.pagination.total);
+  return (
+    <Stats>
+      <Stat label="To review" value={total(ready)} note="Ready to approve" />
+      <Stat label="In review" value={total(waiting)} note="Or their order is not paid" />
+      <Stat label="Approved" value={total(approved)} note="Due with the next payout" />
+      <Stat label="Paid" value={total(paid)} />
+    </Stats>
+  );
 }
 
 type Decision = 'approved' | 'rejected';
@@ -104,10 +136,8 @@ export function Commissions() {
   const { get } = useFilters();
   const status = choiceOf(get('status'), STATES);
   const approvable = get('approvable') === 'true' ? true : undefined;
-  const query = {
-    ...{ status, approvable, sort: sortIn(get) },
-    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
-  };
+  const of = { creator_email: get('creator_email'), campaign_id: get('campaign_id') };
+  const query = { ...of, status, approvable, sort: sortIn(get) };
   const list = useRows('list_affiliate_commissions', query);
   const review = useChange('update_commissions', ['list_affiliate_commissions', 'list_commissions', 'get_analytics']);
   const say = useSay();
@@ -153,7 +183,9 @@ export function Commissions() {
               {order_id}
             </button>
           )}
-          <span className="second">{discount_code ?? affiliate_code}</span>
+          <div className="wide">
+            <span className="second">{discount_code ?? affiliate_code}</span>
+          </div>
           <div className="narrow">
             <span className="second">
               <CreatorName of={creator} />
@@ -167,13 +199,7 @@ export function Commissions() {
     { head: 'Commission', cell: ({ commission, currency }) => money(commission, currency), isNumber: true },
     {
       head: 'Status',
-      cell: ({ fraud_flags, ...commission }) => (
-        <span className="row">
-          <Badge state={commission.status} />
-          {fraud_flags.length > 0 && <span className="badge bad">Check</span>}
-          <span className="second">{whyWaiting(commission)}</span>
-        </span>
-      ),
+      cell: (commission) => <Standing of={commission} />,
     },
     {
       ...{ head: 'Recorded', isWide: true, isOrder: true },
@@ -187,12 +213,25 @@ export function Commissions() {
   ];
   return (
     <>
-      <PageHead title="Commissions" hint="What creators earned from orders. Open an order to see who was paid and why.">
+      <PageHead
+        title="Commissions"
+        hint={
+          approvable
+            ? 'Ready to approve: select what to approve or reject.'
+            : 'What creators earned from orders. Open an order to see who was paid and why.'
+        }
+      >
         <Link to="/commissions/past" search={{}} className="button plain">
           Past commissions
         </Link>
         <Download id="list_commissions" query={query} name="commissions.csv" />
+        {may('update_commissions') && !approvable && (
+          <Link to="/commissions" search={{ ...of, approvable: 'true' }} className="button primary">
+            Review
+          </Link>
+        )}
       </PageHead>
+      <Totals of={of} />
       <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <Table
         caption="Commissions"

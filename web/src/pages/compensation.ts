@@ -1,4 +1,4 @@
-import type { Body, Row } from '../call/call.ts';
+import type { Answer, Body, Row } from '../call/call.ts';
 import { everyOf } from '../kit/every.ts';
 import type { Field, Values } from '../kit/form.tsx';
 import { money, words } from '../kit/format.ts';
@@ -17,6 +17,14 @@ export function payText({ compensation }: Pick<Row<'list_contracts'>, 'compensat
   const { type, amount, currency } = compensation;
   if (amount === null) return words(type);
   return currency ? money(amount, currency) : `${amount}%`;
+}
+
+/** A campaign's pay with its kind, such as “US$600.00 fixed”; null if none is specified. */
+export function offerText({ compensation }: Pick<Answer<'get_campaign'>['data'], 'compensation'>): string | null {
+  if (!compensation) return null;
+  const { type, amount } = compensation;
+  if (type === 'product') return 'Free product';
+  return amount === null ? words(type) : `${payText({ compensation })} ${type}`;
 }
 
 /** The pay fields in the forms of campaigns and contracts. */

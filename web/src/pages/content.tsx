@@ -43,7 +43,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
       title={post ? postName(post) : 'Post'}
       hint={
         post && (
-          <a className="address" href={post.url} target="_blank" rel="noreferrer">
+          <a className="one-line" href={post.url} target="_blank" rel="noreferrer">
             {post.url}
           </a>
         )

@@ -1,7 +1,6 @@
 import { useParams } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { useCall } from '../call/use.ts';
-import { time } from '../kit/format.ts';
 import { Button, Failure, Loading, PageHead } from '../kit/parts.tsx';
 
 const BLOCKS = 'h2, p, li';
@@ -23,10 +22,34 @@ function blocksOf(html: string): Block[] {
   }));
 }
 
-function Line({ of: { tag, text } }: { of: Block }) {
-  if (tag === 'h2') return <h2>{text}</h2>;
-  return <p className={tag === 'li' ? 'point' : 'biography'}>{text}</p>;
+/** A heading or paragraph, or the items of one list. */
+function Part({ of: blocks }: { of: readonly Block[] }) {
+  const [first] = blocks;
+  if (first?.tag === 'h2') return <h2>{first.text}</h2>;
+  if (first?.tag === 'p') return <p className="biography">{first.text}</p>;
+  return (
+    <ul className="points">
+      {blocks.map(({ key, text }) => (
+        <li key={key}>{text}</li>
+      ))}
+    </ul>
+  );
 }
+
+/** Each block by itself, but a list's items together. */
+function partsOf(blocks: readonly Block[]): Block[][] {
+  const parts: Block[][] = [];
+  for (const block of blocks) {
+    const last = parts.at(-1);
+    if (block.tag === 'li' && last?.[0]?.tag === 'li') last.push(block);
+    else parts.push([block]);
+  }
+  return parts;
+}
+
+const signedAt = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
+/** As the creator's page says it: the text above has its dates in that style too, and is part of what was signed. */
+const timeText = (at: string) => `${signedAt.format(new Date(at))} UTC`;
 
 /** The text that the creator signs, with the signature, to read and print. */
 export function ContractDocument() {
@@ -44,14 +67,14 @@ export function ContractDocument() {
       {!document && !found.error && <Loading />}
       {document && (
         <article className="card paper">
-          {blocks.map((block) => (
-            <Line key={block.key} of={block} />
+          {partsOf(blocks).map((part) => (
+            <Part key={part[0]?.key} of={part} />
           ))}
           <footer>
             <p className="strong">
               {document.signed_at === null
                 ? 'Not signed yet.'
-                : `Signed by ${document.signer_name ?? 'the creator'} on ${time(document.signed_at)}.`}
+                : `Signed by ${document.signer_name ?? 'the creator'} on ${timeText(document.signed_at)}.`}
             </p>
             <p className="small muted">
               Fingerprint of the text (SHA-256): <code>{document.sha256}</code>

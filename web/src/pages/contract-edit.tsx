@@ -25,7 +25,7 @@ const fieldsOf = (contract: Contract): Field[] => [
   { name: 'title', label: 'Title', isRequired: true, value: contract.title },
   ...compensationFields('Pay', contract.compensation),
   {
-    ...{ name: 'expires_at', label: 'Expires', kind: 'date', hint: 'It cannot be signed after this date.' },
+    ...{ name: 'expires_at', label: 'Sign by', kind: 'date', hint: 'It cannot be signed after this date.' },
     value: dayOf(contract.expires_at),
   },
   { name: 'usage_rights', label: 'Rights', kind: 'textarea', value: contract.usage_rights },

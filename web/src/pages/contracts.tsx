@@ -56,7 +56,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ],
               ['Rights', contract.usage_rights],
               ['Usage terms', termsText(contract.terms)],
-              ['Expires', day(contract.expires_at)],
+              ['Sign by', contract.signed_at === null && contract.expires_at && day(contract.expires_at)],
               ['Sent', day(contract.sent_at)],
               [
                 'Signed',
@@ -143,7 +143,7 @@ export function Contracts() {
   return (
     <WorkPage
       title="Contracts"
-      hint="Creators sign on a private page. Signing creates the contract’s deliverables."
+      hint="Creators sign on a private page, and see the contract’s deliverables once they have signed."
       states={STATES}
       list={list}
       columns={columns}

@@ -12,8 +12,9 @@ import { Glance } from '../kit/glance.tsx';
 import { Menu } from '../kit/menu.tsx';
 import { Badge, Button, Card, Facts, Failure, IfMay, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { CampaignsOf } from './creator-campaigns.tsx';
 import { EditCreator } from './creator-edit.tsx';
-import { CampaignLink, FormLinks } from './item-links.tsx';
+import { FormLinks } from './item-links.tsx';
 import { isPaid } from './payout-statement.tsx';
 import { SalesTrend } from './sales-trend.tsx';
 import {
@@ -67,6 +68,7 @@ function Money({ record: { id, creator_id, creator_email } }: { record: Record }
           <Stat label="Paid so far" value={money(one.earned, one.currency)} />
         </Stats>
       ))}
+      {creator_email !== null && <Papers email={creator_email} />}
       {balances.length === 0 && (
         <p className="hint">No earnings yet. They start with the first order of a link or code.</p>
       )}
@@ -84,6 +86,28 @@ function Money({ record: { id, creator_id, creator_email } }: { record: Record }
         </Card>
       )}
     </>
+  );
+}
+
+/** Leads to the creator's statements, and to what they ask about them. */
+function Papers({ email }: { email: string }) {
+  const of = { creator_email: email };
+  const open = { ...of, status: 'open' } as const;
+  const statements = useFirst('list_statements', of, { limit: 1 }).data?.pagination.total ?? 0;
+  const disputes = useFirst('list_disputes', open, { limit: 1 }).data?.pagination.total ?? 0;
+  return (
+    <p className="row papers">
+      {disputes > 0 && (
+        <Link to="/disputes" search={open}>
+          {number(disputes)} {disputes === 1 ? 'open dispute' : 'open disputes'}
+        </Link>
+      )}
+      {statements > 0 && (
+        <Link to="/statements" search={of}>
+          {number(statements)} {statements === 1 ? 'statement' : 'statements'}
+        </Link>
+      )}
+    </p>
   );
 }
 
@@ -132,17 +156,7 @@ function Together({ email }: { email: string }) {
         })}
       />
       <BriefsGlance of={of} />
-      <Glance
-        title="Campaigns"
-        id="list_applications"
-        to="/applications"
-        query={of}
-        empty="The creator has not applied to a campaign."
-        row={({ id, campaign_id, campaign_title, applied_at, status }) => ({
-          ...{ key: id, opens: null, second: `applied ${day(applied_at)}`, state: status },
-          name: <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
-        })}
-      />
+      <CampaignsOf email={email} />
       <ShipmentsGlance of={of} />
       <Glance
         title="Past commissions"

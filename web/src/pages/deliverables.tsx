@@ -9,6 +9,9 @@ import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
 import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
+import { CampaignName } from './item-links.tsx';
+import { platformName } from './platforms.ts';
+import { useUnsigned } from './unsigned.ts';
 
 const STATES = everyOf<Row<'list_deliverables'>['status']>()([
   'pending',
@@ -29,35 +32,43 @@ export function Deliverables() {
   const list = useRows('list_deliverables', { ...query, sort: due.sort });
   const create = useChange('create_deliverable', ['list_deliverables']);
   const opened = useOpened();
+  const unsigned = useUnsigned();
+  const isOwed = ({ contract_id, status }: Deliverable) => !unsigned.has(contract_id) && OWED.has(status);
   const columns: readonly Column<Deliverable>[] = [
     {
       head: 'Deliverable',
-      cell: ({ id, type, creator_name, creator_email }) => (
+      cell: ({ id, type, platform, creator_name, creator_email }) => (
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={creator_name ?? creator_email}
+          second={[creator_name ?? creator_email, platform && platformName(platform)].filter(Boolean).join(', ')}
         >
           {words(type)}
         </Opener>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     {
-      ...{ head: 'Due', isWide: true, sort: due.column },
-      cell: ({ due_date, status }) => <Due at={due_date} isDone={!OWED.has(status)} />,
+      head: 'Status',
+      cell: ({ status, contract_id }) => (
+        <Badge state={(status === 'pending' && unsigned.get(contract_id)) || status} />
+      ),
+    },
+    {
+      ...{ head: 'Due', sort: due.column },
+      cell: (row) => <Due at={row.due_date} isDone={!isOwed(row)} />,
     },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
-    { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <WorkPage
       title="Deliverables"
-      hint="What creators owe you and what they sent."
+      hint="What creators owe you and what they sent. Order by “Due”: the overdue come first."
       states={STATES}
       list={list}
       columns={columns}
-      empty="Signed contracts create them, or you request one."
+      empty="A contract’s deliverables appear here, and those that you request."
       create={{
         needs: 'create_deliverable',
         title: 'Request a deliverable',

@@ -41,6 +41,14 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                   </Link>
                 ),
               ],
+              [
+                'Payout',
+                dispute.payout_id && (
+                  <Link to="/payouts" search={{ open: dispute.payout_id }}>
+                    Open the payout
+                  </Link>
+                ),
+              ],
               ['Order', dispute.order_id],
               ['Line', dispute.line_id],
               ['Opened', <BothTimes key="opened" at={dispute.created_at} />],
@@ -69,9 +77,9 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 }}
               />
               <Confirm
-                label="Close"
+                label="Close dispute"
                 title="Close this dispute?"
-                action="Close it"
+                action="Close dispute"
                 isDanger={false}
                 onConfirm={async () => {
                   await update.mutateAsync({ params: { id: dispute.id }, body: { status: 'closed' } });
@@ -105,12 +113,33 @@ export function Disputes() {
         </Opener>
       ),
     },
+    {
+      ...{ head: 'About', isWide: true },
+      cell: ({ statement_id, payout_id, order_id, line_id }) => (
+        <>
+          {statement_id !== null ? (
+            <Link to="/statements" search={{ open: statement_id }}>
+              Statement
+            </Link>
+          ) : payout_id !== null ? (
+            <Link to="/payouts" search={{ open: payout_id }}>
+              Payout
+            </Link>
+          ) : (
+            '–'
+          )}
+          <span className="second">
+            {order_id !== null ? `Order ${order_id}` : line_id === null ? 'The whole of it' : 'One line'}
+          </span>
+        </>
+      ),
+    },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Opened', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <>
-      <PageHead title="Disputes" hint="Statement lines that creators have disputed." />
+      <PageHead title="Disputes" hint="Questions that creators asked about a statement, a payout or a line of it." />
       <Filters of={[stateFilter(STATES), CREATOR_FILTER]} />
       <Table
         caption="Disputes"

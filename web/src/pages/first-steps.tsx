@@ -91,7 +91,7 @@ export function useFirstSteps(): ReactNode | undefined {
   if (own.every(({ isDone }) => isDone)) return null;
   return (
     <Card title="First steps" action={<Button onPress={close}>Dismiss</Button>}>
-      <ul className="steps">
+      <ul className="checklist">
         {own.map(({ isDone, link, hint, needs }) => (
           <li key={needs} className={isDone ? 'done' : undefined}>
             <span className="tick" aria-hidden>

@@ -24,7 +24,12 @@ const groupsOf = (rules: Rules): Group[] => [
   {
     ...{ key: 'own', legend: 'Customers' },
     fields: [
-      actionField('self_referral', 'The creator buys', rules.self_referral.action),
+      actionField(
+        'self_referral',
+        'The creator buys',
+        rules.self_referral.action,
+        'The customer of the order has the creator’s own e-mail address.',
+      ),
       actionField('returning_customer', 'The customer had bought before', rules.returning_customer.action),
       actionField('disposable_address', 'A disposable e-mail address', rules.disposable_address.action),
     ],
@@ -32,7 +37,12 @@ const groupsOf = (rules: Rules): Group[] => [
   {
     ...{ key: 'velocity', legend: 'Many orders at once' },
     fields: [
-      actionField('velocity', 'Many orders within minutes', rules.velocity.action),
+      actionField(
+        'velocity',
+        'Many orders within minutes',
+        rules.velocity.action,
+        'One customer, or one code or link, has more orders than these within the minutes.',
+      ),
       limit('velocity.minutes', 'Minutes', rules.velocity.minutes),
       limit('velocity.customer_orders', 'Orders of one customer', rules.velocity.customer_orders),
       limit('velocity.link_orders', 'Orders by one code or link', rules.velocity.link_orders),
@@ -41,7 +51,12 @@ const groupsOf = (rules: Rules): Group[] => [
   {
     ...{ key: 'code_leak', legend: 'Leaked codes' },
     fields: [
-      actionField('code_leak', 'The code is probably public', rules.code_leak.action),
+      actionField(
+        'code_leak',
+        'The code is probably public',
+        rules.code_leak.action,
+        'Links and codes shows a score from 0 to 100 for codes that may have leaked.',
+      ),
       limit('code_leak.score', 'From a score of', rules.code_leak.score),
     ],
   },
@@ -76,7 +91,7 @@ function RulesForm() {
     <Form
       needs="update_fraud_rules"
       key={rules.updated_at ?? 'new'}
-      action="Change fraud rules"
+      action="Save"
       fields={[]}
       groups={groupsOf(rules)}
       onSubmit={async (values) => {

@@ -212,8 +212,8 @@ export function Home() {
                 <strong>{name}</strong> <Badge state={status} />
                 <span className="muted">
                   {webhook_health.last_received_at === null
-                    ? 'no order yet'
-                    : `last order ${ago(webhook_health.last_received_at)}`}
+                    ? 'not heard from yet'
+                    : `last heard from ${ago(webhook_health.last_received_at)}`}
                 </span>
               </li>
             ))}

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { useCall } from '../call/use.ts';
 import { useNameOf } from '../kit/creator-face.tsx';
 import { Face } from '../kit/face.tsx';
-import { IfMay } from '../kit/parts.tsx';
+import { IfMay, oneLine } from '../kit/parts.tsx';
 
 /** A link to a creator's page, by roster id, creator id or e-mail address. */
 export function CreatorLink({ id, children, className }: { id: string; children: ReactNode; className?: string }) {
@@ -37,7 +37,7 @@ export function CreatorCell(props: { id: string; name: string; url: string | nul
         <CreatorLink id={id} className="link">
           {name}
         </CreatorLink>
-        <span className="second">{second}</span>
+        <span {...oneLine(second, 'second')}>{second}</span>
       </div>
     </div>
   );

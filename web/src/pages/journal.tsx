@@ -1,4 +1,5 @@
-import type { Row } from '../call/call.ts';
+import { Link } from '@tanstack/react-router';
+import type { Answer, Row } from '../call/call.ts';
 import { useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
@@ -9,14 +10,18 @@ import { type Column, PlainTable, Table } from '../kit/table.tsx';
 import { CreatorName } from './item-links.tsx';
 
 type Line = Row<'list_ledger_journal'>;
+type Turnover = Answer<'list_ledger_journal'>['summary']['by_account'][number];
 
 const COLUMNS: readonly Column<Line>[] = [
-  { head: 'Day', cell: ({ date }) => day(date) },
+  { head: 'Day', cell: ({ date }) => <span className="unbroken">{day(date)}</span> },
   {
-    head: 'Text',
-    cell: ({ text, creator_email }) => (
+    head: 'Description',
+    cell: ({ text, account_name, creator_email }) => (
       <>
-        {text}
+        <span className="described">{text}</span>
+        <div className="narrow">
+          <span className="second">{account_name}</span>
+        </div>
         {creator_email && (
           <span className="second">
             <CreatorName of={{ creator_email }} />
@@ -26,7 +31,21 @@ const COLUMNS: readonly Column<Line>[] = [
     ),
   },
   { head: 'Account', cell: ({ account_name }) => account_name, isWide: true },
-  { head: 'Document', cell: ({ document }) => document ?? '–', isWide: true },
+  {
+    ...{ head: 'Document', isWide: true },
+    cell: ({ document, order_id, payout_id }) =>
+      document === null ? (
+        '–'
+      ) : payout_id !== null ? (
+        <Link to="/payouts" search={{ open: payout_id }}>
+          {document}
+        </Link>
+      ) : (
+        <Link to="/orders" search={{ open: order_id ?? document }}>
+          {document}
+        </Link>
+      ),
+  },
   {
     head: 'Debit',
     cell: ({ debit, currency }) => (debit === null ? '' : money(debit, currency)),
@@ -40,6 +59,17 @@ const COLUMNS: readonly Column<Line>[] = [
 ];
 
 const turned = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
+
+/** The sum of a column in each currency. Debit and credit come to the same. */
+const totalText = (accounts: readonly Turnover[], side: 'debit' | 'credit') =>
+  [...Map.groupBy(accounts, ({ currency }) => currency)]
+    .map(([currency, its]) =>
+      money(
+        its.reduce((sum, one) => sum + one[side], 0),
+        currency,
+      ),
+    )
+    .join(' + ');
 
 /** The ledger as a bookkeeper reads it: a line for each posting, and the turnover of each account. */
 export function Journal() {
@@ -62,24 +92,27 @@ export function Journal() {
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>
       <Filters of={[...filters, { ...{ name: 'account', label: 'Account', kind: 'select' }, options: [...known] }]} />
-      <Card title="Turnover">
-        {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
-        {!turnover.error && !turnover.data && <Loading rows={4} />}
-        {turnover.data && accounts.length === 0 && <Empty title="Nothing was posted in this period" />}
-        {accounts.length > 0 && (
-          <PlainTable
-            isTight
-            caption="Turnover of each account"
-            rows={accounts}
-            keyOf={(one) => `${one.account} ${one.currency}`}
-            columns={[
-              { head: 'Account', cell: ({ account_name }) => account_name },
-              { head: 'Debit', cell: ({ debit, currency }) => turned(debit, currency), isNumber: true },
-              { head: 'Credit', cell: ({ credit, currency }) => turned(credit, currency), isNumber: true },
-            ]}
-          />
-        )}
-      </Card>
+      <div className="turnover">
+        <Card title="Turnover">
+          {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}
+          {!turnover.error && !turnover.data && <Loading rows={4} />}
+          {turnover.data && accounts.length === 0 && <Empty title="Nothing was posted in this period" />}
+          {accounts.length > 0 && (
+            <PlainTable
+              isTight
+              caption="Turnover of each account"
+              rows={accounts}
+              keyOf={(one) => `${one.account} ${one.currency}`}
+              foot={['Total', totalText(accounts, 'debit'), totalText(accounts, 'credit')]}
+              columns={[
+                { head: 'Account', cell: ({ account_name }) => account_name },
+                { head: 'Debit', cell: ({ debit, currency }) => turned(debit, currency), isNumber: true },
+                { head: 'Credit', cell: ({ credit, currency }) => turned(credit, currency), isNumber: true },
+              ]}
+            />
+          )}
+        </Card>
+      </div>
       <Table
         caption="Journal"
         list={list}

@@ -3,9 +3,9 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
+import { Choose } from '../kit/filters.tsx';
 import { campaignField, creatorField, type Field, Form } from '../kit/form.tsx';
 import { percent } from '../kit/format.ts';
-import { ChoiceField } from './choice-field.tsx';
 
 type Type = Row<'list_affiliate_links'>['type'];
 export const TYPES = everyOf<Type>()(['link', 'discount_code']);
@@ -47,7 +47,13 @@ export function CreateLink({ creator, campaign, isOpen, onClose, onMade }: Creat
   const rateField = useRateField();
   return (
     <Dialog title="Create a link or code" isOpen={isOpen} onClose={onClose}>
-      <ChoiceField label="Type" value={type} options={TYPES.map((one) => [one, TYPE_LABELS[one]])} onChoose={setType} />
+      <Choose
+        ofForm
+        label="Type"
+        value={type}
+        options={TYPES.map((one) => [one, TYPE_LABELS[one]])}
+        onChoose={setType}
+      />
       <Form
         action="Create"
         onCancel={onClose}

@@ -71,7 +71,7 @@ export function Links() {
             </>
           }
         >
-          <span className="address">{link.value}</span>
+          <span className="one-line">{link.value}</span>
         </Opener>
       ),
     },

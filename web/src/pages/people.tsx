@@ -8,7 +8,7 @@ import { Face } from '../kit/face.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
-import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { Button, Card, Copy, Empty, Facts, oneLine, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 
@@ -17,6 +17,11 @@ const ROLE_OPTIONS = [
   ['viewer', 'Viewer: read only'],
   ['manager', 'Manager: everything except people'],
   ['owner', 'Owner: everything'],
+] as const;
+const ROLES_MAY = [
+  ['Owner', 'Everything, also invite and remove people, and decide what agents may do.'],
+  ['Manager', 'Everything except managing people: creators, campaigns, contracts, payouts, settings, keys.'],
+  ['Viewer', 'Read everything. Buttons that change something are not shown.'],
 ] as const;
 type Person = Row<'list_people'>;
 
@@ -60,7 +65,7 @@ export function People() {
           <div>
             <span className="strong">{name ?? email}</span>
             {id === me?.id && ' (you)'}
-            {name && <span className="second">{email}</span>}
+            {name && <span {...oneLine(email, 'second')}>{email}</span>}
           </div>
         </div>
       ),
@@ -96,15 +101,15 @@ export function People() {
   ];
   return (
     <>
-      <PageHead
-        title="People"
-        hint="Who can sign in. Owners may do everything, managers everything except people, viewers read."
-      >
+      <PageHead title="People" hint="Who can sign in to this brand, and what they may do.">
         <Button needs="invite_person" kind="primary" onPress={inviting.open}>
           Invite someone
         </Button>
       </PageHead>
-      <Table caption="People" list={list} columns={columns} empty={<Empty title="No people yet" />} />
+      <Table caption="People" list={list} columns={columns} usually={3} empty={<Empty title="No people yet" />} />
+      <Card title="Roles">
+        <Facts of={ROLES_MAY} />
+      </Card>
       <FormDialog
         title="Invite someone"
         isOpen={inviting.isOpen}

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, CallError, uploadTo } from '../call/call.ts';
 import { isRecord } from '../call/check.ts';
@@ -13,6 +14,7 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty, Facts, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { CreatorName } from './item-links.tsx';
 
 /** Each difference in words. */
 const FINDINGS = [
@@ -20,8 +22,8 @@ const FINDINGS = [
   ['missing_there', 'Missing at the store'],
   ['amount', 'Other amount'],
   ['currency', 'Other currency'],
-  ['refunded_but_paid', 'Refunded, but paid'],
-  ['cancelled_but_paid', 'Cancelled, but paid'],
+  ['refunded_but_paid', 'Refunded, but commissioned'],
+  ['cancelled_but_paid', 'Cancelled, but commissioned'],
   ['unread', 'Could not be read'],
 ] as const;
 type Finding = (typeof FINDINGS)[number][0];
@@ -94,11 +96,17 @@ function Amount({ of, refunded, currency }: AmountProps) {
 
 const COLUMNS: readonly Column<Difference>[] = [
   {
-    head: 'Difference',
+    head: 'Order',
     cell: ({ finding, order_id }) => (
       <>
-        {LABELS.get(finding)}
-        <span className="second">Order {order_id}</span>
+        {finding === 'missing_here' ? (
+          order_id
+        ) : (
+          <Link to="/orders" search={{ open: order_id }}>
+            {order_id}
+          </Link>
+        )}
+        <span className="second">{LABELS.get(finding)}</span>
       </>
     ),
   },
@@ -116,7 +124,11 @@ const COLUMNS: readonly Column<Difference>[] = [
       commission !== null && (
         <>
           {amountText(commission, currency)} {status !== null && <Badge state={status} />}
-          <span className="second">{email}</span>
+          {email !== null && (
+            <span className="second">
+              <CreatorName of={{ creator_email: email }} />
+            </span>
+          )}
         </>
       ),
   },
@@ -165,27 +177,23 @@ function Differences({ of: { result, files } }: { of: Job }) {
   const { columns, from, until, plan_id: plan } = result;
   return (
     <div className="stack">
-      <Stats>
-        <Stat label="Matched" value={number(result.matched)} />
-        {FINDINGS.map(
-          ([kind, label]) => result[kind] > 0 && <Stat key={kind} label={label} value={number(result[kind])} />,
-        )}
-      </Stats>
+      <div className="level">
+        <Stats>
+          <Stat label="Matched" value={number(result.matched)} />
+          {FINDINGS.map(
+            ([kind, label]) => result[kind] > 0 && <Stat key={kind} label={label} value={number(result[kind])} />,
+          )}
+        </Stats>
+      </div>
       <Facts
-        of={[
-          ['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`],
-          ...(columns === null
-            ? []
-            : [
-                [
-                  'Columns',
-                  ROLES.flatMap(([role, label]) =>
-                    columns[role] === undefined ? [] : `${label}: ${columns[role]}`,
-                  ).join('; '),
-                ] as const,
-              ]),
-        ]}
+        of={[['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`]]}
       />
+      {columns !== null && (
+        <details>
+          <summary>Columns of the file</summary>
+          <Facts of={ROLES.map(([role, label]) => [label, columns[role]])} />
+        </details>
+      )}
       {plan !== null && <Repair id={plan} of={result} />}
       {result.differences.length === 0 ? (
         <Empty title="No differences">Every order matches.</Empty>
@@ -378,11 +386,32 @@ function CompareDialog({
   );
 }
 
+interface ComparedProps {
+  id: string;
+  nameOf: (store: string) => string;
+  onClose: () => void;
+}
+
+/** One comparison, under the name of what was compared. */
+function Compared({ id, nameOf, onClose }: ComparedProps) {
+  const job = useCall('get_job', { params: { id } }).data?.data;
+  const title =
+    job?.id === id
+      ? [sourceOf(job), nameOf(textOf(job.request.integration_id))].filter(Boolean).join(', ')
+      : 'Comparison';
+  return (
+    <Card title={title} action={<Button onPress={onClose}>Close</Button>}>
+      <FollowedJob id={id} noun="comparison" done={(one) => <Differences of={one} />} />
+    </Card>
+  );
+}
+
 /** Compares a store's orders with ours, before a month's commissions are paid. */
 export function Reconciliation() {
   const { id, open, close } = useOpened();
   const dialog = useDialog('compare');
   const stores = useAll('list_affiliate_stores', {}).data ?? [];
+  const nameOf = (store: string) => stores.find(({ id: one }) => one === store)?.name ?? '';
   return (
     <>
       <PageHead title="Reconciliation" hint="Compare a store’s orders with ours before you pay a month’s commissions.">
@@ -390,12 +419,8 @@ export function Reconciliation() {
           Compare
         </Button>
       </PageHead>
-      {id !== undefined && (
-        <Card title="Comparison" action={<Button onPress={close}>Close</Button>}>
-          <FollowedJob id={id} noun="comparison" done={(job) => <Differences of={job} />} />
-        </Card>
-      )}
-      <Comparisons onOpen={open} nameOf={(store) => stores.find((one) => one.id === store)?.name ?? ''} />
+      {id !== undefined && <Compared id={id} nameOf={nameOf} onClose={close} />}
+      <Comparisons onOpen={open} nameOf={nameOf} />
       <CompareDialog stores={stores} isOpen={dialog.isOpen} onClose={dialog.close} onStarted={open} />
     </>
   );

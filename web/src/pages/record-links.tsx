@@ -15,12 +15,14 @@ const PAGES = [
   '/deliverables',
   '/directory',
   '/disputes',
+  '/exports',
   '/keys',
   '/links',
   '/lists',
   '/orders',
   '/payouts',
   '/people',
+  '/reports',
   '/settings',
   '/shipments',
   '/statements',
@@ -37,6 +39,7 @@ interface Kind {
 
 /** Kinds of records by the letters that their ids begin with, in the order of their names. */
 export const KINDS: Readonly<Record<string, Kind>> = {
+  alr: { name: 'Alert', page: '/reports' },
   key: { name: 'API key', page: '/keys' },
   app: { name: 'Application', page: '/applications', opens: 'open' },
   brd: { name: 'Brand', page: '/settings' },
@@ -49,15 +52,20 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   crt: { name: 'Creator' },
   dlv: { name: 'Deliverable', page: '/deliverables', opens: 'open' },
   dsp: { name: 'Dispute', page: '/disputes', opens: 'open' },
+  exs: { name: 'Export schedule', page: '/exports' },
   ast: { name: 'File', page: '/assets', opens: 'open' },
   fld: { name: 'Folder', page: '/assets', opens: 'folder' },
+  job: { name: 'Job' },
   lnk: { name: 'Link or code', page: '/links', opens: 'open' },
   lst: { name: 'List', page: '/lists', opens: 'list' },
   ord: { name: 'Order', page: '/orders' },
   psk: { name: 'Passkey', page: '/settings' },
+  pcm: { name: 'Past commission' },
   pay: { name: 'Payout', page: '/payouts', opens: 'open' },
   per: { name: 'Person', page: '/people' },
+  pln: { name: 'Plan', page: '/agents', opens: 'open' },
   cnt: { name: 'Post', page: '/content', opens: 'open' },
+  rep: { name: 'Report', page: '/reports' },
   rst: { name: 'Roster entry' },
   ssr: { name: 'Saved search', page: '/directory' },
   shp: { name: 'Shipment', page: '/shipments', opens: 'open' },
@@ -109,7 +117,7 @@ const ON_PAGES: Readonly<Record<string, string>> = {
   page_sign: 'Opened or signed the contract',
   page_statement: 'Answered the statement',
   page_talk: 'Wrote in the conversation',
-  page_work: 'Worked on the deliverable',
+  page_work: 'Opened or sent the deliverable',
 };
 
 export const isOnPage = (operation: string) => operation in ON_PAGES;

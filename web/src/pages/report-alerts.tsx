@@ -3,13 +3,13 @@ import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
+import { Choose } from '../kit/filters.tsx';
 import { type Field, Form, type Values } from '../kit/form.tsx';
 import { money, number, percent, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { ChoiceField } from './choice-field.tsx';
 
 type Alert = Row<'list_alerts'>;
 
@@ -138,7 +138,8 @@ function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) 
   const mailed = useMailed(alert);
   return (
     <>
-      <ChoiceField
+      <Choose
+        ofForm
         label="Condition"
         value={condition}
         options={CONDITIONS.map((one) => [one, CONDITION_LABELS[one]])}

@@ -42,13 +42,21 @@ export function Roster() {
       ...{ isNumber: true, isWide: true },
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
-    { head: 'Campaigns', cell: ({ campaigns_completed }) => number(campaigns_completed), isNumber: true, isWide: true },
-    { head: 'Paid', cell: ({ total_earned }) => money(total_earned, currency), isNumber: true },
+    {
+      head: 'Completed campaigns',
+      cell: ({ campaigns_completed }) => (campaigns_completed === 0 ? '–' : number(campaigns_completed)),
+      ...{ isNumber: true, isWide: true },
+    },
+    {
+      head: 'Paid',
+      cell: ({ total_earned }) => (total_earned === 0 ? '–' : money(total_earned, currency)),
+      isNumber: true,
+    },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true, isOrder: true },
   ];
   return (
     <>
-      <PageHead title="Roster" hint="The creators you work with.">
+      <PageHead title="Roster" hint="The creators you work with. “Hired”: active, and added by handle.">
         <Download id="list_roster" query={query} name="roster.csv" />
         <Button needs="add_to_roster" onPress={importing.open}>
           Import CSV

@@ -1,11 +1,11 @@
 import { startRegistration } from '@simplewebauthn/browser';
-import { Link } from '@tanstack/react-router';
+import { useEffect, useMemo, useState } from 'react';
 import { type Body, call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
-import { day, ownZone, words } from '../kit/format.ts';
+import { currencyName, day, ownZone, words } from '../kit/format.ts';
 import { Badge, Card, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
@@ -20,8 +20,9 @@ const TRANSPORTS = everyOf<Transport>()(['ble', 'cable', 'hybrid', 'internal', '
 
 type Options = Parameters<typeof startRegistration>[0]['optionsJSON'];
 
-/** The zones that this browser knows, and the brand's own. */
-const zones = (current: string) => [...new Set(['UTC', current, ...Intl.supportedValuesOf('timeZone')])].sort();
+/** What this browser knows of a kind, and the brand's own. */
+const known = (kind: 'timeZone' | 'currency', ...own: string[]) =>
+  [...new Set([...own, ...Intl.supportedValuesOf(kind)])].sort();
 
 function BrandForm() {
   const { data, error, refetch } = useCall('get_brand');
@@ -50,13 +51,15 @@ function BrandForm() {
         {
           name: 'currency',
           label: 'Currency',
+          kind: 'select',
           isRequired: true,
+          options: known('currency', brand.settings.currency).map((code) => [code, currencyName(code)]),
           value: brand.settings.currency,
-          hint: 'Three-letter code, for new orders.',
+          hint: 'For new orders. Limits and totals are in it.',
         },
         {
           ...{ name: 'time_zone', label: 'Time zone', kind: 'select', isRequired: true },
-          options: zones(brand.settings.time_zone).map((zone) => [zone, zone.replaceAll('_', ' ')]),
+          options: known('timeZone', 'UTC', brand.settings.time_zone).map((zone) => [zone, zone.replaceAll('_', ' ')]),
           value: brand.settings.time_zone,
           hint: `Of times in the app and of deadlines. Analytics count days in UTC. This computer is in ${ownZone}.`,
         },
@@ -67,6 +70,7 @@ function BrandForm() {
           isRequired: true,
           step: '0.0001',
           value: brand.settings.default_commission_rate,
+          hint: 'For links and codes that set no rate of their own. At 0 they pay nothing.',
         },
         {
           name: 'auto_approve_commissions',
@@ -229,8 +233,7 @@ function OwnMails() {
   return (
     <Form
       key={JSON.stringify(mails)}
-      action="Save mails"
-      kind="plain"
+      action="Save"
       fields={[
         { name: 'applications', label: 'A creator applies', kind: 'checkbox', value: mails.applications },
         { name: 'replies', label: 'A creator replies', kind: 'checkbox', value: mails.replies },
@@ -254,7 +257,7 @@ const BRAND = [
   ['brand', 'Brand'],
   ['attribution', 'Attribution'],
   ['fraud', 'Fraud rules'],
-  ['what-if', 'What if'],
+  ['what-if', 'Simulate other rules'],
 ] as const;
 const OWN = [
   ['mails', 'Your mails'],
@@ -265,17 +268,43 @@ const IMPORTS = [['imports', 'Imports of the directory']] as const;
 
 type Parts = readonly (readonly [id: string, title: string])[];
 
+const PARTS: readonly Parts[] = [BRAND, OWN];
+const WITH_IMPORTS: readonly Parts[] = [...PARTS, IMPORTS];
+
+/** How far down the window a part begins to count as read. */
+const READING_PX = 160;
+
+/** The part of the page that is being read: the last one whose beginning was scrolled past. */
+function useCurrent(ids: readonly string[]): string | undefined {
+  const [current, setCurrent] = useState(ids[0]);
+  useEffect(() => {
+    const look = () => {
+      const { scrollHeight } = document.documentElement;
+      const isAtEnd = window.scrollY > 0 && window.innerHeight + window.scrollY >= scrollHeight - 1;
+      const isPast = (id: string) =>
+        (document.getElementById(id)?.getBoundingClientRect().top ?? Infinity) < READING_PX;
+      setCurrent(isAtEnd ? ids.at(-1) : (ids.findLast(isPast) ?? ids[0]));
+    };
+    look();
+    window.addEventListener('scroll', look, { passive: true });
+    return () => window.removeEventListener('scroll', look);
+  }, [ids]);
+  return current;
+}
+
 /** Leads to the parts of this long page. */
 function Contents({ groups }: { groups: readonly Parts[] }) {
+  const ids = useMemo(() => groups.flat().map(([id]) => id), [groups]);
+  const current = useCurrent(ids);
   return (
     <nav className="contents" aria-label="On this page">
       {groups.map((parts) => (
         <ul key={parts[0]?.[0]}>
           {parts.map(([id, title]) => (
             <li key={id}>
-              <Link to="/settings" hash={id} activeOptions={{ includeHash: true }}>
+              <a href={`#${id}`} aria-current={id === current || undefined}>
                 {title}
-              </Link>
+              </a>
             </li>
           ))}
         </ul>
@@ -303,7 +332,7 @@ export function Settings() {
         }
       />
       <div className="settings">
-        <Contents groups={[BRAND, OWN, ...(seesImports ? [IMPORTS] : [])]} />
+        <Contents groups={seesImports ? WITH_IMPORTS : PARTS} />
         <div className="stack wide-forms">
           <Card title="Brand" id="brand">
             <BrandForm />

@@ -26,6 +26,25 @@ type Shipment = Row<'list_shipments'>;
 const carrierName = (carrier: string | null) =>
   carrier === 'fedex' ? 'FedEx' : carrier && (carrier.length <= 4 ? carrier.toUpperCase() : words(carrier));
 
+const TRACKING: Readonly<Record<string, string>> = {
+  dhl: 'https://www.dhl.com/global-en/home/tracking.html?tracking-id=',
+  fedex: 'https://www.fedex.com/fedextrack/?trknbr=',
+  ups: 'https://www.ups.com/track?tracknum=',
+  usps: 'https://tools.usps.com/go/TrackConfirmAction?tLabels=',
+};
+
+/** Carrier and number, which lead to the page of a carrier that is known. */
+function Tracked({ of: { carrier, tracking_number: tracked } }: { of: Pick<Shipment, 'carrier' | 'tracking_number'> }) {
+  const text = [carrierName(carrier), tracked].filter(Boolean).join(' ') || '–';
+  const page = TRACKING[carrier ?? ''];
+  if (page === undefined || tracked === null) return text;
+  return (
+    <a href={`${page}${encodeURIComponent(tracked)}`} target="_blank" rel="noreferrer">
+      {text}
+    </a>
+  );
+}
+
 const NOTIFIED: Readonly<Record<Answer<'notify_shipment_creator'>['data']['mail'], string>> = {
   queued: 'The creator is being notified.',
   suppressed: 'The creator does not accept your mail.',
@@ -56,6 +75,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Status', <Badge key="state" state={parcel.status} />],
               ['Creator', <CreatorName key="creator" of={parcel} />],
               ['Campaign', <CampaignName key="campaign" id={parcel.campaign_id} />],
+              ['Carrier', parcel.carrier && <Tracked key="carrier" of={parcel} />],
               ['Carrier status', parcel.tracking_status],
               ['Tracking problem', parcel.tracking_error],
               [
@@ -100,7 +120,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
                 value: parcel.status,
                 options: [...new Set([parcel.status, ...STATES])].map((state) => [state, words(state)]),
               },
-              { name: 'carrier', label: 'Carrier', value: parcel.carrier },
+              { name: 'carrier', label: 'Carrier', value: carrierName(parcel.carrier) },
               { name: 'tracking_number', label: 'Tracking number', value: parcel.tracking_number },
             ]}
             onSubmit={async (values) => {
@@ -140,10 +160,12 @@ export function Shipments() {
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     {
       head: 'Carrier',
-      cell: ({ carrier, tracking_number }) => [carrierName(carrier), tracking_number].filter(Boolean).join(' ') || '–',
+      cell: (row) => <Tracked of={row} />,
       isWide: true,
     },
-    { head: 'Expected', cell: ({ estimated_arrival }) => day(estimated_arrival), isWide: true },
+    ...(list.rows.some(({ estimated_arrival }) => estimated_arrival !== null)
+      ? [{ head: 'Expected', cell: ({ estimated_arrival }: Shipment) => day(estimated_arrival), isWide: true }]
+      : []),
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (

@@ -1,24 +1,40 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
 import { creatorField, Form } from '../kit/form.tsx';
-import { day, money, words } from '../kit/format.ts';
+import { day, money, month, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, listed, Opener, Table } from '../kit/table.tsx';
+import { DAY_MS } from '../kit/utc-day.ts';
+import { CreatorName } from './item-links.tsx';
 
 type Statement = Row<'list_statements'>;
 type Made = Answer<'create_statement'>['data'];
-const period = ({ from, to }: { from: string; to: string }) => `${day(from)} to ${day(to)}`;
+type Line = Answer<'get_statement'>['data']['lines'][number];
+
+const isWholeMonth = (from: string, to: string) => {
+  const next = new Date(Date.parse(to) + DAY_MS).toISOString().slice(0, 10);
+  return from.length === 10 && from.endsWith('-01') && next.endsWith('-01') && from.slice(0, 7) === to.slice(0, 7);
+};
+
+const period = ({ from, to }: { from: string; to: string }) =>
+  isWholeMonth(from, to) ? month(from) : `${day(from)} to ${day(to)}`;
 
 const TOTALS = [
+  ['Opening balance', 'opening', true],
   ['Earned', 'commission', true],
   ['Paid out', 'paid_out', true],
   ['Closing balance', 'closing', false],
 ] as const;
+
+/** A refund of this period, of an order whose commission was earned in an earlier one. */
+const isRefund = ({ refunded_amount, commission, taken_back }: Line) =>
+  refunded_amount !== 0 && commission === 0 && taken_back === 0;
 
 /** A line earns or pays. */
 const moneyOrNone = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
@@ -46,7 +62,7 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
       {one && one.id === id && (
         <>
           <p className="hint">
-            {period(one)}, according to the ledger on {day(one.created_at)}.
+            {period(one)}, according to the ledger on {day(one.created_at)}. <CreatorName of={one} />
           </p>
           {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
             <Facts
@@ -60,6 +76,11 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
               ]}
             />
           ))}
+          {one.lines.some(isRefund) && (
+            <p className="hint">
+              A refund lowers the commission on the day of its order: one of an earlier order is in the opening balance.
+            </p>
+          )}
           <Table
             caption="Lines of the statement"
             list={listed(one.lines)}
@@ -68,11 +89,17 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
             columns={[
               {
                 head: 'Order or payout',
-                cell: ({ type, order_id, reference, customer_email, status }) => (
+                cell: ({ type, order_id, reference, customer_email, status, refunded_amount, currency }) => (
                   <>
                     {type === 'payout' ? `Payout ${reference ?? ''}` : (order_id ?? 'Commission')}
                     <span className="second">
-                      {[status && words(status), customer_email].filter(Boolean).join(', ')}
+                      {[
+                        status && words(status),
+                        refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
+                        customer_email,
+                      ]
+                        .filter(Boolean)
+                        .join(', ')}
                     </span>
                   </>
                 ),
@@ -139,6 +166,8 @@ export function Statements() {
   const opened = useOpened();
   const making = useDialog('create');
   const [made, setMade] = useState<Made>();
+  const disputes = useAll('list_disputes', { status: 'open' }).data ?? [];
+  const asked = new Map(disputes.map(({ id, statement_id }) => [statement_id ?? '', id]));
   const columns: readonly Column<Statement>[] = [
     {
       head: 'Creator',
@@ -146,7 +175,7 @@ export function Statements() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={creator_name ? creator_email : ''}
+          second={creator_name && <span className="wide">{creator_email}</span>}
         >
           {creator_name ?? creator_email ?? id}
         </Opener>
@@ -159,7 +188,19 @@ export function Statements() {
         cell: ({ totals }) => totals?.map((one) => money(one[name], one.currency)).join(' + ') || '–',
       }),
     ),
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    {
+      ...{ head: 'Created', isWide: true, isOrder: true },
+      cell: ({ id, created_at }) => (
+        <>
+          {day(created_at)}
+          {asked.has(id) && (
+            <Link to="/disputes" search={{ open: asked.get(id) }} className="second late">
+              Disputed
+            </Link>
+          )}
+        </>
+      ),
+    },
   ];
   return (
     <>

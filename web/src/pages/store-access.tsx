@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { Body } from '../call/call.ts';
 import type { Field, Values } from '../kit/form.tsx';
+import { Code } from './store-set-up.tsx';
 import { HOW, type Provider } from './store-snippets.ts';
 
 /** How access to a store is given: with a click or an app, or by a token that is typed in. */
@@ -45,9 +46,10 @@ const SHOPIFY_STEPS = [
   </>,
   <>Choose Create app, then Start from Dev Dashboard. Name it Rollcall.</>,
   <>
-    Under Access, paste these scopes: <code>read_orders,read_discounts</code>. Add <code>read_all_orders</code> for
-    refunds of orders older than 60 days, and <code>read_shopify_payments_disputes</code> for chargebacks. Choose
-    Release.
+    Under Access, paste these scopes:
+    <Code text="read_orders,read_discounts" label="Scopes" />
+    Add <code>read_all_orders</code> for refunds of orders older than 60 days, and{' '}
+    <code>read_shopify_payments_disputes</code> for chargebacks. Choose Release.
   </>,
   <>On the app’s Home, choose Install app, select the shop, and confirm.</>,
   <>Open the app’s Settings. Copy the client ID and the client secret into this form.</>,
@@ -92,7 +94,7 @@ export function accessOf(provider: Provider, way: Way): Access {
 
 export function Steps({ of }: { of: readonly ReactNode[] }) {
   return (
-    <ol className="stack steps">
+    <ol className="stack points">
       {of.map((step, place) => (
         <li key={place}>{step}</li>
       ))}

@@ -71,12 +71,12 @@ export function StoreDeliveries({ store }: { store: Store }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onPress={() => setOpen(true)} label={`What could not be read of ${store.name}`}>
-        What could not be read
+      <Button onPress={() => setOpen(true)} label={`Unreadable webhooks of ${store.name}`}>
+        Unreadable webhooks
       </Button>
       <Dialog
-        title="What could not be read"
-        hint={`Webhooks of ${store.name} of the last 30 days. Those that wait are tried again for 24 hours.`}
+        title="Unreadable webhooks"
+        hint={`Webhooks of ${store.name} of the last 30 days that could not be read. Those that wait are tried again for 24 hours.`}
         isOpen={isOpen}
         onClose={() => setOpen(false)}
         isSide

@@ -22,16 +22,16 @@ function healthOf(store: Store): string {
   if (health.status === 'disabled')
     return `The store switched off webhooks, and we could not create them again. ${store.webhook_setup.problem ?? ''}`;
   if (health.status === 'failing')
-    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “What could not be read” says why.`;
+    return `The last webhook could not be read, and ${number(health.failures_24h)} in 24 hours. “Unreadable webhooks” says why.`;
   if (health.status === 'silent' && store.last_swept_at !== null)
-    return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks under “Set up”.`;
+    return `The store has orders that none of its webhooks reported. We read them from the store every ten minutes, last ${ago(store.last_swept_at)}, so none is lost. Check its webhooks in the setup guide.`;
   if (health.last_received_at === null)
     return store.webhook_setup.status === 'active'
       ? 'No orders received yet. Its webhooks are on.'
-      : 'No orders received yet. Turn on its webhooks: “Set up” lists them.';
+      : 'No orders received yet. Turn on its webhooks: the setup guide lists them.';
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
-  return `Orders are arriving. The last one came ${last}.`;
+  return `Orders are arriving. The store last sent one ${last}.`;
 }
 
 /** What is new or silent may be as it should; what is refused is not. */
@@ -86,8 +86,8 @@ function StoreCard({ store, onSetUp, onDisconnect }: CardProps) {
         ]}
       />
       <div className="actions">
-        <Button onPress={onSetUp} label={`Set up ${name}: webhooks, and the snippet for the theme`}>
-          Set up
+        <Button onPress={onSetUp} label={`Setup guide for ${name}: webhooks, and the snippet for the theme`}>
+          Setup guide
         </Button>
         <StoreDeliveries store={store} />
         {status !== 'disconnected' && (

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
+import { Choose } from '../kit/filters.tsx';
 import { Form, type Group } from '../kit/form.tsx';
 import { number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
@@ -10,7 +11,6 @@ import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { ChoiceField } from './choice-field.tsx';
 import { Deliveries } from './webhook-deliveries.tsx';
 import { RecoverDialog } from './webhook-recover.tsx';
 
@@ -155,7 +155,7 @@ export function Webhooks() {
         empty={<Empty title="No webhooks yet">Add an endpoint that receives events.</Empty>}
       />
       <Dialog title="Add a webhook" isOpen={making.isOpen} onClose={making.close}>
-        <ChoiceField label="Events" value={which} options={WHICH} onChoose={setWhich} />
+        <Choose ofForm label="Events" value={which} options={WHICH} onChoose={setWhich} />
         <Form
           action="Add"
           onCancel={making.close}

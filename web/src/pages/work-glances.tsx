@@ -3,6 +3,7 @@ import { compact, day, money, number, percent, words } from '../kit/format.ts';
 import { Glance } from '../kit/glance.tsx';
 import { payText } from './compensation.ts';
 import { platformName, postName } from './platforms.ts';
+import { useUnsigned } from './unsigned.ts';
 
 /** Whose items a card shows. */
 type Whose = { campaign_id: string } | { creator_email: string };
@@ -32,19 +33,22 @@ export const ContractsGlance = ({ of }: Props) => (
   />
 );
 
-export const DeliverablesGlance = ({ of }: Props) => (
-  <Glance
-    title="Deliverables"
-    id="list_deliverables"
-    to="/deliverables"
-    query={of}
-    empty="Nothing requested yet."
-    row={({ id, type, platform, due_date, status, ...item }) => ({
-      ...{ key: id, name: words(type), state: status },
-      second: joined(whoIn(of, item), platform && platformName(platform), dueText(due_date)),
-    })}
-  />
-);
+export function DeliverablesGlance({ of }: Props) {
+  const unsigned = useUnsigned();
+  return (
+    <Glance
+      title="Deliverables"
+      id="list_deliverables"
+      to="/deliverables"
+      query={of}
+      empty="Nothing requested yet."
+      row={({ id, type, platform, due_date, status, contract_id, ...item }) => ({
+        ...{ key: id, name: words(type), state: (status === 'pending' && unsigned.get(contract_id)) || status },
+        second: joined(whoIn(of, item), platform && platformName(platform), dueText(due_date)),
+      })}
+    />
+  );
+}
 
 export const LinksGlance = ({ of }: Props) => (
   <Glance

@@ -96,8 +96,8 @@ function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
   const { channels, territory, days, starts, starts_on } = terms;
   const from = `${STARTS[starts]}${starts_on === null ? '' : ` ${day(starts_on)}`}`;
   return [
-    `Where: ${channels.length > 0 ? channels.join(', ') : 'anywhere'}`,
-    `Territory: ${territory ?? 'everywhere'}`,
+    `Channels: ${channels.length > 0 ? channels.map((one) => one.replaceAll('_', ' ')).join(', ') : 'any'}`,
+    `Territory: ${territory ?? 'worldwide'}`,
     days === null ? `How long: without an end, ${from}` : `How long: ${days} ${days === 1 ? 'day' : 'days'}, ${from}`,
   ];
 }
