@@ -27,7 +27,7 @@ const READ_AGAIN_MS = 60_000;
 const LISTS = [
   ['/roster', false],
   ['/campaigns', false],
-  ['/applications?status=all', true],
+  ['/applications', true],
   ['/conversations', true],
   ['/briefs', true],
   ['/contracts', true],

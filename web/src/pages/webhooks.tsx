@@ -109,11 +109,13 @@ export function Webhooks() {
             {webhook.url}
           </button>
           <span className="second">{webhook.description}</span>
-          <span className="narrow">
-            <span className="second">
-              {lastAnswer(webhook)}, <Ago at={webhook.last_triggered_at} />
+          {webhook.last_triggered_at !== null && (
+            <span className="narrow">
+              <span className="second">
+                {lastAnswer(webhook)}, <Ago at={webhook.last_triggered_at} />
+              </span>
             </span>
-          </span>
+          )}
         </>
       ),
     },
