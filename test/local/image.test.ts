@@ -61,7 +61,7 @@ describe('the image', () => {
     }
     const ended = once(child, 'exit');
     const url = `http://127.0.0.1:${port}`;
-    await until('the start', () => said.includes('Docs:') || child.exitCode !== null, 60_000);
+    await until('the start', () => said.includes('API reference:') || child.exitCode !== null, 60_000);
     expect(child.exitCode, said).toBeNull();
     const page = await fetch(`${url}/app`);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
