@@ -180,6 +180,18 @@ describe('a brief', () => {
     expect(await titles('status=completed')).toBe(0);
   });
 
+  it('is found by the address of each creator who received it', async () => {
+    const desk = await openWorkDesk(app);
+    const [ana, ben, eve] = [await desk.onRoster(), await desk.onRoster(), await desk.onRoster()];
+    const { id } = await written(desk, { creator_email: eve });
+    await send(desk, id, [ana, ben]);
+    for (const email of [ana, ben.toUpperCase(), eve]) {
+      const { body } = await desk.get(`/v1/briefs?creator_email=${email}`);
+      expect([body.data.map((one: { id: string }) => one.id), body.pagination.total]).toEqual([[id], 1]);
+    }
+    expect((await desk.get(`/v1/briefs?creator_email=${desk.creator}`)).body.data).toEqual([]);
+  });
+
   it('is sent once by 20 concurrent calls', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });

@@ -75,7 +75,13 @@ export const briefs = listing({
     db
       .selectFrom('briefs')
       .where((eb) => eb.and(given({ status, campaignId: campaign_id })))
-      .where(isOfCreator('briefs.creatorId', brandId, creator_email)),
+      .where(({ exists, or, selectFrom }) => {
+        const received = selectFrom('briefRecipients as recipient')
+          .select('recipient.briefId')
+          .whereRef('recipient.briefId', '=', 'briefs.id')
+          .where(isOfCreator('recipient.creatorId', brandId, creator_email));
+        return or([isOfCreator('briefs.creatorId', brandId, creator_email), exists(received)]);
+      }),
   rows: withCreator,
 });
 export const { get: getBrief } = briefs;
