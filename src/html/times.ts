@@ -1,6 +1,8 @@
+import { daysAfter } from '../values/time-zone.ts';
 import { type Html, html } from './html.ts';
 
 const DAY = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
+const MONTH = new Intl.DateTimeFormat('en', { year: 'numeric', month: 'long', timeZone: 'UTC' });
 const MINUTE = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });
 
 /** "January 31, 2027 at 9:30 AM UTC" */
@@ -10,5 +12,11 @@ export const timeTag = (at: Date): Html => html`<time datetime="${at.toISOString
 
 /** "January 31, 2027", for a day such as 2027-01-31. */
 export const dayText = (day: string): string => DAY.format(new Date(day));
+
+/** "October 2026" for a whole month; else "October 1, 2026 to October 15, 2026". */
+export function periodText(from: string, to: string): string {
+  const isMonth = from.endsWith('-01') && daysAfter(to, 1).endsWith('-01') && from.slice(0, 7) === to.slice(0, 7);
+  return isMonth ? MONTH.format(new Date(from)) : `${dayText(from)} to ${dayText(to)}`;
+}
 
 export const dayTag = (day: string): Html => html`<time datetime="${day}">${dayText(day)}</time>`;

@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     await link.click();
     await page.getByText('3 entries').waitFor();
     await page.getByLabel('Review').selectOption({ label: 'All' });
-    await page.getByRole('row', { name: /fresh-1.*In review until/ }).waitFor();
+    await page.getByRole('row', { name: /fresh-1.*Pending until/ }).waitFor();
     await page.getByRole('row', { name: /unpaid-1.*Order not paid/ }).waitFor();
     await shoot(page, 'morning-commissions');
     await page.setViewportSize({ width: 390, height: 844 });

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../html/html.ts';
-import { dayTag, dayText, timeTag } from '../../html/times.ts';
+import { dayTag, periodText, timeTag } from '../../html/times.ts';
 import { shortUrl } from '../../resources/links/schema.ts';
 import { totalDueOf } from '../../resources/payouts/due/policy.ts';
 import { formatMoney } from '../../values/money.ts';
@@ -167,11 +167,7 @@ function payoutsOf({ payouts, statements }: All, to: Leads): Html {
     );
   });
   const periods = statements.map((row) =>
-    linked(
-      to('statement', row),
-      `${dayText(row.fromText)} to ${dayText(row.toText)}`,
-      html`Created ${dayOf(row.createdAt)}`,
-    ),
+    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${dayOf(row.createdAt)}`),
   );
   return html`${section('Payouts', paid, 'Nothing has been paid out yet.')}
 ${section('Statements', periods)}`;

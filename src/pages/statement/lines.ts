@@ -27,7 +27,11 @@ const joined = (parts: readonly (string | null | undefined)[]): string => parts.
 
 type Line = z.output<typeof CreatorStatementLine>;
 
-function commissionLine(line: Line): ShownLine {
+/** A refund of this period, of an order whose commission was earned in an earlier one. */
+const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): boolean =>
+  type !== 'payout' && refunded_amount !== 0 && commission === 0 && taken_back === 0;
+
+function commissionLine(line: Line, hasAddress: boolean): ShownLine {
   const { currency, commission, taken_back: back } = line;
   const money = (amount: number) => shown(amount, currency);
   return {
@@ -35,14 +39,14 @@ function commissionLine(line: Line): ShownLine {
     name: line.order_id === null ? 'Commission' : `Order ${line.order_id}`,
     date: dayOf(line.occurred_at),
     details: joined([
-      line.customer_email,
+      hasAddress ? line.customer_email : null,
       line.code,
       line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
       line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
       back === 0 ? null : `taken back ${money(back)}`,
-      line.status,
+      isOfEarlier(line) ? 'in the opening balance' : line.status,
     ]),
-    amount: money(commission - back),
+    amount: isOfEarlier(line) ? '–' : money(commission - back),
   };
 }
 
@@ -54,8 +58,14 @@ function payoutLine({ id, currency, occurred_at, reference, paid_out, fee }: Lin
   };
 }
 
-export const linesOfStatement = (lines: readonly Line[]): ShownLine[] =>
-  lines.map((line) => (line.type === 'payout' ? payoutLine(line) : commissionLine(line)));
+/** The lines that add up to the totals come first. A masked address that several lines share says nothing. */
+export function linesOfStatement(lines: readonly Line[]): ShownLine[] {
+  const addresses = lines.flatMap(({ customer_email }) => customer_email ?? []);
+  const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
+  return lines
+    .toSorted((one, other) => Number(isOfEarlier(one)) - Number(isOfEarlier(other)))
+    .map((line) => (line.type === 'payout' ? payoutLine(line) : commissionLine(line, hasAddress)));
+}
 
 const NAMES: Readonly<Record<string, string>> = {
   commission: 'Commission',

@@ -1,6 +1,6 @@
 import { errorSummary, field, postForm, submitButton } from '../../html/controls.ts';
 import { type Html, html } from '../../html/html.ts';
-import { dayText } from '../../html/times.ts';
+import { periodText } from '../../html/times.ts';
 import type { Context } from '../../operation/context.ts';
 import { listStatementLines } from '../../resources/payouts/due/queries.ts';
 import { findPayoutPage } from '../../resources/payouts/queries.ts';
@@ -25,7 +25,7 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     ...{ brandId: row.brandId, linkVersion: row.linkVersion, creatorId: row.creatorId },
     creatorName: row.creatorName,
     on: { statementId: row.id },
-    title: `Statement, ${dayText(row.fromText)} to ${dayText(row.toText)}`,
+    title: `Statement, ${periodText(row.fromText, row.toText)}`,
     lines: linesOfStatement(lines),
     totals: totalsOf(totals),
     after: proofOf(row),
@@ -90,11 +90,12 @@ function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
   const { ask } = query;
   if (ask !== undefined) return askForm(visit, lineOf(row, ask));
   const notice = notices[query.done ?? ''];
+  const isMasked = row.lines.some(({ details }) => details.includes('***@'));
   return {
     title: row.title,
     content: html`<h1>${row.title}</h1>
 ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
-<p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. Customers’ addresses are masked.</p>
+<p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''}</p>
 ${row.totals}
 <h2>Lines</h2>
 ${tableOf(row.lines, action)}

@@ -38,11 +38,29 @@ function fieldsOf(entry: Entry): string {
 const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
-/** The record's name, which leads to it while it exists; else what kind of record it is. */
-function RecordName({ of: { resource_id: id, resource_name: name, new: next } }: { of: Entry }) {
+const isJob = (id: string) => id.startsWith('job_');
+const hasName = ({ resource_id: id, resource_name }: Entry) => resource_name !== null || isJob(id);
+
+/** A job by what was asked for: "Orders, CSV" of an export, or the file that was compared. */
+function JobName({ id }: { id: string }) {
+  const { of, format, file } = useCall('get_job', { params: { id } }).data?.data.request ?? {};
+  const said = [typeof of === 'string' && words(of), typeof format === 'string' && format.toUpperCase(), file];
+  return said.filter((one) => typeof one === 'string').join(', ') || kindOf(id);
+}
+
+/** The record's name; else what kind of record it is. */
+function nameIn({ resource_id: id, resource_name: name }: Entry) {
+  if (name !== null) return shortName(name);
+  return isJob(id) ? <JobName id={id} /> : kindOf(id);
+}
+
+const doneIn = ({ operation, new: next }: Entry) => doneText(operation, next?.status);
+
+/** The record's name, which leads to it while it exists. */
+function RecordName({ of }: { of: Entry }) {
   return (
-    <RecordLink id={id} isThere={next !== null}>
-      {name === null ? kindOf(id) : shortName(name)}
+    <RecordLink id={of.resource_id} isThere={of.new !== null}>
+      {nameIn(of)}
     </RecordLink>
   );
 }
@@ -56,7 +74,7 @@ function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => voi
   const found = useCall('get_audit_entry', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   return (
-    <Detail id={id} onClose={onClose} found={found} title={(entry) => (entry ? doneText(entry.operation) : 'Change')}>
+    <Detail id={id} onClose={onClose} found={found} title={(entry) => (entry ? doneIn(entry) : 'Change')}>
       {(entry) => (
         <>
           <Facts
@@ -105,12 +123,12 @@ export function Audit() {
             <>
               {fieldsOf(row)}
               <span className="narrow">
-                {kindOf(row.resource_id)} {row.resource_name && shortName(row.resource_name)}
+                {hasName(row) && kindOf(row.resource_id)} {nameIn(row)}
               </span>
             </>
           }
         >
-          {doneText(row.operation)}
+          {doneIn(row)}
         </Opener>
       ),
     },
@@ -120,7 +138,7 @@ export function Audit() {
         <>
           <RecordName of={row} />
           <span className="second">
-            {[row.resource_name && kindOf(row.resource_id), row.creator_name ?? row.creator_email]
+            {[hasName(row) && kindOf(row.resource_id), row.creator_name ?? row.creator_email]
               .filter(Boolean)
               .join(', ')}
           </span>
@@ -128,7 +146,19 @@ export function Audit() {
       ),
       isWide: true,
     },
-    { head: 'Who', cell: whoOf },
+    {
+      head: 'Who',
+      cell: (row) => (
+        <>
+          {whoOf(row)}
+          <div className="narrow">
+            <span className="second">
+              <Time at={row.created_at} />
+            </span>
+          </div>
+        </>
+      ),
+    },
     { head: 'When', cell: ({ created_at }) => <Time at={created_at} />, isWide: true, isOrder: true },
   ];
   const filters: readonly Filter[] = [

@@ -111,9 +111,21 @@ export function Briefs() {
   const columns: readonly Column<Brief>[] = [
     {
       head: 'Brief',
-      cell: ({ id, title, creator_name, creator_email }) => (
-        <Opener onOpen={() => opened.open(id)} second={creator_name ?? creator_email}>
-          {title}
+      cell: ({ id, title, creator_name, creator_email, due_date, status }) => (
+        <Opener
+          onOpen={() => opened.open(id)}
+          second={
+            <>
+              {creator_name ?? creator_email}
+              {due_date && (
+                <span className="narrow">
+                  Due <Due at={due_date} isDone={!isOwed(status)} />
+                </span>
+              )}
+            </>
+          }
+        >
+          <span className="brief-title">{title}</span>
         </Opener>
       ),
     },

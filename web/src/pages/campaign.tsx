@@ -23,6 +23,7 @@ import {
   Stats,
 } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
 import { offerText } from './compensation.ts';
 import { CreatorCell, FormLinks } from './item-links.tsx';
@@ -139,6 +140,9 @@ function Stages({ id, stage }: { id: string; stage: string | undefined }) {
 
 const STAGES = everyOf<Member['stage']>()(['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid']);
 
+const earnedText = (earned: Member['earned']) =>
+  earned.map(({ amount, currency }) => money(amount, currency)).join(', ');
+
 function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }: { campaign: Campaign }) {
   const { get } = useFilters();
   const stage = choiceOf(get('stage'), STAGES);
@@ -157,17 +161,23 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
     },
     {
       head: 'Stage',
-      cell: ({ stage: at, application_id }) =>
-        at === 'applied' && application_id !== null ? (
+      cell: ({ stage: at, application_id, earned }) => (
+        <>
           <span className="row">
             <Badge state={at} />
-            <Link to="/applications" search={{ open: application_id }}>
-              Review
-            </Link>
+            {at === 'applied' && application_id !== null && (
+              <Link to="/applications" search={{ open: application_id }}>
+                Review
+              </Link>
+            )}
           </span>
-        ) : (
-          <Badge state={at} />
-        ),
+          {earned.length > 0 && (
+            <div className="narrow">
+              <span className="second">{earnedText(earned)}</span>
+            </div>
+          )}
+        </>
+      ),
     },
     {
       head: 'Deliverables',
@@ -178,8 +188,8 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
     { head: 'Posts', cell: ({ posts }) => number(posts), isNumber: true, isWide: true },
     {
       head: 'Commissions',
-      cell: ({ earned }) => earned.map(({ amount, currency }) => money(amount, currency)).join(', ') || '–',
-      isNumber: true,
+      cell: ({ earned }) => earnedText(earned) || '–',
+      ...{ isNumber: true, isWide: true },
     },
   ];
   return (
@@ -254,13 +264,18 @@ function About({ campaign }: { campaign: Campaign }) {
 
 function Actions({ campaign }: { campaign: Campaign }) {
   const update = useChange('update_campaign', ['list_campaigns', 'get_campaign']);
+  const say = useSay();
   const other = campaign.status === 'active' ? 'paused' : 'active';
+  const copyLink = async () => {
+    await navigator.clipboard.writeText(campaign.apply_url);
+    say('The apply page’s address was copied.');
+  };
   return (
     <>
       <a className="button primary" href={campaign.apply_url} target="_blank" rel="noreferrer">
-        Open the apply page
+        Apply page
       </a>
-      <Copy text={campaign.apply_url} label="Copy the apply page’s address" />
+      <Button onPress={() => void copyLink()}>Copy link</Button>
       <Editor item={campaign} needs="update_campaign">
         {(editing) => <EditCampaign {...editing} />}
       </Editor>

@@ -42,7 +42,7 @@ function Standing({ of: { status, order_paid, type, approvable_at, fraud_flags }
       ) : type === 'sale' && !order_paid ? (
         <span className="badge quiet">Order not paid</span>
       ) : isInReview ? (
-        <span className="badge quiet">In review</span>
+        <span className="badge quiet">Pending</span>
       ) : (
         <span className="badge wait">To review</span>
       )}
@@ -65,7 +65,7 @@ function Totals({ of }: { of: Pick<Query<'list_affiliate_commissions'>, 'creator
   return (
     <Stats>
       <Stat label="To review" value={total(ready)} note="Ready to approve" />
-      <Stat label="In review" value={total(waiting)} note="Or their order is not paid" />
+      <Stat label="Pending" value={total(waiting)} note="In review, or the order is not paid yet" />
       <Stat label="Approved" value={total(approved)} note="Due with the next payout" />
       <Stat label="Paid" value={total(paid)} />
     </Stats>

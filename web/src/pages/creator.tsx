@@ -51,6 +51,7 @@ function Handle({ of, handle, followers }: { of: keyof typeof PROFILES; handle: 
 /** What the creator is owed and was paid, one row per currency, and what they brought. */
 function Money({ record: { id, creator_id, creator_email } }: { record: Record }) {
   const balance = useCall('get_creator_balance', { params: { id } });
+  const papers = usePapers(creator_email);
   const isEnabled = creator_email !== null;
   const results = useFirst('list_creators', { creator_email: creator_email ?? '' }, { limit: 1, isEnabled });
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
@@ -60,17 +61,18 @@ function Money({ record: { id, creator_id, creator_email } }: { record: Record }
   const { by_currency: balances } = balance.data.data;
   return (
     <>
-      {balances.map((one) => (
+      {balances.map((one, i) => (
         <Stats key={one.currency}>
           <Stat label="Payable now" value={money(one.payable_now, one.currency)} note="Approved, less deductions" />
-          <Stat label="To review" value={money(one.pending, one.currency)} />
+          <Stat label="To review" value={money(one.pending, one.currency)} note={i === 0 && papers.disputes} />
           <Stat label="In review period" value={money(one.held, one.currency)} />
-          <Stat label="Paid so far" value={money(one.earned, one.currency)} />
+          <Stat label="Paid so far" value={money(one.earned, one.currency)} note={i === 0 && papers.statements} />
         </Stats>
       ))}
-      {creator_email !== null && <Papers email={creator_email} />}
       {balances.length === 0 && (
-        <p className="hint">No earnings yet. They start with the first order of a link or code.</p>
+        <p className="hint row">
+          No earnings yet. They start with the first order of a link or code. {papers.disputes} {papers.statements}
+        </p>
       )}
       {brought && brought.conversions + brought.clicks > 0 && (
         <Stats>
@@ -89,26 +91,25 @@ function Money({ record: { id, creator_id, creator_email } }: { record: Record }
   );
 }
 
-/** Leads to the creator's statements, and to what they ask about them. */
-function Papers({ email }: { email: string }) {
-  const of = { creator_email: email };
+/** Links to the creator's statements, and to what they ask about them. */
+function usePapers(email: string | null) {
+  const of = { creator_email: email ?? '' };
   const open = { ...of, status: 'open' } as const;
-  const statements = useFirst('list_statements', of, { limit: 1 }).data?.pagination.total ?? 0;
-  const disputes = useFirst('list_disputes', open, { limit: 1 }).data?.pagination.total ?? 0;
-  return (
-    <p className="row papers">
-      {disputes > 0 && (
-        <Link to="/disputes" search={open}>
-          {number(disputes)} {disputes === 1 ? 'open dispute' : 'open disputes'}
-        </Link>
-      )}
-      {statements > 0 && (
-        <Link to="/statements" search={of}>
-          {number(statements)} {statements === 1 ? 'statement' : 'statements'}
-        </Link>
-      )}
-    </p>
-  );
+  const read = { limit: 1, isEnabled: email !== null };
+  const statements = useFirst('list_statements', of, read).data?.pagination.total ?? 0;
+  const disputes = useFirst('list_disputes', open, read).data?.pagination.total ?? 0;
+  return {
+    disputes: disputes > 0 && (
+      <Link to="/disputes" search={open}>
+        {number(disputes)} {disputes === 1 ? 'open dispute' : 'open disputes'}
+      </Link>
+    ),
+    statements: statements > 0 && (
+      <Link to="/statements" search={of}>
+        {number(statements)} {statements === 1 ? 'statement' : 'statements'}
+      </Link>
+    ),
+  };
 }
 
 /** Everything that the creator and the brand did together, found by e-mail address. */

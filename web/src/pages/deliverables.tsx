@@ -1,13 +1,14 @@
 import type { Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { everyOf } from '../kit/every.ts';
+import { choiceOf, useFilters } from '../kit/filters.tsx';
 import { campaignField, creatorField } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
-import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
 import { CampaignName } from './item-links.tsx';
 import { platformName } from './platforms.ts';
@@ -28,8 +29,8 @@ const OWED: ReadonlySet<Deliverable['status']> = new Set(['pending', 'in_progres
 
 export function Deliverables() {
   const query = useWorkQuery(STATES);
-  const due = useDueOrder();
-  const list = useRows('list_deliverables', { ...query, sort: due.sort });
+  const sort = choiceOf(useFilters().get('sort'), ['newest', 'oldest', 'due']) ?? 'due';
+  const list = useRows('list_deliverables', { ...query, sort });
   const create = useChange('create_deliverable', ['list_deliverables']);
   const opened = useOpened();
   const unsigned = useUnsigned();
@@ -50,21 +51,33 @@ export function Deliverables() {
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     {
       head: 'Status',
-      cell: ({ status, contract_id }) => (
-        <Badge state={(status === 'pending' && unsigned.get(contract_id)) || status} />
+      cell: (row) => (
+        <>
+          <Badge state={(row.status === 'pending' && unsigned.get(row.contract_id)) || row.status} />
+          {row.due_date && (
+            <div className="narrow">
+              <span className="second">
+                <Due at={row.due_date} isDone={!isOwed(row)} />
+              </span>
+            </div>
+          )}
+        </>
       ),
     },
     {
-      ...{ head: 'Due', sort: due.column },
+      ...{ head: 'Due', isWide: true, sort: { by: 'due', isOn: sort === 'due', isAscending: true } },
       cell: (row) => <Due at={row.due_date} isDone={!isOwed(row)} />,
     },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    {
+      ...{ head: 'Created', isWide: true, sort: { by: 'newest', isOn: sort === 'newest' } },
+      cell: ({ created_at }) => day(created_at),
+    },
   ];
   return (
     <WorkPage
       title="Deliverables"
-      hint="What creators owe you and what they sent. Order by “Due”: the overdue come first."
+      hint="What creators owe you and what they sent."
       states={STATES}
       list={list}
       columns={columns}

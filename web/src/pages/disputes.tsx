@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -12,13 +12,21 @@ import { Badge, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
+import { period } from './statements.tsx';
 
 const STATES = everyOf<Row<'list_disputes'>['status']>()(['open', 'answered', 'closed']);
 type Dispute = Row<'list_disputes'>;
 
+/** What the newest statements cover, by their ids. */
+function usePeriods(): ReadonlyMap<string, string> {
+  const { data } = useFirst('list_statements', {}, { limit: 100 });
+  return new Map(data?.data.map((statement) => [statement.id, period(statement)]));
+}
+
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const found = useCall('get_dispute', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_dispute', ['list_disputes', 'get_dispute']);
+  const periods = usePeriods();
   return (
     <Detail
       id={id}
@@ -37,7 +45,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 'Statement',
                 dispute.statement_id && (
                   <Link to="/statements" search={{ open: dispute.statement_id }}>
-                    Open the statement
+                    {periods.get(dispute.statement_id) ?? 'Open the statement'}
                   </Link>
                 ),
               ],
@@ -57,37 +65,39 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
           />
           {dispute.status !== 'closed' && (
             <IfMay needs="update_dispute">
-              <Form
-                action="Answer"
-                fields={[
-                  {
-                    name: 'answer',
-                    label: 'Your answer',
-                    kind: 'textarea',
-                    isRequired: true,
-                    hint: 'It is mailed to the creator.',
-                  },
-                ]}
-                onSubmit={async (values) => {
-                  await update.mutateAsync({
-                    params: { id: dispute.id },
-                    body: { answer: values.text('answer'), status: 'answered' },
-                  });
-                  onClose();
-                }}
-              />
-              <Confirm
-                label="Close dispute"
-                title="Close this dispute?"
-                action="Close dispute"
-                isDanger={false}
-                onConfirm={async () => {
-                  await update.mutateAsync({ params: { id: dispute.id }, body: { status: 'closed' } });
-                  onClose();
-                }}
-              >
-                <p>Close it once you and the creator agree.</p>
-              </Confirm>
+              <div className="answering">
+                <Form
+                  action="Answer"
+                  fields={[
+                    {
+                      name: 'answer',
+                      label: 'Your answer',
+                      kind: 'textarea',
+                      isRequired: true,
+                      hint: 'It is mailed to the creator.',
+                    },
+                  ]}
+                  onSubmit={async (values) => {
+                    await update.mutateAsync({
+                      params: { id: dispute.id },
+                      body: { answer: values.text('answer'), status: 'answered' },
+                    });
+                    onClose();
+                  }}
+                />
+                <Confirm
+                  label="Close dispute"
+                  title="Close this dispute?"
+                  action="Close dispute"
+                  isDanger={false}
+                  onConfirm={async () => {
+                    await update.mutateAsync({ params: { id: dispute.id }, body: { status: 'closed' } });
+                    onClose();
+                  }}
+                >
+                  <p>Close it once you and the creator agree.</p>
+                </Confirm>
+              </div>
             </IfMay>
           )}
         </>
@@ -104,6 +114,7 @@ export function Disputes() {
     sort: sortIn(get),
   });
   const opened = useOpened();
+  const periods = usePeriods();
   const columns: readonly Column<Dispute>[] = [
     {
       head: 'Creator',
@@ -119,7 +130,7 @@ export function Disputes() {
         <>
           {statement_id !== null ? (
             <Link to="/statements" search={{ open: statement_id }}>
-              Statement
+              {['Statement', periods.get(statement_id)].filter(Boolean).join(', ')}
             </Link>
           ) : payout_id !== null ? (
             <Link to="/payouts" search={{ open: payout_id }}>

@@ -7,24 +7,40 @@ import { day, money } from '../kit/format.ts';
 import { Card, Empty, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
+import { useIsWide } from '../kit/wide.ts';
 import { CreatorName } from './item-links.tsx';
 
 type Line = Row<'list_ledger_journal'>;
 type Turnover = Answer<'list_ledger_journal'>['summary']['by_account'][number];
 
+/** A booking's text ends with its order, which is not broken at its hyphens. */
+function Text({ of: { text, order_id } }: { of: Line }) {
+  if (order_id === null || !text.endsWith(order_id)) return text;
+  return (
+    <>
+      {text.slice(0, -order_id.length)}
+      <span className="unbroken">{order_id}</span>
+    </>
+  );
+}
+
 const COLUMNS: readonly Column<Line>[] = [
-  { head: 'Day', cell: ({ date }) => <span className="unbroken">{day(date)}</span> },
+  { head: 'Day', cell: ({ date }) => <span className="unbroken">{day(date)}</span>, isWide: true },
   {
     head: 'Description',
-    cell: ({ text, account_name, creator_email }) => (
+    cell: (line) => (
       <>
-        <span className="described">{text}</span>
+        <span className="described">
+          <Text of={line} />
+        </span>
         <div className="narrow">
-          <span className="second">{account_name}</span>
-        </div>
-        {creator_email && (
           <span className="second">
-            <CreatorName of={{ creator_email }} />
+            {day(line.date)}, {line.account_name}
+          </span>
+        </div>
+        {line.creator_email && (
+          <span className="second">
+            <CreatorName of={{ creator_email: line.creator_email }} />
           </span>
         )}
       </>
@@ -46,6 +62,9 @@ const COLUMNS: readonly Column<Line>[] = [
         </Link>
       ),
   },
+];
+
+const SIDES: readonly Column<Line>[] = [
   {
     head: 'Debit',
     cell: ({ debit, currency }) => (debit === null ? '' : money(debit, currency)),
@@ -57,6 +76,12 @@ const COLUMNS: readonly Column<Line>[] = [
     isNumber: true,
   },
 ];
+
+/** Where two columns of amounts do not fit: a debit or a credit. */
+const AMOUNT: Column<Line> = {
+  ...{ head: 'Amount', isNumber: true },
+  cell: ({ debit, credit, currency }) => `${money(debit ?? credit, currency)} ${debit === null ? 'Cr' : 'Dr'}`,
+};
 
 const turned = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
 
@@ -83,6 +108,7 @@ export function Journal() {
   const chosen = accounts.find((one) => one.account === account)?.account;
   const query = { ...period, ...(chosen ? { account: chosen } : {}) };
   const list = useRows('list_ledger_journal', query);
+  const sides = useIsWide() ? SIDES : [AMOUNT];
   return (
     <>
       <PageHead
@@ -117,7 +143,7 @@ export function Journal() {
         caption="Journal"
         list={list}
         keyOf={({ entry_id, account: of }) => `${entry_id} ${of}`}
-        columns={COLUMNS}
+        columns={[...COLUMNS, ...sides]}
         empty={<Empty title="Nothing was posted in this period">Choose another period.</Empty>}
       />
     </>

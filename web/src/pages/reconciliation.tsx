@@ -89,7 +89,9 @@ function Amount({ of, refunded, currency }: AmountProps) {
   return (
     <>
       {amountText(of, currency)}
-      {Number(refunded ?? 0) > 0 && <span className="second">{amountText(refunded ?? '', currency)} refunded</span>}
+      {Number(refunded ?? 0) > 0 && (
+        <span className="second refunded">{amountText(refunded ?? '', currency)} refunded</span>
+      )}
     </>
   );
 }
@@ -254,7 +256,7 @@ function Comparisons({ onOpen, nameOf }: { onOpen: (id: string) => void; nameOf:
       head: 'Compared with',
       cell: (job) => (
         <Opener onOpen={() => onOpen(job.id)} second={nameOf(textOf(job.request.integration_id))}>
-          {sourceOf(job)}
+          {textOf(job.request.file) === '' ? sourceOf(job) : <span className="file-name">{sourceOf(job)}</span>}
         </Opener>
       ),
     },

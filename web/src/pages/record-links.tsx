@@ -114,19 +114,27 @@ const ON_PAGES: Readonly<Record<string, string>> = {
   page_brief: 'Opened the brief',
   page_confirm: 'Confirmed the application',
   page_parcel: 'Answered about the parcel',
-  page_sign: 'Opened or signed the contract',
-  page_statement: 'Answered the statement',
+  page_sign: 'Signed the contract',
+  page_statement: 'Asked about the statement',
   page_talk: 'Wrote in the conversation',
-  page_work: 'Opened or sent the deliverable',
+  page_work: 'Used the deliverable’s page',
+};
+
+/** What a creator did on a deliverable's page, by the deliverable's new state. */
+const WORKED: Readonly<Record<string, string>> = {
+  in_progress: 'Opened the deliverable',
+  submitted: 'Sent the deliverable',
+  declined: 'Declined the deliverable',
 };
 
 export const isOnPage = (operation: string) => operation in ON_PAGES;
 
-/** An operation as something that happened: "Changed campaign" for `update_campaign`. */
-export function doneText(operation: string): string {
+/** An operation as something that happened, by the record's new state: "Changed campaign" for `update_campaign`. */
+export function doneText(operation: string, status?: unknown): string {
   const [verb = '', ...rest] = operation.split('_');
   const done = DONE[verb];
   if (operation === 'first_owner') return 'Added the first owner';
   if (operation === 'ingest') return 'Received from the store';
-  return ON_PAGES[operation] ?? (done === undefined ? words(operation) : [done, ...rest].join(' '));
+  const worked = operation === 'page_work' ? WORKED[String(status)] : undefined;
+  return worked ?? ON_PAGES[operation] ?? (done === undefined ? words(operation) : [done, ...rest].join(' '));
 }

@@ -39,7 +39,7 @@ export function Roster() {
       head: 'Followers',
       cell: ({ ig_followers, tt_followers }) =>
         compact(ig_followers === null && tt_followers === null ? null : Math.max(ig_followers ?? 0, tt_followers ?? 0)),
-      ...{ isNumber: true, isWide: true },
+      isNumber: true,
     },
     { head: 'Tags', cell: ({ tags }) => tags.join(', ') || '–', isWide: true },
     {
@@ -50,13 +50,16 @@ export function Roster() {
     {
       head: 'Paid',
       cell: ({ total_earned }) => (total_earned === 0 ? '–' : money(total_earned, currency)),
-      isNumber: true,
+      ...{ isNumber: true, isWide: true },
     },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true, isOrder: true },
   ];
   return (
     <>
-      <PageHead title="Roster" hint="The creators you work with. “Hired”: active, and added by handle.">
+      <PageHead
+        title="Roster"
+        hint="The creators you work with. “Hired” ones are active too: they were added by their handle."
+      >
         <Download id="list_roster" query={query} name="roster.csv" />
         <Button needs="add_to_roster" onPress={importing.open}>
           Import CSV

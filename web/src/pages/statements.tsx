@@ -22,7 +22,8 @@ const isWholeMonth = (from: string, to: string) => {
   return from.length === 10 && from.endsWith('-01') && next.endsWith('-01') && from.slice(0, 7) === to.slice(0, 7);
 };
 
-const period = ({ from, to }: { from: string; to: string }) =>
+/** A whole month by its name. */
+export const period = ({ from, to }: { from: string; to: string }) =>
   isWholeMonth(from, to) ? month(from) : `${day(from)} to ${day(to)}`;
 
 const TOTALS = [
@@ -89,14 +90,21 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
             columns={[
               {
                 head: 'Order or payout',
-                cell: ({ type, order_id, reference, customer_email, status, refunded_amount, currency }) => (
+                cell: ({ type, order_id, reference, status, refunded_amount, currency }) => (
                   <>
-                    {type === 'payout' ? `Payout ${reference ?? ''}` : (order_id ?? 'Commission')}
+                    {type === 'payout' ? (
+                      `Payout ${reference ?? ''}`
+                    ) : order_id === null ? (
+                      'Commission'
+                    ) : (
+                      <Link to="/orders" search={{ open: order_id }}>
+                        {order_id}
+                      </Link>
+                    )}
                     <span className="second">
                       {[
                         status && words(status),
                         refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
-                        customer_email,
                       ]
                         .filter(Boolean)
                         .join(', ')}
@@ -175,13 +183,27 @@ export function Statements() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => opened.open(id)}
-          second={creator_name && <span className="wide">{creator_email}</span>}
+          second={
+            <>
+              {creator_name && <span className="wide">{creator_email}</span>}
+              {asked.has(id) && (
+                <span className="narrow late">
+                  <Link to="/disputes" search={{ open: asked.get(id) }}>
+                    Disputed
+                  </Link>
+                </span>
+              )}
+            </>
+          }
         >
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
     },
-    { head: 'Period', cell: period },
+    {
+      head: 'Period',
+      cell: (row) => <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>,
+    },
     ...TOTALS.map(
       ([head, name, isWide]): Column<Statement> => ({
         ...{ head, isNumber: true, isWide },
