@@ -170,8 +170,8 @@ describe.skipIf(!hasBrowser('The web app in trouble'))('in a real Chromium, when
       if (heads > 0) columns.push(path);
       seen.push(...names.filter((name) => CHANGES.test(name)).map((name) => `${path}: ${name}`));
     }
-    // A passkey is one's own.
-    expect(seen).toEqual(['/settings: Add a passkey']);
+    // Which mails to get and a passkey are one's own.
+    expect(seen).toEqual(['/settings: Save', '/settings: Add a passkey']);
     expect(columns).toEqual([]);
     expect(await axe(page)).toEqual([]);
     await context.close();

@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser('Exports in the web app'))('the app', () => {
   it('starts a daily export into a bucket that can be used, says why another cannot, and ends one', async () => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id);
     await go('/exports');
-    await page.getByRole('button', { name: 'Schedule', exact: true }).click();
+    await page.getByRole('button', { name: 'Schedule a daily export' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Bucket', { exact: true }).fill(S3_BUCKET);
     await dialog.getByLabel('Region').fill('eu-central-1');

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser('Reports in the web app'))('the page of reports and 
       await shoot(page, `alert-${kind}`);
       await dialog.getByRole('button', { name: 'Create the alert' }).click();
       const alerts = page.getByRole('table', { name: 'Alerts' });
-      await alerts.getByText('Below 5 in a day').waitFor();
+      await alerts.getByText('Below 5 in a day').filter({ visible: true }).waitFor();
       await shoot(page, `reports-${kind}`);
       expect(await axe(page)).toEqual([]);
       await expectToFit(page);

@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
   ] as const)('is shown by hour and key, and call by call with filters and details, on a %s', async (kind, options) => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
     await go('/requests');
-    const calls = page.locator('.card', { has: page.getByRole('heading', { name: 'Calls in the last 14 days' }) });
+    const calls = page.locator('.card', { has: page.getByRole('heading', { name: 'The last 14 days', exact: true }) });
     await calls.locator('.chart-area').first().waitFor();
     await calls.getByLabel('Show').selectOption('Credits');
     await calls.getByText('Show as a table').click();

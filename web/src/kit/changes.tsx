@@ -57,7 +57,10 @@ export function Changes({ of, caption, shownAs }: ChangesProps) {
       ? 'Generated when applied'
       : ((fields?.[name] ?? null) !== null && shownAs?.(name, fields?.[name])) ||
         textOf(name, fields?.[name], currencyIn(fields));
-  const field: Column<string> = { head: 'Field', cell: fieldName };
+  const field: Column<string> = {
+    head: 'Field',
+    cell: (name) => <span className="field-name">{fieldName(name)}</span>,
+  };
   const columns: readonly Column<string>[] =
     old !== null && next !== null
       ? [field, { head: 'Before', cell: shown(old) }, { head: 'After', cell: shown(next) }]

@@ -32,7 +32,8 @@ export function useNameOf(email: string | null): string | undefined {
 }
 
 /** The face of a creator in a list that knows them by name and e-mail address only; of older ones, their initials. */
-export function CreatorFace({ name, email }: { name: string; email: string | null }) {
+export function CreatorFace(props: { name: string; email: string | null; isLarge?: boolean }) {
+  const { name, email, isLarge = false } = props;
   const newest = useNewest(true);
-  return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? null} />;
+  return <Face name={name} url={newest.data?.get(email ?? '')?.url ?? null} isLarge={isLarge} />;
 }

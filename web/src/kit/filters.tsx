@@ -179,7 +179,7 @@ export function Filters({ of, more = [], label, saved = ['sort'] }: FiltersProps
           </Button>
         </div>
       )}
-      {[...of, ...(isOpen ? more : [])].map((filter) => (
+      {[...of, ...(isOpen || isUnfolded ? more : [])].map((filter) => (
         <One key={filter.name} filter={filter} />
       ))}
       {more.length > 0 && (

@@ -1,5 +1,10 @@
 /** Formats dates, numbers and money in the browser's locale, and times in the brand's time zone. */
+
+/** With the minus sign, which is as wide as the plus; some locales have a hyphen in its place. */
+const signed = (formatted: string) => formatted.replace(/^-/, '−');
+
 const numbers = new Intl.NumberFormat();
+const rates = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const compacts = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const utcDays = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
 const utcTimes = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
@@ -39,26 +44,31 @@ export function showTimesIn(timeZone: string): void {
 }
 
 export const number = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : numbers.format(value);
+  value === null || value === undefined ? '–' : signed(numbers.format(value));
 export const compact = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : compacts.format(value);
+  value === null || value === undefined ? '–' : signed(compacts.format(value));
 
 export function money(amount: number | null | undefined, currency: string): string {
   if (amount === null || amount === undefined) return '–';
   const known = currencies.get(currency) ?? new Intl.NumberFormat(undefined, { style: 'currency', currency });
   currencies.set(currency, known);
-  return known.format(amount);
+  return signed(known.format(amount));
 }
 
 /** A round amount for the axis of a chart, such as `US$1.2K`. */
 export const compactMoney = (amount: number, currency: string) =>
-  new Intl.NumberFormat(undefined, {
-    ...({ style: 'currency', currency, notation: 'compact' } as const),
-    ...{ minimumFractionDigits: 0, maximumFractionDigits: 1 },
-  }).format(amount);
+  signed(
+    new Intl.NumberFormat(undefined, {
+      ...({ style: 'currency', currency, notation: 'compact' } as const),
+      ...{ minimumFractionDigits: 0, maximumFractionDigits: 1 },
+    }).format(amount),
+  );
 
 export const percent = (value: number | null | undefined) =>
-  value === null || value === undefined ? '–' : `${numbers.format(value)}%`;
+  value === null || value === undefined ? '–' : `${number(value)}%`;
+/** To two decimals, so that the rates of a column compare at a glance. */
+export const rate = (value: number | null | undefined) =>
+  value === null || value === undefined ? '–' : `${signed(rates.format(value))}%`;
 
 /** The name of a country by its ISO 3166 code. */
 export const countryName = (code: string | null): string =>

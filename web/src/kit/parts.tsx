@@ -20,7 +20,7 @@ export function PageHead({ title, hint, children }: { title: string; hint?: Reac
 }
 
 interface CardProps {
-  title?: string;
+  title?: ReactNode;
   children: ReactNode;
   action?: ReactNode;
   /** Where a link on the same page leads to. */

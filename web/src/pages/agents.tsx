@@ -13,10 +13,25 @@ import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CampaignName } from './item-links.tsx';
-import { kindOf } from './record-links.tsx';
+import { kindOf, RecordLink } from './record-links.tsx';
 
 const STATES = everyOf<Row<'list_plans'>['status']>()(['open', 'applied', 'expired']);
 type Plan = Row<'list_plans'>;
+
+/** What a record may be called, the first of them that it has. */
+const NAMES = ['title', 'name', 'value', 'order_id', 'creator_email'] as const;
+
+/** The record that a plan would change: its name if the plan has it, else its kind. */
+function RecordTitle({ of: { resource_id: id, old, new: next } }: { of: Plan['changes'][number] }) {
+  const isThere = old !== null && next !== null;
+  if (id.startsWith('cmp_') && isThere) return <CampaignName id={id} />;
+  const name = NAMES.map((one) => old?.[one] ?? next?.[one]).find((one) => typeof one === 'string');
+  return (
+    <RecordLink id={id} isThere={isThere}>
+      {name === undefined ? kindOf(id) : `${kindOf(id)} ${name}`}
+    </RecordLink>
+  );
+}
 
 const NO_LIMIT = 'Empty: no limit.';
 
@@ -106,10 +121,12 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
       {(plan) => (
         <>
           <p className="hint">
-            {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'}
+            {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'} By{' '}
+            {plan.by_agent ? 'an agent' : 'a key or a person'}, {plan.status === 'open' ? 'expires' : plan.status}{' '}
+            <Time at={plan.applied_at ?? plan.expires_at} />.
           </p>
           {plan.changes.map((change) => (
-            <Card key={change.resource_id} title={kindOf(change.resource_id)}>
+            <Card key={change.resource_id} title={<RecordTitle of={change} />}>
               <Changes
                 caption="What would change"
                 of={{ ...change, currency }}

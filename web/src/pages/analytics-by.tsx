@@ -3,7 +3,7 @@ import { useCall } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
 import { choiceOf, Filters, useFilters } from '../kit/filters.tsx';
-import { number, words } from '../kit/format.ts';
+import { number, rate, words } from '../kit/format.ts';
 import { minorMoney } from '../kit/minor.ts';
 import { Button, Card, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
@@ -109,10 +109,8 @@ const figureOf: Readonly<Record<Sort, (row: Figures) => number>> = {
 const isOfOrders = ({ key, orders, revenue_minor, refunds_minor, commission_minor }: BreakdownRow) =>
   key !== null || [orders, revenue_minor, refunds_minor, commission_minor].some((figure) => figure !== 0);
 
-const rates = new Intl.NumberFormat(undefined, { minimumFractionDigits: 2, maximumFractionDigits: 2 });
-
 function shownAs(sort: Sort, row: Figures, currency: string): string {
-  if (sort === 'conversion_rate') return row.conversion_rate === null ? '–' : `${rates.format(row.conversion_rate)}%`;
+  if (sort === 'conversion_rate') return rate(row.conversion_rate);
   if (sort === 'aov') return minorMoney(row.aov_minor, currency);
   const figure = figureOf[sort](row);
   return sort === 'revenue' || sort === 'commission' ? minorMoney(figure, currency) : number(figure);

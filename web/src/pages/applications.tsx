@@ -3,15 +3,16 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { everyOf } from '../kit/every.ts';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters } from '../kit/filters.tsx';
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Badge, Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, breakable, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { CampaignLink, CreatorName } from './item-links.tsx';
+import { CampaignLink, CreatorLink } from './item-links.tsx';
 
 const STATES = everyOf<Row<'list_applications'>['status']>()(['pending', 'shortlisted', 'accepted', 'rejected']);
 /** Any decision can be changed later. */
@@ -60,9 +61,21 @@ function Detail({ id, onClose, onNext }: DetailProps) {
       {!application && !error && <Loading />}
       {application && application.id === id && (
         <>
+          <div className="profile">
+            <CreatorFace
+              name={application.creator_name ?? application.creator_email}
+              email={application.creator_email}
+              isLarge
+            />
+            <div>
+              <p>{breakable(application.creator_email)}</p>
+              <p>
+                <CreatorLink id={application.creator_email}>Open the creator’s page</CreatorLink>
+              </p>
+            </div>
+          </div>
           <Facts
             of={[
-              ['Creator', <CreatorName key="creator" of={application} />],
               [
                 'Campaign',
                 <CampaignLink key="campaign" id={application.campaign_id}>
@@ -70,7 +83,6 @@ function Detail({ id, onClose, onNext }: DetailProps) {
                 </CampaignLink>,
               ],
               ['Status', <Badge key="state" state={application.status} />],
-              ['E-mail', application.creator_email],
               ['Instagram', application.creator_photo_app && `@${application.creator_photo_app}`],
               ['TikTok', application.creator_video_app && `@${application.creator_video_app}`],
               ['Applied', day(application.applied_at)],
@@ -88,11 +100,7 @@ function Detail({ id, onClose, onNext }: DetailProps) {
           />
           {update.error && <Failure error={update.error} />}
           <div className="popup-foot">
-            {onNext && (
-              <Button kind="quiet" onPress={onNext}>
-                Next
-              </Button>
-            )}
+            {onNext && <Button onPress={onNext}>Next</Button>}
             {DECISIONS.filter(({ to }) => to !== application.status).map(({ to, label, kind }) => (
               <Button
                 key={to}
@@ -180,11 +188,19 @@ export function Applications() {
     },
     {
       head: 'Campaign',
-      cell: ({ campaign_id, campaign_title }) => <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>,
-      isWide: true,
+      cell: ({ campaign_id, campaign_title, status: its }) => (
+        <>
+          <CampaignLink id={campaign_id}>{campaign_title}</CampaignLink>
+          {status === 'all' && (
+            <span className="narrow">
+              <Badge state={its} />
+            </span>
+          )}
+        </>
+      ),
     },
     { head: 'Message', cell: ({ message }) => <span className="said-more">{message}</span>, isWide: true },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} />, isWide: true },
     { head: 'Applied', cell: ({ applied_at }) => day(applied_at), isWide: true, isOrder: true },
   ];
   return (

@@ -57,7 +57,11 @@ export function Folders({ folders, current }: { folders: readonly Folder[]; curr
               </Link>
             </li>
           ))}
-          <li aria-current="page">{here?.name ?? 'All files'}</li>
+          <li>
+            <span className="folder" aria-current="page">
+              {here?.name ?? 'All files'}
+            </span>
+          </li>
         </ol>
       </nav>
       <ul className="folder-list">

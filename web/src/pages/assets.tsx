@@ -227,8 +227,8 @@ function Library({ folder }: { folder: string | undefined }) {
       ),
     },
     { head: 'Type', cell: ({ type }) => words(type), isWide: true },
-    { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true },
-    { head: 'Rights end', cell: ({ rights_expires_at }) => day(rights_expires_at), isWide: true },
+    { head: 'Size', cell: ({ size_bytes }) => bytes(size_bytes), isNumber: true, isWide: true },
+    { head: 'Rights end', cell: ({ rights_expires_at }) => day(rights_expires_at) },
     { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (

@@ -19,9 +19,6 @@ type Share = Answer<'get_analytics_share'>['data'];
 const BY = everyOf<By>()(['creator', 'campaign', 'link', 'store']);
 const SHOWN = 50;
 
-/** With the minus sign of mathematics, which is as wide as the plus. */
-const signed = (value: number) => roundly(value).replace('-', '−');
-
 /** Whether creators bring more new customers than the rest, and how certain that is. */
 function Difference({ of: { attributed, others, difference, interval } }: { of: Share['new_customers'] }) {
   if (difference === null || interval === null) {
@@ -45,7 +42,7 @@ function Difference({ of: { attributed, others, difference, interval } }: { of: 
         <p className="hint">
           {aboutPercent(attributed.share)} of the orders that creators won are first orders of their customers; of all
           other orders it is {aboutPercent(others.share)}. With 95% confidence, the difference is between{' '}
-          {signed(interval.from)} and {signed(interval.to)} percentage points
+          {roundly(interval.from)} and {roundly(interval.to)} percentage points
           {isChance && ', which includes zero: it may be chance'}.
         </p>
         <Interval {...interval} at={difference} />
@@ -71,7 +68,7 @@ function Interval({ from, to, at }: { from: number; to: number; at: number }) {
       <circle cx={x(at)} cy={HEIGHT / 2} r="4" />
       {[from, to].map((points) => (
         <text key={points} x={x(points)} y={HEIGHT + LABELS / 2} textAnchor="middle">
-          {signed(points)}
+          {roundly(points)}
         </text>
       ))}
       {[from, to].every((points) => Math.abs(x(points) - HALF) > BESIDE) && (
@@ -171,7 +168,8 @@ function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[
       : []),
     {
       head: 'Cost per new',
-      cell: (row) => minorMoney(row.cost_per_new_customer_minor, row.currency),
+      // What belongs to none has no cost.
+      cell: (row) => (row.key === null ? '–' : minorMoney(row.cost_per_new_customer_minor, row.currency)),
       isNumber: true,
     },
   ];

@@ -3,7 +3,7 @@ import type { Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Face } from '../kit/face.tsx';
-import { compact, countryName, day, number, percent, words } from '../kit/format.ts';
+import { compact, countryName, day, number, rate, words } from '../kit/format.ts';
 import { Facts, Failure, Stat, Stats } from '../kit/parts.tsx';
 import { Opener } from '../kit/table.tsx';
 import { Similar } from './directory-similar.tsx';
@@ -32,9 +32,11 @@ function About({ of }: { of: Creator }) {
   const place = placeOf(of);
   return (
     <>
-      <span>@{of.username}</span>
-      {of.extracted_email && ', e-mail known'}
-      {place && <span className="place">{place}</span>}
+      <span className="one-line">
+        <span>@{of.username}</span>
+        {of.extracted_email && <span className="wide">, e-mail known</span>}
+      </span>
+      {place && <span className="one-line">{place}</span>}
     </>
   );
 }
@@ -110,7 +112,7 @@ function Shown({ creator, actions }: Pick<CardProps, 'actions'> & { creator: Cre
       {biography && <p className="biography">{biography}</p>}
       <Stats>
         <Stat label="Followers" value={compact(creator.follower_count)} />
-        <Stat label="Engagement" value={percent(creator.engagement_rate)} />
+        <Stat label="Engagement" value={rate(creator.engagement_rate)} />
         <Stat label="Posts" value={compact(more?.media_count)} />
         <Stat label="Following" value={compact(more?.following_count)} />
       </Stats>

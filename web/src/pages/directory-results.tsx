@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
-import { compact, number, percent } from '../kit/format.ts';
+import { compact, number, rate } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { AddToList } from './add-to-list.tsx';
@@ -70,7 +70,7 @@ export function Results({ by, found, isOld }: ResultsProps) {
                 <>
                   {compact(follower_count)}
                   <span className="narrow">
-                    <span className="second">{percent(engagement_rate)}</span>
+                    <span className="second">{rate(engagement_rate)}</span>
                   </span>
                 </>
               ),
@@ -78,7 +78,7 @@ export function Results({ by, found, isOld }: ResultsProps) {
             },
             {
               head: 'Engagement',
-              cell: ({ engagement_rate }) => percent(engagement_rate),
+              cell: ({ engagement_rate }) => rate(engagement_rate),
               isNumber: true,
               isWide: true,
             },

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { type Answer, CallError } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { compact, number, percent } from '../kit/format.ts';
+import { compact, number, percent, rate } from '../kit/format.ts';
 import { Button, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { ListOfAll } from './add-to-list.tsx';
 import { Chips } from './directory-chips.tsx';
@@ -95,9 +95,6 @@ function Order({ by, isText }: { by: DirectorySearch; isText: boolean }) {
   );
 }
 
-const rounded = (digits: number) => (value: number | null | undefined) =>
-  percent(value === undefined || value === null ? value : Number(value.toFixed(digits)));
-
 /** The values between which four out of five creators lie. */
 function spreadNote(spread: Spread | undefined, show: (value: number | null | undefined) => string): string {
   if (!spread || spread.p10 === null) return '–';
@@ -116,7 +113,10 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
   const shareOf = (counts: { value: boolean; count: number }[] | undefined) => {
     const count = counts?.find(({ value }) => value)?.count ?? 0;
     if (!preview || all === 0) return { value: '–' };
-    return { value: percent(Math.round((count / all) * 1_000) / 10), note: `${number(count)} creators` };
+    return {
+      value: percent(Math.round((count / all) * 1_000) / 10),
+      note: `${number(count)} ${count === 1 ? 'creator' : 'creators'}`,
+    };
   };
   return (
     <Stats>
@@ -130,11 +130,7 @@ function Summary({ search, total }: { search: DirectorySearch['search']; total: 
         value={compact(stats?.followers.p50)}
         note={spreadNote(stats?.followers, compact)}
       />
-      <Stat
-        label="Median engagement"
-        value={rounded(2)(stats?.engagement.p50)}
-        note={spreadNote(stats?.engagement, rounded(1))}
-      />
+      <Stat label="Median engagement" value={rate(stats?.engagement.p50)} note={spreadNote(stats?.engagement, rate)} />
       <Stat label="With an e-mail address" {...shareOf(preview?.facets.has_email)} />
       <Stat label="Verified" {...shareOf(preview?.facets.is_verified)} />
     </Stats>

@@ -151,8 +151,13 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
       ),
     },
   ];
+  const schedule = (
+    <Button needs="create_export" onPress={onSchedule}>
+      Schedule a daily export
+    </Button>
+  );
   return (
-    <Card title="Daily exports into your bucket">
+    <Card title="Daily exports into your bucket" action={list.rows.length > 0 && schedule}>
       <Table
         caption="Daily exports"
         list={list}
@@ -160,10 +165,10 @@ function Schedules({ onSchedule }: { onSchedule: () => void }) {
         usually={3}
         empty={
           <Empty title="None yet">
-            <p>Each night, new rows go to your own S3 bucket, from where a warehouse loads them.</p>
-            <Button needs="create_export" onPress={onSchedule}>
-              Schedule a daily export
-            </Button>
+            <div className="stack">
+              <p>Each night, new rows go to your own S3 bucket, from where a warehouse loads them.</p>
+              {schedule}
+            </div>
           </Empty>
         }
       />
@@ -183,9 +188,6 @@ export function Exports() {
   return (
     <>
       <PageHead title="Exports" hint="Files for your warehouse or a spreadsheet. They can be downloaded for 7 days.">
-        <Button needs="create_export" onPress={() => setOpened('daily')}>
-          Schedule
-        </Button>
         <Button needs="create_export" kind="primary" onPress={() => setOpened('once')}>
           New export
         </Button>

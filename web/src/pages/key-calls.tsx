@@ -15,6 +15,9 @@ type Sum = NonNullable<Answer<'list_usage'>['series']>[number];
 type Measure = 'calls' | 'credits';
 
 const MEASURES = everyOf<Measure>()(['calls', 'credits']);
+/** The first and last characters of each key, which tell keys of one name apart. */
+export type Masked = ReadonlyMap<string, string>;
+
 /** As long as the record of calls goes back. */
 const DAYS = 14;
 /** Keys with a row of their own; the filter has all of them. */
@@ -30,7 +33,7 @@ function pointsOf(sums: readonly Sum[], measure: Measure, from: string) {
 }
 
 /** What the keys, or one of them, called by day. */
-export function KeyCalls({ keyId: chosen }: { keyId: string | undefined }) {
+export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined; masked: Masked }) {
   const [measure, setMeasure] = useState<Measure>('calls');
   const from = dayOf(Date.now() - (DAYS - 1) * DAY_MS);
   const { data, error, refetch } = useCall('list_usage', {
@@ -44,7 +47,7 @@ export function KeyCalls({ keyId: chosen }: { keyId: string | undefined }) {
   const shown = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
   const name = keys.find(({ keyId }) => keyId === chosen)?.name;
   return (
-    <Card title={`Calls${name === undefined ? '' : ` of ${name}`} in the last ${DAYS} days`}>
+    <Card title={`${name === undefined ? 'The' : `${name}, the`} last ${DAYS} days`}>
       <div className="filters">
         <Choose label="Show" value={measure} options={MEASURES.map((one) => [one, words(one)])} onChoose={setMeasure} />
       </div>
@@ -64,9 +67,12 @@ export function KeyCalls({ keyId: chosen }: { keyId: string | undefined }) {
             {
               head: 'Key',
               cell: ({ keyId, name }) => (
-                <Link to="/requests" search={{ key: keyId }}>
-                  {name}
-                </Link>
+                <>
+                  <Link to="/requests" search={{ key: keyId }}>
+                    {name}
+                  </Link>
+                  <span className="second">{masked.get(keyId)}</span>
+                </>
               ),
             },
             { head: 'Calls', cell: ({ sums }) => number(sumOf(sums, 'calls')), isNumber: true },

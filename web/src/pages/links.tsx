@@ -71,7 +71,7 @@ export function Links() {
             </>
           }
         >
-          <span className="one-line">{link.value}</span>
+          {link.value}
         </Opener>
       ),
     },

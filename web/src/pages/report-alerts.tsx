@@ -91,10 +91,6 @@ const USUAL_DEVIATIONS = 3;
 
 const fieldsOf = (alert: Alert | undefined, condition: Alert['condition'], mailed: readonly Field[]): Field[] => [
   {
-    ...{ name: 'metric', label: 'Figure', kind: 'select', isRequired: true, value: alert?.metric ?? null },
-    options: METRICS.map((one) => [one, METRIC_LABELS[one]]),
-  },
-  {
     ...{ name: 'by', label: 'For', kind: 'select', isRequired: true, value: alert?.by ?? BRAND },
     options: [[BRAND, 'The whole brand'], ...BY.map((one) => [one, `Each ${words(one).toLowerCase()}`] as const)],
   },
@@ -115,9 +111,9 @@ const fieldsOf = (alert: Alert | undefined, condition: Alert['condition'], maile
   ...mailed,
 ];
 
-function bodyOf(values: Values, condition: Alert['condition']) {
+function bodyOf(values: Values, metric: Alert['metric'], condition: Alert['condition']) {
   return {
-    ...{ name: values.orNull('name'), metric: values.choice('metric', METRICS), to: values.list('to') },
+    ...{ name: values.orNull('name'), metric, to: values.list('to') },
     ...{ by: BY.find((one) => one === values.text('by')) ?? null, condition },
     threshold: values.someNumber('threshold') ?? (condition === 'unusual' ? USUAL_DEVIATIONS : undefined),
     window: values.choice('window', WINDOWS),
@@ -134,10 +130,18 @@ interface AlertFormProps {
 
 /** The fields follow the condition. */
 function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) {
+  const [metric, setMetric] = useState(alert?.metric ?? METRICS[0]);
   const [condition, setCondition] = useState(alert?.condition ?? 'below');
   const mailed = useMailed(alert);
   return (
     <>
+      <Choose
+        ofForm
+        label="Figure"
+        value={metric}
+        options={METRICS.map((one) => [one, METRIC_LABELS[one]])}
+        onChoose={setMetric}
+      />
       <Choose
         ofForm
         label="Condition"
@@ -150,7 +154,7 @@ function AlertForm({ alert, needs, action, onClose, onSubmit }: AlertFormProps) 
         action={action}
         onCancel={onClose}
         fields={fieldsOf(alert, condition, mailed)}
-        onSubmit={(values) => onSubmit(bodyOf(values, condition)).then(onClose)}
+        onSubmit={(values) => onSubmit(bodyOf(values, metric, condition)).then(onClose)}
       />
     </>
   );
@@ -191,6 +195,7 @@ export function Alerts() {
             <>
               {METRIC_LABELS[one.metric]}
               {one.by !== null && ` of each ${words(one.by).toLowerCase()}`}
+              <span className="narrow">{conditionOf(one)}</span>
               {problemOf(one.last_error)}
             </>
           }
@@ -199,7 +204,7 @@ export function Alerts() {
         </Opener>
       ),
     },
-    { head: 'When', cell: conditionOf },
+    { head: 'When', cell: conditionOf, isWide: true },
     {
       head: 'Status',
       cell: (one) => (

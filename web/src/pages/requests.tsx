@@ -10,7 +10,7 @@ import { Filters, useFilters } from '../kit/filters.tsx';
 import { number, ownZone, words } from '../kit/format.ts';
 import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
-import { KeyCalls, KeySearches } from './key-calls.tsx';
+import { KeyCalls, KeySearches, type Masked } from './key-calls.tsx';
 
 type KeyRequest = Row<'list_requests'>;
 
@@ -46,7 +46,13 @@ function useExactTime(): (at: string) => string {
   return (at) => times.format(new Date(at));
 }
 
-function columnsOf(open: (row: KeyRequest) => void, exact: (at: string) => string): readonly Column<KeyRequest>[] {
+interface Shown {
+  masked: Masked;
+  open: (row: KeyRequest) => void;
+  exact: (at: string) => string;
+}
+
+function columnsOf({ masked, open, exact }: Shown): readonly Column<KeyRequest>[] {
   return [
     {
       head: 'Operation',
@@ -65,7 +71,16 @@ function columnsOf(open: (row: KeyRequest) => void, exact: (at: string) => strin
       ),
     },
     { head: 'Called', cell: ({ at }) => <time dateTime={at}>{exact(at)}</time>, isWide: true },
-    { head: 'Key', cell: ({ key_name, key_id }) => key_name ?? key_id, isWide: true },
+    {
+      head: 'Key',
+      cell: ({ key_name, key_id }) => (
+        <>
+          {key_name ?? key_id}
+          <span className="second">{masked.get(key_id)}</span>
+        </>
+      ),
+      isWide: true,
+    },
     {
       head: 'Status',
       cell: ({ status, code }) => (
@@ -84,7 +99,7 @@ function columnsOf(open: (row: KeyRequest) => void, exact: (at: string) => strin
 type Query = Record<'key' | 'operation' | 'status' | 'request_id' | 'from' | 'to', string | undefined>;
 
 /** Newest first, a hundred at a time. */
-function Pages({ query }: { query: Query }) {
+function Pages({ query, masked }: { query: Query; masked: Masked }) {
   const { after, pager } = useCursor();
   const [opened, setOpened] = useState<KeyRequest>();
   const exact = useExactTime();
@@ -100,7 +115,12 @@ function Pages({ query }: { query: Query }) {
     );
   return (
     <>
-      <PlainTable caption="API requests" rows={data.data} keyOf={keyOf} columns={columnsOf(setOpened, exact)} />
+      <PlainTable
+        caption="API requests"
+        rows={data.data}
+        keyOf={keyOf}
+        columns={columnsOf({ masked, open: setOpened, exact })}
+      />
       {pager(data.next_after)}
       <Dialog
         title={opened ? nameOf(opened) : ''}
@@ -148,6 +168,7 @@ function Details({ of }: { of: KeyRequest }) {
 export function Requests() {
   const { get } = useFilters();
   const keys = useAll('list_keys', {});
+  const masked = new Map(keys.data?.map((key) => [key.id, key.masked]));
   const query: Query = {
     ...{ key: get('key'), operation: get('operation'), status: get('status'), request_id: get('request_id') },
     ...{ from: get('from'), to: get('to') },
@@ -175,8 +196,8 @@ export function Requests() {
           { name: 'to', label: 'To', kind: 'date' },
         ]}
       />
-      <KeyCalls keyId={query.key} />
-      <Pages key={JSON.stringify(query)} query={query} />
+      <KeyCalls keyId={query.key} masked={masked} />
+      <Pages key={JSON.stringify(query)} query={query} masked={masked} />
       <KeySearches />
     </>
   );

@@ -105,10 +105,10 @@ export function Webhooks() {
       head: 'Address',
       cell: (webhook) => (
         <>
-          <button type="button" className="link address" onClick={() => opened.open(webhook.id)}>
+          <button type="button" className="link one-line" title={webhook.url} onClick={() => opened.open(webhook.id)}>
             {webhook.url}
           </button>
-          <span className="second">{webhook.description}</span>
+          <span className="second sentence">{webhook.description}</span>
           {webhook.last_triggered_at !== null && (
             <span className="narrow">
               <span className="second">
@@ -128,15 +128,7 @@ export function Webhooks() {
         </>
       ),
     },
-    {
-      head: 'Status',
-      cell: ({ status }) => (
-        <>
-          <Badge state={status} />
-          {status === 'disabled' && <span className="second">Turned off: nothing is sent</span>}
-        </>
-      ),
-    },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Last response', cell: lastAnswer, isWide: true },
     { head: 'Last delivery', cell: ({ last_triggered_at }) => <Ago at={last_triggered_at} />, isWide: true },
     { head: 'Actions', needs: 'test_webhook', cell: actionsOf },
