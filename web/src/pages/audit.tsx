@@ -41,7 +41,7 @@ const shortName = (name: string) =>
 const isJob = (id: string) => id.startsWith('job_');
 const hasName = ({ resource_id: id, resource_name }: Entry) => resource_name !== null || isJob(id);
 
-/** A job by what was asked for: "Orders, CSV" of an export, or the file that was compared. */
+/** A job by what was requested: "Orders, CSV" of an export, or the file that was compared. */
 function JobName({ id }: { id: string }) {
   const { of, format, file } = useCall('get_job', { params: { id } }).data?.data.request ?? {};
   const said = [typeof of === 'string' && words(of), typeof format === 'string' && format.toUpperCase(), file];
