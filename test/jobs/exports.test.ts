@@ -5,7 +5,8 @@ import path from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeEndedFiles } from '../../src/resources/jobs/jobs.ts';
-import { makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
+import { claimTurn, renewTurn } from '../../src/resources/jobs/queries.ts';
+import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { bytesOf, jobOf, parquetRows, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
@@ -56,6 +57,22 @@ async function exported(key: string, body: object) {
 }
 
 describe('an export', () => {
+  it('counts each row once, also those that a turn had shown before its worker died', async () => {
+    const { brand, assignment, key } = await makeSeller(app);
+    await makeSales(app.context, brand, 6, assignment);
+    const { id } = await start(key, { of: 'orders', by: 'date', format: 'ndjson' });
+    const { db } = app.context.postgres;
+    const lost = await claimTurn(db, clock.now(), clock.now(), unique('lost'));
+    if (lost?.id !== id) throw new Error('Another job was due.');
+    await renewTurn(db, lost, { dueAt: clock.now(), seenRows: 4 });
+    expect((await jobOf(app, key, id)).rows).toBe(4);
+    await runLater();
+    const job = await jobOf(app, key, id);
+    expect(job).toMatchObject({ status: 'done', rows: 6 });
+    const manifest = job.files.find(({ name }: { name: string }) => name === 'manifest.json');
+    expect(JSON.parse((await bytesOf(app, manifest)).toString())).toMatchObject({ rows: 6 });
+  });
+
   it('of orders answers 202 with a job, and has the rows of the list in files with their SHA-256 and a manifest', async () => {
     const { brand, assignment, key } = await makeSeller(app);
     await makeSales(app.context, brand, 9, assignment);

@@ -18,10 +18,11 @@ export const auditedJob = ({ id, kind, status }: JobRow) => ({ id, kind, status 
 
 export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets'>): z.input<typeof Job> {
   const { filesEndAt, request, result, totalRows, status } = row;
-  const rows = totalRows === null ? row.rows : Math.min(row.rows, totalRows);
-  const progress = totalRows === null ? null : totalRows === 0 ? 1 : rows / totalRows;
+  const rows = row.seenRows ?? row.rows;
+  const progress = totalRows === null ? null : totalRows === 0 ? 1 : Math.min(rows, totalRows) / totalRows;
   return {
     ...toWire(row),
+    rows,
     request: isRecord(request) ? request : {},
     result: isRecord(result) ? result : null,
     progress: status === 'done' ? 1 : progress,

@@ -87,7 +87,7 @@ async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal):
   const kind = findKind(job.kind);
   const lost = new AbortController();
   const signal = AbortSignal.any([lost.signal, closing]);
-  const seen = { rows: job.rows };
+  const seen = { seenRows: job.rows };
   const renewing = setInterval(() => {
     renewTurn(postgres.db, job, { dueAt: later(context, config.workerLostAfterMs), ...seen }).then(
       (isOurs) => isOurs || lost.abort(),
@@ -97,7 +97,7 @@ async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal):
   let outcome: TurnOutcome | undefined;
   try {
     await removeLost(context, job);
-    outcome = await kind.run(context, job, { signal, note: (rows) => void Object.assign(seen, { rows }) });
+    outcome = await kind.run(context, job, { signal, note: (rows) => void Object.assign(seen, { seenRows: rows }) });
     signal.throwIfAborted();
     const isKept = await keep(context, job, kind, outcome);
     if (isKept) return;

@@ -16,7 +16,10 @@ interface JobsTable {
   request: Json<unknown>;
   status: JobStatus;
   cursor: Json<unknown> | null;
+  /** What the turns that ended have done. */
   rows: Generated<number>;
+  /** How far the turn under way is, of the whole job. */
+  seenRows: number | null;
   totalRows: number | null;
   error: string | null;
   result: Json<unknown> | null;
@@ -124,7 +127,7 @@ export async function claimTurn(db: Db, now: Date, until: Date, claim: string): 
       on conflict (brand_id) do update set at = excluded.at
     )
     update jobs set status = 'running', started_at = coalesce(started_at, ${now}), due_at = ${until}, claim = ${claim},
-      lost_claims = case when claim is null then lost_claims else lost_claims || claim end
+      seen_rows = null, lost_claims = case when claim is null then lost_claims else lost_claims || claim end
     from next where jobs.id = next.id returning jobs.*`.execute(db);
   return rows[0];
 }
@@ -133,7 +136,7 @@ const claimed = (db: Db, { id, brandId, claim }: ClaimedJob) =>
   db.updateTable('jobs').where('brandId', '=', brandId).where('id', '=', id).where('claim', '=', claim);
 
 /** Extends a turn, and shows how far it is. False when the job was cancelled, or another worker took it over. */
-export async function renewTurn(db: Db, job: ClaimedJob, change: { dueAt: Date; rows: number }): Promise<boolean> {
+export async function renewTurn(db: Db, job: ClaimedJob, change: { dueAt: Date; seenRows: number }): Promise<boolean> {
   const { numUpdatedRows } = await claimed(db, job).set(change).executeTakeFirst();
   return numUpdatedRows > 0n;
 }
@@ -155,7 +158,7 @@ export interface TurnEnd {
 /** Ends a turn. Undefined when the job was cancelled, or another worker took it over. */
 export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise<JobRow | undefined> {
   return await claimed(db, job)
-    .set({ ...change, claim: null, lostClaims: [] })
+    .set({ ...change, claim: null, lostClaims: [], seenRows: null })
     .returningAll()
     .executeTakeFirst();
 }
@@ -164,7 +167,7 @@ export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise
 export async function cancelJob(db: Db, brandId: string, id: string, now: Date): Promise<JobRow | undefined> {
   return await db
     .updateTable('jobs')
-    .set({ status: 'cancelled', endedAt: now, updatedAt: now, filesEndAt: now })
+    .set({ status: 'cancelled', endedAt: now, updatedAt: now, filesEndAt: now, seenRows: null })
     .set({
       lostClaims: sql<string[]>`case when claim is null then lost_claims else lost_claims || claim end`,
       claim: null,
