@@ -63,7 +63,7 @@ describe('an export', () => {
     const { id } = await start(key, { of: 'orders', by: 'date', format: 'ndjson' });
     const { db } = app.context.postgres;
     const lost = await claimTurn(db, clock.now(), clock.now(), unique('lost'));
-    if (lost?.id !== id) throw new Error('Another job was due.');
+    if (!lost || lost.id !== id) throw new Error('Another job was due.');
     await renewTurn(db, lost, { dueAt: clock.now(), seenRows: 4 });
     expect((await jobOf(app, key, id)).rows).toBe(4);
     await runLater();
