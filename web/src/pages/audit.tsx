@@ -38,21 +38,8 @@ function fieldsOf(entry: Entry): string {
 const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
-const isJob = (id: string) => id.startsWith('job_');
-const hasName = ({ resource_id: id, resource_name }: Entry) => resource_name !== null || isJob(id);
-
-/** A job by what was requested: "Orders, CSV" of an export, or the file that was compared. */
-function JobName({ id }: { id: string }) {
-  const { of, format, file } = useCall('get_job', { params: { id } }).data?.data.request ?? {};
-  const said = [typeof of === 'string' && words(of), typeof format === 'string' && format.toUpperCase(), file];
-  return said.filter((one) => typeof one === 'string').join(', ') || kindOf(id);
-}
-
 /** The record's name; else what kind of record it is. */
-function nameIn({ resource_id: id, resource_name: name }: Entry) {
-  if (name !== null) return shortName(name);
-  return isJob(id) ? <JobName id={id} /> : kindOf(id);
-}
+const nameIn = ({ resource_id: id, resource_name: name }: Entry) => (name === null ? kindOf(id) : shortName(name));
 
 const doneIn = ({ operation, new: next }: Entry) => doneText(operation, next?.status);
 
@@ -123,7 +110,7 @@ export function Audit() {
             <>
               {fieldsOf(row)}
               <span className="narrow">
-                {hasName(row) && kindOf(row.resource_id)} {nameIn(row)}
+                {row.resource_name !== null && kindOf(row.resource_id)} {nameIn(row)}
               </span>
             </>
           }
@@ -138,7 +125,7 @@ export function Audit() {
         <>
           <RecordName of={row} />
           <span className="second">
-            {[hasName(row) && kindOf(row.resource_id), row.creator_name ?? row.creator_email]
+            {[row.resource_name !== null && kindOf(row.resource_id), row.creator_name ?? row.creator_email]
               .filter(Boolean)
               .join(', ')}
           </span>
