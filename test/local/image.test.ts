@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { engineUrls, freePort, SECRET, unique, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { type BuiltImage, buildImage } from '../harness/image.ts';
@@ -53,6 +53,7 @@ describe('the image', () => {
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    onTestFinished(() => void child.kill('SIGKILL'));
     let said = '';
     for (const stream of [child.stdout, child.stderr]) {
       stream.on('data', (chunk: Buffer) => {
