@@ -42,11 +42,13 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).first().fill(value);
   }
 
-  it('shortlists one application and accepts another, which puts its creator on the roster', async () => {
+  it('shortlists the selected application and accepts another, which puts its creator on the roster', async () => {
     await open.go('/applications');
-    await press('Cy Young');
+    await open.page.getByRole('row').filter({ hasText: 'Cy Young' }).getByRole('checkbox').check();
+    const selected = open.page.getByRole('region', { name: 'Selected applications' });
+    await selected.getByRole('button', { name: 'Shortlist' }).click();
     await inDialog('Shortlist');
-    await gone();
+    await selected.waitFor({ state: 'hidden' });
     await open.page.getByRole('button', { name: 'Cy Young' }).waitFor({ state: 'hidden' });
     await open.page.getByLabel('Status').selectOption('All');
     await open.page.getByRole('cell', { name: 'Shortlisted' }).waitFor();

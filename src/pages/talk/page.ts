@@ -16,7 +16,7 @@ const SHOWN = 100;
 const messageHtml = (
   brandName: string,
   { sender, subject, body, sentAt }: MessageRow,
-): Html => html`<article class="said ${sender === 'brand' ? 'theirs' : 'own'}">
+): Html => html`<article class="${sender === 'brand' ? 'said' : 'said own'}">
 <h3>${sender === 'brand' ? brandName : 'You'}</h3>
 <p class="hint">${timeTag(sentAt)}</p>
 ${subject === null ? NOTHING : html`<p><strong>${subject}</strong></p>`}

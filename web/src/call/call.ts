@@ -96,6 +96,20 @@ export async function call<Id extends OperationId>(id: Id, input: Input<Id> = {}
   return await send(id, input, isAnswerOf(id));
 }
 
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** For many calls, one after the other: as fast as the API accepts them. */
+export async function whenAccepted<T>(send: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await send();
+    } catch (error) {
+      if (!(error instanceof CallError && error.status === 429)) throw error;
+      await pause(Math.max(error.retryAfterMs, 1_000));
+    }
+  }
+}
+
 interface Sent {
   params?: object;
   query?: object;

@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useRef, useState } from 'react';
-import { CallError, type OperationId } from '../call/call.ts';
+import { type OperationId, whenAccepted } from '../call/call.ts';
 import { Dialog } from './dialog.tsx';
 import { number } from './format.ts';
 import { Badge, Button, Failure, Loading } from './parts.tsx';
@@ -37,20 +37,6 @@ export interface CsvImportProps<L extends ImportLine> {
   changes: OperationId;
 }
 
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** Lines are sent as fast as the API accepts them. */
-async function sendWhenAccepted<L>(send: () => Promise<L[]>): Promise<L[]> {
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!(error instanceof CallError && error.status === 429)) throw error;
-      await pause(Math.max(error.retryAfterMs, 1_000));
-    }
-  }
-}
-
 /** Reads a CSV file, shows what will become of each line, and sends what is to be sent. */
 export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
   const { title, hint, head, isOpen, onClose, children, planOf, plans, batch, send, action, changes } = props;
@@ -84,7 +70,7 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
       const done = new Map(lines.map((line) => [line.id, line]));
       const waiting = lines.filter(({ plan }) => plan === open);
       for (let at = 0; at < waiting.length && !isStopped.current; at += batch) {
-        for (const line of await sendWhenAccepted(() => send(waiting.slice(at, at + batch)))) done.set(line.id, line);
+        for (const line of await whenAccepted(() => send(waiting.slice(at, at + batch)))) done.set(line.id, line);
         if (!isStopped.current) setLines([...done.values()]);
       }
       await cache.invalidateQueries({ queryKey: [changes] });

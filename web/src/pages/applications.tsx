@@ -1,6 +1,7 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Row } from '../call/call.ts';
+import { call, type Row, whenAccepted } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
@@ -24,8 +25,7 @@ const DECISIONS = [
 type Decision = (typeof DECISIONS)[number]['to'];
 type Application = Row<'list_applications'>;
 
-const useDecision = () =>
-  useChange('update_application', ['list_applications', 'get_application', 'list_roster', 'list_campaigns']);
+const SHOWN = ['list_applications', 'get_application', 'list_roster', 'list_campaigns'] as const;
 
 /** Where the creator posts, such as `@ana.eats`; one name where both are the same. */
 const handlesOf = (of: Pick<Application, 'creator_photo_app' | 'creator_video_app'>) =>
@@ -46,7 +46,7 @@ function Detail({ id, onClose, onNext }: DetailProps) {
     { params: { id: id ?? '' } },
     { enabled: id !== undefined },
   );
-  const update = useDecision();
+  const update = useChange('update_application', SHOWN);
   const application = data?.data;
   const decide = (status: Decision) =>
     update.mutateAsync({ params: { id: id ?? '' }, body: { status } }).then(onClose, () => undefined);
@@ -128,14 +128,22 @@ function useStatus(): (typeof ANY)[number] {
   return choiceOf(get('status'), ANY) ?? (isNarrow ? 'all' : 'pending');
 }
 
-/** Decides on the applications that are selected in the list. */
-function DecideAll({ ids, onDone }: { ids: readonly string[]; onDone: () => void }) {
-  const update = useDecision();
+/** Decides on the applications that are selected in the list. If it fails on the way, those not decided stay selected. */
+function DecideAll({ ids, onSelect }: { ids: readonly string[]; onSelect: (left: ReadonlySet<string>) => void }) {
+  const cache = useQueryClient();
   if (ids.length === 0) return null;
   const count = `${number(ids.length)} ${ids.length === 1 ? 'application' : 'applications'}`;
   async function decide(status: Decision) {
-    for (const id of ids) await update.mutateAsync({ params: { id }, body: { status } });
-    onDone();
+    const left = new Set(ids);
+    try {
+      for (const id of ids) {
+        await whenAccepted(() => call('update_application', { params: { id }, body: { status } }));
+        left.delete(id);
+      }
+    } finally {
+      await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
+      onSelect(left);
+    }
   }
   return (
     <section className="bar" aria-label="Selected applications">
@@ -238,7 +246,7 @@ export function Applications() {
           )
         }
       />
-      <DecideAll ids={[...selected]} onDone={() => setSelected(new Set())} />
+      <DecideAll ids={[...selected]} onSelect={setSelected} />
       <Detail
         id={opened.id}
         onClose={opened.close}
