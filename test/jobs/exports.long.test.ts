@@ -81,8 +81,8 @@ it('An export whose workers are killed again and again has each row once, and no
   }
   expect(await jobOf(app, nextKey(), clicks)).toMatchObject({ status: 'running' });
   const last = await startWorkerProcess(unique('none'), env);
-  const open = async () => (await send(`${app.url}/v1/jobs?status=running`, nextKey(), 'GET')).body.pagination.total;
-  await until('all jobs', async () => (await open()) === 0, 120_000);
+  const done = async () => (await send(`${app.url}/v1/jobs?status=done`, nextKey(), 'GET')).body.pagination.total;
+  await until('all jobs', async () => (await done()) === jobs.size, 120_000);
   await last.stop();
   for (const [of, count] of Object.entries(expected)) {
     const job = await jobOf(app, nextKey(), jobs.get(of) ?? '');
