@@ -56,6 +56,8 @@ function register(
     : openPrepared(operation, requests);
   app.route({
     method: operation.method,
+    // A HEAD would cost what the call costs, and show nothing for it.
+    exposeHeadRoute: false,
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
       let prepared: Prepared | undefined;

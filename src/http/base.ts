@@ -66,7 +66,6 @@ const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Serv
   trustProxy: config.trustedProxies.length > 0 ? config.trustedProxies : false,
   bodyLimit: BODY_LIMIT_BYTES,
   routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
-  exposeHeadRoutes: false,
   requestIdHeader: false,
   genReqId: ({ headers }) => {
     const own = headers['x-request-id'];

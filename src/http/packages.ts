@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
@@ -23,19 +23,23 @@ const byVersion = new Intl.Collator('en', { numeric: true });
 
 const Params = z.object({ name: z.string() });
 
-/** Makes the package of a client in the folder. */
-type BuildClient = (client: string) => Promise<unknown>;
+export interface ClientBuilder {
+  /** Makes the package of a client in the folder. */
+  build(client: string): Promise<unknown>;
+  /** When the API that a client is made for last changed, in ms since 1970. */
+  changedAt(): Promise<number>;
+}
 
 /**
- * Serves the client packages under `/clients/` that `node clients/build.ts` has made in `folder`. With `build`, the first
- * request of a package without a version waits for it; npm and pip wait longer than it takes.
+ * Serves the client packages under `/clients/` that `node clients/build.ts` has made in `folder`. With a builder, the first
+ * request of a package without a version waits for it, also after the API has changed; npm and pip wait longer than it takes.
  */
-export function packageRoutes(app: FastifyInstance, folder: string, build?: BuildClient): void {
+export function packageRoutes(app: FastifyInstance, folder: string, builder?: ClientBuilder): void {
   const building = new Map<string, Promise<unknown>>();
 
   async function built(client: string): Promise<void> {
-    if (!build) return;
-    const turn = building.get(client) ?? build(client).finally(() => building.delete(client));
+    if (!builder) return;
+    const turn = building.get(client) ?? builder.build(client).finally(() => building.delete(client));
     building.set(client, turn);
     try {
       await turn;
@@ -55,16 +59,20 @@ export function packageRoutes(app: FastifyInstance, folder: string, build?: Buil
     return names.filter((name) => typeOf(name) !== undefined).sort();
   }
 
+  /** The newest package of a kind, unless the API has changed since it was built. */
+  async function current(ending: string): Promise<string | undefined> {
+    const names = (await listPackages()).filter((name) => name.endsWith(ending));
+    const name = names.sort(byVersion.compare).at(-1);
+    if (!builder || name === undefined) return name;
+    const { mtimeMs } = await stat(path.join(folder, name));
+    return mtimeMs < (await builder.changedAt()) ? undefined : name;
+  }
+
   async function newest({ client, ending }: { client: string; ending: string }): Promise<string> {
-    const find = async () =>
-      (await listPackages())
-        .filter((name) => name.endsWith(ending))
-        .sort(byVersion.compare)
-        .at(-1);
     // One that is being built is there before it is whole.
-    const found = building.has(client) ? undefined : await find();
+    const found = building.has(client) ? undefined : await current(ending);
     if (found === undefined) await built(client);
-    return found ?? (await find()) ?? '';
+    return found ?? (await current(ending)) ?? '';
   }
 
   app.get('/clients/', async () => {
@@ -73,11 +81,11 @@ export function packageRoutes(app: FastifyInstance, folder: string, build?: Buil
       const bytes = (await read(name)) ?? Buffer.alloc(0);
       return { url: `/clients/${name}`, bytes: bytes.length, sha256: createHash('sha256').update(bytes).digest('hex') };
     });
-    const missing = [...NEWEST].filter(([, { ending }]) => build && !names.some((name) => name.endsWith(ending)));
-    return {
-      data: await Promise.all(data),
-      ...(missing.length > 0 && { built_on_request: missing.map(([name]) => `/clients/${name}`) }),
-    };
+    const missing: string[] = [];
+    for (const [name, { ending }] of NEWEST) {
+      if (builder && (await current(ending)) === undefined) missing.push(`/clients/${name}`);
+    }
+    return { data: await Promise.all(data), ...(missing.length > 0 && { built_on_request: missing }) };
   });
 
   app.get('/clients/:name', async (request, reply) => {

@@ -27,7 +27,7 @@ const html = { headers: { accept: 'text/html,application/xhtml+xml,application/x
 const root = (init: RequestInit = {}) => call(`${app.url}/`, undefined, { redirect: 'manual', ...init });
 
 describe('the root URL', () => {
-  test('redirects browsers to the reference where no web app is served, and gives programs a list of documents that exist', async () => {
+  test('redirects browsers to the reference where no web app is served, and gives programs a list of documents that exist, also by HEAD', async () => {
     const led = await root(html);
     expect([led.status, led.headers.get('location')]).toEqual([302, '/docs/']);
     for (const headers of [{}, { accept: '*/*' }, { accept: 'application/json' }, { accept: 'text/html;q=0' }]) {
@@ -40,6 +40,11 @@ describe('the root URL', () => {
       expect([place, (await fetch(`${app.url}${place}`)).status]).toEqual([place, 200]);
     expect((await fetch(`${app.url}${mcp}`)).status).toBe(401);
     expect((await root({ ...html, method: 'POST' })).status).toBe(404);
+    for (const path of ['/', ...Object.values(places)]) {
+      const { status, headers } = await fetch(`${app.url}${path}`, { method: 'HEAD' });
+      const shown = await fetch(`${app.url}${path}`);
+      expect([path, status, headers.get('content-type')]).toEqual([path, 200, shown.headers.get('content-type')]);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -102,6 +102,11 @@ test(
   'The TypeScript client, which the API builds when it is first installed, compiles strictly with a user’s program, pages through lists, plans, retries without repeating changes, types errors and verifies webhooks',
   async () => {
     for (const name of await packages('.tgz')) await rm(path.join(DIRECTORY, name));
+    // One that was built before the API changed is not served.
+    const earlier = path.join(DIRECTORY, 'rollcall-client-0.9.0.tgz');
+    await mkdir(DIRECTORY, { recursive: true });
+    await writeFile(earlier, 'of an earlier API');
+    await utimes(earlier, 0, 0);
     const before = await call(`${app.url}/clients/`, undefined);
     expect(before.body.built_on_request).toContain('/clients/typescript.tgz');
     // Two requests at once build it once.
@@ -110,6 +115,7 @@ test(
     await writeFile(path.join(home, 'package.json'), '{"private":true,"type":"module"}');
     const served = `${app.url}/clients/typescript.tgz`;
     await run('npm', ['install', '--ignore-scripts', '--no-audit', '--no-fund', served], { cwd: home });
+    await rm(earlier);
     const [name = ''] = await packages('.tgz');
     const packed = path.resolve(DIRECTORY, name);
     expect(Buffer.from(await (await again).arrayBuffer())).toEqual(await readFile(packed));

@@ -71,6 +71,12 @@ describe.skipIf(!hasBrowser('A brand’s morning'))('a brand’s morning in the 
     const { page } = open;
     await open.go('/commissions?status=pending');
     await page.getByRole('checkbox', { name: 'Select all shown' }).check();
+    // What other filters no longer show is not decided on.
+    const review = page.getByRole('region', { name: 'Review' });
+    await page.getByLabel('Status').selectOption({ label: 'Approved' });
+    await review.waitFor({ state: 'hidden' });
+    await page.getByLabel('Status').selectOption({ label: 'Pending' });
+    await review.getByText('9 selected').waitFor();
     await page.getByRole('button', { name: 'Approve' }).click();
     const refused = page.getByRole('dialog', { name: 'Some commissions cannot be changed' });
     await refused.waitFor();

@@ -8,6 +8,7 @@ import { number } from './format.ts';
 import { InSight } from './in-sight.tsx';
 import { Menu } from './menu.tsx';
 import { Button, Empty, Failure, Loading, oneLine } from './parts.tsx';
+import type { Selection } from './selection.ts';
 
 export interface Column<Row> {
   head: string;
@@ -135,11 +136,6 @@ function Named({ children, second, onOpen, isCurrent }: Omit<OpenerProps, 'of'>)
       <span {...oneLine(second, 'second')}>{second}</span>
     </>
   );
-}
-
-interface Selection {
-  selected: ReadonlySet<string>;
-  onSelect: (selected: ReadonlySet<string>) => void;
 }
 
 /** Selects all shown rows, or none of them. Rows on other pages stay as they are. */

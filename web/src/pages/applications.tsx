@@ -1,6 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import { call, type Row, whenAccepted } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
@@ -12,6 +11,7 @@ import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters 
 import { day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, breakable, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { useSelection } from '../kit/selection.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { CampaignLink, CreatorLink } from './item-links.tsx';
 
@@ -172,14 +172,15 @@ function DecideAll({ ids, onSelect }: { ids: readonly string[]; onSelect: (left:
 export function Applications() {
   const { get } = useFilters();
   const status = useStatus();
-  const query = {
-    ...{ status: status === 'all' ? undefined : status, sort: sortIn(get) },
+  const filters = {
+    status: status === 'all' ? undefined : status,
     ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
   };
+  const query = { ...filters, sort: sortIn(get) };
   const list = useRows('list_applications', query);
   const opened = useOpened();
   const may = useMay();
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const selection = useSelection(filters);
   const next = list.rows[list.rows.findIndex(({ id }) => id === opened.id) + 1];
   const columns: readonly Column<Application>[] = [
     {
@@ -233,7 +234,7 @@ export function Applications() {
         caption="Applications"
         list={list}
         columns={columns}
-        {...(may('update_application') ? { selection: { selected, onSelect: setSelected } } : {})}
+        {...(may('update_application') ? { selection } : {})}
         empty={
           status === 'pending' ? (
             <Empty title="No application waits for you">
@@ -246,7 +247,7 @@ export function Applications() {
           )
         }
       />
-      <DecideAll ids={[...selected]} onSelect={setSelected} />
+      <DecideAll ids={[...selection.selected]} onSelect={selection.onSelect} />
       <Detail
         id={opened.id}
         onClose={opened.close}

@@ -11,6 +11,7 @@ import { campaignField, creatorField, type Field, FieldRow, Form, Values } from 
 import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { type Folder, Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
@@ -187,24 +188,20 @@ function OpenedFile({ id, folders, onClose }: DetailProps) {
 
 const FILTERED = ['search', 'tag', 'type', 'rights', 'creator_email', 'campaign_id'] as const;
 
-/** Files are selected within one folder. */
 export function Assets() {
-  const folder = useFilters().get('folder');
-  return <Library key={folder ?? ''} folder={folder} />;
-}
-
-function Library({ folder }: { folder: string | undefined }) {
   const { get } = useFilters();
+  const folder = get('folder');
   const folders = useFolders().data ?? [];
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const list = useRows('list_assets', {
+  const filters = {
     folder_id: folder,
     search: get('search'),
     tag: get('tag'),
     type: choiceOf(get('type'), TYPES),
     rights: choiceOf(get('rights'), RIGHTS),
-    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort: sortIn(get) },
-  });
+    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
+  };
+  const list = useRows('list_assets', { ...filters, sort: sortIn(get) });
+  const selection = useSelection(filters);
   const isFiltered = FILTERED.some((name) => get(name) !== undefined);
   const may = useMay();
   const opened = useOpened();
@@ -257,10 +254,10 @@ function Library({ folder }: { folder: string | undefined }) {
         caption="Content library"
         list={list}
         columns={columns}
-        {...(may('update_assets') ? { selection: { selected, onSelect: setSelected } } : {})}
+        {...(may('update_assets') ? { selection } : {})}
         empty={<Empty title="No files here">Upload files, or approve deliverables to add theirs.</Empty>}
       />
-      <MoveFiles ids={[...selected]} folders={folders} onMoved={() => setSelected(new Set())} />
+      <MoveFiles ids={[...selection.selected]} folders={folders} onMoved={() => selection.onSelect(new Set())} />
       <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
       <OpenedFile id={opened.id} folders={folders} onClose={opened.close} />
     </>

@@ -19,6 +19,7 @@ import {
 import { day, money, number, shortDay, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { ExplainDialog } from './explain.tsx';
@@ -137,7 +138,8 @@ export function Commissions() {
   const status = choiceOf(get('status'), STATES);
   const approvable = get('approvable') === 'true' ? true : undefined;
   const of = { creator_email: get('creator_email'), campaign_id: get('campaign_id') };
-  const query = { ...of, status, approvable, sort: sortIn(get) };
+  const filters = { ...of, status, approvable };
+  const query = { ...filters, sort: sortIn(get) };
   const list = useRows('list_affiliate_commissions', query);
   const review = useChange('update_commissions', ['list_affiliate_commissions', 'list_commissions', 'get_analytics']);
   const say = useSay();
@@ -145,7 +147,8 @@ export function Commissions() {
   // The user may select rows, scroll on, and select more.
   const orders = useRef(new Map<string, string>());
   for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const selection = useSelection(filters);
+  const { selected, onSelect } = selection;
   const opened = useOpened();
   const [refused, setRefused] = useState<Refused>();
 
@@ -164,7 +167,7 @@ export function Commissions() {
         }
       }
       say(`${number(ids.length)} ${to}.`);
-      setSelected(new Set());
+      onSelect(new Set());
       setRefused(undefined);
     } catch (error) {
       say(error instanceof Error ? error.message : 'Something went wrong. Try again.');
@@ -242,14 +245,14 @@ export function Commissions() {
             They appear when an order is attributed to a creator’s link or code.
           </Empty>
         }
-        {...(may('update_commissions') ? { selection: { selected, onSelect: setSelected } } : {})}
+        {...(may('update_commissions') ? { selection } : {})}
         maySelect={({ status: state }) => state !== 'paid'}
       />
       {selected.size > 0 && (
         <section className="bar" aria-label="Review">
           <span>{number(selected.size)} selected</span>
           <span className="row">
-            <Button onPress={() => setSelected(new Set())}>Clear selection</Button>
+            <Button onPress={() => onSelect(new Set())}>Clear selection</Button>
             <Button kind="danger" isBusy={review.isPending} onPress={() => void decide('rejected', [...selected])}>
               Reject
             </Button>

@@ -1,0 +1,19 @@
+import { useState } from 'react';
+
+/** The rows of a table that are selected, by their keys. */
+export interface Selection {
+  selected: ReadonlySet<string>;
+  onSelect: (selected: ReadonlySet<string>) => void;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+/** A selection under the filters of a list. Other filters begin with none: nobody decides on rows they no longer see. */
+export function useSelection(filters: object): Selection {
+  const of = JSON.stringify(filters);
+  const [kept, setKept] = useState({ of, selected: NONE });
+  return {
+    selected: kept.of === of ? kept.selected : NONE,
+    onSelect: (selected) => setKept({ of, selected }),
+  };
+}
