@@ -158,6 +158,42 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
+  it('keeps what a person has typed when what is shown beside it cannot be read again', async () => {
+    const brand = await makeBrand(app.context);
+    const { page, go, context } = await openWebApp(browser, app, brand.id);
+    await page.clock.install();
+    await go('/settings');
+    await page.getByLabel('Description').fill('Shoes that nobody else makes');
+    const body = JSON.stringify({ error: 'PostgreSQL is unavailable; try again shortly.', code: 'REFUSED' });
+    const failed = new Set<string>();
+    await page.route('**/v1/**', async (route) => {
+      failed.add(new URL(route.request().url()).pathname);
+      await route.fulfill({ status: 500, contentType: 'application/json', body });
+    });
+    // Whoever comes back to a tab after a while has it read again.
+    await page.clock.fastForward(60_000);
+    await page.evaluate('void window.dispatchEvent(new Event("visibilitychange"))');
+    await expect.poll(() => ['/v1/session', '/v1/brand'].every((path) => failed.has(path))).toBe(true);
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByLabel('Description').inputValue()).toBe('Shoes that nobody else makes');
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await context.close();
+  });
+
+  it('says that there were too many calls, and goes on by itself once there may be more', async () => {
+    const brand = await makeBrand(app.context);
+    const { page, context } = await openWebApp(browser, app, brand.id);
+    const body = JSON.stringify({ error: 'More than 100 calls in 60 seconds.', code: 'RATE_LIMITED' });
+    await page.route('**/v1/**', (route) =>
+      route.fulfill({ status: 429, headers: { 'retry-after': '1' }, contentType: 'application/json', body }),
+    );
+    await page.goto(`${app.url}/app/briefs`);
+    await page.getByText('That was too much within a minute. Wait a moment.').waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+    await page.getByText('No briefs').first().waitFor();
+    await context.close();
+  });
+
   it('keeps the theme that a person chose, whatever the system uses', async () => {
     const brand = await makeBrand(app.context);
     const { page, context } = await openWebApp(browser, app, brand.id, { colorScheme: 'light' });

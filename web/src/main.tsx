@@ -4,6 +4,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { CallError } from './call/call.ts';
+import { sentAgain } from './call/use.ts';
 import { Toasts } from './kit/toast.tsx';
 import { router } from './router.tsx';
 import { leave } from './signed-out.ts';
@@ -31,7 +32,8 @@ const cache = new QueryClient({
     queries: {
       networkMode: 'always',
       staleTime: 10_000,
-      // Refused calls are not retried; only calls without an answer are.
+      // Refused calls are not retried, except those over the limit of a minute; calls without an answer are.
+      refetchInterval: sentAgain(),
       retry: (count, error) => count < 2 && error instanceof CallError && [0, 503].includes(error.status),
     },
   },

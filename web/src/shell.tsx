@@ -143,7 +143,7 @@ export function Shell() {
     return () => window.removeEventListener('keydown', press);
   }, []);
   if (isPending || isSignedOut) return <Loading rows={1} />;
-  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return error && <Failure error={error} again={() => void refetch()} />;
   showTimesIn(data.data.brand.time_zone);
   return (
     <div className="shell">

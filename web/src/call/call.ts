@@ -30,12 +30,14 @@ export interface Problem {
 const NO_ANSWER = 'The server did not answer. Check your connection and try again.';
 const OTHER_ANSWER = 'The response did not come from Rollcall. Check your connection, reload the page and try again.';
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try again.';
+const TOO_MANY = 'That was too much within a minute. Wait a moment.';
 const NOT_ALLOWED = 'Your role no longer allows this. Ask an owner of the brand.';
-/** Plainer texts for errors about keys and roles, which are written for programs. */
+/** Plainer texts for errors about keys, roles and limits, which are written for programs. */
 const IN_PLAIN_WORDS = new Map([
   ['AUTH_REQUIRED', SIGNED_OUT],
   ['INVALID_API_KEY', SIGNED_OUT],
   ['ROLE_REQUIRED', NOT_ALLOWED],
+  ['RATE_LIMITED', TOO_MANY],
 ]);
 
 /** An error response, with the API's message. */

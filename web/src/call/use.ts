@@ -1,4 +1,11 @@
-import { keepPreviousData, useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query';
+import {
+  keepPreviousData,
+  type UseQueryResult,
+  useMutation,
+  useQueries,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useSay } from '../kit/toast.tsx';
 import {
@@ -16,6 +23,13 @@ import {
 import { isAnswerOf, isListed, type Listed } from './check.ts';
 
 const PAGE = 100;
+const AGAIN_MS = 1_000;
+
+/** When a query is sent again: as often as its page wants, and once the API accepts calls again. */
+export const sentAgain =
+  (everyMs?: number) =>
+  ({ state: { error } }: { state: { error: Error | null } }): number | false =>
+    error instanceof CallError && error.status === 429 ? Math.max(error.retryAfterMs, AGAIN_MS) : (everyMs ?? false);
 
 interface CallOptions<Id extends OperationId> {
   enabled?: boolean;
@@ -26,17 +40,24 @@ interface CallOptions<Id extends OperationId> {
   isFresh?: boolean;
 }
 
+/** A query whose answer stays if it cannot be read again, and with it what people have typed beside it. */
+function lasting<T>({ data, error, refetch, isPending, isFetching, isPlaceholderData }: UseQueryResult<T>) {
+  return { data, error: data === undefined ? error : null, refetch, isPending, isFetching, isPlaceholderData };
+}
+
 /** One answer, cached while it is fresh; the input is part of the cache key. */
 export function useCall<Id extends OperationId>(id: Id, input: Input<Id> = {}, options: CallOptions<Id> = {}) {
   const { refetchMs, until } = options;
-  return useQuery<Answer<Id>>({
+  const found = useQuery<Answer<Id>>({
     queryKey: [id, input],
     queryFn: () => call(id, input),
     enabled: options.enabled ?? true,
     placeholderData: keepPreviousData,
-    refetchInterval: ({ state: { data } }) => (data !== undefined && until?.(data) ? false : (refetchMs ?? false)),
+    refetchInterval: ({ state }) =>
+      state.data !== undefined && until?.(state.data) ? false : sentAgain(refetchMs)({ state }),
     ...(options.isFresh ? { gcTime: 0 } : {}),
   });
+  return options.isFresh ? { ...lasting(found), error: found.error } : lasting(found);
 }
 
 export interface Rows<Item> {
@@ -71,7 +92,7 @@ export function useRows<Id extends OperationId>(
     queryKey: [id, 'rows', query, params, page],
     queryFn: ({ signal }: { signal: AbortSignal }) =>
       send(id, { params: { ...params }, query: { ...query, limit: PAGE, page }, signal }, isListed<Row<Id>>),
-    refetchInterval: refetchMs ?? (false as const),
+    refetchInterval: sentAgain(refetchMs),
   });
   const head = useQuery({ ...pageOf(1), placeholderData: keepPreviousData });
   const total = head.data?.pagination.total;
@@ -93,7 +114,7 @@ export function useRows<Id extends OperationId>(
     },
     total,
     query,
-    error: found.find(({ error }) => error !== null)?.error ?? null,
+    error: found.map(({ error, data }) => (data === undefined ? error : null)).find((error) => error !== null) ?? null,
     isLoading: head.isPending,
     again: () => {
       for (const one of found) if (one.isError) void one.refetch();
@@ -107,11 +128,14 @@ export function useFirst<Id extends OperationId>(
   query: Query<Id>,
   { limit = 5, isEnabled = true, params }: { limit?: number; isEnabled?: boolean; params?: Params<Id> } = {},
 ) {
-  return useQuery<Listed<Row<Id>>>({
-    queryKey: [id, 'first', query, params, limit],
-    queryFn: ({ signal }) => send(id, { params: { ...params }, query: { ...query, limit }, signal }, isListed<Row<Id>>),
-    enabled: isEnabled,
-  });
+  return lasting(
+    useQuery<Listed<Row<Id>>>({
+      queryKey: [id, 'first', query, params, limit],
+      queryFn: ({ signal }) =>
+        send(id, { params: { ...params }, query: { ...query, limit }, signal }, isListed<Row<Id>>),
+      enabled: isEnabled,
+    }),
+  );
 }
 
 async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promise<Row<Id>[]> {
@@ -125,7 +149,7 @@ async function readAll<Id extends OperationId>(id: Id, query: Query<Id>): Promis
 
 /** A complete list, for lists that are always short, such as folders. */
 export function useAll<Id extends OperationId>(id: Id, query: Query<Id>) {
-  return useQuery<readonly Row<Id>[]>({ queryKey: [id, 'all', query], queryFn: () => readAll(id, query) });
+  return lasting(useQuery<readonly Row<Id>[]>({ queryKey: [id, 'all', query], queryFn: () => readAll(id, query) }));
 }
 
 interface Change<Id extends OperationId> {

@@ -50,10 +50,11 @@ function Money({ id }: { id: string }) {
   const brand = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const error = returns.error ?? results.error;
   if (error) return <Failure error={error} again={() => void Promise.all([returns.refetch(), results.refetch()])} />;
-  if (!returns.data || !results.data) return <Loading rows={2} />;
+  const performed = results.data?.data;
+  if (!returns.data || !performed) return <Loading rows={2} />;
   const rows = returns.data.filter(({ key }) => key === id);
   const clicksIn = (currency: string) =>
-    results.data.data.reduce((sum, one) => sum + (one.currency === currency ? one.clicks : 0), 0);
+    performed.reduce((sum, one) => sum + (one.currency === currency ? one.clicks : 0), 0);
   if (rows.length === 0) return <Earned of={{ ...NOTHING, currency: brand }} clicks={clicksIn(brand)} />;
   return rows.map((row) => <Earned key={row.currency} of={row} clicks={clicksIn(row.currency)} />);
 }
