@@ -188,7 +188,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
       route.fulfill({ status: 429, headers: { 'retry-after': '1' }, contentType: 'application/json', body }),
     );
     await page.goto(`${app.url}/app/briefs`);
-    await page.getByText('That was too much within a minute. Wait a moment.').waitFor();
+    await page.getByText('Too many requests within a minute. Wait a moment.').waitFor();
     await page.unrouteAll({ behavior: 'wait' });
     await page.getByText('No briefs').first().waitFor();
     await context.close();

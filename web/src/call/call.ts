@@ -30,7 +30,7 @@ export interface Problem {
 const NO_ANSWER = 'The server did not answer. Check your connection and try again.';
 const OTHER_ANSWER = 'The response did not come from Rollcall. Check your connection, reload the page and try again.';
 const SIGNED_OUT = 'Your session has ended. Sign in again in another tab, then try again.';
-const TOO_MANY = 'That was too much within a minute. Wait a moment.';
+const TOO_MANY = 'Too many requests within a minute. Wait a moment.';
 const NOT_ALLOWED = 'Your role no longer allows this. Ask an owner of the brand.';
 /** Plainer texts for errors about keys, roles and limits, which are written for programs. */
 const IN_PLAIN_WORDS = new Map([
