@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await context.close();
   });
 
-  it('says that there were too many calls, and goes on by itself once there may be more', async () => {
+  it('says that there were too many calls, and continues by itself once there may be more', async () => {
     const brand = await makeBrand(app.context);
     const { page, context } = await openWebApp(browser, app, brand.id);
     const body = JSON.stringify({ error: 'More than 100 calls in 60 seconds.', code: 'RATE_LIMITED' });
