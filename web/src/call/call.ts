@@ -98,6 +98,10 @@ export async function call<Id extends OperationId>(id: Id, input: Input<Id> = {}
   return await send(id, input, isAnswerOf(id));
 }
 
+/** When the API accepts a call again that was over the limit of a minute. Undefined where it failed otherwise. */
+export const acceptedAfterMs = (error: unknown): number | undefined =>
+  error instanceof CallError && error.status === 429 ? Math.max(error.retryAfterMs, 1_000) : undefined;
+
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** For many calls, one after the other: as fast as the API accepts them. */
@@ -106,8 +110,9 @@ export async function whenAccepted<T>(send: () => Promise<T>): Promise<T> {
     try {
       return await send();
     } catch (error) {
-      if (!(error instanceof CallError && error.status === 429)) throw error;
-      await pause(Math.max(error.retryAfterMs, 1_000));
+      const afterMs = acceptedAfterMs(error);
+      if (afterMs === undefined) throw error;
+      await pause(afterMs);
     }
   }
 }

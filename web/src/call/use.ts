@@ -10,6 +10,7 @@ import { useRef, useState } from 'react';
 import { useSay } from '../kit/toast.tsx';
 import {
   type Answer,
+  acceptedAfterMs,
   type Body,
   CallError,
   call,
@@ -23,13 +24,12 @@ import {
 import { isAnswerOf, isListed, type Listed } from './check.ts';
 
 const PAGE = 100;
-const AGAIN_MS = 1_000;
 
 /** When a query is sent again: as often as its page wants, and once the API accepts calls again. */
 export const sentAgain =
   (everyMs?: number) =>
   ({ state: { error } }: { state: { error: Error | null } }): number | false =>
-    error instanceof CallError && error.status === 429 ? Math.max(error.retryAfterMs, AGAIN_MS) : (everyMs ?? false);
+    acceptedAfterMs(error) ?? everyMs ?? false;
 
 interface CallOptions<Id extends OperationId> {
   enabled?: boolean;
