@@ -96,12 +96,19 @@ function killerOf(engines: Record<EngineName, Killable>, ours: { api: Supervised
   };
 }
 
-function reviverOf(engines: Record<EngineName, Killable>, url: string) {
+/** Whether this process has its own connections back, after those to a killed engine broke. */
+async function isReached({ redis, postgres, clickhouse }: Context): Promise<boolean> {
+  const pings = await Promise.allSettled([redis.ping(), postgres.ping(), clickhouse.ping()]);
+  return pings.every(({ status }) => status === 'fulfilled');
+}
+
+function reviverOf(engines: Record<EngineName, Killable>, url: string, context: Context) {
   return async (victim: Victim, downMs: number): Promise<void> => {
     if (victim === 'worker') return;
     if (victim === 'api') return await until('the API to be back', () => isUp(url), 60_000);
     await pause(downMs);
     await engines[victim].restart();
+    await until('the engines to be reached again', () => isReached(context), 60_000);
   };
 }
 
@@ -199,7 +206,8 @@ export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster
     redis: cluster ? inTurn(cluster) : engineOf(engines, 'redis'),
     clickhouse: engineOf(engines, 'clickhouse'),
   };
-  const [kill, revive, onDisk] = [killerOf(killable, ours), reviverOf(killable, url), diskHandlerOf(disks, url)];
+  const [kill, onDisk] = [killerOf(killable, ours), diskHandlerOf(disks, url)];
+  const revive = reviverOf(killable, url, context);
   return {
     ...{ url, links, context, falls, close: stop },
     strike: (victim) => (isDisk(victim) ? onDisk.strike(victim) : kill(victim)),

@@ -135,7 +135,7 @@ function without(text: string, pattern: RegExp): string {
 const CALLING =
   /(?:tel:|sms:|callto:|wa\.me\/|whatsapp\.com\/send\/?\?phone=|t\.me\/\+|viber:\/\/\S{0,100}number=)\s*[+%\d][\d\s%().-]{5,}/i;
 
-const AMOUNT = "\\d{1,9}(?:[.,'’ ]\\d{3})*(?:[.,]\\d{1,2})?";
+const AMOUNT = "\\d{1,9}(?:[.,'’ ]\\d{3}){0,20}(?:[.,]\\d{1,2})?";
 const CURRENCY =
   '(?:[$€£¥₹₽₺₩]|r\\$|zł|kr\\.?|chf|usd|eur|gbp|cad|aud|jpy|sek|nok|dkk|pln|brl|inr|mxn|try|rub|euros?|dollars?|pounds?)';
 const DAY = '(?:0?[1-9]|[12]\\d|3[01])';
