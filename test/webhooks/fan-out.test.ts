@@ -66,7 +66,8 @@ describe('a webhook', () => {
     expect(receiver.at(one).map(({ body }) => JSON.parse(body).data.id)).toEqual(['app_2', 'app_4']);
   });
 
-  it('that responds is mostly served within 2 s beside others that never respond', async () => {
+  // A machine that stands still for seconds serves nobody.
+  it('that responds is mostly served within 2 s beside others that never respond', { retry: 2 }, async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const healthy = path('healthy');
