@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser('The apply page in a browser'))('the apply page in a
     await press('Enter');
     const summary = page.getByRole('alert');
     await summary.waitFor();
-    expect(await summary.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await expect.poll(() => summary.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
     expect(await page.title()).toMatch(/^Error: /);
     await expectToFit();
     for (const [label, problem] of [

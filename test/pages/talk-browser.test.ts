@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser('The page of a conversation in a browser'))(
       await expectGood();
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
-      expect(await field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+      await expect.poll(() => field.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
       await field.fill('With pleasure!');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');

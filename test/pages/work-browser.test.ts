@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
     await press('Enter');
     const summary = page.getByRole('alert');
     await summary.waitFor();
-    expect(await summary.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await expect.poll(() => summary.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
     expect(await page.getByLabel('I have read this contract').isChecked()).toBe(true);
     await expectGood();
     await press('Tab');

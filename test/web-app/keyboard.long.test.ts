@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     const dialog = page.getByRole('dialog');
     await dialog.waitFor({ timeout: 400 }).catch(() => undefined);
     // A busy page may open it later.
-    await page.evaluate('new Promise((resolve) => requestIdleCallback(resolve))');
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
     return await dialog.isVisible();
   }
 
@@ -141,8 +141,8 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
       await lookAt(page, `${path}-${name}`.replaceAll(/\W+/g, '-'));
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'hidden' });
-      const isBack = await button.evaluate((one) => one === one.ownerDocument.activeElement);
-      expect(isBack, `the focus after the dialog of ${name}`).toBe(true);
+      const isBack = () => button.evaluate((one) => one === one.ownerDocument.activeElement);
+      await until(`the focus to be back after the dialog of ${name}`, isBack);
     }
   });
 });
