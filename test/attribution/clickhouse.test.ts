@@ -5,6 +5,7 @@ import { migrateClickHouse, onCluster, statementsOf } from '../../src/engines/cl
 import { type ClickHouse, openClickHouse } from '../../src/engines/clickhouse/open.ts';
 import { command, integer, query } from '../../src/engines/clickhouse/query.ts';
 import { tsvText, tsvTime } from '../../src/engines/clickhouse/tsv.ts';
+import { listBrokenRollups } from '../../src/figures/rollups/queries.ts';
 import { ApiError } from '../../src/values/errors.ts';
 import { engineUrls, unique } from '../harness/app.ts';
 
@@ -114,6 +115,38 @@ describe('insertOnce', () => {
     await command(clickhouse, insert);
     await command(clickhouse, insert.replace("'c'", "'d'"));
     expect(await countsOf(brand)).toEqual({ raw: 3, daily: 3, life: 3, brand: 3 });
+  });
+
+  it('verifies as the sum of its clicks also where the number of visitors depends on the order of clicks', async () => {
+    const brand = unique('brand');
+    // As many visitors as are counted exactly: one of them again makes it an estimate, where nothing was summed before.
+    const rows = (from: number) =>
+      Array.from({ length: 129 }, (_, i) => {
+        const id = `c${from + i}`.padStart(5, '0');
+        const visitor = from + (i % 128);
+        return `${[id, brand, 'l', 'k', 'USD', '1999-01-01 00:00:00.000', 'counted', visitor, 'DE'].join('\t')}\n`;
+      }).join('');
+    for (const from of [1_000, 1_200]) {
+      await insertOnce(clickhouse, 'clicks_v1', CLICK, rows(from), `${brand}:${from}`);
+    }
+    await command(clickhouse, 'OPTIMIZE TABLE clicks_v1 PARTITION 199901 FINAL');
+    const Visitors = z.object({ ofClicks: integer, summed: integer });
+    const visitors = `SELECT (SELECT uniqCombined(12)(visitor) FROM clicks_v1 WHERE brand_id = {b:String}) AS ofClicks,
+      (SELECT uniqCombinedMerge(12)(visitors) FROM dimension_daily_v1
+        WHERE brand_id = {b:String} AND dimension = 'link') AS summed`;
+    const [{ ofClicks, summed } = { ofClicks: 0, summed: 0 }] = await query(clickhouse, Visitors, visitors, {
+      b: brand,
+    });
+    expect(summed).toBe(256);
+    expect(ofClicks).not.toBe(256);
+    expect(await listBrokenRollups(clickhouse, brand)).toEqual([]);
+    await command(
+      clickhouse,
+      `INSERT INTO dimension_daily_v1 (brand_id, dimension, day, key, currency, visitors)
+        SELECT {b:String}, 'link', '1999-01-01', 'l', 'USD', uniqCombinedState(12)(number) FROM numbers(30)`,
+      { b: brand },
+    );
+    expect(await listBrokenRollups(clickhouse, brand)).toEqual([{ table: 'dimension_daily_v1', rows: 1 }]);
   });
 
   it('keeps uncounted clicks separate, and unusual text and times intact', async () => {
