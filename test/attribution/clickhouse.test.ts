@@ -117,7 +117,32 @@ describe('insertOnce', () => {
     expect(await countsOf(brand)).toEqual({ raw: 3, daily: 3, life: 3, brand: 3 });
   });
 
-  it('verifies as the sum of its clicks also where the number of visitors depends on the order of clicks', async () => {
+  it('keeps uncounted clicks separate, and unusual text and times intact', async () => {
+    const brand = unique('brand');
+    const kinds = ['counted', 'repeat', 'bot', 'prefetch', 'head'];
+    const rows = kinds
+      .map((kind, i) => clickOf(brand, i, tsvTime(new Date('2026-01-01T10:11:12.345Z')), kind))
+      .join('');
+    const odd = 'tab\t line\n back\\slash \r \u{1f600}';
+    const more = `${[tsvText(odd), brand, 'l', 'k', 'USD', tsvTime(new Date(Date.UTC(1500, 0, 1))), 'bot', '0', ''].join('\t')}\n`;
+    await insertOnce(clickhouse, 'clicks_v1', CLICK, rows + more, `${brand}:1`);
+    expect(await countsOf(brand)).toEqual({ raw: 6, daily: 1, life: 1, brand: 1 });
+    const Row = z.object({ click_id: z.string(), at: z.string() });
+    const found = await query(
+      clickhouse,
+      Row,
+      'SELECT click_id, at FROM clicks_v1 WHERE brand_id = {b:String} ORDER BY at, click_id LIMIT 2',
+      { b: brand },
+    );
+    expect(found).toEqual([
+      { click_id: odd, at: '1970-01-01 00:00:00.000' },
+      { click_id: 'c0', at: '2026-01-01 10:11:12.345' },
+    ]);
+  });
+});
+
+describe('the sums by dimension', () => {
+  it('are those of their clicks also where the number of visitors depends on the order of clicks', async () => {
     const brand = unique('brand');
     // As many visitors as are counted exactly: one of them again makes it an estimate, where nothing was summed before.
     const rows = (from: number) =>
@@ -147,29 +172,6 @@ describe('insertOnce', () => {
       { b: brand },
     );
     expect(await listBrokenRollups(clickhouse, brand)).toEqual([{ table: 'dimension_daily_v1', rows: 1 }]);
-  });
-
-  it('keeps uncounted clicks separate, and unusual text and times intact', async () => {
-    const brand = unique('brand');
-    const kinds = ['counted', 'repeat', 'bot', 'prefetch', 'head'];
-    const rows = kinds
-      .map((kind, i) => clickOf(brand, i, tsvTime(new Date('2026-01-01T10:11:12.345Z')), kind))
-      .join('');
-    const odd = 'tab\t line\n back\\slash \r \u{1f600}';
-    const more = `${[tsvText(odd), brand, 'l', 'k', 'USD', tsvTime(new Date(Date.UTC(1500, 0, 1))), 'bot', '0', ''].join('\t')}\n`;
-    await insertOnce(clickhouse, 'clicks_v1', CLICK, rows + more, `${brand}:1`);
-    expect(await countsOf(brand)).toEqual({ raw: 6, daily: 1, life: 1, brand: 1 });
-    const Row = z.object({ click_id: z.string(), at: z.string() });
-    const found = await query(
-      clickhouse,
-      Row,
-      'SELECT click_id, at FROM clicks_v1 WHERE brand_id = {b:String} ORDER BY at, click_id LIMIT 2',
-      { b: brand },
-    );
-    expect(found).toEqual([
-      { click_id: odd, at: '1970-01-01 00:00:00.000' },
-      { click_id: 'c0', at: '2026-01-01 10:11:12.345' },
-    ]);
   });
 });
 

@@ -102,13 +102,12 @@ async function isReached({ redis, postgres, clickhouse }: Context): Promise<bool
   return pings.every(({ status }) => status === 'fulfilled');
 }
 
-function reviverOf(engines: Record<EngineName, Killable>, url: string, context: Context) {
+function reviverOf(engines: Record<EngineName, Killable>, url: string) {
   return async (victim: Victim, downMs: number): Promise<void> => {
     if (victim === 'worker') return;
     if (victim === 'api') return await until('the API to be back', () => isUp(url), 60_000);
     await pause(downMs);
     await engines[victim].restart();
-    await until('the engines to be reached again', () => isReached(context), 60_000);
   };
 }
 
@@ -206,11 +205,13 @@ export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster
     redis: cluster ? inTurn(cluster) : engineOf(engines, 'redis'),
     clickhouse: engineOf(engines, 'clickhouse'),
   };
-  const [kill, onDisk] = [killerOf(killable, ours), diskHandlerOf(disks, url)];
-  const revive = reviverOf(killable, url, context);
+  const [kill, revive, onDisk] = [killerOf(killable, ours), reviverOf(killable, url), diskHandlerOf(disks, url)];
   return {
     ...{ url, links, context, falls, close: stop },
     strike: (victim) => (isDisk(victim) ? onDisk.strike(victim) : kill(victim)),
-    recover: (victim, downMs) => (isDisk(victim) ? onDisk.recover(victim, downMs) : revive(victim, downMs)),
+    recover: async (victim, downMs) => {
+      await (isDisk(victim) ? onDisk.recover(victim, downMs) : revive(victim, downMs));
+      await until('the engines to be reached again', () => isReached(context), BACK_WITHIN_MS);
+    },
   };
 }

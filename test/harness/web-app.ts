@@ -58,6 +58,10 @@ export interface OpenPage {
   move(to: string): Promise<void>;
 }
 
+/** Resolves two frames later, when what has changed by now is on the screen. */
+export const drawn = (page: Page): Promise<void> =>
+  page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+
 /** No skeleton is left, two frames after the last change. */
 const IS_DRAWN = `new Promise((done) => {
   requestAnimationFrame(() => requestAnimationFrame(() => done(document.querySelector('main .loading') === null)));

@@ -6,7 +6,7 @@ import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { builtClient } from '../harness/offered.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
-import { axe, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../harness/web-app.ts';
+import { axe, drawn, expectToFit, type OpenPage, openWebApp, PAGES, shoot } from '../harness/web-app.ts';
 import { openWorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 
@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser('The keyboard in the web app'))('with the keyboard a
     const dialog = page.getByRole('dialog');
     await dialog.waitFor({ timeout: 400 }).catch(() => undefined);
     // A busy page may open it later.
-    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    await drawn(page);
     return await dialog.isVisible();
   }
 

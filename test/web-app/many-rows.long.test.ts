@@ -8,7 +8,7 @@ import { creator, putDirectory } from '../harness/directory.ts';
 import { putManyRows } from '../harness/many-rows.ts';
 import { builtClient } from '../harness/offered.ts';
 import { startStore, type TestStore } from '../harness/store.ts';
-import { type OpenPage, openWebApp } from '../harness/web-app.ts';
+import { drawn, type OpenPage, openWebApp } from '../harness/web-app.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 import { fillBrand, fillWork } from '../harness/worked-brand.ts';
 
@@ -97,8 +97,6 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
   });
 
   const scrolled = (page: Page): Promise<number> => page.evaluate('scrollY');
-  const drawn = (page: Page): Promise<void> =>
-    page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
 
   async function countOf(of: Page | Locator, name: RegExp): Promise<number> {
     const text = await of.getByText(name).first().textContent();
