@@ -15,6 +15,7 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
@@ -26,7 +27,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   database = await makeDatabase('customers_sync');
-  app = await startApp({ urls: { postgres: database.url } });
+  app = await startApp({ urls: { postgres: database.url }, env: { CLICKS_REDIS_URL: ownRedis('no-clicks') } });
 });
 afterAll(async () => {
   await app?.close();

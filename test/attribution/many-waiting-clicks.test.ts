@@ -11,7 +11,6 @@ let app: TestApp;
 beforeAll(async () => {
   const env = { CLICKS_REDIS_URL: ownRedis('many-waiting-clicks'), CLICKS_MAX_MB: '1' };
   app = await startApp({ alias, env });
-  await app.context.clicksRedis.ready();
   await putDirectory(app.context.elastic, alias, [creator(1)]);
 });
 afterAll(() => app?.close());

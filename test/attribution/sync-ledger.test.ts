@@ -9,6 +9,7 @@ import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/figu
 import { rebuildFigures } from '../../src/resources/ledger/actions.ts';
 import { ignoreFailure } from '../../src/values/errors.ts';
 import { makeBrand, meanwhile, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { type Assignment, findOldestUnsynced, post, putAssignment, sale, sync } from '../harness/figures.ts';
 
@@ -18,7 +19,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   database = await makeDatabase('sync');
-  app = await startApp({ urls: { postgres: database.url } });
+  app = await startApp({ urls: { postgres: database.url }, env: { CLICKS_REDIS_URL: ownRedis('no-clicks') } });
 });
 afterAll(async () => {
   await app?.close();

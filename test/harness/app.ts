@@ -64,7 +64,7 @@ export async function startApp(
     ...options.env,
   });
   const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
-  if (!options.urls?.redis) await context.redis.ready();
+  if (!options.urls?.redis) await Promise.all([context.redis.ready(), context.clicksRedis.ready()]);
   const { webApp, bodyLimits } = options;
   const apps = await buildApps(context, { ...(webApp && { webApp }), ...(bodyLimits && { bodyLimits }) });
   const url = await apps.api.listen({ host: '127.0.0.1', port: 0 });
