@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Context } from '../operation/context.ts';
 import type { Metrics } from '../values/metrics.ts';
 import { RELEASE } from '../values/release.ts';
+import { within } from '../values/within.ts';
 import type { Door } from './gate.ts';
 
 const PING_MS = 1_500;
@@ -14,18 +15,11 @@ interface EngineState {
 }
 
 /** Whether the work succeeds in time. */
-async function isDone(work: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(reject, PING_MS, new Error('late'));
-  });
-  const done = await Promise.race([work, late]).then(
+const isDone = (work: Promise<unknown>): Promise<boolean> =>
+  within(PING_MS, work).then(
     () => true,
     () => false,
   );
-  clearTimeout(timer);
-  return done;
-}
 
 /** Runs one write at a time, at most every five seconds; in between, the last result is reused. */
 function openWriteCheck(tryWrite: () => Promise<void>): () => Promise<void> {

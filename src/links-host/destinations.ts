@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Context } from '../operation/context.ts';
 import { ignoreFailure, unavailable } from '../values/errors.ts';
 import { whole } from '../values/text.ts';
+import { within } from '../values/within.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
 import { linkFields, linkFingerprintOf } from './row.ts';
 
@@ -78,11 +79,7 @@ interface Known {
 
 const UNKNOWN = { destination: undefined, version: null };
 
-/** Its timer keeps no process alive. */
-const tooLate = (withinMs: number): Promise<undefined> =>
-  new Promise((resolve) => {
-    AbortSignal.timeout(withinMs).addEventListener('abort', () => resolve(undefined));
-  });
+const tooLate = () => unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
 
 interface Batch {
   slugs: string[];
@@ -119,8 +116,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
     const readAtMs = performance.now();
     const before = new Map(slugs.map((slug) => [slug, leading.peek(slug) ?? missing.peek(slug) ?? UNKNOWN]));
-    const changed = await Promise.race([listChangedLinks(postgres.db, before), tooLate(READ_WITHIN_MS)]);
-    if (!changed) throw unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
+    const changed = await within(READ_WITHIN_MS, listChangedLinks(postgres.db, before), tooLate);
     hangsUntilMs = 0;
     const entries = new Map<string, Known>();
     for (const [slug, { destination, version }] of before) {
@@ -173,9 +169,12 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
   }
 
   async function readOrKeep(old: Known): Promise<Destination | undefined> {
-    const entry = await Promise.race([read(old.slug).catch(() => old), tooLate(KEEPS_WITHIN_MS)]);
-    if (!entry) hangsUntilMs = performance.now() + HANGS_MS;
-    return (entry ?? old).destination;
+    const latest = read(old.slug).catch(() => old);
+    const entry = await within(KEEPS_WITHIN_MS, latest).catch(() => {
+      hangsUntilMs = performance.now() + HANGS_MS;
+      return old;
+    });
+    return entry.destination;
   }
 
   function serveOld(old: Known, ageMs: number): Destination | undefined | Promise<Destination | undefined> {

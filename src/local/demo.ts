@@ -1,4 +1,4 @@
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createKey } from '../access/keys/actions.ts';
 import { hashKey } from '../access/keys/key-form.ts';
@@ -74,8 +74,9 @@ export async function ensureDemo(context: Context, url: string, { isEmpty }: { i
   const legacy = `${legacyUrl ?? url}/api/v1`;
   const addresses = [`ROLLCALL_URL=${url}`, `ROLLCALL_LEGACY_URL=${legacy}`, `ROLLCALL_LINKS_URL=${linksUrl}`];
   const lines = [...addresses, `ROLLCALL_BRAND_KEY=${brandKey}`, `ROLLCALL_DATA_KEY=${dataKey}`, ''];
-  await writeFile(file, lines.join('\n'), { mode: 0o600 });
-  await chmod(file, 0o600);
+  const draft = `${file}.${process.pid}`;
+  await writeFile(draft, lines.join('\n'), { mode: 0o600 });
+  await rename(draft, file);
   const engines = { db, redis: context.redis, clock: context.clock };
   const person = await ensurePersonToSignIn(engines, brandId, OWNER);
   const signInPath = await createSignInPath(db, context.clock.now(), { brandId, personId: person.id });

@@ -39,7 +39,7 @@ export interface Balance {
 
 /**
  * Writes entries to the ledger and skips existing ones. Passes columns as arrays, because rows of eight parameters each
- * cost PostgreSQL a quarter more.
+ * cost PostgreSQL a quarter more. In one order, so that two processes that write the same entries do not deadlock.
  */
 export async function insertEntries(db: Db, entries: readonly ChargeEntry[]): Promise<void> {
   if (entries.length === 0) return;
@@ -51,6 +51,7 @@ export async function insertEntries(db: Db, entries: readonly ChargeEntry[]): Pr
       ${column('chargeId')}::text[], ${column('kind')}::text[], ${column('subscriptionId')}::text[],
       ${column('keyId')}::text[], ${column('credits')}::integer[], ${column('periodStart')}::timestamptz[],
       ${column('requestId')}::text[], ${column('occurredAt')}::timestamptz[])
+    order by 1, 2
     on conflict (charge_id, kind) do nothing`.execute(db);
 }
 

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Clock } from '../../values/clock.ts';
 import { type ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
+import { within } from '../../values/within.ts';
 import { hashKey, isWellFormedKey } from './key-form.ts';
 import { type Caller, findCaller, updateLastUsed } from './queries.ts';
 
@@ -40,14 +41,7 @@ export interface Keys {
   close(): Promise<void>;
 }
 
-/** Stops waiting for a slow read, which may still finish. */
-function inTime<T>(read: Promise<T>): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const late = () => reject(unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`)));
-  const timer = setTimeout(late, READ_WITHIN_MS);
-  read.then(resolve, reject).finally(() => clearTimeout(timer));
-  return promise;
-}
+const tooLate = () => unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`));
 
 /**
  * Caches callers by key, so that requests with a known key never wait for Postgres. The cache key is the digest; keys
@@ -65,7 +59,7 @@ export function openKeys(db: Db, clock: Clock): Keys {
   function read(key: string, digest: string): Promise<Caller | undefined> {
     const running = reads.get(digest);
     if (running) return running;
-    const reading = inTime(findCaller(db, hashKey(key)))
+    const reading = within(READ_WITHIN_MS, findCaller(db, hashKey(key)), tooLate)
       .then((caller) => {
         const [into, outOf] = caller ? [cache, unknown] : [unknown, cache];
         into.set(digest, { caller, readAtMs: clock.now().getTime() });
