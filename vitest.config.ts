@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/harness/longest-first.ts';
@@ -14,10 +15,14 @@ const ALONE = [
   'test/workflow/contact-guard.test.ts',
 ];
 
-/** Only what hangs reaches these limits. A poll stays below the 100 calls a minute of a key. */
-const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 15_000, interval: 200 } } };
+/** Only what hangs reaches these limits. */
+const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 90_000, interval: 200 } } };
 /** Nodes of an engine start, stop and copy each other, and must not fail because a machine is busy. */
 const CLUSTER_PATIENCE = { testTimeout: 900_000, hookTimeout: 900_000 };
+
+/** Random values, the same in all workers. */
+const SETUP = { setupFiles: ['test/harness/setup.ts'] };
+process.env.TEST_SEED ??= String(randomInt(2 ** 31));
 
 export default defineConfig({
   test: {
@@ -27,18 +32,19 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: [['default', { summary: false }], './test/harness/summary.ts'],
     projects: [
-      { test: { ...PATIENCE, name: 'alone', include: ALONE } },
+      { test: { ...PATIENCE, ...SETUP, name: 'alone', include: ALONE } },
       // Files of one worker share what they import: evaluating it again for each took a third of the CPU.
       {
         test: {
           ...PATIENCE,
+          ...SETUP,
           name: 'short',
           include: ['test/**/*.test.ts'],
           exclude: [LONG, CLUSTER, ...ALONE],
           isolate: false,
         },
       },
-      { test: { ...PATIENCE, name: 'long', include: [LONG], isolate: false } },
+      { test: { ...PATIENCE, ...SETUP, name: 'long', include: [LONG], isolate: false } },
       // Two at a time: Elasticsearch's nodes are busy while those of Redis and PostgreSQL wait for each other.
       { test: { ...CLUSTER_PATIENCE, name: 'cluster', include: [CLUSTER], maxWorkers: 2 } },
     ],

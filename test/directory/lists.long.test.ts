@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { oracleSettings } from '../harness/oracle-settings.ts';
+import { randomRuns, testSeed as SEED } from '../harness/random-runs.ts';
 import { openListCases } from './list-cases.ts';
 
-const { histories: COUNT, seed: SEED } = oracleSettings(1_000);
+const COUNT = randomRuns(1_000);
 const AT_ONCE = 8;
 
 test('random searches with lists find the difference of the sets, in order and with its exact total', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { oracleSettings } from '../harness/oracle-settings.ts';
+import { randomRuns, testSeed as SEED } from '../harness/random-runs.ts';
 import { openCases } from './search-cases.ts';
 
-const { histories: COUNT, seed: SEED } = oracleSettings(500);
+const COUNT = randomRuns(500);
 const AT_ONCE = 8;
 
 test('random searches over every filter and order find what the oracle finds', async () => {

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { seededRandom } from '../../src/directory/import/random.ts';
 import { ledgerOf, makeBrand, type ServerProcess, startApp, startServer, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
-import { oracleSettings } from '../harness/oracle-settings.ts';
+import { randomRuns, testSeed as SEED } from '../harness/random-runs.ts';
 import { walkOnce } from '../harness/walking.ts';
 
-const { histories: KILLS, seed: SEED } = oracleSettings(20);
+const KILLS = randomRuns(20);
 const CREATORS = 15_050;
 
 test('A walk over three processes that are killed at random moments has every creator once and costs what it costs in one go', async () => {

@@ -71,6 +71,9 @@ export default class Summary implements Reporter {
     const unshown = failures.length - MOST_FAILURES;
     const more = unshown > 0 ? [`FAILED ${unshown} more, above`] : [];
     const shown = [...failures.slice(0, MOST_FAILURES).map(shownFailure), ...more];
-    if (shown.length > 0) process.stdout.write(`\n${shown.join('\n')}\n`);
+    if (shown.length === 0) return;
+    process.stdout.write(
+      `\n${shown.join('\n')}\nWith TEST_SEED=${process.env.TEST_SEED}, the same random values are tested again.\n`,
+    );
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { send, startApp, type TestApp } from '../harness/app.ts';
-import { oracleSettings } from '../harness/oracle-settings.ts';
+import { testSeed as seed } from '../harness/random-runs.ts';
 import { makeRivals, type ReportedOrder, type Rivals, reportAll, reportedOrder } from '../harness/rival-codes.ts';
 
 let app: TestApp;
@@ -10,7 +10,6 @@ beforeAll(async () => {
 });
 afterAll(() => app?.close());
 
-const { seed } = oracleSettings(1);
 const histories = (count: number, from = 0): ReportedOrder[] =>
   fc.sample(reportedOrder, { numRuns: count, seed: seed + from });
 const contested = (more: Pick<ReportedOrder, 'codes' | 'clicks' | 'cents'>): ReportedOrder => ({

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { oracleSettings } from '../harness/oracle-settings.ts';
+import { randomRuns, testSeed as seed } from '../harness/random-runs.ts';
 import { type History, history } from './history.ts';
 import { live, openStage, type Stage, shrink } from './run.ts';
 
@@ -23,7 +23,7 @@ async function explain(stage: Stage, failed: History, failure: Error): Promise<s
 
 /** A test that lives random histories, and compares each figure of the app with the oracle's. */
 export function compareWithOracle(defaultHistories: number): void {
-  const { histories, seed } = oracleSettings(defaultHistories);
+  const histories = randomRuns(defaultHistories);
   let stage: Stage;
   beforeAll(async () => {
     stage = await openStage();
@@ -33,7 +33,6 @@ export function compareWithOracle(defaultHistories: number): void {
   it(
     `figures are the oracle's to the minor unit: ${histories} histories, seed ${seed}`,
     async () => {
-      process.stderr.write(`oracle: ORACLE_HISTORIES=${histories} ORACLE_SEED=${seed}\n`);
       const all = fc.sample(history, { seed, numRuns: histories });
       for (let first = 0; first < all.length; first += AT_ONCE) {
         const some = all.slice(first, first + AT_ONCE);

@@ -1,0 +1,4 @@
+import fc from 'fast-check';
+import { testSeed } from './random-runs.ts';
+
+fc.configureGlobal({ seed: testSeed });
