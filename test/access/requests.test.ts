@@ -45,7 +45,7 @@ const idOf = ({ headers }: Answer) => headers.get('x-request-id') ?? '';
 /** The only call with this request id, once it is recorded. */
 async function recorded(answer: Answer | string, key = nextKey()): Promise<Answer['body']> {
   const query = `request_id=${typeof answer === 'string' ? answer : idOf(answer)}`;
-  await until(`the record of ${query}`, async () => (await requestsOf(query, key)).body.data.length === 1);
+  await until(`the record of ${query}`, async () => (await requestsOf(query, key)).body.data?.length === 1);
   return (await requestsOf(query, key)).body.data[0];
 }
 

@@ -3,7 +3,7 @@ import { openRedis } from '../../src/engines/redis/open.ts';
 import { unique } from '../harness/app.ts';
 import { startProxy } from '../harness/proxy.ts';
 
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 1_000;
 
 /** As a process that compiles, or that its host gives no time. */
 function stall(milliseconds: number): void {
@@ -16,10 +16,13 @@ it('a Redis response that arrives while the process is stalled beyond its timeou
   try {
     await redis.ready();
     const key = unique('stalled');
+    const remove = redis.script('return redis.call("DEL", KEYS[1])');
+    // Now the server knows it, and need not be sent its text after the stall.
+    await remove([key], []);
     const alone = redis.client.incr(key);
     const many = Promise.all(Array.from({ length: 50 }, () => redis.use((client) => client.incr(key))));
-    const [first, second] = [redis.client.multi().incr(key).exec(), redis.script('return redis.call("DEL", KEYS[1])')];
-    const last = second([key], []);
+    const first = redis.client.multi().incr(key).exec();
+    const last = remove([key], []);
     stall(3 * TIMEOUT_MS);
     expect([await alone, await many, await first, await last]).toEqual([
       ...[1, Array.from({ length: 50 }, (_, i) => i + 2), [[null, 52]], 1],

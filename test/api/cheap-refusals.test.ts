@@ -51,11 +51,11 @@ describe('while PostgreSQL hangs', () => {
     const address = someAddress();
     for (let i = 0; i < 120; i += 1) await wrongKey(address);
     proxy.freeze();
-    const answers = await Promise.all(Array.from({ length: 20 }, () => timed(() => wrongKey(address))));
+    const answers = await Promise.all(Array.from({ length: 60 }, () => timed(() => wrongKey(address))));
     await proxy.restore();
-    expect(answers.map(({ result }) => result.status)).toEqual(Array(20).fill(429));
+    expect(answers.map(({ result }) => result.status)).toEqual(Array(60).fill(429));
     expect(Number(answers[0]?.result.headers.get('retry-after'))).toBeGreaterThan(0);
-    expect(answers.filter(({ ms }) => ms < 1_900).length).toBeGreaterThanOrEqual(15);
+    expect(answers.filter(({ ms }) => ms < 1_900).length).toBeGreaterThanOrEqual(40);
     await until('PostgreSQL', async () => (await wrongKey(someAddress())).status === 401);
   });
 
@@ -67,7 +67,7 @@ describe('while PostgreSQL hangs', () => {
     for (let i = 0; i < 80; i += 1) await report('int_none');
     const requestedLast = await report('int_none');
     proxy.freeze();
-    const reported = Array.from({ length: 20 }, async () => (await report(unique('int'))).status);
+    const reported = Array.from({ length: 60 }, async () => (await report(unique('int'))).status);
     const quick = Array.from(reported, (one) =>
       Promise.race([one, new Promise((resolve) => setTimeout(resolve, 1_500))]),
     );
@@ -75,7 +75,7 @@ describe('while PostgreSQL hangs', () => {
     await proxy.restore();
     await Promise.all(reported);
     expect(requestedLast.status).toBe(429);
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(15);
+    expect(statuses.filter((status) => status === 429).length).toBeGreaterThanOrEqual(40);
   });
 });
 
@@ -117,7 +117,7 @@ it('a request with a key over its limit is not read', async () => {
     times.push(ms);
   }
   // Of twenty the quickest, for others share the machine: read, it took 115 ms.
-  expect(Math.min(...times)).toBeLessThan(60);
+  expect(Math.min(...times)).toBeLessThan(Math.max(60, read.ms / 2));
 });
 
 describe('a public endpoint', () => {

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => app?.close());
 
 /** Sends bytes; answers what came until the connection was closed. */
-async function exchange(bytes: string, patienceMs = 10_000): Promise<string> {
+async function exchange(bytes: string, patienceMs = 60_000): Promise<string> {
   const socket = connect(Number(new URL(app.url).port), '127.0.0.1');
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => void chunks.push(chunk));

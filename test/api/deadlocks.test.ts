@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await makeDatabase('deadlocks');
   session = await database.open();
   // Ours is the one that finds the deadlock, and there is time to make it.
-  await session.query(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '2s'`);
+  await session.query(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '6s'`);
   await session.query("set deadlock_timeout = '1min'");
   app = await startApp({ urls: { postgres: database.url } });
   desk = await openDesk(app);

@@ -115,7 +115,7 @@ describe('exports that nobody reads', () => {
       expect(answer).toMatch(/^HTTP\/1\.1 503 .*^retry-after: \d+\r$.*"code":"SERVICE_UNAVAILABLE"/ims);
       expect(answer).not.toContain('nnnn');
     }
-    await until('the end of what is not read', async () => (await slow.get(ROSTER, 'text/csv')).status === 200, 40_000);
+    await until('the end of what is not read', async () => (await slow.get(ROSTER, 'text/csv')).status === 200);
     const said = await first.rest();
     expect(said).toMatch(/^HTTP\/1\.1 200 /);
     expect(isWhole(said)).toBe(false);
@@ -125,7 +125,7 @@ describe('exports that nobody reads', () => {
     const desk = await withLongRoster();
     const dripping = await unread(desk);
     const timer = setInterval(() => dripping.takeOne(), 4_000);
-    await until('the end of what drips', async () => (await desk.get(ROSTER, 'text/csv')).status === 200, 60_000);
+    await until('the end of what drips', async () => (await desk.get(ROSTER, 'text/csv')).status === 200);
     clearInterval(timer);
     expect(isWhole(await dripping.rest())).toBe(false);
   });

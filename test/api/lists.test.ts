@@ -26,30 +26,32 @@ beforeAll(async () => {
   await putDirectory(app.context.elastic, alias, [creator(1), creator(2)]);
   const brand = await makeBrand(app.context);
   nextKey = await keysInTurn(brand, 80);
-  const key = nextKey();
   const hook = { url: 'https://receiver.invalid/', events: ['payout.created'] };
-  webhook = (await made(`${app.url}/v1/webhooks`, key, hook)).id;
-  list = (await made(`${app.url}/v1/lists`, key, { name: '=l' })).id;
+  webhook = (await made(`${app.url}/v1/webhooks`, nextKey(), hook)).id;
+  list = (await made(`${app.url}/v1/lists`, nextKey(), { name: '=l' })).id;
   store = (await makeAssignment(app.context, brand)).source.id;
   const owner = (await (await signIn(app, brand.id)).get('/v1/people')).body.data[0].email;
-  for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, key, { name: `=c${i}` });
+  for (let i = 0; i < ROWS; i += 1) campaign = await makeCampaign(app, nextKey(), { name: `=c${i}` });
   for (let i = 0; i < ROWS; i += 1) {
     await apply(app, campaign, { email: `p${i}@mail.example`, name: `@p${i}`, message: '+1, "quoted"\nline' });
-    await made(`${app.url}/v1/roster`, key, { creator_email: `r${i}@mail.example` });
-    await made(`${app.url}/v1/contracts`, key, { creator_email: `r${i}@mail.example`, title: `=c ${i}` });
-    await made(`${app.url}/v1/briefs`, key, { title: `=b ${i}`, instructions: '+1' });
-    await made(`${app.url}/v1/deliverables`, key, { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
-    await made(`${app.url}/v1/affiliates/links`, key, { creator_email: `r${i}@mail.example`, value: `=code ${i}` });
+    await made(`${app.url}/v1/roster`, nextKey(), { creator_email: `r${i}@mail.example` });
+    await made(`${app.url}/v1/contracts`, nextKey(), { creator_email: `r${i}@mail.example`, title: `=c ${i}` });
+    await made(`${app.url}/v1/briefs`, nextKey(), { title: `=b ${i}`, instructions: '+1' });
+    await made(`${app.url}/v1/deliverables`, nextKey(), { creator_email: `r${i}@mail.example`, type: `=reel ${i}` });
+    await made(`${app.url}/v1/affiliates/links`, nextKey(), {
+      creator_email: `r${i}@mail.example`,
+      value: `=code ${i}`,
+    });
     const payout = { creator_email: `r${i}@mail.example`, amount: 1 + i, method: 'manual', note: '=1+1' };
-    await made(`${app.url}/v1/payouts`, key, payout);
-    await send(`${app.url}/v1/payouts?mode=plan`, key, 'POST', payout);
-    await upload(app, key, file(`f${i}`, `=f${i}.txt`));
-    await made(`${app.url}/v1/assets/folders`, key, { name: `=f${i}` });
-    await made(`${app.url}/v1/saved-searches`, key, { name: `=s${i}`, filters: { q: '+1' } });
-    await made(`${app.url}/v1/costs`, key, { kind: 'per_order', amount: i, note: `=n${i}` });
+    await made(`${app.url}/v1/payouts`, nextKey(), payout);
+    await send(`${app.url}/v1/payouts?mode=plan`, nextKey(), 'POST', payout);
+    await upload(app, nextKey(), file(`f${i}`, `=f${i}.txt`));
+    await made(`${app.url}/v1/assets/folders`, nextKey(), { name: `=f${i}` });
+    await made(`${app.url}/v1/saved-searches`, nextKey(), { name: `=s${i}`, filters: { q: '+1' } });
+    await made(`${app.url}/v1/costs`, nextKey(), { kind: 'per_order', amount: i, note: `=n${i}` });
     const mailed = { name: `=r${i}`, to: [owner] };
-    await made(`${app.url}/v1/reports`, key, { ...mailed, operation: 'share', every: 'day' });
-    await made(`${app.url}/v1/alerts`, key, { ...mailed, metric: 'clicks', condition: 'above', threshold: i });
+    await made(`${app.url}/v1/reports`, nextKey(), { ...mailed, operation: 'share', every: 'day' });
+    await made(`${app.url}/v1/alerts`, nextKey(), { ...mailed, metric: 'clicks', condition: 'above', threshold: i });
   }
 });
 afterAll(() => app?.close());

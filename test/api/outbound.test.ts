@@ -33,7 +33,7 @@ const call = (url: string, more: Partial<OutsideRequest> = {}) =>
     method: 'GET',
     headers: {},
     allow: ['127.0.0.1'],
-    timeoutMs: 2_000,
+    timeoutMs: 10_000,
     maxBytes: 1_000,
     ...more,
   });

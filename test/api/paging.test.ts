@@ -131,11 +131,7 @@ describe('paging through the directory', () => {
     expect(seen).toHaveLength(2_000);
     expect(new Set(seen)).toEqual(new Set(few.map(({ pk }) => pk)));
     const unpinned = () => call(`${walker.url}/v1/creators/search`, key);
-    await until(
-      'the new version',
-      async () => (await unpinned()).headers.get('x-directory-version') !== version,
-      1_500,
-    );
+    await until('the new version', async () => (await unpinned()).headers.get('x-directory-version') !== version);
     expect((await unpinned()).body.pagination.total).toBe(1);
     const gone = await call(`${walker.url}/v1/creators/search?directory_version=creators-20200101-aaaaaa`, key);
     expect([gone.status, gone.body.code]).toEqual([409, 'CONFLICT']);

@@ -74,7 +74,7 @@ it('A planned failover of Redis, with connections left open, costs two seconds a
     answered += Number(status === 200);
     return status === 200;
   });
-  expect(performance.now() - from).toBeLessThan(10_000);
+  expect(performance.now() - from).toBeLessThan(30_000);
   await queue.add('after');
   await until('a job after', () => jobs.includes('after'));
   await Promise.all([worker.close(), queue.close()]);

@@ -92,7 +92,7 @@ describe('a server that is stopped', () => {
     await until('the answer', () => underWay.socket.readableEnded);
     expect(underWay.said()).toMatch(/^HTTP\/1\.1 201 [\s\S]*\r\nconnection: close\r\n/);
     expect(await ended).toEqual([0, null]);
-    for (const { socket } of unfinished) expect(socket.closed || socket.readableEnded).toBe(true);
+    await until('their ends', () => unfinished.every(({ socket }) => socket.closed || socket.readableEnded));
     const roster = await call(`${app.url}/v1/roster`, key);
     expect(roster.body.data).toMatchObject([{ creator_email }]);
   });

@@ -6,6 +6,7 @@ import { operations } from '../../src/resources/nouns.ts';
 import { systemClock } from '../../src/values/clock.ts';
 import { newId } from '../../src/values/ids.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
+import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { makeSale } from '../harness/sales.ts';
 import { signIn } from '../harness/session.ts';
@@ -59,7 +60,7 @@ async function makeSchedule(): Promise<string> {
 }
 
 beforeAll(async () => {
-  app = await startApp({ alias });
+  app = await startApp({ alias, env: BEHIND_PROXY });
   await putDirectory(app.context.elastic, alias, [creator(1)]);
   owner = await makeBrand(app.context, { plan: 'scale' });
   stranger = await makeBrand(app.context, { plan: 'scale' });
@@ -98,7 +99,8 @@ beforeAll(async () => {
   const period = { creator_email: 'secret@example.com', from: '2026-01-01', to: '2026-01-31' };
   const statement = (await send('POST', '/v1/statements', key, period)).body.data;
   const { pathname } = new URL(statement.url);
-  const headers = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' };
+  const form = { 'sec-fetch-site': 'same-origin', 'content-type': 'application/x-www-form-urlencoded' };
+  const headers = { ...form, 'x-forwarded-for': someAddress() };
   await fetch(app.url + pathname, { method: 'POST', headers, body: 'message=secret', redirect: 'manual' });
   const [dispute] = (await send('GET', '/v1/disputes', key)).body.data;
   Object.assign(ids, { statements: statement.id, disputes: dispute.id });

@@ -72,8 +72,7 @@ describe('a body that arrives slowly', () => {
   let app: TestApp;
   const sockets: Socket[] = [];
   beforeAll(async () => {
-    const forms = { ...BODY_LIMITS.forms, bodiesOfAddress: 5 };
-    app = await startApp({ bodyLimits: { ...BODY_LIMITS, forms, withinMs: 400, formBytes: 1_000 } });
+    app = await startApp({ bodyLimits: { ...BODY_LIMITS, withinMs: 400, formBytes: 1_000 } });
   });
   afterAll(async () => {
     for (const socket of sockets) socket.destroy();
@@ -87,8 +86,8 @@ describe('a body that arrives slowly', () => {
   }
 
   /** Sends the head and the beginning of a body, then a byte at a time. */
-  async function drip(path: string, contentType: string, more = '', begun = ''): Promise<Dripping> {
-    const socket = connect({ port: Number(new URL(app.url).port), host: '127.0.0.1' });
+  async function drip(path: string, contentType: string, more = '', begun = '', { url } = app): Promise<Dripping> {
+    const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
     sockets.push(socket);
     await once(socket, 'connect');
     let [said, isOver] = ['', false];
@@ -148,16 +147,19 @@ describe('a body that arrives slowly', () => {
   });
 
   it('occupies one of the five forms that an address may send at once, and releases it', async () => {
+    const forms = { ...BODY_LIMITS.forms, bodiesOfAddress: 5 };
+    const patient = await startApp({ bodyLimits: { ...BODY_LIMITS, forms } });
     const brand = await makeBrand(app.context);
     const key = `authorization: Bearer ${await brand.key('brand')}\r\n`;
-    const slow = await Promise.all(Array.from({ length: 8 }, () => drip('/v1/assets', FORM, key, FILE)));
+    const slow = await Promise.all(Array.from({ length: 8 }, () => drip('/v1/assets', FORM, key, FILE, patient)));
     await until('the refusals', () => slow.filter((one) => statusOf(one) === 503).length === 3);
     for (const one of slow) one.stop();
     await until('a free place', async () => {
       const form = new FormData();
       form.append('file', new File(['a'], 'a.txt'));
       const headers = { authorization: `Bearer ${await brand.key('brand')}` };
-      return (await fetch(`${app.url}/v1/assets`, { method: 'POST', body: form, headers })).status === 201;
+      return (await fetch(`${patient.url}/v1/assets`, { method: 'POST', body: form, headers })).status === 201;
     });
+    await patient.close();
   });
 });

@@ -9,15 +9,22 @@ import { deskOf, SHOP } from '../harness/affiliates.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { click, makeLink, ownRedis } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { sync } from '../harness/figures.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { orderFacts, report } from '../harness/sales.ts';
 
+/** Whoever sends entries to ClickHouse waits for the clicks in its own Redis: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ env: BEHIND_PROXY, urls: { redis: ownRedis('breakdown') } });
+  database = await makeDatabase('breakdown');
+  app = await startApp({ env: BEHIND_PROXY, urls: { postgres: database.url, redis: ownRedis('breakdown') } });
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
 
 const breakdownOf = (key: string, parameters: string) =>
   send(`${app.url}/v1/analytics/breakdown?${parameters}`, key, 'GET');

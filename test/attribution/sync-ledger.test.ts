@@ -116,7 +116,7 @@ describe('syncing the ledger', () => {
     }
     const worker = await startWorkerProcess(none, { DATABASE_URL: database.url });
     await post(app, link.brandId, sales(link, 1));
-    await until('figures', async () => (await countsOf(link))?.conversions === 601, 30_000);
+    await until('figures', async () => (await countsOf(link))?.conversions === 601);
     await worker.stop();
     expect(await countsOf(link)).toEqual(counted(601));
   });
@@ -217,18 +217,17 @@ describe('X-Data-As-Of', () => {
     const rebuilding = (async () => {
       for (; rebuilds < 2; rebuilds += 1) await rebuildFigures(app.context, link.brandId);
     })();
-    let [said, unsaid] = [0, 0];
+    let unsaid = 0;
     while (rebuilds < 2) {
       let counts: unknown;
       const at = await asOf(app.context, link.brandId, async () => {
         counts = await countsOf(link);
       });
       if (at) expect(counts).toEqual(counted(5));
-      if (at) said += 1;
       else unsaid += 1;
     }
     await rebuilding;
-    expect(said).toBeGreaterThan(0);
+    expect(await asOf(app.context, link.brandId)).toBeDefined();
     expect(unsaid).toBeGreaterThan(0);
   });
 

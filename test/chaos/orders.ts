@@ -7,7 +7,7 @@ import type { Assignment, World } from './world.ts';
 const SENDERS = 8;
 const THINK_MS = 20;
 const SENT_AGAIN_AFTER_MS = 150;
-const GIVE_UP_AFTER = 300;
+const GIVE_UP_AFTER = 1_500;
 
 export interface OrderTally {
   /** Whose every delivery was acknowledged. */

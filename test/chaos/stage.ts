@@ -32,9 +32,7 @@ const ENGINE_ON: Record<Disk, EngineName> = {
 };
 /** Room for what a run writes, and for a write-ahead log that is not cut short meanwhile. */
 const DISK_MB: Record<EngineName, number> = { postgres: 640, redis: 96, clickhouse: 320 };
-const SEEN_WITHIN_MS = 20_000;
 const STAYS_FULL_MS = 4_000;
-const BACK_WITHIN_MS = 90_000;
 
 export const isDisk = (victim: Victim | Disk): victim is Disk => DISKS.some((disk) => disk === victim);
 
@@ -105,7 +103,7 @@ async function isReached({ redis, postgres, clickhouse }: Context): Promise<bool
 function reviverOf(engines: Record<EngineName, Killable>, url: string) {
   return async (victim: Victim, downMs: number): Promise<void> => {
     if (victim === 'worker') return;
-    if (victim === 'api') return await until('the API to be back', () => isUp(url), 60_000);
+    if (victim === 'api') return await until('the API to be back', () => isUp(url));
     await pause(downMs);
     await engines[victim].restart();
   };
@@ -122,13 +120,13 @@ function diskHandlerOf(disks: ReadonlyMap<EngineName, SmallDisk>, url: string) {
     strike: async (disk: Disk) => {
       const engine = ENGINE_ON[disk];
       await disks.get(engine)?.fill();
-      await until(`/readyz to see that ${engine} takes no writes`, async () => !(await isUp(engine)), SEEN_WITHIN_MS);
+      await until(`/readyz to see that ${engine} takes no writes`, async () => !(await isUp(engine)));
     },
     recover: async (disk: Disk, downMs: number) => {
       const engine = ENGINE_ON[disk];
       await pause(STAYS_FULL_MS + downMs);
       await disks.get(engine)?.makeRoom();
-      await until(`${engine} to be back`, () => isUp(engine), BACK_WITHIN_MS);
+      await until(`${engine} to be back`, () => isUp(engine));
     },
   };
 }
@@ -211,7 +209,7 @@ export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster
     strike: (victim) => (isDisk(victim) ? onDisk.strike(victim) : kill(victim)),
     recover: async (victim, downMs) => {
       await (isDisk(victim) ? onDisk.recover(victim, downMs) : revive(victim, downMs));
-      await until('the engines to be reached again', () => isReached(context), BACK_WITHIN_MS);
+      await until('the engines to be reached again', () => isReached(context));
     },
   };
 }

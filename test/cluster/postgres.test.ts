@@ -63,7 +63,8 @@ describeCluster('PostgreSQL behind PgBouncer in transaction mode with its other 
     // It migrates the empty database.
     const server = await startServer(unique('none'), { DATABASE_URL: bouncer.url });
     closing.push(server.stop);
-    expect((await call(`${server.url}/readyz`)).body).toMatchObject({ engines: { postgres: { status: 'up' } } });
+    const isUp = async () => (await call(`${server.url}/readyz`)).body.engines.postgres.status === 'up';
+    await until('PostgreSQL to be up', isUp);
     const worker = await startWorkerProcess(unique('none'), { DATABASE_URL: bouncer.url });
     closing.push(worker.stop);
 

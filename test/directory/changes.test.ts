@@ -231,18 +231,14 @@ describe('a writer that is killed', () => {
     const rows = [...generateCreators(20_000, 8)].map((row, i) => (i % 2 ? row : { ...row, pk: row.pk + 1 }));
     const file = await directory.file('many.ndjson', ndjson(rows));
     const upsert = directory.start('upsert', file);
-    await until(
-      'some rows to be written',
-      async () => {
-        const found = await directory.engines.db
-          .selectFrom('directoryWrites')
-          .select('rows')
-          .orderBy('startedAt', 'desc')
-          .executeTakeFirst();
-        return (found?.rows ?? 0) >= 2_000;
-      },
-      60_000,
-    );
+    await until('some rows to be written', async () => {
+      const found = await directory.engines.db
+        .selectFrom('directoryWrites')
+        .select('rows')
+        .orderBy('startedAt', 'desc')
+        .executeTakeFirst();
+      return (found?.rows ?? 0) >= 2_000;
+    });
     upsert.child.kill('SIGKILL');
     await upsert.finished;
     await until('the changes to be finished', async () => {

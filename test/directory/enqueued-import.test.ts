@@ -17,7 +17,6 @@ import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../har
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
 /** Elasticsearch takes its time on a busy machine. */
-const DEADLINE_MS = 45_000;
 
 let directory: TestDirectory;
 beforeAll(async () => {
@@ -57,15 +56,11 @@ describe('an enqueued import', () => {
     expect(waiting.out).toContain(`${id} queued: 0 rows`);
     const worker = await startImports();
     const shares = new Set<number | null>();
-    await until(
-      'the enqueued import to be live',
-      async () => {
-        const { imports, live } = await readStatus(engines);
-        for (const row of imports) if (row.state === 'building') shares.add(row.progress);
-        return live?.documents === 30_000;
-      },
-      DEADLINE_MS,
-    );
+    await until('the enqueued import to be live', async () => {
+      const { imports, live } = await readStatus(engines);
+      for (const row of imports) if (row.state === 'building') shares.add(row.progress);
+      return live?.documents === 30_000;
+    });
     expect([...shares].some((share) => share !== null && share > 0)).toBe(true);
     await until('the import to be recorded', async () => (await findImport(engines.db, id))?.state === 'live');
     await worker.close();
@@ -100,7 +95,7 @@ describe('an enqueued import', () => {
     const indexName = `${engines.alias}-20260101-00000000`;
     await updateImport(engines.db, id, { state: 'building', indexName, updatedAt: engines.clock.now() });
     const worker = await startImports();
-    await until('the import to be live', async () => (await findImport(engines.db, id))?.state === 'live', DEADLINE_MS);
+    await until('the import to be live', async () => (await findImport(engines.db, id))?.state === 'live');
     await worker.close();
     expect(await readStatus(engines)).toMatchObject({ live: { documents: 2 }, imports: [] });
   });
@@ -151,7 +146,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
     for (const kill of ['first', 'second']) {
       const worker = await work();
       const isFurther = async () => ((await row())?.position ?? 0) > position;
-      await until(`a new checkpoint before the ${kill} kill`, isFurther, DEADLINE_MS);
+      await until(`a new checkpoint before the ${kill} kill`, isFurther);
       await worker.kill();
       const checkpoint = await row();
       position = checkpoint?.position ?? 0;
@@ -160,7 +155,7 @@ describe('an enqueued import whose worker is killed with kill -9', () => {
       expect(await status()).toMatch(new RegExp(`${id} stopped: [\\d,]+ rows, \\d+% of .+\nwriting   nobody`));
     }
     const last = await work();
-    await until('the import to be live', async () => (await row())?.state === 'live', DEADLINE_MS);
+    await until('the import to be live', async () => (await row())?.state === 'live');
     await until('a search of all of it', () => seen.has(count));
     await stop();
     await last.stop();

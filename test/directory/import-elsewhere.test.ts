@@ -43,7 +43,7 @@ describe('An import from S3', () => {
     expect([code, err]).toEqual([0, expect.stringContaining('Enqueued')]);
     const worker = await startWorkerProcess(directory.engines.alias, { ...directory.env, TMPDIR: directory.folder });
     const row = () => findImport(directory.engines.db, out.trim());
-    await until('the import to be live', async () => (await row())?.state === 'live', 45_000);
+    await until('the import to be live', async () => (await row())?.state === 'live');
     await worker.stop();
     expect(await row()).toMatchObject({ documents: 500, files: [url], failure: null });
   });

@@ -33,7 +33,7 @@ it('a walk into a file that is killed continues with the same command, has every
   const args = ['search', '--walk', '--out', out, '--data-key', '--json'];
   const killed = spawn(process.execPath, ['src/cli.ts', ...args], { env: { ...CHILD_ENV, ...env }, stdio: 'ignore' });
   const saved = async () => JSON.parse(await readFile(`${out}.walk`, 'utf8').catch(() => '{}'));
-  await until('a cursor in the middle', async () => (await saved()).creators >= 1_000, 60_000);
+  await until('a cursor in the middle', async () => (await saved()).creators >= 1_000);
   killed.kill('SIGKILL');
   await once(killed, 'exit');
   const other = await runCli(['search', 'country=CA', '--walk', '--out', out, '--data-key'], env);

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { inject } from 'vitest';
 import { periodAt } from '../../src/access/credits/period.ts';
 import { type Balance, sumEntries } from '../../src/access/credits/queries.ts';
@@ -11,6 +10,7 @@ import type { PlanName, SubscriptionStatus } from '../../src/access/keys/plans.t
 import { getSubscription, type KeyKind } from '../../src/access/keys/queries.ts';
 import { readConfig } from '../../src/config.ts';
 import type { BodyLimits } from '../../src/http/bodies.ts';
+import { findFreePort } from '../../src/local/engines/port.ts';
 import type { Context } from '../../src/operation/context.ts';
 import { buildApps } from '../../src/process/apps.ts';
 import { openContext } from '../../src/process/open-context.ts';
@@ -159,6 +159,9 @@ export async function send(
   return await call(url, key, { method, ...(body === undefined ? { headers: { ...more } } : json) });
 }
 
+/** What happens beside everything else on a busy machine; below the time limit of a test. */
+export const UP_WITHIN_MS = 240_000;
+
 const TRIES = 5;
 
 /** What a POST made. Like a client, it comes again where a busy machine had no connection for it. */
@@ -172,19 +175,15 @@ export async function made(url: string, key: string, input: object): Promise<Ans
   return body.data;
 }
 
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
 /**
- * Resolves when `probe` is true; fails after `deadlineMs` with what was waited for. The pauses grow, so that a key that
- * probes the API for 15 s stays below its 100 calls a minute. Only on a busy machine it takes longer, and asks less often.
+ * Resolves when `probe` is true; fails after `deadlineMs`, which only what hangs reaches, with what was waited for. A key
+ * that probes the API for 15 s stays below its 100 calls a minute; a probe that may take longer says false to a 429.
  */
-export async function until(what: string, probe: () => Promise<boolean> | boolean, deadlineMs = 45_000): Promise<void> {
+export async function until(
+  what: string,
+  probe: () => Promise<boolean> | boolean,
+  deadlineMs = UP_WITHIN_MS,
+): Promise<void> {
   const end = performance.now() + deadlineMs;
   for (let pauseMs = 20; !(await probe()); pauseMs = Math.min(pauseMs * 1.2, 200)) {
     if (performance.now() > end) throw new Error(`Waited ${deadlineMs} ms in vain for: ${what}`);
@@ -215,9 +214,6 @@ export interface RollcallProcess {
 export interface ServerProcess extends RollcallProcess {
   url: string;
 }
-
-/** A process that starts beside others on a busy machine. */
-export const UP_WITHIN_MS = 240_000;
 
 /** A script of ours as a process of its own, on the test's engines. `said` is what it wrote to stderr. */
 export function startScript(
@@ -259,7 +255,7 @@ export function startScript(
 export async function startServer(alias: string, env: NodeJS.ProcessEnv = {}): Promise<ServerProcess> {
   // Otherwise each of the run's servers would build it in its first seconds.
   await builtClient();
-  const port = await freePort();
+  const port = await findFreePort();
   const ports = { PORT: String(port), LINKS_PORT: '0' };
   const server = startScript('src/server.ts', { ...ports, DIRECTORY_ALIAS: alias, ...env });
   const url = `http://127.0.0.1:${port}`;

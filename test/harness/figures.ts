@@ -140,15 +140,13 @@ function rethrowButBusy(error: unknown): void {
   if (!(error instanceof ApiError && error.status === 503)) throw error;
 }
 
-const SYNCED_WITHIN_MS = 45_000;
-
 /** Until all of the brand's entries are in ClickHouse; another test's worker may have taken them along. */
 export async function sync({ context }: TestApp, brandId: string): Promise<void> {
   const isSynced = async () => {
     await syncLedger(context).catch(rethrowButBusy);
     return (await findOldestUnsynced(context.postgres.db, brandId)) === undefined;
   };
-  await until('the ledger to be synced', isSynced, SYNCED_WITHIN_MS);
+  await until('the ledger to be synced', isSynced);
 }
 
 /** Until the table of orders has them too; clicks that won them must have been drained. */
@@ -157,7 +155,7 @@ export async function syncOrders(app: TestApp, brandId: string): Promise<void> {
     await sync(app, brandId);
     return (await findStanding(app.context.postgres.db, brandId)).oldestUnsyncedOrder === null;
   };
-  await until('the orders to be synced', isSynced, SYNCED_WITHIN_MS);
+  await until('the orders to be synced', isSynced);
 }
 
 /** Until the orders of customers are there, too. */
@@ -166,7 +164,7 @@ export async function syncCustomers(app: TestApp, brandId: string): Promise<void
     await syncOrders(app, brandId);
     return (await findStanding(app.context.postgres.db, brandId)).oldestUnsyncedCustomer === null;
   };
-  await until('the customers to be synced', isSynced, SYNCED_WITHIN_MS);
+  await until('the customers to be synced', isSynced);
 }
 
 export async function postAndSync(app: TestApp, brandId: string, entries: readonly NewEntry[]): Promise<void> {

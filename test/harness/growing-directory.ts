@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { documentOf } from '../../src/directory/document.ts';
-import { call, makeBrand, type TestApp, until } from './app.ts';
+import { call, keysInTurn, makeBrand, type TestApp, until } from './app.ts';
 import { creator, putDirectory } from './directory.ts';
 
 const Refreshes = z.object({
@@ -23,7 +23,8 @@ async function look(app: TestApp, key: string): Promise<number[]> {
  */
 export async function growAcrossRestart(app: TestApp, alias: string, restart: () => Promise<void>): Promise<void> {
   const { elastic } = app.context;
-  const key = await (await makeBrand(app.context, { plan: 'enterprise', credits: 100_000 })).key('data');
+  const brand = await makeBrand(app.context, { plan: 'enterprise', credits: 100_000 });
+  const key = await keysInTurn(brand, 10, 'data');
   const creators = Array.from({ length: BEFORE }, (_, i) => creator(i + 1));
   const index = await putDirectory(elastic, alias, creators);
   const put = (pk: number) =>
@@ -31,7 +32,7 @@ export async function growAcrossRestart(app: TestApp, alias: string, restart: ()
   const refreshes = async () =>
     Refreshes.parse(await elastic.client.indices.stats({ index, metric: 'refresh' }))._all.total.refresh.external_total;
   while ((await refreshes()) < REFRESHES) await put(1);
-  await until('the API to count what it had', async () => (await look(app, key))[0] === BEFORE);
+  await until('the API to count what it had', async () => (await look(app, key()))[0] === BEFORE);
   const counted = await refreshes();
 
   await restart();
@@ -41,7 +42,7 @@ export async function growAcrossRestart(app: TestApp, alias: string, restart: ()
   expect(await refreshes()).toBe(counted);
 
   const right = [AFTER, AFTER, AFTER, 5, AFTER, 1];
-  await until('the API to see all', async () => (await look(app, key))[1] === AFTER);
-  await until('the API to count them', async () => (await look(app, key))[0] === AFTER);
-  for (let i = 0; i < LOOKS; i += 1) expect(await look(app, key)).toEqual(right);
+  await until('the API to see all', async () => (await look(app, key()))[1] === AFTER);
+  await until('the API to count them', async () => (await look(app, key()))[0] === AFTER);
+  for (let i = 0; i < LOOKS; i += 1) expect(await look(app, key())).toEqual(right);
 }

@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import type { Seat } from '../../src/local/engines/engine.ts';
 import { engineUser, makeEngineFolder, replaceForEngine } from '../../src/local/engines/folder.ts';
+import { findFreePort } from '../../src/local/engines/port.ts';
 import { postgres } from '../../src/local/engines/postgres.ts';
-import { freePort } from './app.ts';
 import { type ClusterNode, type ClusterNodes, startNodes, until } from './cluster.ts';
 
 const run = promisify(execFile);
@@ -120,7 +120,7 @@ export async function startPgBouncer(
   const folder = mkdtempSync(path.join(tmpdir(), 'pgbouncer-'));
   await chmod(folder, 0o755);
   const file = path.join(folder, 'pgbouncer.ini');
-  const own = await freePort();
+  const own = await findFreePort();
   const to = `host=${hostname} port=${port} dbname=${name} user=${username} password=${password}`;
   const settings = ['listen_addr = 127.0.0.1', `listen_port = ${own}`, 'unix_socket_dir =', 'auth_type = any'];
   writeFileSync(

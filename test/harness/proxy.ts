@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { findFreePort } from '../../src/local/engines/port.ts';
 
 export interface EngineProxy {
   /** The engine's URL, through the proxy. */
@@ -39,11 +40,9 @@ export async function startProxy(target: string): Promise<EngineProxy> {
     }
   });
 
-  async function listen(port: number): Promise<number> {
+  async function listen(port: number): Promise<void> {
     server.listen(port, '127.0.0.1');
     await once(server, 'listening');
-    const address = server.address();
-    return typeof address === 'object' && address ? address.port : 0;
   }
 
   async function cut(): Promise<void> {
@@ -54,7 +53,9 @@ export async function startProxy(target: string): Promise<EngineProxy> {
     await closed;
   }
 
-  const port = await listen(0);
+  // It is let go at times, and must not be given to somebody else meanwhile.
+  const port = await findFreePort();
+  await listen(port);
   const url = new URL(target);
   url.port = String(port);
   return {

@@ -56,6 +56,8 @@ export interface OpenPage {
   go(to: string): Promise<void>;
   /** Opens one of `PAGES` by its link in the menu. The app stays loaded, which costs a fifth of the CPU of loading it. */
   move(to: string): Promise<void>;
+  /** Until every call has its answer, and the page shows it. Playwright's `networkidle` waits only for a page that loads. */
+  rest(): Promise<void>;
 }
 
 /** Resolves two frames later, when what has changed by now is on the screen. */
@@ -93,6 +95,8 @@ export async function openWebApp(
   await page.goto(`${app.url}/app/sign-in#${await signInToken(app, brandId, email)}`);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
   await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
+  const rest = () =>
+    until('the page to rest', async () => (await page.evaluate(IS_DRAWN)) === true && unanswered.size === 0);
   const go = async (to: string): Promise<void> => {
     await page.goto(`${app.url}/app${to}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -107,9 +111,9 @@ export async function openWebApp(
     // On a phone the menu is closed, and its links are there all the same.
     await entry.dispatchEvent('click');
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
-    await until(`all of ${to}`, async () => (await page.evaluate(IS_DRAWN)) === true && unanswered.size === 0);
+    await rest();
   };
-  return { context, page, complaints, go, move };
+  return { context, page, complaints, go, move, rest };
 }
 
 interface AxeResult {

@@ -17,7 +17,8 @@ let app: TestApp;
 
 beforeAll(async () => {
   database = await makeDatabase('exports');
-  app = await startApp({ urls: { postgres: database.url }, env: { ROLLCALL_DIR: folder }, clock });
+  const urls = { postgres: database.url, redis: ownRedis('exports') };
+  app = await startApp({ urls, env: { ROLLCALL_DIR: folder }, clock });
 });
 afterAll(async () => {
   await app?.close();
@@ -76,13 +77,13 @@ it('An export whose workers are killed again and again has each row once, and no
   for (let kills = 1; kills <= 3; kills += 1) {
     const before = await rowsDone();
     const worker = await startWorkerProcess(unique('none'), env);
-    await until('more clicks', async () => (await rowsDone()) > before, 60_000);
+    await until('more clicks', async () => (await rowsDone()) > before);
     await worker.kill();
   }
   expect(await jobOf(app, nextKey(), clicks)).toMatchObject({ status: 'running' });
   const last = await startWorkerProcess(unique('none'), env);
   const done = async () => (await send(`${app.url}/v1/jobs?status=done`, nextKey(), 'GET')).body.pagination.total;
-  await until('all jobs', async () => (await done()) === jobs.size, 120_000);
+  await until('all jobs', async () => (await done()) === jobs.size);
   await last.stop();
   for (const [of, count] of Object.entries(expected)) {
     const job = await jobOf(app, nextKey(), jobs.get(of) ?? '');

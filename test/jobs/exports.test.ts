@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeEndedFiles } from '../../src/resources/jobs/jobs.ts';
 import { claimTurn, renewTurn } from '../../src/resources/jobs/queries.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { bytesOf, jobOf, parquetRows, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
@@ -23,7 +24,8 @@ let app: TestApp;
 beforeAll(async () => {
   // Turns are taken of all jobs there are.
   database = await makeDatabase('exports');
-  const env = { ROLLCALL_DIR: folder, EXPORT_FILE_ROWS: '4' };
+  // An export of clicks waits for those that are on their way, whosever they are.
+  const env = { ROLLCALL_DIR: folder, EXPORT_FILE_ROWS: '4', CLICKS_REDIS_URL: ownRedis('no-clicks') };
   app = await startApp({ urls: { postgres: database.url }, env, clock });
 });
 afterAll(async () => {

@@ -115,10 +115,10 @@ describe('The first start of a clone', () => {
     await writeFile(inClone('bin/npm'), '#!/bin/sh\nexec sleep 600\n');
     await chmod(inClone('bin/npm'), 0o755);
     const { child, ended } = start();
-    await until('Maven to begin', async () => (await saidByMaven()).includes('began'), 60_000);
+    await until('Maven to begin', async () => (await saidByMaven()).includes('began'));
     child.kill('SIGINT');
     expect((await ended).status).toBe(130);
-    await until('Maven to stop', async () => (await saidByMaven()).includes('stopped'), 60_000);
+    await until('Maven to stop', async () => (await saidByMaven()).includes('stopped'));
 
     await rm(inClone('bin/npm'));
     expect((await start().ended).status).toBe(0);

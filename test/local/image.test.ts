@@ -5,7 +5,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { engineUrls, freePort, SECRET, unique, until } from '../harness/app.ts';
+import { findFreePort } from '../../src/local/engines/port.ts';
+import { engineUrls, SECRET, unique, until } from '../harness/app.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { type BuiltImage, buildImage } from '../harness/image.ts';
 
@@ -37,7 +38,7 @@ describe('the image', () => {
 
   it('starts without further files, serves the API and the web app, and exits with 0 on SIGTERM', async () => {
     const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
-    const port = await freePort();
+    const port = await findFreePort();
     const [node, ...args] = image.command;
     expect(node).toBe('node');
     const uid = process.getuid?.() === 0 ? { uid: Number(image.user), gid: Number(image.user) } : {};
@@ -62,7 +63,7 @@ describe('the image', () => {
     }
     const ended = once(child, 'exit');
     const url = `http://127.0.0.1:${port}`;
-    await until('the start', () => said.includes('API reference:') || child.exitCode !== null, 60_000);
+    await until('the start', () => said.includes('API reference:') || child.exitCode !== null);
     expect(child.exitCode, said).toBeNull();
     const page = await fetch(`${url}/app`);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

@@ -43,14 +43,10 @@ const cli = (...args: string[]) => runCli(args, { REDIS_URL: failingUrl });
 
 describe('background work', () => {
   it('has schedules that one worker maintains, and every job runs', async () => {
-    await until(
-      'every job to run',
-      async () => {
-        const found = await openJobQueues(app.context.redis).list(new Date());
-        return PLANS.every(({ name }) => found.find((job) => job.name === name)?.lastDoneAt);
-      },
-      60_000,
-    );
+    await until('every job to run', async () => {
+      const found = await openJobQueues(app.context.redis).list(new Date());
+      return PLANS.every(({ name }) => found.find((job) => job.name === name)?.lastDoneAt);
+    });
     const names = (await openJobQueues(app.context.redis).list(new Date())).map(({ name }) => name);
     expect(names).toEqual(
       expect.arrayContaining([...WORK.map(({ queue }) => queue), 'drain-clicks', 'relay-to-webhooks']),

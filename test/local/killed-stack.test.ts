@@ -9,10 +9,10 @@ import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { ENGINE_NAMES, type EngineName } from '../../src/local/engines/engine.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { withClients } from '../harness/all-clients.ts';
-import { startApp, unique } from '../harness/app.ts';
+import { startApp, UP_WITHIN_MS, unique } from '../harness/app.ts';
 import type { TestEngines } from '../harness/engines.ts';
 import { growAcrossRestart } from '../harness/growing-directory.ts';
-import { removeEngineData } from '../harness/own-engines.ts';
+import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
 import { startProxy } from '../harness/proxy.ts';
 
 const { directory, java } = readConfig();
@@ -25,7 +25,7 @@ function ownDataName(purpose: string): string {
 }
 
 const options = (dataName: string, only: readonly EngineName[] = ENGINE_NAMES): EmbeddedOptions => ({
-  ...{ directory, java, dataName, only, elasticsearchHeapMb: 512, report: () => undefined },
+  ...{ directory, java, dataName, only, elasticsearchHeapMb: 512, patience: ENGINE_PATIENCE, report: () => undefined },
 });
 
 afterAll(async () => {
@@ -84,14 +84,14 @@ describe('killing the process that owns a stack', () => {
 
     await growAcrossRestart(app, alias, async () => {
       parent?.kill('SIGKILL');
-      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: 60_000 });
+      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: UP_WITHIN_MS });
       restarted = await startEmbedded(options(dataName));
       proxy.leadTo(AllUrls.parse(restarted.urls).elasticsearch);
     });
     expect(await read(AllUrls.parse(restarted?.urls))).toEqual(WRITTEN);
     await app.close();
     await proxy.close();
-  }, 300_000);
+  }, 900_000);
 
   it('does not hinder a start at the same moment', async () => {
     const dataName = ownDataName('killed-at-once');

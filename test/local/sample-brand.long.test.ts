@@ -416,5 +416,5 @@ describe('a first start', () => {
       }
     }
     expect(existsSync(directory)).toBe(false);
-  });
+  }, 900_000);
 });

@@ -22,7 +22,7 @@ afterAll(async () => {
 const clock = (...args: string[]) =>
   runCli(['clock', ...args], { DATABASE_URL: database.url, ROLLCALL_SANDBOX: 'really' });
 const aheadOf = async (url: string) => {
-  const { headers } = await call(`${url}/v1/brand`);
+  const { headers } = await call(`${url}/healthz`);
   return new Date(headers.get('x-rollcall-clock') ?? '').getTime() - Date.now();
 };
 
@@ -71,7 +71,7 @@ describe('the clock of a sandbox', () => {
   it('does not exist outside a sandbox: no header, no command, and the real time', async () => {
     const plain = await startApp({ urls: { postgres: database.url } });
     await clock('advance', '1d');
-    expect((await call(`${plain.url}/v1/brand`)).headers.has('x-rollcall-clock')).toBe(false);
+    expect((await call(`${plain.url}/healthz`)).headers.has('x-rollcall-clock')).toBe(false);
     expect(plain.context.clock.now().getTime() - Date.now()).toBeLessThan(1_000);
     const { status, said } = await runCli(['clock', 'advance', '1d'], { DATABASE_URL: database.url });
     expect([status, said]).toEqual([1, expect.stringContaining('ROLLCALL_SANDBOX=1')]);

@@ -130,7 +130,7 @@ describe('a running server', () => {
       '--empty',
     ]);
     const file = path.join(directory, 'demo.env');
-    await until('the demo’s keys', () => existsSync(file), 60_000);
+    await until('the demo’s keys', () => existsSync(file));
     const demo = await readFile(file, 'utf8');
     const [url, links] = ['URL', 'LINKS_URL'].map((name) => new RegExp(`^ROLLCALL_${name}=(.*)$`, 'm').exec(demo)?.[1]);
     expect(links).not.toBe(url);

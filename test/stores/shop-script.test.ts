@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mintClick, readClick } from '../../src/values/click-token.ts';
 import { type Desk, openDesk } from '../harness/affiliates.ts';
 import { startApp, type TestApp, until } from '../harness/app.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { hasBrowser, openBrowser, PATIENCE_MS } from '../harness/browser.ts';
 import { makeLink, PHONE } from '../harness/clicks.ts';
 import { openStorefront, type Storefront } from '../harness/storefront.ts';
 
@@ -62,6 +62,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     await context?.close();
     Object.assign(shop, { cart: {}, updates: [], kept: [], html: script() });
     context = await browser.newContext({ userAgent: PHONE });
+    context.setDefaultTimeout(PATIENCE_MS);
     page = await context.newPage();
     page.on('pageerror', ({ message }) => complaints.push(message));
     expect(complaints.splice(0)).toEqual([]);
@@ -167,7 +168,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
       expect(shop.updates).toEqual([click]);
       shop.cart = {};
       await go('/');
-      expect(shop.updates).toHaveLength(2);
+      await expect.poll(() => shop.updates.length).toBe(2);
       expect(shop.cart).toEqual({ click_id: click });
     });
 
@@ -179,7 +180,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
       )}`;
       shop.html = `${script('window.yes = true; window.Shopify = {}; window.set = 0; Object.defineProperty(document, "cookie", { get: () => "", set: () => { window.set += 1; } });')}<script src="${late}" defer></script>`;
       await visitBy();
-      expect(await page.evaluate('window.set')).toBe(1);
+      await expect.poll(() => page.evaluate('window.set')).toBe(1);
       shop.html = shop.html.replace('window.yes = true', 'window.yes = false');
       await visitBy();
       expect([await page.evaluate('window.set'), await clickOf()]).toEqual([0, undefined]);
@@ -188,6 +189,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     it('keeps a cart that has the click when the cookie is gone', async () => {
       shop.html = script(shopify('true'));
       const click = await visitBy();
+      await until('the cart to have the click', () => 'click_id' in shop.cart);
       await context.clearCookies();
       await go('/cart');
       expect([shop.cart, shop.updates.length]).toEqual([{ click_id: click }, 1]);

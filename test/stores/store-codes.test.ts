@@ -35,7 +35,7 @@ describe('a code pays the creator who had it when the order was placed', () => {
   it('even if another creator has it now', async () => {
     const { assignment } = shop;
     const other = await makeAssignment(app.context, shop.brand);
-    const before = ago(60_000);
+    const before = ago(3_600_000);
     await rename(assignment.linkId, unique('NEW'));
     await rename(other.linkId, assignment.code.toLowerCase());
     expect(await placed(assignment.code, before)).toMatchObject(paidTo(assignment.linkId));
@@ -47,7 +47,7 @@ describe('a code pays the creator who had it when the order was placed', () => {
   it('but it pays nobody for an order from before any creator had it', async () => {
     const { linkId, code } = shop.assignment;
     const [second, third] = [unique('SECOND'), unique('THIRD')];
-    const before = ago(60_000);
+    const before = ago(3_600_000);
     await rename(linkId, second);
     await rename(linkId, third);
     for (const later of [second, third]) expect(await placed(later, before)).toMatchObject(nobody('unknown_code'));

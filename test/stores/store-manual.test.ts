@@ -5,9 +5,10 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../src/local/engines/port.ts';
 import { deskOf } from '../harness/affiliates.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { hasBrowser, openBrowser, PATIENCE_MS } from '../harness/browser.ts';
 import { makeLink, PHONE } from '../harness/clicks.ts';
 import { connectTestStore, deliver, foldAll, signedDelivery, startStore, WEBHOOK_SECRET } from '../harness/store.ts';
 import { openStorefront } from '../harness/storefront.ts';
@@ -31,19 +32,11 @@ afterAll(async () => {
   await app?.close();
 });
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
 /** Runs the manual's store; answers where it is. */
 async function startManual(env: NodeJS.ProcessEnv): Promise<string> {
   const file = path.join(mkdtempSync(path.join(tmpdir(), 'store-')), 'store.mjs');
   writeFileSync(file, blockOf('js'));
-  const port = await freePort();
+  const port = await findFreePort();
   const said = { ...env, PORT: String(port), PATH: '' };
   children.push(spawn(process.execPath, [file], { env: said, stdio: 'ignore' }));
   const url = `http://127.0.0.1:${port}`;
@@ -111,6 +104,7 @@ describe.skipIf(!hasBrowser('The checkout of the manual'))('the checkout of the 
     shop.html = script.replace('https://links.example', app.links) + form;
     const link = await makeLink(await deskOf(app, brand), `${shop.url}/`);
     const page = await browser.newPage({ userAgent: PHONE });
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`${app.links}/r/${link.slug}`);
     const click = new URL(page.url()).searchParams.get('click_id');
     await page.goto(`${shop.url}/checkout`);

@@ -6,6 +6,7 @@ import { made, makeBrand, send, startApp, type TestApp, type TestBrand } from '.
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { click, makeLink, ownRedis, type TrackedLink } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { syncCustomers } from '../harness/figures.ts';
 import { builtClient } from '../harness/offered.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, report } from '../harness/sales.ts';
@@ -18,6 +19,8 @@ const CARA = 'cara@shop.example';
 const SOON = { timeout: 45_000 };
 
 describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn the brand, in the web app,', () => {
+  /** Whoever sends entries to ClickHouse waits for the clicks in its own Redis: those of other tests are in another database. */
+  let database: TestDatabase;
   let app: TestApp;
   let brand: TestBrand;
   let ann: Assignment;
@@ -26,7 +29,9 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
   let desktop: OpenPage;
 
   beforeAll(async () => {
-    app = await startApp({ webApp: await builtClient(), env: BEHIND_PROXY, urls: { redis: ownRedis('earning') } });
+    database = await makeDatabase('earning');
+    const urls = { postgres: database.url, redis: ownRedis('earning') };
+    app = await startApp({ webApp: await builtClient(), env: BEHIND_PROXY, urls });
     brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     ann = await makeAssignment(app.context, brand, { name: 'Ann Lee' });
@@ -55,6 +60,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
   afterAll(async () => {
     await browser?.close();
     await app?.close();
+    await database?.drop();
   });
   afterEach(() => expect(desktop.complaints.splice(0)).toEqual([]));
 

@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
   ] as const)(
     'shows a period next to the previous one, by day, creator, campaign and link, on a %s',
     async (kind, options) => {
-      const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
+      const { page, go, rest, complaints, context } = await openWebApp(browser, app, brand.id, options);
       await go('/analytics');
       await page.getByRole('table', { name: 'Analytics by creator' }).waitFor();
       await shoot(page, `figures-${kind}-creators`);
@@ -52,7 +52,7 @@ describe.skipIf(!hasBrowser('Figures in the web app'))('the analytics page', () 
       await shoot(page, `figures-${kind}-table`);
       expect(await axe(page)).toEqual([]);
       await page.getByText('Week', { exact: true }).click();
-      await page.waitForLoadState('networkidle');
+      await rest();
       expect(await axe(page)).toEqual([]);
       await campaigns.getByRole('button', { name: 'Spring launch' }).click();
       await page.getByRole('button', { name: /^Campaign: Spring launch/ }).waitFor();

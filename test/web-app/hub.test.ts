@@ -43,8 +43,8 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
   const card = (page: OpenPage['page'], name: string): Locator =>
     page.locator('section.card', { has: page.getByRole('heading', { name, exact: true }) });
 
-  async function clean(name: string, { page, complaints }: OpenPage): Promise<void> {
-    await page.waitForLoadState('networkidle');
+  async function clean(name: string, { page, complaints, rest }: OpenPage): Promise<void> {
+    await rest();
     await shoot(page, name);
     await expectToFit(page);
     expect(await axe(page)).toEqual([]);

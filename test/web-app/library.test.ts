@@ -27,8 +27,8 @@ describe.skipIf(!hasBrowser('The content library in the web app'))('folders of t
   });
 
   async function clean(name: string): Promise<void> {
-    const { page, complaints } = phone;
-    await page.waitForLoadState('networkidle');
+    const { page, complaints, rest } = phone;
+    await rest();
     await shoot(page, name);
     await expectToFit(page);
     expect(await axe(page)).toEqual([]);

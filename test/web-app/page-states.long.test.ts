@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
   it.each(PAGES)(
     'explains on %s what is wrong when nothing answers, and shows everything after a retry',
     async (path) => {
-      const { page, complaints } = desktop;
+      const { page, complaints, rest } = desktop;
       let isBroken = true;
       await page.route(isOfPage, async (route) => {
         const body = JSON.stringify({ error: 'PostgreSQL is unavailable; try again shortly.', code: 'REFUSED' });
@@ -109,7 +109,7 @@ describe.skipIf(!hasBrowser('The states of each page'))('each page of the web ap
       // Each part of a page is asked again by itself.
       await until('no part of the page to say that it failed', async () => {
         if ((await again.count()) > 0) await again.first().click();
-        await page.waitForLoadState('networkidle');
+        await rest();
         return (await page.getByText('PostgreSQL is unavailable').count()) === 0;
       });
       await page.unrouteAll({ behavior: 'wait' });

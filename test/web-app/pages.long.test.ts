@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
   it.each(PAGES)('fits a phone of 390 pixels on %s, in light and dark mode', (path) => lookAt(path, 'phone', phone));
 
   it.each(['desktop', 'phone'] as const)('is reachable for a %s from the menu, by its heading', async (kind) => {
-    const { page, go, complaints } = kind === 'desktop' ? desktop : phone;
+    const { page, go, rest, complaints } = kind === 'desktop' ? desktop : phone;
     await go('/');
     const menu = page.getByRole('navigation', { name: 'Main' });
     const open = async () => {
@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser('The web app in a browser'))('every page of the web 
       if (path !== entries[0]?.[0]) await open();
       await menu.getByRole('link', { name: label, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: label, exact: true }).waitFor();
-      await page.waitForLoadState('networkidle');
+      await rest();
       expect(await page.getByRole('alert').count(), path).toBe(0);
       expect(complaints.splice(0), path).toEqual([]);
       if (kind === 'desktop') {

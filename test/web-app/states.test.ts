@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
 
   it('keeps what a person has typed when what is shown beside it cannot be read again', async () => {
     const brand = await makeBrand(app.context);
-    const { page, go, context } = await openWebApp(browser, app, brand.id);
+    const { page, go, rest, context } = await openWebApp(browser, app, brand.id);
     await page.clock.install();
     await go('/settings');
     await page.getByLabel('Description').fill('Shoes that nobody else makes');
@@ -174,7 +174,7 @@ describe.skipIf(!hasBrowser('The states of the web app'))('the web app in a real
     await page.clock.fastForward(60_000);
     await page.evaluate('void window.dispatchEvent(new Event("visibilitychange"))');
     await expect.poll(() => ['/v1/session', '/v1/brand'].every((path) => failed.has(path))).toBe(true);
-    await page.waitForLoadState('networkidle');
+    await rest();
     expect(await page.getByLabel('Description').inputValue()).toBe('Shoes that nobody else makes');
     expect(await page.getByRole('alert').count()).toBe(0);
     await context.close();

@@ -5,7 +5,7 @@ import { useClicks } from '../../src/resources/order-clicks/jobs.ts';
 import { keepDueWebhooks } from '../../src/resources/store-webhooks/jobs.ts';
 import { deskOf } from '../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { hasBrowser, openBrowser, PATIENCE_MS } from '../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { builtClient } from '../harness/offered.ts';
@@ -303,6 +303,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       const { shop, script, pixel, link } = await setUp();
       const context = await browser.newContext({ userAgent: PHONE });
       const page = await context.newPage();
+      page.setDefaultTimeout(PATIENCE_MS);
       const show = async (html: string) => {
         storefront.html = consent(isAllowed) + html;
         await page.goto(storefront.url);

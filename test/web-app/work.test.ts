@@ -31,8 +31,8 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
   });
 
   /** A dialog is looked at by itself: what is behind it was before it opened. */
-  async function clean(name: string, { page, complaints }: OpenPage, within = 'html'): Promise<void> {
-    await page.waitForLoadState('networkidle');
+  async function clean(name: string, { page, complaints, rest }: OpenPage, within = 'html'): Promise<void> {
+    await rest();
     await shoot(page, name);
     await expectToFit(page);
     expect(await axe(page, 'all', within)).toEqual([]);
@@ -125,10 +125,10 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     for (const said of ['Show the soles.', 'No other brands', 'Ads, for 30 days.', 'Version 1']) {
       await dialog.getByText(said).first().waitFor();
     }
-    const [requested, came] = await Promise.all(
-      ['Agreed', 'Submitted'].map((name) => dialog.getByRole('heading', { name }).boundingBox()),
-    );
-    expect(requested?.y).toBe(came?.y);
+    const [requested, came] = await dialog
+      .getByRole('heading', { name: /^(?:Agreed|Submitted)$/ })
+      .evaluateAll((headings) => headings.map((heading) => heading.getBoundingClientRect().top));
+    expect(requested).toBe(came);
     await dialog.getByLabel('What should change').fill('Brighter, please.');
     await dialog.getByRole('button', { name: 'Request another version' }).click();
     await dialog.waitFor({ state: 'hidden' });

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { findFreePort } from '../../src/local/engines/port.ts';
 import { Content } from '../../src/resources/content/schema.ts';
 import { sampleData } from '../../src/resources/webhooks/schema.ts';
 import { call, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
@@ -37,14 +37,6 @@ function receiverOf(language: 'ts' | 'python'): string[] {
   return language === 'ts' ? [process.execPath, file] : ['python3', file];
 }
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address ? address.port : 0;
-}
-
 const isUp = (port: number) =>
   fetch(`http://127.0.0.1:${port}/`, { method: 'POST', body: '{}' }).then(
     ({ status }) => status === 401,
@@ -57,12 +49,12 @@ describe('cli listen', () => {
     async (language) => {
       const brand = await makeBrand(app.context);
       const key = await brand.key('brand');
-      const port = await freePort();
+      const port = await findFreePort();
       const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
       const target = `http://127.0.0.1:${port}/hook`;
       const cli = (...args: string[]) => run([process.execPath, 'src/cli.ts', ...args], env);
       const listening = cli('listen', '--forward-to', target);
-      await until('listen', () => listening.said().includes('Listening'), 60_000);
+      await until('listen', () => listening.said().includes('Listening'));
       const secret = /whsec_\S+/.exec(listening.said())?.[0] ?? '';
       const receiver = run(receiverOf(language), { PORT: String(port), WEBHOOK_SECRET: secret });
       await until('the receiver', () => isUp(port));
@@ -70,13 +62,13 @@ describe('cli listen', () => {
       await until('the event', () => receiver.out().includes('verified application.received app_example'));
       await until('its line', () => /^→ application\.received evt_\w+ 204 \(\d+ ms\)$/m.test(listening.out()));
       const trigger = cli('trigger', 'payout.created');
-      await until('the sample', () => receiver.out().includes('verified payout.created'), 60_000);
+      await until('the sample', () => receiver.out().includes('verified payout.created'));
       if (trigger.child.exitCode === null) await once(trigger.child, 'exit');
       listening.child.kill('SIGINT');
       await once(listening.child, 'exit');
       expect(listening.child.exitCode).toBe(0);
       const again = cli('listen', '--forward-to', target);
-      await until('listen again', () => again.said().includes('Listening'), 60_000);
+      await until('listen again', () => again.said().includes('Listening'));
       expect(again.said()).toContain(secret);
       expect((await call(`${app.url}/v1/webhooks`, key)).body.data).toEqual([]);
     },
@@ -90,7 +82,7 @@ describe('cli listen', () => {
     }
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: key, ROLLCALL_DIR: folder };
     const listening = run([process.execPath, 'src/cli.ts', 'listen', '--last', '2'], env);
-    await until('two lines', () => listening.out().split('\n').length > 2, 60_000);
+    await until('two lines', () => listening.out().split('\n').length > 2);
     const lines = listening.out().trim().split('\n');
     expect(lines.map((line) => JSON.parse(line).data.id)).toEqual(['app_2', 'app_3']);
   });
@@ -100,7 +92,7 @@ describe('cli listen', () => {
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
     await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_before' });
     const listening = run([process.execPath, 'src/cli.ts', 'listen'], env);
-    await until('listen', () => listening.said().includes('Listening'), 60_000);
+    await until('listen', () => listening.said().includes('Listening'));
     await emit(app, brand, 'application.received', { ...APPLICATION, id: 'app_after' });
     await until('a line', () => listening.out().includes('\n'));
     expect(JSON.parse(listening.out().split('\n')[0] ?? '').data.id).toBe('app_after');
@@ -153,7 +145,7 @@ describe('cli listen', () => {
     const env = { ROLLCALL_URL: app.url, ROLLCALL_BRAND_KEY: await brand.key('brand'), ROLLCALL_DIR: folder };
     const command = [process.execPath, 'src/cli.ts', 'listen', '--legacy', '--events', 'content.metrics_updated'];
     const listening = run(command, env);
-    await until('listen', () => listening.said().includes('Listening'), 60_000);
+    await until('listen', () => listening.said().includes('Listening'));
     expect(listening.said()).toMatch(
       /The feed has no .*contract\.signed.*: only webhooks of the older interface get them\./,
     );

@@ -9,6 +9,7 @@ import {
   type TestApp,
   type TestBrand,
 } from '../harness/app.ts';
+import { makeDatabase } from '../harness/database.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -216,6 +217,9 @@ describe('Accept: text/csv', () => {
   });
 
   it('ends with a closed connection and no last chunk if the stream fails', async () => {
+    // Its connections are ended: those of other tests are in another database.
+    const database = await makeDatabase('campaigns');
+    const app = await startApp({ urls: { postgres: database.url } });
     const owner = await makeBrand(app.context);
     const caller = await owner.key('brand');
     const now = new Date();
@@ -236,12 +240,14 @@ describe('Accept: text/csv', () => {
     });
     const reader = response.body?.getReader();
     await reader?.read();
-    await sql`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'rollcall' and query like '%from "campaigns"%' and pid <> pg_backend_pid()`.execute(
+    await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'rollcall' and query like '%from "campaigns"%' and pid <> pg_backend_pid()`.execute(
       app.context.postgres.db,
     );
     const rest = async () => {
       while (!(await reader?.read())?.done);
     };
     await expect(rest()).rejects.toThrow();
+    await app.close();
+    await database.drop();
   });
 });

@@ -70,7 +70,7 @@ async function commits(): Promise<number> {
 
 it('Four workers share the brands, and together need one transaction for each brand with events', async () => {
   const workers = Array.from({ length: WORKERS }, () => openWorker('shared'));
-  await until('equal shares', async () => (await sharesOf(workers)).every((size) => size === PARTS / WORKERS), 30_000);
+  await until('equal shares', async () => (await sharesOf(workers)).every((size) => size === PARTS / WORKERS));
   await emitAll();
   const before = await commits();
   const relayed = () => workers.reduce((sum, { delivered }) => sum + delivered(), 0);
@@ -99,11 +99,11 @@ it('A worker that is killed loses its brands to the others, and one that stops g
     return rows[0].count;
   };
   const killed = startScript('test/harness/relay-process.ts', env, ['http://127.0.0.1:1/', 'parts']);
-  await until('the first worker to hold every part', async () => (await held()) === PARTS, 30_000);
+  await until('the first worker to hold every part', async () => (await held()) === PARTS);
   await killed.kill();
   const second = openWorker('after-a-kill');
   const from = performance.now();
-  await until('the second to hold every part', async () => (await second.parts.held()).length === PARTS, 30_000);
+  await until('the second to hold every part', async () => (await second.parts.held()).length === PARTS);
   process.stderr.write(`taken over after ${Math.round(performance.now() - from)} ms\n`);
   await second.pass();
   expect(second.delivered()).toBe(BRANDS);
