@@ -135,7 +135,7 @@ describe('a key with limits', () => {
       const mails = await mailsOf(app.context, brand.id);
       return mails.map(({ subject }) => subject).filter((subject) => /has used \d+%/.test(subject)).length;
     };
-    await expect.poll(alerts, { timeout: 30_000 }).toBe(1);
+    await expect.poll(alerts).toBe(1);
     expect((await search(key)).status).toBe(200);
     expect(await alerts()).toBe(2);
     expect(await alerts()).toBe(2);

@@ -4,8 +4,8 @@ import { startApp, type TestApp, until } from '../harness/app.ts';
 
 vi.mock('../../src/http/request.ts', async (original) => ({
   ...(await original<typeof import('../../src/http/request.ts')>()),
-  HEAD_WITHIN_MS: 200,
-  REQUEST_WITHIN_MS: 400,
+  HEAD_WITHIN_MS: 1_000,
+  REQUEST_WITHIN_MS: 1_500,
 }));
 
 const sockets: Socket[] = [];

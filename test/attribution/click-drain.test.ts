@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { integer, query } from '../../src/engines/clickhouse/query.ts';
+import { openRedis, type Redis } from '../../src/engines/redis/open.ts';
 import { withoutClicks } from '../../src/figures/pausing.ts';
 import { oldestWaitingClick } from '../../src/figures/waiting-clicks.ts';
 import { drainClicks, openClickQueue } from '../../src/links-host/jobs.ts';
@@ -24,6 +25,8 @@ let database: TestDatabase;
 const dataName = `test-${process.pid}-clicks`;
 let app: TestApp;
 let desk: Desk;
+/** Ten thousands of clicks at once may wait longer than a visitor would. */
+let patient: Redis;
 
 beforeAll(async () => {
   engines = await startOwnEngines(dataName, ['redis']);
@@ -32,8 +35,11 @@ beforeAll(async () => {
   app = await startApp({ urls, env: { TRUSTED_PROXIES: '127.0.0.1' } });
   await app.context.redis.ready();
   desk = await openDesk(app);
+  patient = openRedis(urls.redis, { timeoutMs: 60_000 });
+  await patient.ready();
 });
 afterAll(async () => {
+  await patient?.close();
   await app?.close();
   await database?.drop();
   await engines?.stop();
@@ -44,7 +50,7 @@ let visitors = 0;
 
 /** So many visitors' clicks on a link that is nobody's, recorded as the redirect records them. Returns the link's id. */
 async function record(count: number, linkId = newId('lnk', Date.now()), brandId = desk.brand.id): Promise<string> {
-  const recorder = openRecorder(app.context.redis, app.context.config.maxClicksBytes, () => undefined);
+  const recorder = openRecorder(patient, app.context.config.maxClicksBytes, () => undefined);
   const fields = linkFields({ brandId, id: linkId, creatorId: newId('crt', 1), currency: 'USD' });
   const rest = { kind: 'counted', country: 'DE', device: 'mobile', referrerHost: 'photo.example' } as const;
   const settled = Array.from({ length: count }, () => {

@@ -187,8 +187,13 @@ describe('X-Data-As-Of', () => {
     const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };
     const read = () => fresh(context, call, async () => void requested.push('read'));
     await read();
-    requested.length = 0;
-    await read();
+    // One that takes longer than a rebuild's notice asks PostgreSQL once more.
+    for (let tookMs = Number.POSITIVE_INFINITY; tookMs >= REBUILD_NOTICE_MS; ) {
+      requested.length = 0;
+      const from = performance.now();
+      await read();
+      tookMs = performance.now() - from;
+    }
     const at = requested.indexOf('read');
     expect([requested.slice(0, at).sort(), requested.slice(at + 1).sort()]).toEqual([
       ['PostgreSQL', 'Redis'],
@@ -213,20 +218,18 @@ describe('X-Data-As-Of', () => {
     const link = await makeLink();
     await post(app, link.brandId, sales(link, 5));
     await sync(app, link.brandId);
-    let rebuilds = 0;
-    const rebuilding = (async () => {
-      for (; rebuilds < 2; rebuilds += 1) await rebuildFigures(app.context, link.brandId);
-    })();
     let unsaid = 0;
-    while (rebuilds < 2) {
+    const look = async () => {
       let counts: unknown;
       const at = await asOf(app.context, link.brandId, async () => {
         counts = await countsOf(link);
       });
       if (at) expect(counts).toEqual(counted(5));
       else unsaid += 1;
-    }
-    await rebuilding;
+    };
+    await meanwhile(1, look, async () => {
+      for (let i = 0; i < 2; i += 1) await rebuildFigures(app.context, link.brandId);
+    });
     expect(await asOf(app.context, link.brandId)).toBeDefined();
     expect(unsaid).toBeGreaterThan(0);
   });

@@ -51,4 +51,4 @@ test('A client generated from the older interface’s document goes through a br
     refusal: [404, 'NOT_FOUND'],
     deprecated: [true],
   });
-}, 300_000);
+}, 600_000);

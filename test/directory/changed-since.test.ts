@@ -66,7 +66,7 @@ async function changedSince(since: string, more = ''): Promise<Found> {
 async function untilShown(pks: number[]): Promise<void> {
   await until('the app to search what was written', async () => {
     const { body } = await search('limit=100');
-    const found = body.data.map(({ pk }: { pk: number }) => pk).sort();
+    const found = (body.data ?? []).map(({ pk }: { pk: number }) => pk).sort();
     return JSON.stringify(found) === JSON.stringify(pks);
   });
   await sendChanges(app.context);

@@ -16,8 +16,6 @@ import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../har
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
-/** Elasticsearch takes its time on a busy machine. */
-
 let directory: TestDirectory;
 beforeAll(async () => {
   directory = await makeDirectory();

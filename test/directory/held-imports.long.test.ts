@@ -136,7 +136,7 @@ describe('the comparison', () => {
   });
 });
 
-describe('a held import', { timeout: 180_000 }, () => {
+describe('a held import', () => {
   it('exits with 3, is shown by status, is kept by prune, and goes live when it is approved', async () => {
     const file = await directory.file('half.ndjson', ndjson(live.slice(0, 700)));
     const { code, out, err } = await directory.run('import', file, '--restart');
@@ -182,7 +182,7 @@ describe('a held import', { timeout: 180_000 }, () => {
   });
 });
 
-describe('canaries', { timeout: 180_000 }, () => {
+describe('canaries', () => {
   it('hold an import that no longer finds what they name, also with --force', async () => {
     const canaries = ndjson([
       { query: { q: first.username }, min_total: 1, must_contain: [first.pk] },

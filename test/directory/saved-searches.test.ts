@@ -231,7 +231,7 @@ describe('a data key', () => {
       creator(302, { category: 'Chess', country: 'CA', follower_count: 5_000 }),
     );
     const { id } = await newSearch({ category: 'Chess', sort: 'followers_asc' });
-    await until('the creators', async () => (await search({ category: 'Chess' })).body.pagination.total === 3);
+    await until('the creators', async () => (await search({ category: 'Chess' })).body.pagination?.total === 3);
     const before = await ledgerOf(app.context, brand);
     const found = await search({ saved: id }, data);
     expect(found.body.data.map(({ pk }: Match) => pk)).toEqual([300, 301, 302]);

@@ -9,7 +9,7 @@ import { CHILD_ENV } from '../harness/child.ts';
 import { runCli } from '../harness/cli.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
-const CREATORS = 5_150;
+const CREATORS = 9_150;
 const alias = unique('walkfile');
 let app: TestApp;
 let folder: string;
@@ -40,10 +40,10 @@ it('a walk into a file that is killed continues with the same command, has every
   expect([other.status, other.said]).toEqual([1, expect.stringContaining('other filters')]);
   const { status, out: printed, said } = await runCli(args, env);
   expect(said).toMatch(/^Continuing after \d,000 creators\.$/m);
-  expect([status, JSON.parse(printed)]).toMatchObject([0, { creators: CREATORS, credits: 520 }]);
+  expect([status, JSON.parse(printed)]).toMatchObject([0, { creators: CREATORS, credits: 920 }]);
   const lines = (await readFile(out, 'utf8')).trimEnd().split('\n');
   const pks = lines.map((line) => JSON.parse(line).pk).toSorted((one, two) => one - two);
   expect(pks).toEqual(Array.from({ length: CREATORS }, (_, i) => i + 1));
-  expect((await ledgerOf(app.context, brand)).charged).toBe(520);
+  expect((await ledgerOf(app.context, brand)).charged).toBe(920);
   expect(await readdir(folder)).toEqual(['creators.ndjson']);
 });

@@ -13,6 +13,7 @@ import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { postgres } from '../../src/local/engines/postgres.ts';
 import { startEmbedded } from '../../src/local/engines/start.ts';
+import { valkey } from '../../src/local/engines/valkey.ts';
 import { startContainers } from './containers.ts';
 import { openOffers } from './offers.ts';
 import { ENGINE_PATIENCE } from './own-engines.ts';
@@ -64,12 +65,20 @@ function sweepDeadRuns(base: string): void {
   }
 }
 
-/** Its commits do not wait for the disk: what a test kills is never the engines of all tests. */
+/** Its commits do not wait for the disk, nor do writes to Redis: what a test kills is never the engines of all tests. */
 const UNSYNCED_POSTGRES: Engine = {
   ...postgres,
   program: (seat) => {
     const program = postgres.program(seat);
     return { ...program, args: [...program.args, '-c', 'fsync=off', '-c', 'full_page_writes=off'] };
+  },
+};
+
+const UNSYNCED_REDIS: Engine = {
+  ...valkey,
+  program: (seat) => {
+    const program = valkey.program(seat);
+    return { ...program, args: [...program.args, '--appendfsync', 'no'] };
   },
 };
 
@@ -84,7 +93,7 @@ async function startOnThisMachine(): Promise<StartedEngines> {
     elasticsearchHeapMb: 512,
     java: config.java,
     patience: ENGINE_PATIENCE,
-    engines: { postgres: UNSYNCED_POSTGRES },
+    engines: { postgres: UNSYNCED_POSTGRES, redis: UNSYNCED_REDIS },
     report: (line) => process.stderr.write(`${line}\n`),
   });
   return {

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parquetReadObjects } from 'hyparquet';
 import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
 import { STORED } from '../../src/links-host/row.ts';
@@ -16,8 +17,15 @@ export async function startExport({ url }: TestApp, key: string, body: object): 
   return answer.data;
 }
 
-export const jobOf = async ({ url }: TestApp, key: string, id: string): Promise<Answer['body']> =>
-  (await send(`${url}/v1/jobs/${id}`, key, 'GET')).body.data;
+/** Its job, as soon as the API has time for it. */
+export async function jobOf({ url }: TestApp, key: string, id: string): Promise<Answer['body']> {
+  for (;;) {
+    const { status, body } = await send(`${url}/v1/jobs/${id}`, key, 'GET');
+    if (status === 200) return body.data;
+    if (status !== 503 && status !== 429) throw new Error(`A job answered ${status}: ${JSON.stringify(body)}`);
+    await pause(500);
+  }
+}
 
 /** Does everything that is due, as a worker would. Returns the turns. */
 export async function runJobs({ context }: TestApp, most = Number.POSITIVE_INFINITY): Promise<number> {

@@ -135,15 +135,22 @@ export async function post({ context }: TestApp, brandId: string, entries: reado
   });
 }
 
-/** A worker tries again what an engine had no time for. */
-function rethrowButBusy(error: unknown): void {
-  if (!(error instanceof ApiError && error.status === 503)) throw error;
-}
+/** Tries again what an engine had no time for, as a worker does. */
+export const untilDone = (work: () => Promise<unknown>): Promise<void> =>
+  until('an engine to have time', () =>
+    work().then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof ApiError && error.status === 503) return false;
+        throw error;
+      },
+    ),
+  );
 
 /** Until all of the brand's entries are in ClickHouse; another test's worker may have taken them along. */
 export async function sync({ context }: TestApp, brandId: string): Promise<void> {
   const isSynced = async () => {
-    await syncLedger(context).catch(rethrowButBusy);
+    await untilDone(() => syncLedger(context));
     return (await findOldestUnsynced(context.postgres.db, brandId)) === undefined;
   };
   await until('the ledger to be synced', isSynced);

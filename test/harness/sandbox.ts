@@ -134,7 +134,7 @@ export async function openSandbox(): Promise<Sandbox> {
           if (started.exitCode !== null) throw new Error(`npm start ended:\n${said.text}`);
           return said.text.includes('Ctrl-C stops everything.');
         },
-        220_000,
+        600_000,
       );
     },
     stop,

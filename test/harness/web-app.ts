@@ -82,8 +82,8 @@ export async function openWebApp(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // What is refused is answered with a 4xx, which Chromium reports as a failed load.
-    const isRefusal = /^Failed to load resource.*\b4\d\d\b/.test(message.text());
+    // What is refused is answered with a 4xx, which Chromium reports as a failed load; what got a 503 is asked for again.
+    const isRefusal = /^Failed to load resource.*\b(?:4\d\d|503)\b/.test(message.text());
     if (['error', 'warning'].includes(message.type()) && !isRefusal) complaints.push(message.text());
   });
   page.on('pageerror', (error) => void complaints.push(error.message));

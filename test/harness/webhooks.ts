@@ -92,5 +92,5 @@ export async function subscribe(app: TestApp, key: string, url: string, events: 
 }
 
 export async function webhook(app: TestApp, key: string, id: string) {
-  return (await call(`${app.url}/v1/webhooks/${id}`, key)).body.data;
+  return (await call(`${app.url}/v1/webhooks/${id}`, key)).body.data ?? {};
 }

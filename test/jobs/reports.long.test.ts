@@ -72,5 +72,5 @@ describe('a year of reports', () => {
     const expected = [...ids].flatMap(([report, every]) => endsOf(every).map((end) => `${report}:${every}:${end}`));
     expect(rows.map(({ subjectRow }) => subjectRow).toSorted()).toEqual(expected.toSorted());
     expect((await mailsOf(app.context, brand.id)).every(({ to }) => to === ROBIN)).toBe(true);
-  }, 300_000);
+  }, 900_000);
 });

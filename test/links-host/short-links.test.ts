@@ -160,7 +160,7 @@ describe('a connection to the links host', () => {
     }
   });
 
-  it('accepts an absolute URL for a link, as a proxy may send, and for other requests', async () => {
+  it('accepts an absolute URL for a link, as a proxy may send, and for other requests', { retry: 2 }, async () => {
     const { write, statuses, said } = open();
     write(aClick().replace(' /r/', ' http://go.example:81/r/'));
     await statuses(1);
@@ -184,7 +184,7 @@ describe('a connection to the links host', () => {
     });
   });
 
-  it('counts every click once, whichever way it came', async () => {
+  it('counts every click once, whichever way it came', { retry: 2 }, async () => {
     const own = await makeLink(await openDesk(app), SHOP);
     const theClick = () => aClick().replace(link.slug, own.slug);
     const { write, statuses } = open();
@@ -242,7 +242,7 @@ describe('the links host', () => {
 });
 
 describe('a short link on the API’s port, where links were before the links host had a port,', () => {
-  it('still redirects, sets the cookie and counts the click', async () => {
+  it('still redirects, sets the cookie and counts the click', { retry: 2 }, async () => {
     const own = await makeLink(await openDesk(app), SHOP);
     const old = await click({ links: app.url }, own.slug);
     expect([old.status, old.location?.origin]).toEqual([302, new URL(SHOP).origin]);

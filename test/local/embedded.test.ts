@@ -13,6 +13,7 @@ import { announceRunning, findRunning, resolveEngines } from '../../src/local/en
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { valkey } from '../../src/local/engines/valkey.ts';
 import { withClients } from '../harness/all-clients.ts';
+import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
 
 const config = readConfig();
 const { directory, java } = config;
@@ -27,7 +28,7 @@ function ownDataName(purpose: string): string {
 }
 
 function options(dataName: string, more: Partial<EmbeddedOptions> = {}): EmbeddedOptions {
-  return { directory, dataName, elasticsearchHeapMb: 512, java, report: () => {}, ...more };
+  return { directory, dataName, elasticsearchHeapMb: 512, java, patience: ENGINE_PATIENCE, report: () => {}, ...more };
 }
 
 afterAll(() => {
@@ -93,11 +94,11 @@ describe('a stack', () => {
     await sql`create table kept (word text)`.execute(postgres.db);
     process.kill(started.pids.postgres ?? 0, 'SIGKILL');
     const hasEnded = () => expect(report).toHaveBeenCalledWith(expect.stringMatching(/PostgreSQL ended.*SIGKILL.*log/));
-    await vi.waitFor(hasEnded, { timeout: 60_000 });
+    await vi.waitFor(hasEnded, { timeout: 240_000 });
 
     await started.restart('postgres');
     expect(started.urls.postgres).toBe(url);
-    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 60_000 });
+    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 240_000 });
     await postgres.close();
   });
 
@@ -160,11 +161,11 @@ describe('a stack', () => {
     const report = vi.fn();
     const more = { only: ['redis'], later: ['redis'], engines: { redis: slow }, revives: true, report } as const;
     started = await startEmbedded(options(dataName, more));
-    await vi.waitFor(() => readFileSync(children), { timeout: 60_000 });
+    await vi.waitFor(() => readFileSync(children), { timeout: 240_000 });
     const child = Number(readFileSync(children, 'utf8'));
     expect(isPidAlive(child)).toBe(true);
     await started.stop();
-    await vi.waitFor(() => expect(isPidAlive(child)).toBe(false), { timeout: 60_000 });
+    await vi.waitFor(() => expect(isPidAlive(child)).toBe(false), { timeout: 240_000 });
     await expect(started.started('redis')).rejects.toThrow();
     expect(report).not.toHaveBeenCalledWith(expect.stringContaining('started again'));
     expect(readFileSync(children, 'utf8')).toBe(`${child}\n`);

@@ -5,7 +5,7 @@ import { openRedis } from '../../src/engines/redis/open.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import { canMount, mountSmallDisk, type SmallDisk } from '../chaos/small-disk.ts';
-import { removeEngineData } from '../harness/own-engines.ts';
+import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
 
 const isMountable = await canMount();
 if (!isMountable) process.stderr.write('A full disk is not tested: this process may not mount a file system.\n');
@@ -26,7 +26,15 @@ describe.skipIf(!isMountable)('an embedded Redis whose disk is full', () => {
     disk = await mountSmallDisk(path.join(engineFolder(directory), dataName, 'redis'), 16);
     const said: string[] = [];
     engines = await startEmbedded({
-      ...{ directory, java, dataName, only: ['redis'], elasticsearchHeapMb: 512, revives: true },
+      ...{
+        directory,
+        java,
+        dataName,
+        only: ['redis'],
+        elasticsearchHeapMb: 512,
+        patience: ENGINE_PATIENCE,
+        revives: true,
+      },
       report: (line) => void said.push(line),
     });
     const redis = openRedis(engines.urls.redis ?? '');
@@ -46,10 +54,10 @@ describe.skipIf(!isMountable)('an embedded Redis whose disk is full', () => {
         await writeOn();
         expect(again().length, said.join('\n')).toBeGreaterThanOrEqual(2);
       },
-      { timeout: 80_000 },
+      { timeout: 240_000 },
     );
     await disk.makeRoom();
-    await vi.waitFor(() => write(), { timeout: 80_000 });
+    await vi.waitFor(() => write(), { timeout: 240_000 });
     const keys = Array.from({ length: acknowledged }, (_, i) => `key${i + 1}`);
     expect(await redis.client.exists(...keys)).toBe(acknowledged);
     await redis.close();

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { engineUrls, SECRET, unique, until } from '../harness/app.ts';
-import { hasBrowser, openBrowser } from '../harness/browser.ts';
+import { hasBrowser, openBrowser, PATIENCE_MS } from '../harness/browser.ts';
 import { type BuiltImage, buildImage } from '../harness/image.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
@@ -70,10 +70,11 @@ describe('the image', () => {
     const script = /src="(\/app\/assets\/[^"]+\.js)"/.exec(await page.text())?.[1];
     expect((await fetch(`${url}${script}`)).status).toBe(200);
     expect((await fetch(`${url}/openapi.json`)).status).toBe(200);
-    expect((await fetch(`${url}/readyz`)).status).toBe(200);
+    await until('readiness', async () => (await fetch(`${url}/readyz`)).status === 200);
     if (hasBrowser('The web app of the image')) {
       const browser = await openBrowser();
       const tab = await browser.newPage();
+      tab.setDefaultTimeout(PATIENCE_MS);
       await tab.goto(`${url}/app/sign-in`);
       await tab.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
       await browser.close();

@@ -261,7 +261,7 @@ describe('the worker process, killed with kill -9 while it relays,', () => {
         for (let n = 0; n < count; n += 1) work.emit('roster.creator_added', rosterEvent(String(n)));
       });
     };
-    for (const { id } of brands) await emit(id, 450);
+    for (const { id } of brands) await emit(id, 1_000);
 
     const kills = 4;
     const before = await positions('witness');
@@ -287,7 +287,7 @@ describe('the worker process, killed with kill -9 while it relays,', () => {
     let restarts = 0;
     for (const { id } of brands) {
       const seqs = received.get(id) ?? [];
-      expect(new Set(seqs)).toEqual(new Set(Array.from({ length: 450 + kills * 10 }, (_, i) => i + 1)));
+      expect(new Set(seqs)).toEqual(new Set(Array.from({ length: 1_000 + kills * 10 }, (_, i) => i + 1)));
       for (const [i, seq] of seqs.entries()) {
         const previous = seqs[i - 1] ?? 0;
         if (seq === previous + 1) continue;

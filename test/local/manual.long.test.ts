@@ -22,12 +22,12 @@ let shell: Shell | undefined;
 beforeAll(async () => {
   sandbox = await openSandbox();
   await sandbox.start();
-});
+}, PATIENCE_MS);
 afterEach(async () => {
   await shell?.close();
   shell = undefined;
 });
-afterAll(() => sandbox?.remove(), 60_000);
+afterAll(() => sandbox?.remove());
 
 /** Runs a page's commands in one shell, as a reader pastes them. `after` is called after each block. */
 async function runPage(page: string, after?: (commands: string) => Promise<void>): Promise<void> {

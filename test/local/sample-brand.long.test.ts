@@ -24,7 +24,6 @@ import {
   startApp,
   startScript,
   type TestApp,
-  UP_WITHIN_MS,
   unique,
   until,
 } from '../harness/app.ts';
@@ -91,7 +90,7 @@ async function fill(): Promise<Filled> {
   await fillSample(app.context, { brandKey: key, postgresUrl: database.url });
   const tookMs = performance.now() - from;
   await sync(app, brand.id);
-  return { id: brand.id, key, nextKey: await keysInTurn(brand, 3), tookMs };
+  return { id: brand.id, key, nextKey: await keysInTurn(brand, 10), tookMs };
 }
 
 beforeAll(async () => {
@@ -108,7 +107,7 @@ beforeAll(async () => {
   await putDirectory(app.context.elastic, alias, [creator(SAMPLE_PK, found)]);
   first = await fill();
   second = await fill();
-}, 400_000);
+}, 900_000);
 afterAll(async () => {
   await app?.close();
   await session?.end();
@@ -116,8 +115,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-const ask = async (where: string, { key } = first ?? { key: '' }): Promise<Answer['body']> => {
-  const { status, body } = await call(`${app.url}${where}`, key);
+const ask = async (where: string, brand = first): Promise<Answer['body']> => {
+  const { status, body } = await call(`${app.url}${where}`, brand?.nextKey() ?? '');
   expect([where, status]).toEqual([where, 200]);
   return body;
 };
@@ -390,7 +389,7 @@ describe('a first start', () => {
     const isOver = (said: () => string) => said().includes('Ctrl-C stops everything.');
     const server = start();
     try {
-      await until('the first start', () => isOver(server.said), UP_WITHIN_MS);
+      await until('the first start', () => isOver(server.said), 400_000);
       expect(server.said()).toMatch(/Rollcall.* listens on[\s\S]*Filling the brand demo with a sample of 90 days \(/);
       const read = await env();
       const orders = await call(`${read('URL')}/v1/orders?limit=1`, read('BRAND_KEY'));
@@ -401,7 +400,7 @@ describe('a first start', () => {
       expect([verified.status, verified.out]).toEqual([0, expect.stringMatching(/\tok\t/)]);
       await server.stop();
       const empty = start('--empty');
-      await until('a start with --empty', () => isOver(empty.said), UP_WITHIN_MS);
+      await until('a start with --empty', () => isOver(empty.said), 400_000);
       const now = await env();
       expect(now('BRAND_KEY')).toBe(read('BRAND_KEY'));
       const left = await call(`${now('URL')}/v1/orders?limit=1`, now('BRAND_KEY'));

@@ -165,9 +165,7 @@ describe('leftover payout money', () => {
 describe('a refund during a batch', () => {
   const ROUNDS = 25;
 
-  it(`is either deducted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, {
-    timeout: 240_000,
-  }, async () => {
+  it(`is either deducted by it or owed back: in ${ROUNDS} rounds no batch pays more than is due`, async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const owner = await makePayer(app);
       const paid = await approved(owner);

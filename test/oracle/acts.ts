@@ -1,6 +1,7 @@
 import { PHONE } from '../harness/clicks.ts';
 import { wasActive } from './attribution.ts';
 import { orderDeliveries, refundDeliveries, type StoreDelivery } from './deliveries.ts';
+import { Undecided } from './door.ts';
 import type { Act, Change, ClickRef, CodeRef } from './history.ts';
 import { DAY_MS } from './history.ts';
 import { hearDispute, hearOrder, hearRefunds, keyOf, type OracleLink, type Reported } from './model.ts';
@@ -9,9 +10,6 @@ import { advanceNow, batchNow, payNow, recordNow } from './payouts.ts';
 import { reviewNow } from './reviews.ts';
 import { storyNow } from './stories.ts';
 import { pick, type StoredOrder, type World } from './world.ts';
-
-/** The machine stood still for a second: whether a click was recorded cannot be told, nor what it wins later. */
-export class Undecided extends Error {}
 
 type Of<Name extends Act['act']> = Extract<Act, { act: Name }>;
 

@@ -13,6 +13,9 @@ import {
 /** More than the 100 calls a minute of one key: the longest histories take several hundred within seconds. */
 const KEYS = 12;
 
+/** The machine stood still for a second or two: whether a click was recorded, or why a call failed, cannot be told. */
+export class Undecided extends Error {}
+
 /** A brand as its people, its stores and its visitors reach it. */
 export interface Door {
   send(method: string, path: string, body?: object): Promise<Answer>;
@@ -33,9 +36,11 @@ export async function openDoor(app: TestApp): Promise<Door> {
     send: async (method, path, body) => {
       turn += 1;
       const key = keys[turn % KEYS] ?? '';
-      return body
-        ? await send(`${app.url}${path}`, key, method, body)
-        : await call(`${app.url}${path}`, key, { method });
+      const answer = await (body
+        ? send(`${app.url}${path}`, key, method, body)
+        : call(`${app.url}${path}`, key, { method }));
+      if (answer.status === 503) throw new Undecided();
+      return answer;
     },
     ask: async (method, path, body) => {
       const answer = await door.send(method, path, body);

@@ -8,11 +8,12 @@ import { startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase } from '../harness/database.ts';
+import { untilDone } from '../harness/figures.ts';
 import { startStore } from '../harness/store.ts';
-import { perform, Undecided } from './acts.ts';
+import { perform } from './acts.ts';
 import { checkBreakdowns } from './breakdowns.ts';
 import { checkFigures, checkLedger } from './checks.ts';
-import { openDoor } from './door.ts';
+import { openDoor, Undecided } from './door.ts';
 import { checkDue } from './due.ts';
 import { balancesOf } from './figures.ts';
 import { CURRENCIES, type History, PROVIDERS, START_MS, timeOf } from './history.ts';
@@ -62,22 +63,19 @@ interface Run {
   balances: Record<string, number>;
   /** Where the app and the oracle first parted. */
   failure: Error | undefined;
-  /** It goes no further: see `Undecided`. */
-  isUndecided: boolean;
 }
 
 const WIDTH = 12;
 
 /** Does the work of each that has not failed yet, some at a time. */
 async function each(runs: readonly Run[], work: (run: Run) => Promise<void>): Promise<void> {
-  const queue = runs.filter(({ failure, isUndecided }) => !failure && !isUndecided);
+  const queue = runs.filter(({ failure }) => !failure);
   const next = async () => {
     for (let run = queue.shift(); run !== undefined; run = queue.shift()) {
       try {
         await work(run);
       } catch (error) {
-        if (error instanceof Undecided) run.isUndecided = true;
-        else run.failure = error instanceof Error ? error : new Error(String(error));
+        run.failure = error instanceof Error ? error : new Error(String(error));
       }
     }
   };
@@ -127,15 +125,13 @@ async function check(app: TestApp, run: Run): Promise<void> {
 export async function live(stage: Stage, histories: readonly History[]): Promise<(Error | undefined)[]> {
   const { app, setTime } = stage;
   setTime(START_MS);
-  const runs = histories.map(
-    (history): Run => ({ history, world: undefined, balances: {}, failure: undefined, isUndecided: false }),
-  );
+  const runs = histories.map((history): Run => ({ history, world: undefined, balances: {}, failure: undefined }));
   await each(runs, async (run) => {
     run.world = await openWorld(app, run.history, stage.shops, stage.foreign);
   });
   await liveThrough(stage, runs);
-  await drainClicks(app.context);
-  await syncLedger({ ...app.context, clock: systemClock });
+  await untilDone(() => drainClicks(app.context));
+  await untilDone(() => syncLedger({ ...app.context, clock: systemClock }));
   await each(runs, (run) => check(app, run));
   return runs.map(({ failure }) => failure);
 }
@@ -151,7 +147,7 @@ export async function shrink(stage: Stage, history: History): Promise<History> {
       steps: steps.filter((_, i) => i < start || i >= start + size),
     }));
     const failures = await live(stage, smaller);
-    const found = smaller[failures.findIndex(Boolean)];
+    const found = smaller[failures.findIndex((failure) => failure && !(failure instanceof Undecided))];
     if (found) least = found;
     else if (size === 1) break;
     else size = Math.ceil(size / 2);

@@ -164,6 +164,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     it('writes the click to the cart, once, and to the next cart again', async () => {
       shop.html = script(shopify('true'));
       const click = await visitBy();
+      await until('the cart to have the click', () => 'click_id' in shop.cart);
       for (const path of ['/', '/other']) await go(path);
       expect(shop.updates).toEqual([click]);
       shop.cart = {};

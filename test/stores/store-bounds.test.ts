@@ -43,7 +43,7 @@ describe('a signed delivery of a generic store with values that cannot be stored
     ['an amount of more than ten billion dollars', /amount$/, { amount: '10000000000.01' }],
     ['a refund of more than ten billion dollars', /amount$/, refund({ amount: 10_000_000_000.01 })],
     ['an order placed at the end of days', /placed_at$/, { placed_at: '9999-12-31T23:59:59Z' }],
-    ['one paid more than a day from now', /paid_at$/, { paid_at: fromNow(DAY_MS + MINUTE_MS) }],
+    ['one paid more than a day from now', /paid_at$/, { paid_at: fromNow(DAY_MS + 60 * MINUTE_MS) }],
     ['one cancelled in years', /cancelled_at$/, { cancelled_at: fromNow(900 * DAY_MS) }],
     ['a snapshot of the future', /updated_at$/, { updated_at: fromNow(2 * DAY_MS) }],
     ['an order before there were figures', /placed_at$/, { placed_at: '1970-01-01T00:00:00+00:01' }],

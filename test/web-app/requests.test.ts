@@ -86,6 +86,6 @@ async function fillCalls(app: TestApp, brand: TestBrand): Promise<void> {
   for (const query of ['category=food&preview=true', 'category=food', 'limit=x'])
     await call(`${app.url}/v1/creators/search?${query}`, key);
   const own = await brand.key('brand');
-  const recorded = async () => (await call(`${app.url}/v1/requests?limit=1000`, own)).body.data.length;
+  const recorded = async () => (await call(`${app.url}/v1/requests?limit=1000`, own)).body.data?.length ?? 0;
   await until('the record of every call', async () => (await recorded()) >= 153);
 }

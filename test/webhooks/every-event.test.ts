@@ -104,7 +104,7 @@ async function posts(desk: WorkDesk): Promise<Reported[]> {
   expect((await desk.send('POST', `/v1/content/${id}/refresh`)).status).toBe(200);
   await until('the reading', async () => {
     await refreshes.sweep();
-    return (await desk.read(`/v1/content/${id}`)).status === 'tracking';
+    return (await desk.read(`/v1/content/${id}`))?.status === 'tracking';
   });
   return [['content.refreshed', id]];
 }
@@ -139,7 +139,7 @@ it('each of the twelve events arrives once for its operation, with the data that
   expect(new Set(reported.map(([event]) => event))).toEqual(new Set(eventNames('current')));
   await until('every delivery to have ended', async () => {
     const deliveries = await desk.read(`/v1/webhooks/${id}/deliveries?limit=100`);
-    return deliveries.filter(({ state }: { state: string }) => state === 'delivered').length === reported.length;
+    return deliveries?.filter(({ state }: { state: string }) => state === 'delivered').length === reported.length;
   });
 
   const bodies = receiver.received.map(({ body }) => JSON.parse(body));

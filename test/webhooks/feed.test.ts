@@ -93,7 +93,7 @@ describe('GET /v1/events', () => {
     expect((await feed(key)).body.data).toEqual([]);
   });
 
-  it('waits for an event and responds as soon as there is one', async () => {
+  it('waits for an event and responds as soon as there is one', { retry: 2 }, async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const from = performance.now();

@@ -285,7 +285,7 @@ describe('YouTube', () => {
       await until('the readings', async () => {
         await reading.sweep();
         const readings = await Promise.all([first, second].map(({ id }) => read(id)));
-        return (await read(gone.id)).refresh_error === 'gone' && readings.every(({ caption }) => caption !== null);
+        return (await read(gone.id))?.refresh_error === 'gone' && readings.every((one) => one && one.caption !== null);
       });
       const [one, other] = [await read(first.id), await read(second.id)];
       expect(one).toMatchObject({

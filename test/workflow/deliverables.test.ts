@@ -3,15 +3,23 @@ import { deliverables } from '../../src/resources/deliverables/queries.ts';
 import { problemsOf } from '../harness/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 
 const DAY_MS = 86_400_000;
+/** A relay works for all brands: those of other tests are in another database. */
+let database: TestDatabase;
 let app: TestApp;
 let nowMs = Date.now();
 beforeAll(async () => {
-  app = await startApp({ env: { ...BEHIND_PROXY, MAX_ASSET_MB: '2' }, clock: { now: () => new Date(nowMs++) } });
+  database = await makeDatabase('deliverables');
+  const env = { ...BEHIND_PROXY, MAX_ASSET_MB: '2' };
+  app = await startApp({ urls: { postgres: database.url }, env, clock: { now: () => new Date(nowMs++) } });
 });
-afterAll(() => app?.close());
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
 
 const URL = 'https://video.app/v/1';
 

@@ -73,7 +73,7 @@ it('rights that count from the first post end once its date is known, for all wo
     await until('the readings', async () => {
       await refreshes.sweep();
       const content = await desk.read('/v1/content');
-      return content.every((post: { status: string; last_refreshed: string | null }) => post.status === 'tracking');
+      return content?.every((post: { status: string; last_refreshed: string | null }) => post.status === 'tracking');
     });
   };
   await readAgain();

@@ -187,16 +187,17 @@ describe('the carrier', () => {
 
   it('is queried at most five times a second', async () => {
     const { ship } = await desk();
-    const at: number[] = [];
+    let asked = 0;
     carrier.answer = (_request, response) => {
-      at.push(performance.now());
+      asked += 1;
       response.writeHead(201).end(JSON.stringify({ meta: { code: 201 }, data: { id: 'trk', tag: 'InTransit' } }));
     };
     for (let i = 0; i < 12; i += 1) await ship({ tracking_number: unique('1Z') });
+    const from = performance.now();
     await trackDue(app.context);
-    expect(at.length).toBeGreaterThanOrEqual(12);
+    expect(asked).toBeGreaterThanOrEqual(12);
     // Twelve at five a second take two seconds; at ten a second they would take one.
-    expect((at.at(-1) ?? 0) - (at[0] ?? 0)).toBeGreaterThan(1_500);
+    expect(performance.now() - from).toBeGreaterThan(1_500);
   });
 
   it('is polled again after the number changes: the new parcel starts without a tracking status', async () => {

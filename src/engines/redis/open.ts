@@ -71,8 +71,11 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
       const deadline = AbortSignal.timeout(waitMs);
       // A connection that fails in the meantime is retried.
       while (client.status !== 'ready') {
-        await once(client, 'ready', { signal: deadline }).catch((error: unknown) => {
-          if (deadline.aborted) throw unavailable('Redis', error);
+        await once(client, 'ready', { signal: deadline }).catch(async (error: unknown) => {
+          if (!deadline.aborted) return;
+          // What has come in while the process was blocked is read first, as for commands.
+          await new Promise(setImmediate);
+          if (client.status !== 'ready') throw unavailable('Redis', error);
         });
       }
     },

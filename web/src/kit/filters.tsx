@@ -32,6 +32,8 @@ export const LINK_FILTER: Filter = { name: 'link_id', label: 'Link or code', kin
 export const sortIn = (get: (name: string) => string | undefined) =>
   choiceOf(get('sort'), ['newest', 'oldest']) ?? 'newest';
 
+type Search = Record<string, unknown>;
+
 /** The filters in the URL's query, so that a shared or reloaded page shows the same. */
 export function useFilters(): {
   /** Those that are set. */
@@ -41,11 +43,12 @@ export function useFilters(): {
   set: (name: string, value: string, clears?: readonly string[]) => void;
   clear: (names: readonly string[]) => void;
 } {
-  const search: Record<string, unknown> = useSearch({ strict: false });
+  const search: Search = useSearch({ strict: false });
   const navigate = useNavigate();
   const change = (to: Readonly<Record<string, unknown>>, without: readonly string[]) => {
     const cleared = Object.fromEntries(without.map((one) => [one, undefined]));
-    void navigate({ to: '.', search: { ...search, ...cleared, ...to }, replace: true });
+    // Of the address as it is now: a change made before the last one was drawn adds to it.
+    void navigate({ to: '.', search: (now: Search) => ({ ...now, ...cleared, ...to }), replace: true });
   };
   return {
     names: Object.keys(search).filter((name) => search[name] !== undefined && search[name] !== ''),

@@ -1,19 +1,24 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
+type Search = Record<string, unknown>;
+
+/** One thing is open at a time; only a form may edit what is open behind it. */
+function without(name: string, { [name]: _value, ...others }: Search): Search {
+  if (name === 'edit') return others;
+  const { open: _open, dialog: _dialog, edit: _edit, ...filters } = others;
+  return filters;
+}
+
 /** The id of what is open, kept in the address, so that it can be shared, reloaded and left with Back. */
 export function useOpened(name = 'open'): {
   id: string | undefined;
   open: (id: string) => void;
   close: () => void;
 } {
-  const search: Record<string, unknown> = useSearch({ strict: false });
+  const { [name]: value }: Search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const { [name]: value, ...others } = search;
-  // One thing is open at a time; only a form may edit what is open behind it.
-  const { open: _open, dialog: _dialog, edit: _edit, ...filters } = others;
-  const rest = name === 'edit' ? others : filters;
   const to = (next: string | undefined) => {
-    const search = next === undefined ? rest : { ...rest, [name]: next };
+    const search = (now: Search) => ({ ...without(name, now), ...(next !== undefined && { [name]: next }) });
     return navigate({ to: '.', search, replace: next === undefined, resetScroll: false });
   };
   return {

@@ -86,22 +86,25 @@ export function useDirectorySearch(): DirectorySearch {
   const address: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
   const search = read(address);
-  const show = (next: Changes, page?: number) => {
-    const typed = Object.fromEntries(Object.entries(next).map(asTyped));
-    void navigate({ to: '/directory', search: { ...typed, page }, replace: true, resetScroll: false });
+  /** Of the address as it is now: a change made before the last one was drawn adds to it. */
+  const show = (nextOf: (now: Changes) => Changes, page?: number) => {
+    const typed = (now: Record<string, unknown>) => Object.fromEntries(Object.entries(nextOf(read(now))).map(asTyped));
+    const search = (now: Record<string, unknown>) => ({ ...typed(now), page });
+    void navigate({ to: '/directory', search, replace: true, resetScroll: false });
   };
   return {
     search,
     page: Math.max(Math.trunc(Number(address.page)) || 1, 1),
-    change: (changes) => {
-      const next: Record<string, string | undefined> = { ...search, ...changes };
-      // An order by relevance needs words, and so does forgiving their typing errors.
-      if (!next.q) Object.assign(next, { q_as: undefined, typos: undefined });
-      if (!next.q && next.sort === 'relevance') next.sort = undefined;
-      // The most similar come first.
-      if (next.similar_to) next.sort = undefined;
-      show(next);
-    },
-    goTo: (page) => show(search, page > 1 ? page : undefined),
+    change: (changes) =>
+      show((now) => {
+        const next: Record<string, string | undefined> = { ...now, ...changes };
+        // An order by relevance needs words, and so does forgiving their typing errors.
+        if (!next.q) Object.assign(next, { q_as: undefined, typos: undefined });
+        if (!next.q && next.sort === 'relevance') next.sort = undefined;
+        // The most similar come first.
+        if (next.similar_to) next.sort = undefined;
+        return next;
+      }),
+    goTo: (page) => show((now) => now, page > 1 ? page : undefined),
   };
 }
