@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, inject, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { openPostgres } from '../../src/engines/postgres/open.ts';
+import { openRedis } from '../../src/engines/redis/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import type { Engine } from '../../src/local/engines/engine.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
@@ -49,14 +50,6 @@ describe('the engines of a test run', () => {
     });
   });
 
-  it('keep what Redis acknowledges on disk before the answer', async () => {
-    await withClients(inject('engines'), async ({ redis }) => {
-      expect(await redis.client.config('GET', 'append*')).toEqual(
-        expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'always']),
-      );
-    });
-  });
-
   it('apply ClickHouse settings and parameters to one request only, even concurrently', async () => {
     await withClients(inject('engines'), async ({ clickhouse }) => {
       const ask = async (threads: number) => {
@@ -75,6 +68,17 @@ describe('the engines of a test run', () => {
 });
 
 describe('a stack', () => {
+  it('keeps what Redis acknowledges on disk before the answer', async () => {
+    const engines = await startEmbedded(options(ownDataName('kept'), { only: ['redis'] }));
+    const redis = openRedis(engines.urls.redis ?? '');
+    await redis.ready();
+    expect(await redis.client.config('GET', 'append*')).toEqual(
+      expect.arrayContaining(['appendonly', 'yes', 'appendfsync', 'always']),
+    );
+    await redis.close();
+    await engines.stop();
+  });
+
   let started: EmbeddedEngines | undefined;
   afterEach(() => started?.stop());
 
