@@ -39,7 +39,7 @@ async function searchUntil(end: () => Promise<unknown>): Promise<number[]> {
   async function search(): Promise<void> {
     while (!isOver) {
       count += 1;
-      const { status } = await call(`${app.url}/v1/creators/search?limit=1&min_followers=${count}`, key());
+      const { status } = await call(`${app.url}/v1/creators/search?limit=1&follower_min=${count}`, key());
       statuses.add(status);
     }
   }
@@ -52,7 +52,7 @@ async function searchUntil(end: () => Promise<unknown>): Promise<number[]> {
 
 const untilSearched = async (searches: number) => {
   for (let i = 0; i < searches; i += 1)
-    await call(`${app.url}/v1/creators/search?limit=1&max_followers=${2_000 + i}`, key());
+    await call(`${app.url}/v1/creators/search?limit=1&follower_max=${2_000 + i}`, key());
 };
 
 describe('Searches with three nodes configured', () => {

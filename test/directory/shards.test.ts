@@ -62,7 +62,7 @@ describe('A directory on three shards', () => {
         ?.query_total ?? 0;
     const before = await queriesOf();
     const search = (_: unknown, i: number) =>
-      call(`${apps[0]?.url}/v1/creators/search?min_engagement=0.0001&limit=100&page=${40 + i}`, keys[0]?.() ?? '');
+      call(`${apps[0]?.url}/v1/creators/search?engagement_min=0.0001&limit=100&page=${40 + i}`, keys[0]?.() ?? '');
     const answers = await Promise.all(Array.from({ length: 10 }, search));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect((await queriesOf()) - before).toBe(answers.length + 1);
@@ -70,13 +70,13 @@ describe('A directory on three shards', () => {
 
   it.each([
     '/v1/creators/search?limit=50',
-    '/v1/creators/search?metro=NYC&limit=50&sort=engagement',
-    '/v1/creators/search?min_followers=5000&max_followers=60000&page=10&limit=90',
-    '/v1/creators/search?max_followers=20000&page=30&limit=100',
+    '/v1/creators/search?city=NYC&limit=50&sort=engagement',
+    '/v1/creators/search?follower_min=5000&follower_max=60000&page=10&limit=90',
+    '/v1/creators/search?follower_max=20000&page=30&limit=100',
     '/v1/creators/search?q=fitness&limit=30',
     '/v1/creators/search?preview=true',
-    '/v1/creators/search?preview=true&metro=LA',
-    '/v1/creators/search?preview=true&min_followers=8000',
+    '/v1/creators/search?preview=true&city=LA',
+    '/v1/creators/search?preview=true&follower_min=8000',
     '/v1/creators/dictionary/niches?limit=100',
     '/v1/creators/dictionary/states?limit=100',
     '/v1/creators/autocomplete?q=a',

@@ -126,6 +126,23 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     await rows().first().getByText(`@${data[0].username}`, { exact: true }).waitFor();
   });
 
+  it('keeps both of two filters that are set before the page is drawn again', async () => {
+    const { page, go } = open;
+    await go('/directory');
+    const cities = page.getByRole('checkbox', { name: /^(?:New York City|Greater Los Angeles)$/ });
+    await expect.poll(() => cities.count()).toBe(2);
+    await cities.evaluateAll((boxes) => {
+      for (const box of boxes) box.click();
+    });
+    await expectTotal('city_any=NYC%7CLA');
+    const chips = page.getByRole('button', { name: /^Remove (?:New York City|Greater Los Angeles)$/ });
+    await expect.poll(() => chips.count()).toBe(2);
+    await chips.evaluateAll((buttons) => {
+      for (const button of buttons) button.click();
+    });
+    await expectTotal('');
+  });
+
   it('adds several creators of several pages to the roster, and says who was there already', async () => {
     const { page, go } = open;
     await go('/directory');

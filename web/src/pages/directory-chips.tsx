@@ -2,13 +2,22 @@ import { useAll, useCall } from '../call/use.ts';
 import { compact, words } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { usePlaceNames } from './directory-names.ts';
-import { type Changes, type DirectorySearch, filtersIn, type Search, valuesOf, without } from './directory-search.ts';
+import {
+  type Changes,
+  type ChangesOf,
+  type DirectorySearch,
+  filtersIn,
+  listsOf,
+  type Search,
+  valuesOf,
+  without,
+} from './directory-search.ts';
 
 interface Chip {
   key: string;
   text: string;
   /** What removes it. */
-  changes: Changes;
+  changes: Changes | ChangesOf;
 }
 
 const RANGES = [
@@ -40,11 +49,14 @@ function rangeChips(search: Search): Chip[] {
 }
 
 function valueChips(search: Search, name: string, textOf: (value: string) => string): Chip[] {
-  const values = valuesOf(search, name);
-  return values.map((value) => ({
+  return valuesOf(search, name).map((value) => ({
     key: `${name}:${value}`,
     text: textOf(value),
-    changes: { [name]: values.filter((other) => other !== value).join('|') },
+    changes: (now) => ({
+      [name]: valuesOf(now, name)
+        .filter((other) => other !== value)
+        .join('|'),
+    }),
   }));
 }
 
@@ -58,7 +70,7 @@ export function Chips({ by: { search, change } }: { by: DirectorySearch }) {
     }
     return name === 'state_any' ? names.state : words;
   };
-  const chips = [
+  const chips: Chip[] = [
     ...ANY.flatMap((name) => valueChips(search, name, labelOf(name))),
     ...NOT.flatMap((name) => valueChips(search, name, (value) => `Not ${labelOf(name)(value)}`)),
     ...rangeChips(search),
@@ -70,10 +82,13 @@ export function Chips({ by: { search, change } }: { by: DirectorySearch }) {
   ];
   const lists = useAll('list_lists', {});
   const listChips = (['in_list', 'not_in_list'] as const).flatMap((name) => {
-    const ids = search[name]?.split(',').filter(Boolean) ?? [];
-    return ids.map((id) => {
+    return listsOf(search, name).map((id) => {
       const list = lists.data?.find((one) => one.id === id)?.name ?? 'A list';
-      const changes = { [name]: ids.filter((one) => one !== id).join(',') };
+      const changes: ChangesOf = (now) => ({
+        [name]: listsOf(now, name)
+          .filter((one) => one !== id)
+          .join(','),
+      });
       return { key: `${name}:${id}`, text: name === 'in_list' ? `In ${list}` : `Not in ${list}`, changes };
     });
   });

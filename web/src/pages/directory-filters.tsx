@@ -9,6 +9,7 @@ import {
   type Excluded,
   facetQuery,
   LISTED,
+  listsOf,
   type Several,
   TRUTHS,
   valuesOf,
@@ -93,10 +94,10 @@ function Values(props: ValuesProps) {
   const free = suggested.filter(({ value }) => !chosen.some((one) => isSame(one.value, value)));
   const put = (value: string, into: 'any' | 'not' | 'none') => {
     const others = (values: readonly string[]) => values.filter((one) => !isSame(one, value));
-    by.change({
-      [any]: [...others(wanted), ...(into === 'any' ? [value] : [])].join('|'),
-      ...(not ? { [not]: [...others(unwanted), ...(into === 'not' ? [value] : [])].join('|') } : {}),
-    });
+    by.change((now) => ({
+      [any]: [...others(valuesOf(now, any)), ...(into === 'any' ? [value] : [])].join('|'),
+      ...(not ? { [not]: [...others(valuesOf(now, not)), ...(into === 'not' ? [value] : [])].join('|') } : {}),
+    }));
   };
   const text = typed.trim();
   const isNew = takesText && text !== '' && ![...chosen, ...suggested].some(({ value }) => isSame(value, text));
@@ -280,14 +281,15 @@ function Truths({ by }: { by: DirectorySearch }) {
 /** Keeps to lists of the brand, or leaves their creators out. */
 function Lists({ by }: { by: DirectorySearch }) {
   const lists = useAll('list_lists', {});
-  const idsIn = (name: string) => by.search[name]?.split(',').filter(Boolean) ?? [];
-  const [kept, left] = [idsIn('in_list'), idsIn('not_in_list')];
+  const [kept, left] = [listsOf(by.search, 'in_list'), listsOf(by.search, 'not_in_list')];
   const put = (id: string, name: 'in_list' | 'not_in_list') => {
-    const ids = name === 'in_list' ? kept : left;
-    const others = name === 'in_list' ? left : kept;
-    const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
     const other = name === 'in_list' ? 'not_in_list' : 'in_list';
-    by.change({ [name]: next.join(','), [other]: others.filter((one) => one !== id).join(',') });
+    by.change((now) => {
+      const ids = listsOf(now, name);
+      const next = ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id];
+      const others = listsOf(now, other).filter((one) => one !== id);
+      return { [name]: next.join(','), [other]: others.join(',') };
+    });
   };
   const isRosterLeft = by.search.exclude_roster === 'true';
   return (

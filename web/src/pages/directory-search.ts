@@ -41,6 +41,9 @@ function read(address: Record<string, unknown>): Search {
 export const valuesOf = (search: Search, name: string | undefined): string[] =>
   name === undefined ? [] : (search[name]?.split('|').filter(Boolean) ?? []);
 
+export const listsOf = (search: Search, name: 'in_list' | 'not_in_list'): string[] =>
+  search[name]?.split(',').filter(Boolean) ?? [];
+
 /** The facets that the page shows at once. One call reads them for every part whose own filter is not set. */
 const AT_ONCE: readonly string[] = ['followers', 'metro', 'category', 'is_verified', 'has_email'];
 /** All metros, and more categories than are shown. */
@@ -72,12 +75,14 @@ function asTyped([name, value]: [string, string | undefined]): [string, string |
 }
 
 export type Changes = Readonly<Record<string, string | undefined>>;
+/** Of the search as it is now, not as it is shown: two presses may come before a page is drawn. */
+export type ChangesOf = (now: Search) => Changes;
 
 export interface DirectorySearch {
   search: Search;
   page: number;
   /** Changes some parameters; undefined removes one. The results start again at their first page. */
-  change: (changes: Changes) => void;
+  change: (changes: Changes | ChangesOf) => void;
   goTo: (page: number) => void;
 }
 
@@ -85,19 +90,20 @@ export interface DirectorySearch {
 export function useDirectorySearch(): DirectorySearch {
   const address: Record<string, unknown> = useSearch({ strict: false });
   const navigate = useNavigate();
-  const search = read(address);
-  /** Of the address as it is now: a change made before the last one was drawn adds to it. */
-  const show = (nextOf: (now: Changes) => Changes, page?: number) => {
-    const typed = (now: Record<string, unknown>) => Object.fromEntries(Object.entries(nextOf(read(now))).map(asTyped));
-    const search = (now: Record<string, unknown>) => ({ ...typed(now), page });
+  const show = (nextOf: ChangesOf, page?: number) => {
+    const search = (now: Record<string, unknown>) => {
+      const typed = Object.fromEntries(Object.entries(nextOf(read(now))).map(asTyped));
+      return { ...typed, page };
+    };
     void navigate({ to: '/directory', search, replace: true, resetScroll: false });
   };
   return {
-    search,
+    search: read(address),
     page: Math.max(Math.trunc(Number(address.page)) || 1, 1),
     change: (changes) =>
       show((now) => {
-        const next: Record<string, string | undefined> = { ...now, ...changes };
+        const changed = typeof changes === 'function' ? changes(now) : changes;
+        const next: Record<string, string | undefined> = { ...now, ...changed };
         // An order by relevance needs words, and so does forgiving their typing errors.
         if (!next.q) Object.assign(next, { q_as: undefined, typos: undefined });
         if (!next.q && next.sort === 'relevance') next.sort = undefined;
