@@ -40,9 +40,9 @@ it('a hanging Redis times out, even for a process that stalled while sending the
     proxy.freeze();
     const answeredAfter = async () => {
       const from = performance.now();
-      const asked = redis.client.get('x').catch((error: unknown) => error);
+      const answered = redis.client.get('x').catch((error: unknown) => error);
       stall(2 * TIMEOUT_MS);
-      const failure = await asked;
+      const failure = await answered;
       expect(String(failure)).toContain('timed out');
       return performance.now() - from;
     };

@@ -30,13 +30,14 @@ describe('a run of the tests', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(tests, name), text);
     const reporter = path.resolve('test/harness/summary.ts');
     const args = ['run', '--root', tests, '--reporter', 'default', '--reporter', reporter];
-    const { status, lines } = runOf(path.resolve('node_modules/.bin/vitest'), args, { cwd: tests });
+    const { status, lines } = runOf(path.resolve('node_modules/.bin/vitest'), args, { cwd: tests, env: { ...process.env, TEST_SEED: '7' } });
     expect(status).toBe(1);
     expect(lines.slice(lines.indexOf('FAILED broken.test.js'))).toEqual([
       'FAILED broken.test.js',
       '         It does not load.',
       'FAILED sums.test.js > sums > add up',
       '         of one: expected 2 to be 3 // Object.is equality',
+      'With TEST_SEED=7, the same random values are tested again.',
       '1 passed, 2 failed',
     ]);
   });

@@ -187,15 +187,15 @@ describe('the carrier', () => {
 
   it('is queried at most five times a second', async () => {
     const { ship } = await desk();
-    let asked = 0;
+    let calls = 0;
     carrier.answer = (_request, response) => {
-      asked += 1;
+      calls += 1;
       response.writeHead(201).end(JSON.stringify({ meta: { code: 201 }, data: { id: 'trk', tag: 'InTransit' } }));
     };
     for (let i = 0; i < 12; i += 1) await ship({ tracking_number: unique('1Z') });
     const from = performance.now();
     await trackDue(app.context);
-    expect(asked).toBeGreaterThanOrEqual(12);
+    expect(calls).toBeGreaterThanOrEqual(12);
     // Twelve at five a second take two seconds; at ten a second they would take one.
     expect(performance.now() - from).toBeGreaterThan(1_500);
   });
