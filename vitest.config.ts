@@ -1,7 +1,8 @@
-import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/harness/longest-first.ts';
+// Its seed is drawn here, once for all workers.
+import './test/harness/random-runs.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */
 const LONG = 'test/**/*.long.test.ts';
@@ -20,9 +21,7 @@ const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: {
 /** Nodes of an engine start, stop and copy each other, and must not fail because a machine is busy. */
 const CLUSTER_PATIENCE = { testTimeout: 900_000, hookTimeout: 900_000 };
 
-/** Random values, the same in all workers. */
 const SETUP = { setupFiles: ['test/harness/setup.ts'] };
-process.env.TEST_SEED ??= String(randomInt(2 ** 31));
 
 export default defineConfig({
   test: {

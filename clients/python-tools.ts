@@ -1,30 +1,38 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-const LOCK_ENDS_AFTER_MS = 180_000;
+/** Whoever works touches the lock. One that was not for so long was left by a process that was killed. */
+const LOCK_ENDS_AFTER_MS = 60_000;
+const TOUCHED_EVERY_MS = 5_000;
 
 /** Runs `work` while no other process does: tests of several files install the same tools at once. */
 export async function alone<T>(lock: string, work: () => Promise<T>): Promise<T> {
   await mkdir(path.dirname(lock), { recursive: true });
-  const end = performance.now() + LOCK_ENDS_AFTER_MS;
   for (;;) {
     const isOurs = await mkdir(lock).then(
       () => true,
       () => false,
     );
-    // One that stands for so long was left by a process that was killed.
-    if (isOurs || performance.now() > end) break;
+    const touchedAt = await stat(lock).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (isOurs || Date.now() - touchedAt > LOCK_ENDS_AFTER_MS) break;
     await pause(200);
   }
+  const touch = () => utimes(lock, new Date(), new Date()).catch(() => undefined);
+  await touch();
+  const touching = setInterval(touch, TOUCHED_EVERY_MS);
   try {
     return await work();
   } finally {
+    clearInterval(touching);
     await rm(lock, { recursive: true, force: true });
   }
 }

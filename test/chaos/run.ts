@@ -76,7 +76,13 @@ function planOf({ rounds, seed, victims = VICTIMS }: Plan) {
 }
 type Kill = Omit<ReturnType<typeof planOf>[number], 'calmMs'>;
 
-const isOnItsWay = ({ redis }: Context) => redis.use((client) => client.exists(CLAIM)).then((count) => count === 1);
+const isOnItsWay = ({ redis }: Context) =>
+  redis
+    .use((client) => client.exists(CLAIM))
+    .then(
+      (count) => count === 1,
+      () => false,
+    );
 
 /** Waits for the next batch to be on its way for `intoMs`. */
 async function waitIntoBatch(context: Context, intoMs: number): Promise<void> {
@@ -153,9 +159,8 @@ async function live(stage: Stage, world: World, hooks: Hooks, plan: Plan): Promi
   }
   report('Waiting until all of it is in ClickHouse and with the webhooks');
   const stoppedAt = performance.now();
-  await until('everything to settle', () => isSettled(stage.context, world)).catch(
-    (error: Error) => void differences.push(error.message),
-  );
+  const isOver = () => isSettled(stage.context, world).catch(() => false);
+  await until('everything to settle', isOver).catch((error: Error) => void differences.push(error.message));
   const settledMs = performance.now() - stoppedAt;
   const foundClicks = await checkClicks(stage.context, clicks);
   const foundOrders = await checkOrders(stage.context, world, orders, foundClicks.counted);

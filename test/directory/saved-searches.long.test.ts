@@ -11,6 +11,7 @@ import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
 import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
 import { call, keysInTurn, made, makeBrand, startApp, startScript, unique, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
+import { untilDone } from '../harness/figures.ts';
 import { FORCED, makeDirectory } from '../harness/indexer.ts';
 import { testSeed as SEED } from '../harness/random-runs.ts';
 
@@ -139,8 +140,8 @@ test('A creator who opts out while searches are looked at is in no matches, whic
     for (let pk = 2; pk < 2 + RACES; pk += 1) {
       await upsertCreators(engines, await write([creator(pk, { category: 'Raced' })]));
       await Promise.all([
-        findMatches(app.context),
-        findMatches(app.context),
+        untilDone(() => findMatches(app.context)),
+        untilDone(() => findMatches(app.context)),
         forget(engines, { kind: 'pk', value: pk }, { reason: 'A race', by: 'operator' }),
       ]);
       const { rows } = await sql`select from saved_search_matches where pk = ${pk}`.execute(engines.db);

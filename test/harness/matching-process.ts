@@ -3,12 +3,13 @@ import { readConfig } from '../../src/config.ts';
 import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
+import { ignoreFailure } from '../../src/values/errors.ts';
 
 /** The worker's search for new matches as a process that a test may kill. */
 const config = readConfig();
 const { context } = openContext(config, configuredUrls(config));
 process.stderr.write('matching started\n');
 for (;;) {
-  await findMatches(context);
+  await findMatches(context).catch(ignoreFailure('the next pass tries again, as that of a worker does'));
   await sleep(20);
 }

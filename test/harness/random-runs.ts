@@ -1,3 +1,7 @@
+import { randomInt } from 'node:crypto';
+
+process.env.TEST_SEED ??= String(randomInt(2 ** 31));
+
 /** The seed of all random tests: a new one in each run, unless `TEST_SEED` repeats an earlier one. */
 export const testSeed = Number(process.env.TEST_SEED);
 

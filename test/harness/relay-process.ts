@@ -5,6 +5,7 @@ import { type Consumer, openRelay } from '../../src/outbox/relay.ts';
 import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
 import { openDue } from '../../src/values/due.ts';
+import { ignoreFailure } from '../../src/values/errors.ts';
 
 /**
  * The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. With
@@ -27,6 +28,6 @@ const parts = sharing === 'parts' ? openParts(db) : undefined;
 const pass = openRelay({ db, consumer, log: context.log, due: openDue(context.clock), parts });
 process.stderr.write('relay started\n');
 for (;;) {
-  await pass();
+  await pass().catch(ignoreFailure('the next pass tries again, as that of a worker does'));
   await sleep(20);
 }

@@ -82,9 +82,11 @@ function openShell(folder: string, env: NodeJS.ProcessEnv): Shell {
     run: async (commands) => {
       for (const written of [out, said, done]) written.text = '';
       child.stdin?.write(`{\n${commands}\n} </dev/null 3>&-\necho done >&3\n`);
-      await until('the commands', () => done.text !== '' || child.exitCode !== null).catch((error: unknown) => {
-        throw new Error(`${String(error)}\n${commands}\n${out.text}${said.text}`);
-      });
+      await until('the commands', () => done.text !== '' || child.exitCode !== null, 800_000).catch(
+        (error: unknown) => {
+          throw new Error(`${String(error)}\n${commands}\n${out.text}${said.text}`);
+        },
+      );
       if (done.text === '') throw new Error(`It ended with ${child.exitCode}:\n${commands}\n${out.text}${said.text}`);
       return out.text;
     },

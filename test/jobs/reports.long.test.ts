@@ -65,7 +65,7 @@ describe('a year of reports', () => {
       for (const worker of workers) await worker.kill();
     }
     const last = [start(), start()];
-    await until('the end of the year', () => last.every(({ said }) => said().includes('reports done')));
+    await until('the end of the year', () => last.every(({ said }) => said().includes('reports done')), 600_000);
     for (const worker of last) await worker.stop();
 
     const rows = await db.selectFrom('mails').select(['subjectRow', 'toEmail']).where('kind', '=', 'report').execute();

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHILD_ENV } from '../harness/child.ts';
 
 let folder: string;
 
@@ -30,7 +31,10 @@ describe('a run of the tests', () => {
     for (const [name, text] of Object.entries(files)) writeFileSync(path.join(tests, name), text);
     const reporter = path.resolve('test/harness/summary.ts');
     const args = ['run', '--root', tests, '--reporter', 'default', '--reporter', reporter];
-    const { status, lines } = runOf(path.resolve('node_modules/.bin/vitest'), args, { cwd: tests, env: { ...process.env, TEST_SEED: '7' } });
+    const { status, lines } = runOf(path.resolve('node_modules/.bin/vitest'), args, {
+      cwd: tests,
+      env: { ...CHILD_ENV, TEST_SEED: '7' },
+    });
     expect(status).toBe(1);
     expect(lines.slice(lines.indexOf('FAILED broken.test.js'))).toEqual([
       'FAILED broken.test.js',

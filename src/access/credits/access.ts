@@ -117,8 +117,10 @@ export async function restoreAccess(
         await release(keys, [token]).catch(ignoreFailure('the lease expires by itself'));
         throw error;
       });
-      // The lease expired: the change is committed in Postgres, and the next call rebuilds the hash.
-      if ((await release(keys, [token, ...fields])) === 1 || change) return;
+      const written = release(keys, [token, ...fields]);
+      // The change is committed in Postgres, and must not be made again: the next call or the worker rebuilds the hash.
+      if (change) return void (await written.catch(ignoreFailure('the lease expires by itself')));
+      if ((await written) === 1) return;
     } else {
       await sleep(POLL_MS);
       if (!change && (await engines.redis.use((client) => client.exists(keys[0] ?? ''))) === 1) return;

@@ -157,14 +157,17 @@ export async function listCountedKeyIds(db: Db, subscriptionId: string): Promise
   return rows.map((row) => row.id);
 }
 
+/** Locks the keys in one order, so that two processes with the same busy keys do not deadlock. */
 export async function updateLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
   if (used.size === 0) return;
   const ids = [...used.keys()];
   const times = [...used.values()];
   await sql`
+    with own as materialized (
+      select id from api_keys where id = any(${ids}::text[]) order by id for no key update)
     update api_keys set last_used_at = used.at
-    from unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at)
-    where api_keys.id = used.id and (last_used_at is null or last_used_at < used.at)
+    from own join unnest(${ids}::text[], ${times}::timestamptz[]) as used (id, at) on used.id = own.id
+    where api_keys.id = own.id and (last_used_at is null or last_used_at < used.at)
   `.execute(db);
 }
 

@@ -1,9 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { waitUntilWhole } from '../../engines/elastic/indices.ts';
 import type { Elastic } from '../../engines/elastic/open.ts';
 import { ApiError } from '../../values/errors.ts';
 
 /** How long an import waits for a lost node before it continues without it or builds its index again. */
 export const NODE_PATIENCE_MS = 60_000;
+const AGAIN_AFTER_MS = 500;
 
 export interface Persistence {
   elastic: Elastic;
@@ -45,6 +47,7 @@ export async function persistently<T>(persistence: Persistence, step: () => Prom
       persistence.onNotice(`Elasticsearch did not finish a step, trying again: ${reasonOf(error)}`);
       persistence.onWait();
       await awaitShards(persistence, error);
+      await pause(AGAIN_AFTER_MS);
     }
   }
 }

@@ -152,12 +152,20 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
   const late = new AbortController();
   const { signal } = late;
-  const timer = setTimeout(() => late.abort(), timeoutMs);
+  // What has come in while the process was blocked is in time: timers run before sockets are read.
+  let immediate: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    immediate = setImmediate(() => late.abort());
+  }, timeoutMs);
+  const endLimit = () => {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+  };
   try {
     const addresses = await addressesOf(hostOf(url), signal);
     const reason = refusalOf(url, addresses, allow);
     if (reason !== undefined) return { outcome: 'refused', reason };
-    return await exchange(request, addresses, { signal, onHead: () => clearTimeout(timer) });
+    return await exchange(request, addresses, { signal, onHead: endLimit });
   } catch (cause) {
     if (!signal.aborted) return { outcome: 'failed', reason: isTlsFailure(cause) ? 'tls' : 'network', cause };
     return {
@@ -166,7 +174,7 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
       cause: new Error(`It did not answer within ${timeoutMs / 1_000} s.`, { cause }),
     };
   } finally {
-    clearTimeout(timer);
+    endLimit();
   }
 }
 

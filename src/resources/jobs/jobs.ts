@@ -82,8 +82,15 @@ async function noteFailure(context: Context, job: ClaimedJob, kind: JobKind, err
   });
 }
 
+/** A commit whose answer was lost may have kept the file. */
+async function removeUnkept({ postgres, files }: Context, job: ClaimedJob, key: string): Promise<void> {
+  const kept = await listFiles(postgres.db, job);
+  if (kept.some(({ storageKey }) => storageKey === key)) return;
+  await files.remove(key).catch(ignoreFailure('the file ends with its job'));
+}
+
 async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal): Promise<void> {
-  const { postgres, files, clock, config } = context;
+  const { postgres, clock, config } = context;
   const kind = findKind(job.kind);
   const lost = new AbortController();
   const signal = AbortSignal.any([lost.signal, closing]);
@@ -104,12 +111,14 @@ async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal):
     lost.abort();
     signal.throwIfAborted();
   } catch (error) {
+    if (!lost.signal.aborted) {
+      if (closing.aborted) {
+        const back = { status: 'running', dueAt: clock.now(), updatedAt: clock.now() } as const;
+        await endTurn(postgres.db, job, { ...back, rows: job.rows, failures: job.failures });
+      } else await noteFailure(context, job, kind, error);
+    }
     const written = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
-    if (written) await files.remove(written).catch(ignoreFailure('the file ends with its job'));
-    if (lost.signal.aborted) return;
-    if (!closing.aborted) return await noteFailure(context, job, kind, error);
-    const back = { status: 'running', dueAt: clock.now(), updatedAt: clock.now() } as const;
-    await endTurn(postgres.db, job, { ...back, rows: job.rows, failures: job.failures });
+    if (written) await removeUnkept(context, job, written);
   } finally {
     clearInterval(renewing);
   }
