@@ -23,7 +23,10 @@ interface Found {
 const SHOWN = 5;
 
 /** Pages by name; creators, campaigns and orders as the API finds them. */
-function useFound(text: string): readonly (readonly [title: string, found: readonly Found[]])[] {
+function useFound(text: string): {
+  groups: readonly (readonly [title: string, found: readonly Found[]])[];
+  isSettled: boolean;
+} {
   const navigate = useNavigate();
   const settled = useLater(text.trim(), 150);
   const options = { limit: SHOWN, isEnabled: settled.length > 1 };
@@ -38,8 +41,10 @@ function useFound(text: string): readonly (readonly [title: string, found: reado
         .split(' ')
         .some((word) => word.startsWith(wanted)) || label.toLowerCase().startsWith(wanted),
   );
-  const isFound = settled.length > 1;
-  return [
+  // What was found for a shorter text is not what Enter should open.
+  const isSettled = settled === text.trim();
+  const isFound = isSettled && settled.length > 1;
+  const groups = [
     [
       'Pages',
       pages.map(({ to, label }) => ({
@@ -68,15 +73,17 @@ function useFound(text: string): readonly (readonly [title: string, found: reado
         go: () => navigate({ to: '/orders', search: { open: id } }),
       })),
     ],
-  ];
+  ] as const;
+  return { groups, isSettled };
 }
 
 function Search({ onDone }: { onDone: () => void }) {
   const id = useId();
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
-  const groups = useFound(text).filter(([, found]) => found.length > 0);
-  const all = groups.flatMap(([, found]) => found);
+  const found = useFound(text);
+  const groups = found.groups.filter(([, ofGroup]) => ofGroup.length > 0);
+  const all = groups.flatMap(([, ofGroup]) => ofGroup);
   const chosen = all[Math.min(active, all.length - 1)];
   const choose = (one: Found) => {
     onDone();
@@ -113,13 +120,13 @@ function Search({ onDone }: { onDone: () => void }) {
         onKeyDown={press}
       />
       <div className="palette" id={id} {...(all.length > 0 ? { role: 'listbox', 'aria-label': 'Results' } : {})}>
-        {groups.map(([title, found]) => (
+        {groups.map(([title, ofGroup]) => (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset does not belong into a list of options
           <div key={title} role="group" aria-label={title}>
             <p className="small muted" aria-hidden>
               {title}
             </p>
-            {found.map((one) => (
+            {ofGroup.map((one) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the text field has the focus and takes the keys
               // biome-ignore lint/a11y/useFocusableInteractive: the same
               <div
@@ -141,7 +148,7 @@ function Search({ onDone }: { onDone: () => void }) {
           </div>
         ))}
       </div>
-      {all.length === 0 && (
+      {all.length === 0 && found.isSettled && (
         <p className="hint" role="status">
           Nothing found.
         </p>

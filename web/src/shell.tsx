@@ -5,6 +5,7 @@ import icon from './icon.svg';
 import { Icon } from './icons.tsx';
 import { showTimesIn, words } from './kit/format.ts';
 import { Button, Failure, Loading } from './kit/parts.tsx';
+import { useSay } from './kit/toast.tsx';
 import { NAVIGATION } from './navigation.ts';
 import { leave, noteSession, signOut } from './signed-out.ts';
 import { applyTheme, currentTheme, nextTheme } from './theme.ts';
@@ -73,6 +74,7 @@ function Folded({ title, isHere, children }: { title: string; isHere: boolean; c
 
 function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => void }) {
   const { data } = useCall('get_session');
+  const say = useSay();
   const nav = useRef<HTMLElement>(null);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   // The menu may be taller than the window, so the current page's entry is scrolled into view.
@@ -115,7 +117,13 @@ function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => v
         )}
         <div className="row">
           <ThemeButton />
-          <Button onPress={() => void signOut()}>Sign out</Button>
+          <Button
+            onPress={() =>
+              void signOut().catch(() => say('You may still be signed in. Check your connection and try again.'))
+            }
+          >
+            Sign out
+          </Button>
         </div>
       </div>
     </aside>

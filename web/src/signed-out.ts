@@ -3,9 +3,19 @@ import { callApp } from './call/call.ts';
 const WAY_BACK = 'way-back';
 const HAD_SESSION = 'had-session';
 
+/** Whether a form has text that was typed and not saved. */
+const isTyped = () =>
+  [
+    ...document.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>(
+      'form :is(input:not([type="checkbox"], [type="radio"]), textarea)',
+    ),
+  ].some((field) => field.value !== field.defaultValue);
+
 /** Opens the sign-in page, and remembers the current page for afterwards. */
 export function leave(): void {
   if (location.pathname === '/app/sign-in') return;
+  // What was typed would be lost. Sending it says that the session has ended.
+  if (isTyped()) return;
   sessionStorage.setItem(WAY_BACK, location.pathname + location.search);
   location.assign('/app/sign-in');
 }

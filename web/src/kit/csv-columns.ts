@@ -17,9 +17,12 @@ export function readColumns<Column extends string>(
   return rows.map((row) => (column) => (row[placeOf(column)] ?? '').trim());
 }
 
+/** An offset comes after a time: the end of 02-03-2026 looks like one. */
+const ZONED = /\d[Zz]$|:\d\d(\.\d+)?\s*([AP]M)?\s*(GMT|UTC)?[+-]\d\d:?\d\d$/i;
+
 /** A time in UTC unless it says otherwise; undefined if it cannot be read. */
 export function timeOf(text: string): string | undefined {
-  const ms = Date.parse(/\d[Zz]$|[+-]\d\d:?\d\d$/.test(text) ? text : `${text} UTC`);
+  const ms = Date.parse(ZONED.test(text) ? text : `${text.replace(/(\d)T(?=\d)/, '$1 ')} UTC`);
   return Number.isNaN(ms) ? undefined : new Date(ms).toISOString();
 }
 

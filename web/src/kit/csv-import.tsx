@@ -44,40 +44,55 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
   const [lines, setLines] = useState<readonly L[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Error>();
-  const isStopped = useRef(false);
+  /** Counts files and imports: what an earlier one still finds out is not shown, and it sends nothing more. */
+  const turn = useRef(0);
   const [open] = plans[0] ?? [''];
   const tones = new Map<string, string>(plans.map(([plan, tone]) => [plan, tone]));
   const countOf = (plan: string) => lines.filter((line) => line.plan === plan).length;
   const counts = plans.map(([plan, , counted]) => `${number(countOf(plan))} ${counted}`).join(', ');
 
-  async function whileBusy(work: () => Promise<void>): Promise<void> {
+  async function whileBusy(work: (isCurrent: () => boolean) => Promise<void>): Promise<void> {
+    turn.current += 1;
+    const own = turn.current;
+    const isCurrent = () => own === turn.current;
     setBusy(true);
     setFailure(undefined);
     try {
-      await work();
+      await work(isCurrent);
     } catch (error) {
-      setFailure(error instanceof Error ? error : new Error('The file could not be read.'));
+      if (isCurrent()) setFailure(error instanceof Error ? error : new Error('The file could not be read.'));
     } finally {
-      setBusy(false);
+      if (isCurrent()) setBusy(false);
     }
   }
 
-  const read = (file: File | undefined) => file && whileBusy(async () => setLines(await planOf(await file.text())));
+  const read = (file: File | undefined) =>
+    file &&
+    whileBusy(async (isCurrent) => {
+      setLines([]);
+      const planned = await planOf(await file.text());
+      if (isCurrent()) setLines(planned);
+    });
 
   const run = () =>
-    whileBusy(async () => {
-      isStopped.current = false;
+    whileBusy(async (isCurrent) => {
       const done = new Map(lines.map((line) => [line.id, line]));
       const waiting = lines.filter(({ plan }) => plan === open);
-      for (let at = 0; at < waiting.length && !isStopped.current; at += batch) {
-        for (const line of await whenAccepted(() => send(waiting.slice(at, at + batch)))) done.set(line.id, line);
-        if (!isStopped.current) setLines([...done.values()]);
+      try {
+        for (let at = 0; at < waiting.length && isCurrent(); at += batch) {
+          // It may have been stopped while it waited until calls are accepted again.
+          const sendNext = async () => (isCurrent() ? await send(waiting.slice(at, at + batch)) : []);
+          for (const line of await whenAccepted(sendNext)) done.set(line.id, line);
+          if (isCurrent()) setLines([...done.values()]);
+        }
+      } finally {
+        await cache.invalidateQueries({ queryKey: [changes] });
       }
-      await cache.invalidateQueries({ queryKey: [changes] });
     });
 
   const close = () => {
-    isStopped.current = true;
+    turn.current += 1;
+    setBusy(false);
     setLines([]);
     setFailure(undefined);
     onClose();

@@ -2,8 +2,10 @@ import type { ReactNode } from 'react';
 import { Fragment, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
+import { copied, NOT_COPIED } from './copied.ts';
 import { words } from './format.ts';
 import { useTitle } from './title.ts';
+import { useSay } from './toast.tsx';
 
 /** The head of every page: its title, one sentence, and its actions. */
 export function PageHead({ title, hint, children }: { title: string; hint?: ReactNode; children?: ReactNode }) {
@@ -206,8 +208,9 @@ export function Loading({ rows = 6 }: { rows?: number }) {
 
 export function Copy({ text, label }: { text: string; label: string }) {
   const [isCopied, setCopied] = useState(false);
+  const say = useSay();
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    if (!(await copied(text))) return say(NOT_COPIED);
     setCopied(true);
     setTimeout(() => setCopied(false), 2_000);
   };

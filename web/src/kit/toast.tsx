@@ -1,4 +1,4 @@
-import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
+import { createContext, type ReactNode, useCallback, useContext, useRef, useState } from 'react';
 
 const SHOWN_MS = 6_000;
 const Say = createContext<(text: string) => void>(() => undefined);
@@ -8,9 +8,11 @@ export const useSay = () => useContext(Say);
 
 export function Toasts({ children }: { children: ReactNode }) {
   const [text, setText] = useState('');
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const say = useCallback((next: string) => {
     setText(next);
-    setTimeout(() => setText((shown) => (shown === next ? '' : shown)), SHOWN_MS);
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => setText(''), SHOWN_MS);
   }, []);
   return (
     <Say value={say}>

@@ -105,7 +105,8 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
 
 interface DetailProps {
   id: string | undefined;
-  folders: readonly Folder[];
+  /** Undefined until they are read. */
+  folders: readonly Folder[] | undefined;
   onClose: () => void;
 }
 
@@ -135,39 +136,42 @@ function OpenedFile({ id, folders, onClose }: DetailProps) {
               Open the file
             </a>
           </p>
-          <Form
-            needs="update_assets"
-            key={asset.updated_at ?? asset.id}
-            action="Save"
-            fields={[
-              { name: 'name', label: 'Name', isRequired: true, value: asset.name },
-              {
-                ...{ name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true },
-                ...{ options: folderOptions(folders), value: asset.folder_id ?? 'root' },
-              },
-              { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'Separate with commas.' },
-              { name: 'usage_rights', label: 'Usage rights', kind: 'textarea', value: asset.usage_rights },
-              {
-                name: 'rights_expires_at',
-                label: 'Rights end on',
-                kind: 'date',
-                value: asset.rights_expires_at?.slice(0, 10) ?? null,
-              },
-            ]}
-            onSubmit={async (values) => {
-              await update.mutateAsync({
-                body: {
-                  id: asset.id,
-                  name: values.text('name'),
-                  folder_id: folderIn(values, 'folder_id'),
-                  tags: values.list('tags'),
-                  usage_rights: values.orNull('usage_rights'),
-                  rights_expires_at: values.orNull('rights_expires_at'),
+          {/* Its folder is chosen when the form appears, so the folders must be there. */}
+          {folders && (
+            <Form
+              needs="update_assets"
+              key={asset.updated_at ?? asset.id}
+              action="Save"
+              fields={[
+                { name: 'name', label: 'Name', isRequired: true, value: asset.name },
+                {
+                  ...{ name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true },
+                  ...{ options: folderOptions(folders), value: asset.folder_id ?? 'root' },
                 },
-              });
-              onClose();
-            }}
-          />
+                { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'Separate with commas.' },
+                { name: 'usage_rights', label: 'Usage rights', kind: 'textarea', value: asset.usage_rights },
+                {
+                  name: 'rights_expires_at',
+                  label: 'Rights end on',
+                  kind: 'date',
+                  value: asset.rights_expires_at?.slice(0, 10) ?? null,
+                },
+              ]}
+              onSubmit={async (values) => {
+                await update.mutateAsync({
+                  body: {
+                    id: asset.id,
+                    name: values.text('name'),
+                    folder_id: folderIn(values, 'folder_id'),
+                    tags: values.list('tags'),
+                    usage_rights: values.orNull('usage_rights'),
+                    rights_expires_at: values.orNull('rights_expires_at'),
+                  },
+                });
+                onClose();
+              }}
+            />
+          )}
           <Confirm
             needs="delete_asset"
             label="Delete"
@@ -191,7 +195,8 @@ const FILTERED = ['search', 'tag', 'type', 'rights', 'creator_email', 'campaign_
 export function Assets() {
   const { get } = useFilters();
   const folder = get('folder');
-  const folders = useFolders().data ?? [];
+  const read = useFolders().data;
+  const folders = read ?? [];
   const filters = {
     folder_id: folder,
     search: get('search'),
@@ -259,7 +264,7 @@ export function Assets() {
       />
       <MoveFiles ids={[...selection.selected]} folders={folders} onMoved={() => selection.onSelect(new Set())} />
       <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
-      <OpenedFile id={opened.id} folders={folders} onClose={opened.close} />
+      <OpenedFile id={opened.id} folders={read} onClose={opened.close} />
     </>
   );
 }

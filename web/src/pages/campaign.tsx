@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useAll, useCall, useChange, useRows } from '../call/use.ts';
+import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -268,9 +269,11 @@ function Actions({ campaign }: { campaign: Campaign }) {
   const say = useSay();
   const other = campaign.status === 'active' ? 'paused' : 'active';
   const copyLink = async () => {
-    await navigator.clipboard.writeText(campaign.apply_url);
-    say('The apply page’s address was copied.');
+    const isCopied = await copied(campaign.apply_url);
+    say(isCopied ? 'The apply page’s address was copied.' : NOT_COPIED);
   };
+  const change = () =>
+    update.mutate({ params: { id: campaign.id }, body: { status: other } }, { onError: ({ message }) => say(message) });
   return (
     <>
       <a className="button primary" href={campaign.apply_url} target="_blank" rel="noreferrer">
@@ -287,9 +290,7 @@ function Actions({ campaign }: { campaign: Campaign }) {
             Track a post
           </Link>
         </IfMay>
-        <Button onPress={() => update.mutate({ params: { id: campaign.id }, body: { status: other } })}>
-          {other === 'paused' ? 'Pause applications' : 'Open for applications'}
-        </Button>
+        <Button onPress={change}>{other === 'paused' ? 'Pause applications' : 'Open for applications'}</Button>
       </Menu>
     </>
   );

@@ -6,6 +6,7 @@ import type { Editing } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { campaignField, creatorField, type Field, FormDialog, type Group, type Values } from '../kit/form.tsx';
 import { day, number, words } from '../kit/format.ts';
+import { endOf } from '../kit/last-day.ts';
 import { Button } from '../kit/parts.tsx';
 import { compensationFields, compensationIn } from './compensation.ts';
 import { platformField, platformIn } from './platforms.ts';
@@ -111,6 +112,8 @@ function termsIn(values: Values) {
   };
 }
 
+const lastTime = (date: string | null) => date && endOf(date);
+
 const changeIn = (values: Values, contract: Contract, entries: readonly Entry[]) =>
   changed(
     {
@@ -118,12 +121,12 @@ const changeIn = (values: Values, contract: Contract, entries: readonly Entry[])
       campaign_id: values.orNull('campaign_id'),
       title: values.text('title'),
       compensation: compensationIn(values),
-      expires_at: values.orNull('expires_at'),
+      expires_at: lastTime(values.orNull('expires_at')),
       usage_rights: values.orNull('usage_rights'),
       terms: termsIn(values),
       deliverables: entries.map((_, place) => entryIn(values, place)),
     },
-    { ...contract, expires_at: dayOf(contract.expires_at) },
+    { ...contract, expires_at: lastTime(dayOf(contract.expires_at)) },
   );
 
 export function EditContract({ item: contract, isOpen, onClose }: Editing<Contract>) {

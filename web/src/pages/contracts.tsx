@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { dayOf } from '../kit/changed.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
@@ -30,10 +31,11 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
   const found = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
   const end = useChange('void_contract', ['list_contracts', 'get_contract']);
-  const [link, setLink] = useState<string | null>(null);
+  // Of one contract: the panel stays when another one is opened.
+  const [link, setLink] = useState<{ of: string; url: string | null }>();
   const sendIt = async () => {
     const { data: sent } = await send.mutateAsync({ params: { id: id ?? '' }, body: {} });
-    setLink(sent.signature_url);
+    setLink({ of: sent.id, url: sent.signature_url });
   };
   return (
     <Detail id={id} onClose={onClose} found={found} title={(contract) => contract?.title ?? 'Contract'}>
@@ -56,7 +58,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ],
               ['Rights', contract.usage_rights],
               ['Usage terms', termsText(contract.terms)],
-              ['Sign by', contract.signed_at === null && contract.expires_at && day(contract.expires_at)],
+              ['Sign by', contract.signed_at === null && contract.expires_at && day(dayOf(contract.expires_at))],
               ['Sent', day(contract.sent_at)],
               [
                 'Signed',
@@ -65,10 +67,10 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             ]}
           />
           {send.error && <Failure error={send.error} />}
-          {link && (
+          {link?.of === contract.id && link.url !== null && (
             <div className="note-box row">
               <span>The creator was mailed a link to the signing page.</span>{' '}
-              <Copy text={link} label="Copy the signing page’s address" />
+              <Copy text={link.url} label="Copy the signing page’s address" />
             </div>
           )}
           <div className="row">
@@ -135,7 +137,7 @@ export function Contracts() {
     {
       ...{ head: 'Sign by', isWide: true, sort: due.column },
       cell: ({ status, expires_at }) =>
-        status === 'draft' || status === 'sent' ? <Due at={expires_at} isDone /> : '–',
+        status === 'draft' || status === 'sent' ? <Due at={dayOf(expires_at)} isDone /> : '–',
     },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },

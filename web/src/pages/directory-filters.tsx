@@ -153,10 +153,11 @@ function Values(props: ValuesProps) {
   );
 }
 
-/** A number as typed: `10k` and `1.5m` too. Undefined if the text is not a number. */
+/** A number as typed: `10k`, `1.5m` and `2,5` too. A comma before three digits separates thousands. Undefined if the text is not a number. */
 function numberIn(text: string): string | undefined {
   const [, digits = '', unit = ''] = /^([\d.,\s]+)([km]?)$/i.exec(text.trim()) ?? [];
-  const value = Number(digits.replaceAll(/[,\s]/g, ''));
+  const plain = digits.replaceAll(/\s/g, '').replaceAll(/,(?=\d{3}(?!\d))/g, '');
+  const value = Number(plain.replace(',', '.'));
   if (digits.trim() === '' || !Number.isFinite(value)) return undefined;
   const factor = { k: 1_000, m: 1_000_000 }[unit.toLowerCase()] ?? 1;
   return String(Math.round(value * factor * 10_000) / 10_000);

@@ -1,4 +1,4 @@
-import { useId, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { type Answer, CallError } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { compact, number, percent, rate } from '../kit/format.ts';
@@ -21,17 +21,22 @@ function Words({ by }: { by: DirectorySearch }) {
   const id = useId();
   const value = by.search.q ?? '';
   const [text, setText] = useState(value);
-  const [seen, setSeen] = useState({ value, sent: value });
-  const [timer, setTimer] = useState<ReturnType<typeof setTimeout>>();
-  if (seen.value !== value) {
-    setSeen({ ...seen, value });
-    // Something else changed the address, such as a saved search.
-    if (value !== seen.sent) setText(value);
-  }
+  const input = useRef<HTMLInputElement>(null);
+  const sent = useRef(value);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  // Sent from another page, it would lead back to this one.
+  useEffect(() => () => clearTimeout(timer.current), []);
+  // Follows the address when something else changed it, such as a saved search, but never while it is typed in.
+  useEffect(() => {
+    if (value === sent.current || input.current === document.activeElement) return;
+    clearTimeout(timer.current);
+    sent.current = value;
+    setText(value);
+  }, [value]);
   const send = (next: string) => {
-    clearTimeout(timer);
+    clearTimeout(timer.current);
     if (next.trim() === value) return;
-    setSeen({ ...seen, sent: next.trim() });
+    sent.current = next.trim();
     by.change({ q: next.trim(), q_as: undefined });
   };
   return (
@@ -40,14 +45,15 @@ function Words({ by }: { by: DirectorySearch }) {
         Keyword or location
       </label>
       <input
+        ref={input}
         id={id}
         type="search"
         placeholder="Keyword or location: vegan, marathon, Bay Area"
         value={text}
         onChange={({ target }) => {
           setText(target.value);
-          clearTimeout(timer);
-          setTimer(setTimeout(() => send(target.value), TYPED_MS));
+          clearTimeout(timer.current);
+          timer.current = setTimeout(() => send(target.value), TYPED_MS);
         }}
         onKeyDown={({ key }) => key === 'Enter' && send(text)}
       />

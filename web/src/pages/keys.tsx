@@ -6,6 +6,7 @@ import { Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
 import { FormDialog } from '../kit/form.tsx';
 import { day, words } from '../kit/format.ts';
+import { endOf } from '../kit/last-day.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
@@ -113,11 +114,12 @@ export function Keys() {
           { name: 'expires_at', label: 'Expires on', kind: 'date' },
         ]}
         onSubmit={async (values) => {
+          const lastDay = values.some('expires_at');
           const { data } = await make.mutateAsync({
             body: {
               name: values.text('name'),
               type: values.choice('type', TYPES),
-              expires_at: values.some('expires_at'),
+              expires_at: lastDay && endOf(lastDay),
             },
           });
           making.close();

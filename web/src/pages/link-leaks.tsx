@@ -4,6 +4,7 @@ import { useChange, useFirst } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { FormDialog } from '../kit/form.tsx';
 import { aboutPercent, day, number, time } from '../kit/format.ts';
+import { endOf } from '../kit/last-day.ts';
 import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -49,7 +50,7 @@ export function RotateCode({ of: { id, value }, label }: { of: Rotated; label?: 
             params: { id },
             body: {
               ...(chosen === undefined ? {} : { value: chosen }),
-              ...(until === undefined ? {} : { old_pays_until: until }),
+              ...(until === undefined ? {} : { old_pays_until: endOf(until) }),
             },
           });
           close();

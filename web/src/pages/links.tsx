@@ -8,6 +8,7 @@ import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { useSay } from '../kit/toast.tsx';
 import { CreatorName } from './item-links.tsx';
 import { BulkDialog } from './link-bulk.tsx';
 import { CreateLink, TYPES } from './link-create.tsx';
@@ -35,7 +36,9 @@ export function Links() {
   const opened = useOpened();
   const bulk = useDialog('bulk');
   const making = useDialog('create');
-  const turn = (id: string, active: boolean) => update.mutate({ params: { id }, body: { active } });
+  const say = useSay();
+  const turnOn = (id: string) =>
+    update.mutate({ params: { id }, body: { active: true } }, { onError: ({ message }) => say(message) });
   const actionsOf = ({ id, active, url, value }: LinkRow) => (
     <div className="row">
       <Copy text={url ?? value} label={`Copy ${url ? `the address of ${value}` : value}`} />
@@ -51,7 +54,7 @@ export function Links() {
             <p>New orders are not attributed to it. Existing commissions stay.</p>
           </Confirm>
         ) : (
-          <Button onPress={() => turn(id, true)} label={`Turn ${value} on`}>
+          <Button onPress={() => turnOn(id)} label={`Turn ${value} on`}>
             Turn on
           </Button>
         )}

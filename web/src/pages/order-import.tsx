@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import { type Body, CallError, call } from '../call/call.ts';
+import { type Body, call } from '../call/call.ts';
 import { amountOf, type ColumnNames, problemOf, readColumns, timeOf } from '../kit/csv-columns.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
+import { isVerdict } from '../kit/verdict.ts';
 
 type Reported = Body<'report_orders'>['orders'][number];
 
@@ -57,7 +58,7 @@ export function OrderImport({ isOpen, onClose }: { isOpen: boolean; onClose: () 
       await call('report_orders', { body: { orders, history: true } });
       return lines.map((line) => ({ ...line, plan: 'recorded' }));
     } catch (error) {
-      if (!(error instanceof CallError) || error.status === 429) throw error;
+      if (!isVerdict(error)) throw error;
       return lines.map((line) => ({ ...line, plan: 'refused', why: error.message }));
     }
   }

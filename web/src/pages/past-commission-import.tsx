@@ -1,8 +1,9 @@
 import { useState } from 'react';
-import { type Body, CallError, call } from '../call/call.ts';
+import { type Body, call } from '../call/call.ts';
 import { amountOf, type ColumnNames, problemOf, readColumns, timeOf } from '../kit/csv-columns.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
+import { isVerdict } from '../kit/verdict.ts';
 
 type Reported = Body<'report_past_commissions'>['past_commissions'][number];
 
@@ -51,7 +52,7 @@ async function send(source: string, lines: readonly Line[]): Promise<Line[]> {
     await call('report_past_commissions', { body: { source, past_commissions: lines.map(({ paid }) => paid) } });
     return lines.map((line) => ({ ...line, plan: 'recorded' }));
   } catch (error) {
-    if (!(error instanceof CallError) || error.status === 429) throw error;
+    if (!isVerdict(error)) throw error;
     const reasons = new Map(error.problems.map(({ field, message }) => [Number(field.split('.')[1]), message]));
     const isRefused = (_: Line, i: number) => reasons.size === 0 || reasons.has(i);
     const why = (i: number) => reasons.get(i) ?? error.message;

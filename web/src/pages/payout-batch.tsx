@@ -21,10 +21,11 @@ interface Limits {
 }
 
 interface LimitsProps {
+  limits: Limits;
   onChange: (change: (was: Limits) => Limits) => void;
 }
 
-function LimitFields({ onChange }: LimitsProps) {
+function LimitFields({ limits, onChange }: LimitsProps) {
   const id = useId();
   return (
     <div className="filters">
@@ -35,6 +36,7 @@ function LimitFields({ onChange }: LimitsProps) {
           type="number"
           min="0"
           step="0.01"
+          defaultValue={limits.minimum}
           onChange={({ target: { value } }) =>
             onChange(({ minimum: _, ...was }) => (Number(value) > 0 ? { ...was, minimum: Number(value) } : was))
           }
@@ -45,6 +47,7 @@ function LimitFields({ onChange }: LimitsProps) {
         <input
           id={`${id}cutoff`}
           type="date"
+          defaultValue={limits.cutoff}
           onChange={({ target: { value } }) =>
             onChange(({ cutoff: _, ...was }) => (value ? { ...was, cutoff: value } : was))
           }
@@ -132,9 +135,11 @@ function Batch({ onClose }: { onClose: () => void }) {
   ]);
   const say = useSay();
   const isAnybody = data?.data.some(({ total }) => total > 0) ?? false;
+  // What is paid is what was read: the limits cannot be changed beside the form.
+  const isFormShown = isPaying && isAnybody && !error && !isPlaceholderData;
   return (
     <>
-      <LimitFields onChange={setLimits} />
+      {!isFormShown && <LimitFields limits={limits} onChange={setLimits} />}
       {error && <Failure error={error} again={() => void refetch()} />}
       {!data && !error && <Loading />}
       {data && !error && <Due preview={data} limits={limits} />}
@@ -146,7 +151,7 @@ function Batch({ onClose }: { onClose: () => void }) {
           </Button>
         </div>
       )}
-      {isAnybody && !error && isPaying && (
+      {isFormShown && (
         <Form
           action="Mark as paid"
           onCancel={() => setPaying(false)}

@@ -331,6 +331,12 @@ function CompareDialog({
   const [file, setFile] = useState<File>();
   const [headers, setHeaders] = useState<readonly string[]>([]);
 
+  /** The field for the file is empty when the dialog opens again. */
+  const clear = () => {
+    setFile(undefined);
+    setHeaders([]);
+  };
+
   async function send(values: Values): Promise<Answer<'create_reconciliation'>> {
     const fields = { integration_id: values.some('integration_id'), from: values.some('from'), to: values.some('to') };
     if (!file) return await read.mutateAsync({ body: fields });
@@ -349,6 +355,10 @@ function CompareDialog({
   return (
     <FormDialog
       {...dialog}
+      onClose={() => {
+        clear();
+        dialog.onClose();
+      }}
       title="Compare with a store"
       hint="Send the store’s export of orders as CSV, up to 200 MB. Without a file, a connected store’s orders of a period are read from it."
       action="Compare"
@@ -362,8 +372,7 @@ function CompareDialog({
       ]}
       onSubmit={async (values) => {
         const { data } = await send(values);
-        setFile(undefined);
-        setHeaders([]);
+        clear();
         onStarted(data.id);
       }}
     >

@@ -1,7 +1,8 @@
-import { CallError, call } from '../call/call.ts';
+import { call } from '../call/call.ts';
 import { readCsv } from '../kit/csv.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
+import { isVerdict } from '../kit/verdict.ts';
 
 type Plan = 'add' | 'already on the roster' | 'repeated in the file' | 'no valid e-mail' | 'added' | 'refused';
 
@@ -58,7 +59,7 @@ async function addLine(line: Line): Promise<Line> {
     await call('add_to_roster', { body: { creator_email: line.name, note: line.note || null } });
     return { ...line, plan: 'added' };
   } catch (error) {
-    if (!(error instanceof CallError) || error.status === 429) throw error;
+    if (!isVerdict(error)) throw error;
     if (error.code === 'ALREADY_ON_ROSTER') return { ...line, plan: 'already on the roster' };
     return { ...line, plan: 'refused', why: error.message };
   }

@@ -5,6 +5,7 @@ import { Dialog } from '../kit/dialog.tsx';
 import { number, time, words } from '../kit/format.ts';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { Ago, BothTimes, Time } from '../kit/time.tsx';
+import { useSay } from '../kit/toast.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
 type Delivery = Row<'list_store_deliveries'>;
@@ -50,17 +51,16 @@ function List({ store, state }: { store: Store; state: (typeof LISTS)[number] })
   const params = { id: store.id };
   const list = useRows('list_store_deliveries', { state }, { params, refetchMs: REFETCH_MS });
   const retry = useChange('retry_store_delivery', ['list_store_deliveries', 'list_affiliate_stores']);
+  const say = useSay();
+  const again = (delivery: string) =>
+    retry.mutate({ params: { id: store.id, delivery } }, { onError: ({ message }) => say(message) });
   if (list.error) return <Failure error={list.error} again={list.again} />;
   if (list.isLoading) return <Loading rows={3} />;
   if (list.total === 0) return <Empty title={state === 'failed' ? 'Everything was read' : 'Nothing waits'} />;
   return (
     <ul className="deliveries">
       {list.rows.map((one) => (
-        <DeliveryItem
-          key={one.id}
-          delivery={one}
-          onRetry={() => retry.mutate({ params: { id: store.id, delivery: one.id } })}
-        />
+        <DeliveryItem key={one.id} delivery={one} onRetry={() => again(one.id)} />
       ))}
     </ul>
   );

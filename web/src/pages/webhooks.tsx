@@ -59,6 +59,8 @@ export function Webhooks() {
       () => say('A test event was queued. See its delivery for the result.'),
       (error: Error) => say(error.message),
     );
+  const turnOn = (id: string) =>
+    update.mutate({ params: { id }, body: { active: true } }, { onError: ({ message }) => say(message) });
   const actionsOf = ({ id, url, active }: Webhook) => (
     <Menu label={`Actions for ${url}`}>
       <Button onPress={() => void sendTest(id)} label={`Send a test to ${url}`}>
@@ -68,11 +70,7 @@ export function Webhooks() {
         Send missed events
       </Button>
       {!active && (
-        <Button
-          needs="update_webhook"
-          onPress={() => update.mutate({ params: { id }, body: { active: true } })}
-          label={`Turn ${url} on`}
-        >
+        <Button needs="update_webhook" onPress={() => turnOn(id)} label={`Turn ${url} on`}>
           Turn on
         </Button>
       )}
