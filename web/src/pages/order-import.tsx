@@ -3,7 +3,7 @@ import { type Body, call } from '../call/call.ts';
 import { amountOf, type ColumnNames, problemOf, readColumns, timeOf } from '../kit/csv-columns.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
-import { isVerdict } from '../kit/verdict.ts';
+import { isRefused } from '../kit/refused.ts';
 
 type Reported = Body<'report_orders'>['orders'][number];
 
@@ -58,7 +58,7 @@ export function OrderImport({ isOpen, onClose }: { isOpen: boolean; onClose: () 
       await call('report_orders', { body: { orders, history: true } });
       return lines.map((line) => ({ ...line, plan: 'recorded' }));
     } catch (error) {
-      if (!isVerdict(error)) throw error;
+      if (!isRefused(error)) throw error;
       return lines.map((line) => ({ ...line, plan: 'refused', why: error.message }));
     }
   }

@@ -3,7 +3,7 @@ import { type Body, call } from '../call/call.ts';
 import { amountOf, type ColumnNames, problemOf, readColumns, timeOf } from '../kit/csv-columns.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
-import { isVerdict } from '../kit/verdict.ts';
+import { isRefused } from '../kit/refused.ts';
 
 type Reported = Body<'report_past_commissions'>['past_commissions'][number];
 
@@ -52,7 +52,7 @@ async function send(source: string, lines: readonly Line[]): Promise<Line[]> {
     await call('report_past_commissions', { body: { source, past_commissions: lines.map(({ paid }) => paid) } });
     return lines.map((line) => ({ ...line, plan: 'recorded' }));
   } catch (error) {
-    if (!isVerdict(error)) throw error;
+    if (!isRefused(error)) throw error;
     const reasons = new Map(error.problems.map(({ field, message }) => [Number(field.split('.')[1]), message]));
     const isRefused = (_: Line, i: number) => reasons.size === 0 || reasons.has(i);
     const why = (i: number) => reasons.get(i) ?? error.message;

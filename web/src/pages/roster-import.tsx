@@ -2,7 +2,7 @@ import { call } from '../call/call.ts';
 import { readCsv } from '../kit/csv.ts';
 import { CsvImport, type ImportLine } from '../kit/csv-import.tsx';
 import { number } from '../kit/format.ts';
-import { isVerdict } from '../kit/verdict.ts';
+import { isRefused } from '../kit/refused.ts';
 
 type Plan = 'add' | 'already on the roster' | 'repeated in the file' | 'no valid e-mail' | 'added' | 'refused';
 
@@ -59,7 +59,7 @@ async function addLine(line: Line): Promise<Line> {
     await call('add_to_roster', { body: { creator_email: line.name, note: line.note || null } });
     return { ...line, plan: 'added' };
   } catch (error) {
-    if (!isVerdict(error)) throw error;
+    if (!isRefused(error)) throw error;
     if (error.code === 'ALREADY_ON_ROSTER') return { ...line, plan: 'already on the roster' };
     return { ...line, plan: 'refused', why: error.message };
   }
