@@ -54,12 +54,12 @@ async function send(source: string, lines: readonly Line[]): Promise<Line[]> {
   } catch (error) {
     if (!isRefused(error)) throw error;
     const reasons = new Map(error.problems.map(({ field, message }) => [Number(field.split('.')[1]), message]));
-    const isRefused = (_: Line, i: number) => reasons.size === 0 || reasons.has(i);
+    const isNamed = (_: Line, i: number) => reasons.size === 0 || reasons.has(i);
     const why = (i: number) => reasons.get(i) ?? error.message;
     const refused = lines.flatMap((line, i): Line[] =>
-      isRefused(line, i) ? [{ ...line, plan: 'refused', why: why(i) }] : [],
+      isNamed(line, i) ? [{ ...line, plan: 'refused', why: why(i) }] : [],
     );
-    const others = lines.filter((line, i) => !isRefused(line, i));
+    const others = lines.filter((line, i) => !isNamed(line, i));
     return [...refused, ...(refused.length === 0 ? [] : await send(source, others))];
   }
 }
