@@ -72,6 +72,8 @@ export interface Rows<Item> {
   query: object;
   error: Error | null;
   isLoading: boolean;
+  /** The rows are those of the previous query, until those of this one are loaded. */
+  isOld: boolean;
   again(): void;
 }
 
@@ -116,6 +118,7 @@ export function useRows<Id extends OperationId>(
     query,
     error: found.map(({ error, data }) => (data === undefined ? error : null)).find((error) => error !== null) ?? null,
     isLoading: head.isPending,
+    isOld: head.isPlaceholderData,
     again: () => {
       for (const one of found) if (one.isError) void one.refetch();
     },
@@ -157,15 +160,12 @@ interface Change<Id extends OperationId> {
   body?: Body<Id>;
 }
 
-/** Whether the error proves that nothing was changed, because the call was refused. */
-const isRefusal = (error: unknown) => error instanceof CallError && error.status >= 400 && error.status < 500;
-
 /** The role may have changed since the tab was opened, so the buttons are outdated. */
 const isOfRole = (error: unknown) => error instanceof CallError && error.code === 'ROLE_REQUIRED';
 
 /**
- * A change; afterwards the queries that show it are reloaded. If it is sent again because no answer came, it is made
- * only once.
+ * A change; afterwards the queries that show it are reloaded. If it is sent again because it failed or no answer came, it
+ * is made only once: the API keeps the key of nothing but a success.
  */
 export function useChange<Id extends OperationId>(id: Id, shown: readonly OperationId[]) {
   const cache = useQueryClient();
@@ -179,13 +179,13 @@ export function useChange<Id extends OperationId>(id: Id, shown: readonly Operat
       return send(id, { ...change, params: { ...change.params }, idempotencyKey: key }, isAnswerOf(id));
     },
     onError: (error) => {
-      if (isRefusal(error)) unanswered.current = undefined;
       if (!isOfRole(error)) return;
       say(error.message);
       void cache.invalidateQueries({ queryKey: ['get_session'] });
     },
-    onSuccess: () => {
-      unanswered.current = undefined;
+    onSuccess: (_answer, change) => {
+      // Another change may have been sent meanwhile.
+      if (unanswered.current?.input === JSON.stringify(change)) unanswered.current = undefined;
       return Promise.all(shown.map((name) => cache.invalidateQueries({ queryKey: [name] })));
     },
   });

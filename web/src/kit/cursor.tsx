@@ -5,13 +5,17 @@ import { Button } from './parts.tsx';
 export function useCursor(): { after: string | undefined; pager: (next: string | null) => ReactNode } {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const after = cursors.at(-1);
+  // Pressed again before the next page is there, Older would lead to the same one.
   const pager = (next: string | null) =>
     (after !== undefined || next !== null) && (
       <div className="row">
         <Button isDisabled={after === undefined} onPress={() => setCursors(cursors.slice(0, -1))}>
           Newer
         </Button>
-        <Button isDisabled={next === null} onPress={() => next !== null && setCursors([...cursors, next])}>
+        <Button
+          isDisabled={next === null}
+          onPress={() => next !== null && next !== after && setCursors([...cursors, next])}
+        >
           Older
         </Button>
       </div>

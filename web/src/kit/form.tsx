@@ -217,6 +217,8 @@ function Grouped({ group: { legend, fields, onRemove }, problemOf }: GroupedProp
   );
 }
 
+const textOf = (data: FormData) => JSON.stringify([...data]);
+
 /** Errors are shown next to their fields, with the API's messages. */
 function FilledIn(props: FilledInProps) {
   const { fields, groups = [], action, onSubmit, children, onCancel, isEmptied, kind = 'primary' } = props;
@@ -225,12 +227,13 @@ function FilledIn(props: FilledInProps) {
   async function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault();
     const form = event.currentTarget;
-    const values = new Values(new FormData(form));
+    const sent = new FormData(form);
     setBusy(true);
     setError(undefined);
     try {
-      await onSubmit(values);
-      if (isEmptied) form.reset();
+      await onSubmit(new Values(sent));
+      // What was typed meanwhile stays.
+      if (isEmptied && textOf(new FormData(form)) === textOf(sent)) form.reset();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error('Something went wrong. Try again.'));
     } finally {

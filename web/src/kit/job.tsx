@@ -52,13 +52,14 @@ export function CancelJob({ of: { id }, noun, children }: { of: Job; noun: strin
 export function FollowedJob({ id, noun, done }: { id: string; noun: string; done: (job: Job) => ReactNode }) {
   const { data, error, refetch } = useJob(id);
   const cache = useQueryClient();
-  const hasEnded = data !== undefined && !isUnderWay(data.data);
+  // Until it is read, the one that was followed before is still there.
+  const job = data?.data.id === id ? data.data : undefined;
+  const hasEnded = job !== undefined && !isUnderWay(job);
   useEffect(() => {
     if (hasEnded) void cache.invalidateQueries({ queryKey: ['list_jobs'] });
   }, [hasEnded, cache]);
   if (error) return <Failure error={error} again={() => void refetch()} />;
-  if (!data) return <Loading rows={2} />;
-  const job = data.data;
+  if (!job) return <Loading rows={2} />;
   if (job.status === 'done') return done(job);
   if (job.status === 'cancelled') return <p role="status">{`This ${noun} was cancelled.`}</p>;
   return (

@@ -1,11 +1,17 @@
 import { money } from './format.ts';
 
+/** As `src/values/money.ts` counts them, not `Intl`: it shows no decimals of HUF or IDR, which have two. */
+const NOT_TWO: readonly (readonly [decimals: number, codes: string])[] = [
+  [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
+  [3, 'BHD IQD JOD KWD LYD OMR TND'],
+  [4, 'CLF UYW'],
+];
+const DECIMALS: ReadonlyMap<string, number> = new Map(
+  NOT_TWO.flatMap(([decimals, codes]) => codes.split(' ').map((code) => [code, decimals] as const)),
+);
+
 /** Minor units as the currency counts them: yen have none. */
-export function major(minor: number, currency: string): number {
-  const digits =
-    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-  return minor / 10 ** digits;
-}
+export const major = (minor: number, currency: string): number => minor / 10 ** (DECIMALS.get(currency) ?? 2);
 
 /** An amount in minor units as text; null is unknown. */
 export const minorMoney = (minor: number | null, currency: string): string =>

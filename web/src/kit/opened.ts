@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate, useRouter, useRouterState, useSearch } from '@tanstack/react-router';
 
 type Search = Record<string, unknown>;
 
@@ -17,14 +17,22 @@ export function useOpened(name = 'open'): {
 } {
   const { [name]: value }: Search = useSearch({ strict: false });
   const navigate = useNavigate();
+  const router = useRouter();
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  /** After work that took long: people may have gone to another page, or opened something else. */
+  const isThere = () => router.latestLocation.pathname === path;
+  const isStillOpen = () => {
+    const { [name]: current }: Search = router.latestLocation.search;
+    return isThere() && current === value;
+  };
   const to = (next: string | undefined) => {
     const search = (now: Search) => ({ ...without(name, now), ...(next !== undefined && { [name]: next }) });
     return navigate({ to: '.', search, replace: next === undefined, resetScroll: false });
   };
   return {
     id: value === undefined || value === '' ? undefined : String(value),
-    open: (id) => void to(id),
-    close: () => void to(undefined),
+    open: (id) => void (isThere() && to(id)),
+    close: () => void (isStillOpen() && to(undefined)),
   };
 }
 

@@ -172,13 +172,15 @@ const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
 export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
-  ...{ rows, total: rows.length, query: {}, error: null, isLoading: false },
+  ...{ rows, total: rows.length, query: {}, error: null, isLoading: false, isOld: false },
   ...{ at: (index) => rows[index], see: () => undefined, again: () => undefined },
 });
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, list, empty, selection, maySelect = () => true, keyOf = idOf, usually = 8 } = props;
+  const { caption, list, empty, selection, keyOf = idOf, usually = 8 } = props;
+  // Rows of the previous filters are not selected under these.
+  const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowed = useColumns(props.columns);
   const { hidden, toggle } = useHidden(caption);
   // The first column names the row.

@@ -29,7 +29,9 @@ export function Views({ names }: { names: readonly string[] }) {
   const current = views.find((one) => one.query === query);
   const show = (of: string) =>
     void navigate({ to: '.', search: Object.fromEntries(new URLSearchParams(of)), replace: true });
-  function keep(next: View[]): void {
+  /** Of what is stored now: another tab may have saved some. */
+  function keep(change: (stored: View[]) => View[]): void {
+    const next = change(readViews(path));
     localStorage.setItem(keyFor(path), next.map((one) => `${one.name}\t${one.query}`).join('\n'));
     setViews(next);
   }
@@ -37,7 +39,10 @@ export function Views({ names }: { names: readonly string[] }) {
     event.preventDefault();
     const typed = new FormData(event.currentTarget).get('name');
     const name = typeof typed === 'string' ? typed.replaceAll(/\s+/g, ' ').trim() : '';
-    keep([...views.filter((one) => one.name !== name), { name: name || `View ${views.length + 1}`, query }]);
+    keep((stored) => [
+      ...stored.filter((one) => one.name !== name),
+      { name: name || `View ${stored.length + 1}`, query },
+    ]);
   }
   if (views.length === 0 && query === '') return null;
   return (
@@ -52,7 +57,7 @@ export function Views({ names }: { names: readonly string[] }) {
               type="button"
               className="button quiet"
               aria-label={`Delete the view ${one.name}`}
-              onClick={() => keep(views.filter(({ name }) => name !== one.name))}
+              onClick={() => keep((stored) => stored.filter(({ name }) => name !== one.name))}
             >
               ✕
             </button>

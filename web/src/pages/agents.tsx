@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { Changes } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -91,16 +92,18 @@ function Policy() {
       ]}
       onSubmit={async (values) => {
         const tools = values.list('allowed_tools');
-        await update.mutateAsync({
-          body: {
-            money_out: values.isChecked('money_out'),
-            data_out: values.isChecked('data_out'),
-            payouts_per_day: values.someNumber('payouts_per_day') ?? null,
-            highest_rate: values.someNumber('highest_rate') ?? null,
-            person_above: values.someNumber('person_above') ?? null,
-            allowed_tools: tools.length > 0 ? tools : null,
-          },
-        });
+        const next = {
+          money_out: values.isChecked('money_out'),
+          data_out: values.isChecked('data_out'),
+          payouts_per_day: values.someNumber('payouts_per_day') ?? null,
+          highest_rate: values.someNumber('highest_rate') ?? null,
+          person_above: values.someNumber('person_above') ?? null,
+          allowed_tools: tools.length > 0 ? tools : null,
+        };
+        // An empty list looks like none.
+        const was = { ...policy, allowed_tools: policy.allowed_tools?.length ? policy.allowed_tools : null };
+        const body = changed(next, was);
+        if (!isEmpty(body)) await update.mutateAsync({ body });
         say('Saved.');
       }}
     />

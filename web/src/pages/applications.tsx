@@ -129,20 +129,20 @@ function useStatus(): (typeof ANY)[number] {
 }
 
 /** Decides on the applications that are selected in the list. If it fails on the way, those not decided stay selected. */
-function DecideAll({ ids, onSelect }: { ids: readonly string[]; onSelect: (left: ReadonlySet<string>) => void }) {
+function DecideAll({ ids, onDone }: { ids: readonly string[]; onDone: (done: Iterable<string>) => void }) {
   const cache = useQueryClient();
   if (ids.length === 0) return null;
   const count = `${number(ids.length)} ${ids.length === 1 ? 'application' : 'applications'}`;
   async function decide(status: Decision) {
-    const left = new Set(ids);
+    const done: string[] = [];
     try {
       for (const id of ids) {
         await whenAccepted(() => call('update_application', { params: { id }, body: { status } }));
-        left.delete(id);
+        done.push(id);
       }
     } finally {
       await Promise.all(SHOWN.map((name) => cache.invalidateQueries({ queryKey: [name] })));
-      onSelect(left);
+      onDone(done);
     }
   }
   return (
@@ -247,7 +247,7 @@ export function Applications() {
           )
         }
       />
-      <DecideAll ids={[...selection.selected]} onSelect={selection.onSelect} />
+      <DecideAll ids={[...selection.selected]} onDone={selection.drop} />
       <Detail
         id={opened.id}
         onClose={opened.close}

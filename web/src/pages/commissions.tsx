@@ -148,7 +148,7 @@ export function Commissions() {
   const orders = useRef(new Map<string, string>());
   for (const { id, order_id } of list.rows) orders.current.set(id, order_id ?? id);
   const selection = useSelection(filters);
-  const { selected, onSelect } = selection;
+  const { selected, onSelect, drop } = selection;
   const opened = useOpened();
   const [refused, setRefused] = useState<Refused>();
 
@@ -167,7 +167,7 @@ export function Commissions() {
         }
       }
       say(`${number(ids.length)} ${to}.`);
-      onSelect(new Set());
+      drop(selected);
       setRefused(undefined);
     } catch (error) {
       say(error instanceof Error ? error.message : 'Something went wrong. Try again.');

@@ -150,9 +150,20 @@ function List({ list, onOpen, shown }: ListProps) {
   );
 }
 
+/** The newest conversation when the list was first shown: it stays when another becomes newer, with the reply typed in it. */
+function useFirstShown(list: Rows<Conversation>): string | undefined {
+  const of = JSON.stringify(list.query);
+  const newest = list.at(0)?.conversation_id;
+  const [first, setFirst] = useState({ of, id: newest });
+  const isOther = first.of !== of || (first.id === undefined && newest !== undefined);
+  if (isOther && !list.isOld) setFirst({ of, id: newest });
+  return first.id;
+}
+
 function Inbox({ list, onOpen, opened }: Omit<ListProps, 'shown'> & { opened: string | undefined }) {
-  const shown = opened ?? list.at(0)?.conversation_id;
-  if (list.total === 0) return EMPTY;
+  const first = useFirstShown(list);
+  const shown = opened ?? first;
+  if (list.total === 0 && shown === undefined) return EMPTY;
   return (
     <div className="inbox">
       <Pane className="inbox-list" label="All conversations">

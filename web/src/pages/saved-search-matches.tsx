@@ -13,6 +13,7 @@ import { AddToRoster } from './directory-roster.tsx';
 /** As many as one look-up takes. */
 const AT_ONCE = 100;
 const START = '0';
+const keyOf = ({ pk }: Creator) => String(pk);
 
 /** The creators who began to match a saved search since the person last looked, or all of them. */
 export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; onClose: () => void }) {
@@ -21,7 +22,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   const [isNew, setNew] = useState(unseen > 0);
   const [after, setAfter] = useState(unseen > 0 ? seen_after : START);
   const [shown, setShown] = useState<Creator>();
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [chosen, setChosen] = useState<ReadonlyMap<string, Creator>>(new Map());
   const see = useChange('mark_saved_search_seen', ['list_saved_searches']);
   const { mutate } = see;
   const found = useCall('list_saved_search_matches', { params: { id }, query: { after, limit: AT_ONCE } });
@@ -39,7 +40,11 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   const rows = (cards.data?.data ?? []).filter(({ pk }) => times.has(pk));
   const error = found.error ?? cards.error;
   const isLoading = !error && (!found.data || (matches.length > 0 && rows.length === 0));
-  const pks = [...chosen].map(Number);
+  // Those who are chosen stay chosen on other pages.
+  const select = (keys: ReadonlySet<string>) => {
+    const known = new Map([...chosen, ...rows.map((creator) => [keyOf(creator), creator] as const)]);
+    setChosen(new Map([...known].filter(([key]) => keys.has(key))));
+  };
   return (
     <Dialog
       title={name}
@@ -55,8 +60,8 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
         <PlainTable
           caption="New creators"
           rows={rows}
-          keyOf={({ pk }) => String(pk)}
-          selection={{ selected: chosen, onSelect: setChosen, nameOf }}
+          keyOf={keyOf}
+          selection={{ selected: new Set(chosen.keys()), onSelect: select, nameOf }}
           columns={[
             { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setShown(row)} /> },
             { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
@@ -86,8 +91,8 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
         {chosen.size > 0 && (
           <>
             <strong>{number(chosen.size)} chosen</strong>
-            <AddToList pks={pks} onDone={() => setChosen(new Set())} />
-            <AddToRoster of={rows.filter(({ pk }) => chosen.has(String(pk)))} onDone={() => setChosen(new Set())} />
+            <AddToList pks={[...chosen.values()].map(({ pk }) => pk)} onDone={() => setChosen(new Map())} />
+            <AddToRoster of={[...chosen.values()]} onDone={() => setChosen(new Map())} />
           </>
         )}
       </div>

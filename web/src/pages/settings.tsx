@@ -2,6 +2,7 @@ import { startRegistration } from '@simplewebauthn/browser';
 import { useEffect, useMemo, useState } from 'react';
 import { type Body, call, type Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
 import { Form } from '../kit/form.tsx';
@@ -80,21 +81,22 @@ function BrandForm() {
         },
       ]}
       onSubmit={async (values) => {
-        await update.mutateAsync({
-          body: {
-            name: values.text('name'),
-            website: values.orNull('website'),
-            contact_name: values.orNull('contact_name'),
-            contact_email: values.orNull('contact_email'),
-            description: values.orNull('description'),
-            settings: {
-              currency: values.text('currency').toUpperCase(),
-              time_zone: values.text('time_zone'),
-              default_commission_rate: values.number('default_commission_rate'),
-              auto_approve_commissions: values.isChecked('auto_approve_commissions'),
-            },
-          },
-        });
+        const next = {
+          name: values.text('name'),
+          website: values.orNull('website'),
+          contact_name: values.orNull('contact_name'),
+          contact_email: values.orNull('contact_email'),
+          description: values.orNull('description'),
+        };
+        const nextSettings = {
+          currency: values.text('currency').toUpperCase(),
+          time_zone: values.text('time_zone'),
+          default_commission_rate: values.number('default_commission_rate'),
+          auto_approve_commissions: values.isChecked('auto_approve_commissions'),
+        };
+        const settings = changed(nextSettings, brand.settings);
+        const body = { ...changed(next, brand), ...(isEmpty(settings) ? {} : { settings }) };
+        if (!isEmpty(body)) await update.mutateAsync({ body });
         say('Saved.');
       }}
     />
@@ -240,13 +242,13 @@ function OwnMails() {
         { name: 'contracts', label: 'A creator signs a contract', kind: 'checkbox', value: mails.contracts },
       ]}
       onSubmit={async (values) => {
-        await update.mutateAsync({
-          body: {
-            applications: values.isChecked('applications'),
-            replies: values.isChecked('replies'),
-            contracts: values.isChecked('contracts'),
-          },
-        });
+        const next = {
+          applications: values.isChecked('applications'),
+          replies: values.isChecked('replies'),
+          contracts: values.isChecked('contracts'),
+        };
+        const body = changed(next, mails);
+        if (!isEmpty(body)) await update.mutateAsync({ body });
         say('Saved.');
       }}
     />
