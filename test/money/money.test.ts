@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Currency, decimalsOf, formatMoney, fromMinor, shareOf, toMinor } from '../../src/values/money.ts';
+import { major } from '../../web/src/kit/minor.ts';
 
 const isCurrency = (code: string) => Currency.safeParse(code).success;
 
@@ -15,6 +16,8 @@ describe('a currency', () => {
     const list = codes.split(' ');
     expect(list.filter((code) => !isCurrency(code))).toEqual([]);
     expect(list.filter((code) => decimalsOf(code) !== decimals)).toEqual([]);
+    const inApp = (code: string) => major(12_345, code);
+    expect(list.filter((code) => inApp(code) !== fromMinor(12_345, code))).toEqual([]);
   });
 
   it.each([
