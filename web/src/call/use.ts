@@ -184,7 +184,7 @@ export function useChange<Id extends OperationId>(id: Id, shown: readonly Operat
       void cache.invalidateQueries({ queryKey: ['get_session'] });
     },
     onSuccess: (_answer, change) => {
-      // Another change may have been sent meanwhile.
+      // Another change may have been sent in the meantime.
       if (unanswered.current?.input === JSON.stringify(change)) unanswered.current = undefined;
       return Promise.all(shown.map((name) => cache.invalidateQueries({ queryKey: [name] })));
     },

@@ -232,7 +232,7 @@ function FilledIn(props: FilledInProps) {
     setError(undefined);
     try {
       await onSubmit(new Values(sent));
-      // What was typed meanwhile stays.
+      // What was typed in the meantime stays.
       if (isEmptied && textOf(new FormData(form)) === textOf(sent)) form.reset();
     } catch (thrown) {
       setError(thrown instanceof Error ? thrown : new Error('Something went wrong. Try again.'));
