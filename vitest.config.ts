@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/harness/longest-first.ts';
-// Its seed is drawn here, once for all workers.
+// Draws the seed, once for all workers.
 import './test/harness/random-runs.ts';
 
 /** Long random runs and sweeps over every page: `npm run test:long`. */

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Whoever works touches the lock. One that was not for so long was left by a process that was killed. */
+/** The holder touches the lock regularly; an older one was left behind by a killed process. */
 const LOCK_ENDS_AFTER_MS = 60_000;
 const TOUCHED_EVERY_MS = 5_000;
 

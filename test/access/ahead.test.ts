@@ -41,7 +41,7 @@ describe('a search that starts in parallel with its debit', () => {
     expect(await ledgerOf(one.context, brand)).toMatchObject({ charged: 1_000 });
   });
 
-  // Tried again: a process that waited too long for Redis, as on a busy machine, refuses.
+  // Tried again: on a busy machine, a process may wait too long for Redis, and then refuses.
   it('sells no credit twice over many keys and two processes', { retry: 2 }, async () => {
     const brand = await richBrand(3_000);
     const keys = await Promise.all(Array.from({ length: 8 }, () => brand.key('data')));

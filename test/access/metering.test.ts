@@ -48,7 +48,7 @@ const tally = (statuses: readonly number[]) =>
   }, {});
 
 describe('three processes', () => {
-  // Some are tried again: a process that waited too long for Redis, as on a busy machine, refuses or counts alone.
+  // Some are tried again: on a busy machine, a process may wait too long for Redis, and then refuses or counts alone.
   it('keeps the daily and the monthly limit of a key exact on three processes with 64 connections', {
     retry: 2,
   }, async () => {

@@ -17,7 +17,7 @@ it('a Redis response that arrives while the process is stalled beyond its timeou
     await redis.ready();
     const key = unique('stalled');
     const remove = redis.script('return redis.call("DEL", KEYS[1])');
-    // Now the server knows it, and need not be sent its text after the stall.
+    // The server caches the script, so its text is not sent again after the stall.
     await remove([key], []);
     const alone = redis.client.incr(key);
     const many = Promise.all(Array.from({ length: 50 }, () => redis.use((client) => client.incr(key))));

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { settleAll } from '../../src/access/credits/settle.ts';
-import { revokeKey } from '../../src/access/keys/actions.ts';
+import { changeAccess, revokeKey } from '../../src/access/keys/actions.ts';
 import { newApiKey } from '../../src/access/keys/key-form.ts';
 import {
   call,
@@ -96,7 +96,7 @@ describe('ClickHouse', () => {
     '/v1/analytics',
     '/v1/creators',
   ];
-  // Less than two statements may take that nobody waits for.
+  // Less than the time limit of two background statements.
   const LIMIT_MS = 115_000;
 
   it.each(['cut', 'freeze'] as const)(
@@ -142,6 +142,19 @@ describe('Redis', () => {
     await proxy.restore();
     await until('searches to work again', async () => (await search(app, dataKey)).status === 200);
     expect(await balanceOf(brand)).toMatchObject({ charged: 20, remaining: 980 });
+    await app.close();
+    await proxy.close();
+  });
+
+  it('goes down after a change of access was committed: it is not made again', async () => {
+    const { app, proxy } = await behindProxy('redis');
+    const brand = await makeBrand(direct.context);
+    let times = 0;
+    await changeAccess({ ...engines(), redis: app.context.redis }, brand.subscriptionIds.data, async () => {
+      times += 1;
+      await proxy.cut();
+    });
+    expect(times).toBe(1);
     await app.close();
     await proxy.close();
   });

@@ -14,7 +14,7 @@ import { sync } from '../harness/figures.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { orderFacts, report } from '../harness/sales.ts';
 
-/** Whoever sends entries to ClickHouse waits for the clicks in its own Redis: those of other tests are in another database. */
+/** A separate database: another file's sync looks for clicks in its own Redis, and would send these orders without theirs. */
 let database: TestDatabase;
 let app: TestApp;
 beforeAll(async () => {

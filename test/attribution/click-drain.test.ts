@@ -25,7 +25,7 @@ let database: TestDatabase;
 const dataName = `test-${process.pid}-clicks`;
 let app: TestApp;
 let desk: Desk;
-/** Ten thousands of clicks at once may wait longer than a visitor would. */
+/** With a long time limit, for tens of thousands of clicks at once. */
 let patient: Redis;
 
 beforeAll(async () => {

@@ -142,7 +142,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const timeOf = ({ clickId }: Click) => readClick(app.context.secrets.key('click'), clickId)?.at.getTime() ?? 0;
     const someone = () => ({ 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
     const { redis = '', clickhouse = '' } = engines.urls;
-    // Of another process, whose clock is behind.
+    // Another process, with a clock that is behind.
     const clock = { now: () => new Date(Date.now() - 2_000) };
     const behind = await startApp({ urls: { postgres: database.url, redis, clickhouse }, clock });
     const pid = engines.pids.redis ?? Number.NaN;

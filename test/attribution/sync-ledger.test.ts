@@ -187,7 +187,7 @@ describe('X-Data-As-Of', () => {
     const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };
     const read = () => fresh(context, call, async () => void requested.push('read'));
     await read();
-    // One that takes longer than a rebuild's notice asks PostgreSQL once more.
+    // A read that takes longer than a rebuild's notice queries PostgreSQL once more.
     for (let tookMs = Number.POSITIVE_INFINITY; tookMs >= REBUILD_NOTICE_MS; ) {
       requested.length = 0;
       const from = performance.now();

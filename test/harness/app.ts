@@ -159,7 +159,7 @@ export async function send(
   return await call(url, key, { method, ...(body === undefined ? { headers: { ...more } } : json) });
 }
 
-/** What happens beside everything else on a busy machine; below the time limit of a test. */
+/** Enough for anything on a busy machine; less than the time limit of a test. */
 export const UP_WITHIN_MS = 240_000;
 
 const TRIES = 5;
@@ -176,8 +176,8 @@ export async function made(url: string, key: string, input: object): Promise<Ans
 }
 
 /**
- * Resolves when `probe` is true; fails after `deadlineMs`, which only what hangs reaches, with what was waited for. A key
- * that probes the API for 15 s stays below its 100 calls a minute; a probe that may take longer says false to a 429.
+ * Resolves when `probe` is true; fails after `deadlineMs`, naming what it waited for. A key may probe the API for 15 s
+ * without exceeding 100 calls a minute; a probe that may take longer must return false for a 429.
  */
 export async function until(
   what: string,

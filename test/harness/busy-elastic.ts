@@ -42,7 +42,7 @@ export async function startBusyElastic(): Promise<{
       response.writeHead(refusal).end(JSON.stringify({ error: REJECTED, status: refusal }));
     }
   };
-  // A caller that gives up in the middle is no failure of a test.
+  // A caller that gives up halfway must not fail the test run.
   const server = createServer(
     (request, response) => void serve(request, response).catch(() => response.destroy()),
   ).listen(0, '127.0.0.1');

@@ -20,7 +20,7 @@ const REDIS_OF = {
     'import-elsewhere': 14,
     'enqueued-import': 15,
   },
-  // No click reaches the queues of failing jobs, so files that record none can say exactly how fresh figures are.
+  // The database of failing jobs never has clicks, so freshness is exact there.
   ...{ 'no-clicks': 8 },
   // Long tests are a run of their own, with engines of their own; of those above only the oracle is among them.
   ...{

@@ -65,7 +65,7 @@ function sweepDeadRuns(base: string): void {
   }
 }
 
-/** Its commits do not wait for the disk, nor do writes to Redis: what a test kills is never the engines of all tests. */
+/** The shared engines do not wait for the disk: tests only kill engines of their own. */
 const UNSYNCED_POSTGRES: Engine = {
   ...postgres,
   program: (seat) => {

@@ -17,7 +17,7 @@ export async function startExport({ url }: TestApp, key: string, body: object): 
   return answer.data;
 }
 
-/** Its job, as soon as the API has time for it. */
+/** Reads a job, and tries again after a 429 or 503. */
 export async function jobOf({ url }: TestApp, key: string, id: string): Promise<Answer['body']> {
   for (;;) {
     const { status, body } = await send(`${url}/v1/jobs/${id}`, key, 'GET');

@@ -135,7 +135,7 @@ export async function post({ context }: TestApp, brandId: string, entries: reado
   });
 }
 
-/** Tries again what an engine had no time for, as a worker does. */
+/** Repeats work until no engine is too busy for it, as a worker does. */
 export const untilDone = (work: () => Promise<unknown>): Promise<void> =>
   until('an engine to have time', () =>
     work().then(

@@ -37,7 +37,7 @@ export async function startFlaky(target: string) {
     }
     response.writeHead(answer.status, { 'content-type': 'application/json' }).end(bytes);
   };
-  // A caller that gives up in the middle is no failure of a test.
+  // A caller that gives up halfway must not fail the test run.
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -11,6 +11,8 @@ export interface EngineProxy {
   freeze(): void;
   /** Lets requests through and no answer back. */
   freezeAnswers(): void;
+  /** The next commit of a transaction with this text reaches the engine, and its connection breaks before the answer. */
+  loseCommitWith(text: string): void;
   restore(): Promise<void>;
   /** New connections go to this engine from now on: one that started again on another port. */
   leadTo(target: string): void;
@@ -23,9 +25,17 @@ export async function startProxy(target: string): Promise<EngineProxy> {
   const sockets = new Set<Socket>();
   let frozen = false;
   let mute = false;
+  let losing: string | undefined;
 
   const server = createServer((client) => {
     const engine = connect(Number(to.port), to.hostname);
+    let isMarked = false;
+    client.on('data', (chunk: Buffer) => {
+      isMarked ||= losing !== undefined && chunk.includes(losing);
+      if (!isMarked || !chunk.includes('commit')) return;
+      losing = undefined;
+      engine.once('data', () => client.destroy());
+    });
     for (const [from, into] of [
       [client, engine],
       [engine, client],
@@ -53,7 +63,7 @@ export async function startProxy(target: string): Promise<EngineProxy> {
     await closed;
   }
 
-  // It is let go at times, and must not be given to somebody else meanwhile.
+  // A cut proxy releases its port, which nothing else may get in the meantime.
   const port = await findFreePort();
   await listen(port);
   const url = new URL(target);
@@ -66,6 +76,9 @@ export async function startProxy(target: string): Promise<EngineProxy> {
     },
     freezeAnswers: () => {
       mute = true;
+    },
+    loseCommitWith: (text) => {
+      losing = text;
     },
     restore: async () => {
       // What was held back is lost: a connection that missed bytes cannot go on.

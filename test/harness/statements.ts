@@ -27,7 +27,7 @@ export async function watchStatements(target: string): Promise<Statements> {
     });
     requested.on('error', () => outgoing.destroy()).end(body);
   };
-  // A caller that gives up in the middle is no failure of a test.
+  // A caller that gives up halfway must not fail the test run.
   const server = createServer((incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

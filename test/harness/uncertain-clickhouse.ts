@@ -53,7 +53,7 @@ export async function startUncertainClickHouse(target: string): Promise<{
     response.writeHead(500, { 'x-clickhouse-exception-code': code });
     response.end(`Code: ${code}. DB::Exception: ${REASONS[code]}`);
   };
-  // A caller that gives up in the middle is no failure of a test.
+  // A caller that gives up halfway must not fail the test run.
   const server = createServer(
     (request, response) => void serve(request, response).catch(() => response.destroy()),
   ).listen(0, '127.0.0.1');

@@ -56,7 +56,7 @@ export interface OpenPage {
   go(to: string): Promise<void>;
   /** Opens one of `PAGES` by its link in the menu. The app stays loaded, which costs a fifth of the CPU of loading it. */
   move(to: string): Promise<void>;
-  /** Until every call has its answer, and the page shows it. Playwright's `networkidle` waits only for a page that loads. */
+  /** Waits until every call was answered and the page shows it. Playwright's `networkidle` only covers the first load. */
   rest(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ export async function openWebApp(
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
-    // What is refused is answered with a 4xx, which Chromium reports as a failed load; what got a 503 is asked for again.
+    // Chromium reports a refusal (4xx) as a failed load. It also reports a 503, after which the app calls again.
     const isRefusal = /^Failed to load resource.*\b(?:4\d\d|503)\b/.test(message.text());
     if (['error', 'warning'].includes(message.type()) && !isRefusal) complaints.push(message.text());
   });

@@ -11,6 +11,7 @@ import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { bytesOf, jobOf, parquetRows, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
+import { startProxy } from '../harness/proxy.ts';
 import { asTest, makeSale, makeSales, refund } from '../harness/sales.ts';
 import { here } from '../harness/uploading.ts';
 
@@ -24,7 +25,7 @@ let app: TestApp;
 beforeAll(async () => {
   // Turns are taken of all jobs there are.
   database = await makeDatabase('exports');
-  // An export of clicks waits for those that are on their way, whosever they are.
+  // An export of clicks waits for all pending clicks, including those of other brands.
   const env = { ROLLCALL_DIR: folder, EXPORT_FILE_ROWS: '4', CLICKS_REDIS_URL: ownRedis('no-clicks') };
   app = await startApp({ urls: { postgres: database.url }, env, clock });
 });
@@ -73,6 +74,25 @@ describe('an export', () => {
     expect(job).toMatchObject({ status: 'done', rows: 6 });
     const manifest = job.files.find(({ name }: { name: string }) => name === 'manifest.json');
     expect(JSON.parse((await bytesOf(app, manifest)).toString())).toMatchObject({ rows: 6 });
+  });
+
+  it('keeps a file whose row was committed, although the answer to the commit was lost', async () => {
+    const { brand, assignment, key } = await makeSeller(app);
+    await makeSales(app.context, brand, 9, assignment);
+    const { id } = await start(key, { of: 'orders', format: 'ndjson' });
+    const proxy = await startProxy(database.url);
+    const env = { ROLLCALL_DIR: folder, EXPORT_FILE_ROWS: '4' };
+    const worker = await startApp({ urls: { postgres: proxy.url }, env, clock });
+    proxy.loseCommitWith('insert into "job_files"');
+    clock.at += 31 * SECOND_MS;
+    expect(await runJobs(worker, 1)).toBe(1);
+    expect((await jobOf(app, key, id)).files).toHaveLength(1);
+    await runLater();
+    const job = await jobOf(app, key, id);
+    expect(job).toMatchObject({ status: 'done', rows: 9 });
+    expect(await rowsOf(app, job)).toHaveLength(9);
+    await worker.close();
+    await proxy.close();
   });
 
   it('of orders answers 202 with a job, and has the rows of the list in files with their SHA-256 and a manifest', async () => {

@@ -61,7 +61,7 @@ function open(url = app.links): Connection {
 }
 
 describe('a connection to the links host', () => {
-  // A click is answered after a second without Redis: a machine that stands still for that long has none that is recorded.
+  // Tried again: if the machine stands still for a second, a click is answered without being recorded.
   it('carries any number of clicks, each answered with the same headers', { retry: 2 }, async () => {
     const one = open();
     for (let i = 1; i <= 3; i += 1) {

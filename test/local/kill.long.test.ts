@@ -54,7 +54,7 @@ async function serve(): Promise<ServerProcess> {
   return server;
 }
 
-/** Every key is known to the server: many that are read at once wait for a connection, and some of them too long. */
+/** Starts a server and warms its cache of keys, because some of many that are read at once would wait too long. */
 async function serveTo(keys: readonly string[]): Promise<ServerProcess> {
   const server = await serve();
   for (const key of keys) await call(`${server.url}/v1/brand`, key);
@@ -287,7 +287,7 @@ describe('the worker process, killed with kill -9 while it relays,', () => {
     const all = new Set(Array.from({ length: 1_000 + kills * 10 }, (_, i) => i + 1));
     for (const { id } of brands) expect(new Set(received.get(id))).toEqual(all);
     let restarts = 0;
-    // Brands of the tests before have events as well, and a kill may be in the middle of theirs.
+    // The relay also has events from earlier tests, and a kill may interrupt those.
     for (const seqs of received.values()) {
       for (const [i, seq] of seqs.entries()) {
         const previous = seqs[i - 1] ?? 0;

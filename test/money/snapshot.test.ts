@@ -29,7 +29,7 @@ const LATER = 1_000;
 /** What an order costs PostgreSQL: pages that it looks at, which a connection reports when it is closed, and bytes of its log. */
 async function costOfOrder(brand: TestBrand, assignment: Assignment) {
   const readPages = async () => {
-    // Otherwise the app's own connections tell within ten seconds what they read, in the middle of a measurement.
+    // Otherwise the app's connections report their page counts up to ten seconds later, during a measurement.
     await sql`select pg_stat_force_next_flush()`.execute(app.context.postgres.db);
     await until('connections to end', async () => {
       const { rows } = await session.query(`select count(*)::int as open from pg_stat_activity

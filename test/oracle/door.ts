@@ -10,10 +10,10 @@ import {
   WEBHOOK_SECRET,
 } from '../harness/store.ts';
 
-/** More than the 100 calls a minute of one key: the longest histories take several hundred within seconds. */
+/** A key has 100 calls a minute, and the longest histories need several hundred within seconds. */
 const KEYS = 12;
 
-/** The machine stood still for a second or two: whether a click was recorded, or why a call failed, cannot be told. */
+/** The machine stood still for a second or two, so it is unknown if a click was recorded or why a call failed. */
 export class Undecided extends Error {}
 
 /** A brand as its people, its stores and its visitors reach it. */

@@ -192,7 +192,7 @@ describe('the apply page', () => {
     expect(await applications(draft)).toEqual([]);
   });
 
-  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  // Tried again: on a busy machine, the process may wait too long for Redis, and then counts alone.
   it('accepts ten forms a minute from one address, without affecting another', { retry: 2 }, async () => {
     const campaign = await makeCampaign(app, key);
     const address = someAddress();

@@ -22,7 +22,7 @@ interface Brand {
 async function makeRacing(plan: PlanName): Promise<Brand> {
   const brand = await makeBrand(app.context, { plan });
   const keys = await Promise.all(Array.from({ length: 8 }, () => brand.key('brand')));
-  // A key that is not known yet is read within two seconds or refused: not while all wait for one lock.
+  // Warms the cache: an unknown key must be read within two seconds, which fails while everything waits for one lock.
   for (const key of keys) await call(`${app.url}/v1/brand`, key);
   const campaigns = await Promise.all(keys.slice(0, 3).map((key) => makeCampaign(app, key)));
   return { keys, campaigns };

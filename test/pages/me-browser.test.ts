@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser("A creator's page in a browser"))("a creator's page 
   const complaints: string[] = [];
 
   beforeAll(async () => {
-    // A link is mailed once an hour, by the clock: this one has no other.
+    // A link is mailed once per clock hour, so the clock stands still.
     const at = new Date();
     app = await startApp({ env: BEHIND_PROXY, clock: { now: () => at } });
     browser = await openBrowser();

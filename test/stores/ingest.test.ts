@@ -196,7 +196,7 @@ describe('Deliveries of one order', () => {
     }
     expect(await balancesOf(app.context, shop.brand)).toEqual({});
     expect((await read(shop)).webhook_health.failures_24h).toBe(0);
-    // Not now, however slow the machine is: the next delivery would be folded with what waits.
+    // Postponed, so that a slow machine does not process the waiting delivery together with the next one.
     const later = { nextAttemptAt: new Date(Date.now() + 3_600_000) };
     const waiting = app.context.postgres.db.updateTable('storeDeliveries').set(later).where('state', '=', 'waiting');
     await waiting.where('integrationId', '=', shop.id).execute();
@@ -247,7 +247,7 @@ describe('The address for deliveries', () => {
     expect((await read(shop)).webhook_health).toMatchObject({ status: 'failing', failures_24h: 1, forged_24h: 1 });
   });
 
-  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  // Tried again: on a busy machine, the process may wait too long for Redis, and then counts alone.
   it('limits the invalid deliveries of an address, never the valid ones', { retry: 2 }, async () => {
     const shop = await openShop('generic');
     const [topic, order] = paidOrder('generic', shop.assignment.code);

@@ -130,7 +130,7 @@ describe('a pixel', () => {
     expect((await pixel({ order_id: 1, click_id: 'x'.repeat(3_000) })).status).toBe(413);
   });
 
-  // Tried again: a machine that stands still for a second waits too long for Redis, and counts alone.
+  // Tried again: on a busy machine, the process may wait too long for Redis, and then counts alone.
   it('is accepted sixty times a minute from one address', { retry: 2 }, async () => {
     const from = someAddress();
     const answers = await Promise.all(

@@ -151,7 +151,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     await choose(1);
     await page.getByRole('button', { name: 'Next page' }).click();
     await expect.poll(() => page.url()).toContain('page=2');
-    // Of the first page this row is chosen.
+    // The first row of page 1 is already chosen.
     await expect.poll(() => rows().nth(0).getByRole('checkbox').isChecked()).toBe(false);
     await page.locator('.results[aria-busy="false"]').waitFor();
     await choose(0);

@@ -19,7 +19,7 @@ const CARA = 'cara@shop.example';
 const SOON = { timeout: 45_000 };
 
 describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn the brand, in the web app,', () => {
-  /** Whoever sends entries to ClickHouse waits for the clicks in its own Redis: those of other tests are in another database. */
+  /** A separate database: another file's sync looks for clicks in its own Redis, and would send these orders without theirs. */
   let database: TestDatabase;
   let app: TestApp;
   let brand: TestBrand;

@@ -87,7 +87,7 @@ it('Four workers together never have more than eight attempts of a webhook in fl
     [dueAt],
   );
   let inFlight = 0;
-  // One moment: claims run out after seconds.
+  // The same moment throughout, because claims expire after seconds.
   const now = new Date();
   for (let n = 0; n < 10; n += 1) {
     await session.query(

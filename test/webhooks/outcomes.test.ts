@@ -135,7 +135,7 @@ describe('a delivery', () => {
     expect(receiver.at('/followed')).toEqual([]);
   });
 
-  // A machine that stands still for seconds starts none within 5 s.
+  // Tried again: if the machine stands still, the response starts too late.
   it('whose response starts within 5 s is delivered', { retry: 2 }, async () => {
     const one = await open((_received, response) => void setTimeout(() => response.end(), 2_500));
     await announce(one);

@@ -176,7 +176,7 @@ describe('S3-compatible storage', () => {
   });
 
   it('gets small files whole and large ones in parts, and serves them by a presigned URL', async () => {
-    // What it begins with is no kind of file: one of 2,500 random ones was sound.
+    // Zeros are not the start of any known format; one in 2,500 random starts was that of an audio file.
     const large = new Uint8Array(randomBytes(20 * 1024 * 1024)).fill(0, 0, 4_100);
     for (const [bytes, name] of [
       [photo, 'photo.jpg'],

@@ -195,7 +195,7 @@ describe('a brief', () => {
   it('is sent once by 20 concurrent calls', async () => {
     const desk = await openWorkDesk(app);
     const { id } = await written(desk, { creator_email: desk.creator });
-    // Each of the desk's keys is known before all of them wait for one lock.
+    // Warms the cache of keys before all calls wait for one lock.
     for (let i = 0; i < 10; i += 1) await desk.get('/v1/brand');
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(desk, id)));
     const outcomes = answers.map(({ body }) => body.data.recipients[0].status);

@@ -217,7 +217,7 @@ describe('Accept: text/csv', () => {
   });
 
   it('ends with a closed connection and no last chunk if the stream fails', async () => {
-    // Its connections are ended: those of other tests are in another database.
+    // A separate database, because its connections are terminated.
     const database = await makeDatabase('campaigns');
     const app = await startApp({ urls: { postgres: database.url } });
     const owner = await makeBrand(app.context);

@@ -7,7 +7,7 @@ import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { openWorkDesk, type WorkDesk } from '../harness/work.ts';
 
 const DAY_MS = 86_400_000;
-/** A relay works for all brands: those of other tests are in another database. */
+/** A separate database, because a relay works for all brands. */
 let database: TestDatabase;
 let app: TestApp;
 let nowMs = Date.now();

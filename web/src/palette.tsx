@@ -41,7 +41,7 @@ function useFound(text: string): {
         .split(' ')
         .some((word) => word.startsWith(wanted)) || label.toLowerCase().startsWith(wanted),
   );
-  // What was found for a shorter text is not what Enter should open.
+  // Enter must not open a result of the text as it was before.
   const isSettled = settled === text.trim();
   const isFound = isSettled && settled.length > 1;
   const groups = [
@@ -82,8 +82,8 @@ function Search({ onDone }: { onDone: () => void }) {
   const [text, setText] = useState('');
   const [active, setActive] = useState(0);
   const found = useFound(text);
-  const groups = found.groups.filter(([, ofGroup]) => ofGroup.length > 0);
-  const all = groups.flatMap(([, ofGroup]) => ofGroup);
+  const groups = found.groups.filter(([, items]) => items.length > 0);
+  const all = groups.flatMap(([, items]) => items);
   const chosen = all[Math.min(active, all.length - 1)];
   const choose = (one: Found) => {
     onDone();
@@ -120,13 +120,13 @@ function Search({ onDone }: { onDone: () => void }) {
         onKeyDown={press}
       />
       <div className="palette" id={id} {...(all.length > 0 ? { role: 'listbox', 'aria-label': 'Results' } : {})}>
-        {groups.map(([title, ofGroup]) => (
+        {groups.map(([title, items]) => (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset does not belong into a list of options
           <div key={title} role="group" aria-label={title}>
             <p className="small muted" aria-hidden>
               {title}
             </p>
-            {ofGroup.map((one) => (
+            {items.map((one) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the text field has the focus and takes the keys
               // biome-ignore lint/a11y/useFocusableInteractive: the same
               <div

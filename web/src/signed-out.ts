@@ -14,7 +14,7 @@ const isTyped = () =>
 /** Opens the sign-in page, and remembers the current page for afterwards. */
 export function leave(): void {
   if (location.pathname === '/app/sign-in') return;
-  // What was typed would be lost. Sending it says that the session has ended.
+  // The text would be lost. When the form is sent, its error says that the session has ended.
   if (isTyped()) return;
   sessionStorage.setItem(WAY_BACK, location.pathname + location.search);
   location.assign('/app/sign-in');

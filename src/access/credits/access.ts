@@ -118,7 +118,7 @@ export async function restoreAccess(
         throw error;
       });
       const written = release(keys, [token, ...fields]);
-      // The change is committed in Postgres, and must not be made again: the next call or the worker rebuilds the hash.
+      // The change is committed in Postgres and must not be repeated; the next call or the worker rebuilds the hash.
       if (change) return void (await written.catch(ignoreFailure('the lease expires by itself')));
       if ((await written) === 1) return;
     } else {

@@ -1,6 +1,7 @@
 import { ClickHouseError } from '@clickhouse/client';
 import { z } from 'zod';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import { within } from '../../values/within.ts';
 import type { ClickHouse } from './open.ts';
 
 /** A 64-bit integer, which ClickHouse quotes. Past 2^53 it is an error, never a rounded number. */
@@ -131,12 +132,14 @@ export async function readBack<T extends z.ZodType>(
 const WAIT_MS = 5_000;
 
 async function inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const signal = AbortSignal.timeout(WAIT_MS);
-  return await new Promise((resolve, reject) => {
-    // The client only heeds the signal once it has a connection, which it may have to wait for.
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-    work(signal).then(resolve, reject);
-  });
+  const late = new AbortController();
+  try {
+    return await within(WAIT_MS, work(late.signal));
+  } catch (error) {
+    // The client only heeds it once it has a connection, which it may have to wait for.
+    late.abort();
+    throw error;
+  }
 }
 
 /** Like `query`, but ClickHouse has only five seconds, because a caller is waiting. */

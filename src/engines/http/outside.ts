@@ -4,6 +4,7 @@ import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { ignoreFailure } from '../../values/errors.ts';
 import { hasLogin } from '../../values/web-address.ts';
+import { limit } from '../../values/within.ts';
 import { isAllowed, isPublic } from './addresses.ts';
 
 export interface OutsideRequest {
@@ -152,15 +153,7 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   if (!/^https?:$/.test(url.protocol)) return { outcome: 'refused', reason: 'must begin with https://' };
   const late = new AbortController();
   const { signal } = late;
-  // What has come in while the process was blocked is in time: timers run before sockets are read.
-  let immediate: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    immediate = setImmediate(() => late.abort());
-  }, timeoutMs);
-  const endLimit = () => {
-    clearTimeout(timer);
-    clearImmediate(immediate);
-  };
+  const endLimit = limit(timeoutMs, () => late.abort());
   try {
     const addresses = await addressesOf(hostOf(url), signal);
     const reason = refusalOf(url, addresses, allow);

@@ -1,22 +1,15 @@
 import { Cluster, type ClusterNode, type ClusterOptions, type Command, Redis, type RedisOptions } from 'ioredis';
 import { ignoreFailure } from '../../values/errors.ts';
+import { limit } from '../../values/within.ts';
 
 const SLOTS = 16_384;
 
 /**
  * Rejects a command when its response is late. The `commandTimeout` of ioredis also rejects responses that are already
- * in the socket after the process was blocked, because timers run before sockets are read. Here the sockets are read
- * once more first.
+ * in the socket after the process was blocked.
  */
 function boundCommand(command: Command, timeoutMs: number): void {
-  let immediate: NodeJS.Immediate | undefined;
-  const timer = setTimeout(() => {
-    immediate = setImmediate(() => command.reject(new Error('Command timed out')));
-  }, timeoutMs);
-  const end = () => {
-    clearTimeout(timer);
-    if (immediate) clearImmediate(immediate);
-  };
+  const end = limit(timeoutMs, () => command.reject(new Error('Command timed out')));
   command.promise.then(end, end);
 }
 

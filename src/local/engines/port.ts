@@ -8,7 +8,7 @@ import { connect, createServer } from 'node:net';
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** Processes that start at once draw from ranges of their own: a port that is drawn is free until its engine listens. */
+/** Each process prefers its own range, because a port that it was given stays free until an engine listens on it. */
 const OWN = 400;
 const lowestOfOwn = LOWEST + (process.pid % ((HIGHEST - LOWEST) / OWN)) * OWN;
 

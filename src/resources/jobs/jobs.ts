@@ -82,7 +82,7 @@ async function noteFailure(context: Context, job: ClaimedJob, kind: JobKind, err
   });
 }
 
-/** A commit whose answer was lost may have kept the file. */
+/** Keeps the file if its row was committed, which is unknown when the answer to the commit was lost. */
 async function removeUnkept({ postgres, files }: Context, job: ClaimedJob, key: string): Promise<void> {
   const kept = await listFiles(postgres.db, job);
   if (kept.some(({ storageKey }) => storageKey === key)) return;

@@ -164,8 +164,8 @@ interface Change<Id extends OperationId> {
 const isOfRole = (error: unknown) => error instanceof CallError && error.code === 'ROLE_REQUIRED';
 
 /**
- * A change; afterwards the queries that show it are reloaded. If it is sent again because it failed or no answer came, it
- * is made only once: the API keeps the key of nothing but a success.
+ * A change; afterwards the queries that show it are reloaded. Until it succeeds, the same change is sent with the same
+ * idempotency key, so that it is made only once. The API stores a key only with a success.
  */
 export function useChange<Id extends OperationId>(id: Id, shown: readonly OperationId[]) {
   const cache = useQueryClient();

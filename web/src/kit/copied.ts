@@ -1,6 +1,6 @@
 export const NOT_COPIED = 'Could not copy: select the text.';
 
-/** Whether a text was copied: a browser has no clipboard on plain HTTP, and may be told not to allow it. */
+/** False if the text was not copied: there is no clipboard on plain HTTP, and a person may deny access to it. */
 export async function copied(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);

@@ -17,7 +17,7 @@ export function readColumns<Column extends string>(
   return rows.map((row) => (column) => (row[placeOf(column)] ?? '').trim());
 }
 
-/** An offset comes after a time: the end of 02-03-2026 looks like one. */
+/** An offset only follows a time, because the end of 02-03-2026 looks like one. */
 const ZONED = /\d[Zz]$|:\d\d(\.\d+)?\s*([AP]M)?\s*(GMT|UTC)?[+-]\d\d:?\d\d$/i;
 
 /** A time in UTC unless it says otherwise; undefined if it cannot be read. */

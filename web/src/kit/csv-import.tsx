@@ -44,7 +44,7 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
   const [lines, setLines] = useState<readonly L[]>([]);
   const [isBusy, setBusy] = useState(false);
   const [failure, setFailure] = useState<Error>();
-  /** Counts files and imports: what an earlier one still finds out is not shown, and it sends nothing more. */
+  /** Counts files and imports, so that an earlier one shows nothing and sends nothing more. */
   const turn = useRef(0);
   const [open] = plans[0] ?? [''];
   const tones = new Map<string, string>(plans.map(([plan, tone]) => [plan, tone]));
@@ -80,7 +80,7 @@ export function CsvImport<L extends ImportLine>(props: CsvImportProps<L>) {
       const waiting = lines.filter(({ plan }) => plan === open);
       try {
         for (let at = 0; at < waiting.length && isCurrent(); at += batch) {
-          // It may have been stopped while it waited until calls are accepted again.
+          // It may have been stopped while it waited for the rate limit.
           const sendNext = async () => (isCurrent() ? await send(waiting.slice(at, at + batch)) : []);
           for (const line of await whenAccepted(sendNext)) done.set(line.id, line);
           if (isCurrent()) setLines([...done.values()]);

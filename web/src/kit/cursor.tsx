@@ -5,7 +5,7 @@ import { Button } from './parts.tsx';
 export function useCursor(): { after: string | undefined; pager: (next: string | null) => ReactNode } {
   const [cursors, setCursors] = useState<readonly string[]>([]);
   const after = cursors.at(-1);
-  // Pressed again before the next page is there, Older would lead to the same one.
+  // A second press of Older before the next page has loaded would repeat the same page.
   const pager = (next: string | null) =>
     (after !== undefined || next !== null) && (
       <div className="row">

@@ -47,7 +47,7 @@ export function useFilters(): {
   const navigate = useNavigate();
   const change = (to: Readonly<Record<string, unknown>>, without: readonly string[]) => {
     const cleared = Object.fromEntries(without.map((one) => [one, undefined]));
-    // Of the address as it is now: a change made before the last one was drawn adds to it.
+    // Starts from the current address, which the page may not show yet, so quick changes add up.
     void navigate({ to: '.', search: (now: Search) => ({ ...now, ...cleared, ...to }), replace: true });
   };
   return {

@@ -52,7 +52,7 @@ export function CancelJob({ of: { id }, noun, children }: { of: Job; noun: strin
 export function FollowedJob({ id, noun, done }: { id: string; noun: string; done: (job: Job) => ReactNode }) {
   const { data, error, refetch } = useJob(id);
   const cache = useQueryClient();
-  // Until it is read, the one that was followed before is still there.
+  // Until this job has loaded, `data` is the previous one.
   const job = data?.data.id === id ? data.data : undefined;
   const hasEnded = job !== undefined && !isUnderWay(job);
   useEffect(() => {

@@ -1,2 +1,2 @@
-/** The end of a day in UTC: the API reads a date as its beginning, but a last day counts too. */
+/** The end of a last day in UTC; the API would read the date as its beginning. */
 export const endOf = (date: string) => `${date}T23:59:59.999Z`;

@@ -19,7 +19,7 @@ export function useOpened(name = 'open'): {
   const navigate = useNavigate();
   const router = useRouter();
   const path = useRouterState({ select: ({ location }) => location.pathname });
-  /** After work that took long: people may have gone to another page, or opened something else. */
+  /** While long work ran, the person may have gone to another page or opened something else. */
   const isThere = () => router.latestLocation.pathname === path;
   const isStillOpen = () => {
     const { [name]: current }: Search = router.latestLocation.search;

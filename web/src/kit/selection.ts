@@ -15,7 +15,7 @@ export function useSelection(filters: object): Selection & { drop: (done: Iterab
   return {
     selected: kept.of === of ? kept.selected : NONE,
     onSelect: (selected) => setKept({ of, selected }),
-    // What was selected while work on these ran stays.
+    // Rows that were selected while the work ran stay selected.
     drop: (done) => {
       const gone = new Set(done);
       setKept((now) => ({ ...now, selected: new Set([...now.selected].filter((key) => !gone.has(key))) }));

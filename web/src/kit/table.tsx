@@ -179,7 +179,7 @@ export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
   const { caption, list, empty, selection, keyOf = idOf, usually = 8 } = props;
-  // Rows of the previous filters are not selected under these.
+  // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowed = useColumns(props.columns);
   const { hidden, toggle } = useHidden(caption);

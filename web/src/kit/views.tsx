@@ -29,7 +29,7 @@ export function Views({ names }: { names: readonly string[] }) {
   const current = views.find((one) => one.query === query);
   const show = (of: string) =>
     void navigate({ to: '.', search: Object.fromEntries(new URLSearchParams(of)), replace: true });
-  /** Of what is stored now: another tab may have saved some. */
+  /** Starts from what is stored now, because another tab may have saved views. */
   function keep(change: (stored: View[]) => View[]): void {
     const next = change(readViews(path));
     localStorage.setItem(keyFor(path), next.map((one) => `${one.name}\t${one.query}`).join('\n'));

@@ -3,6 +3,7 @@ import { useRef, useState } from 'react';
 import { type Query, type Row, uploadTo } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, dayOf, isEmpty } from '../kit/changed.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -10,10 +11,10 @@ import { CAMPAIGN_FILTER, CREATOR_FILTER, choiceOf, Filters, sortIn, useFilters 
 import { campaignField, creatorField, type Field, FieldRow, Form, Values } from '../kit/form.tsx';
 import { bytes, day, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Empty, Facts, Failure, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
-import { type Folder, Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
+import { Folders, folderIn, folderOptions, MoveFiles, useFolders } from './asset-folders.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const TYPES = everyOf<Row<'list_assets'>['type']>()(['image', 'video', 'document', 'audio', 'other']);
@@ -105,12 +106,11 @@ function UploadDialog(props: { isOpen: boolean; onClose: () => void; folder: str
 
 interface DetailProps {
   id: string | undefined;
-  /** Undefined until they are read. */
-  folders: readonly Folder[] | undefined;
   onClose: () => void;
 }
 
-function OpenedFile({ id, folders, onClose }: DetailProps) {
+function OpenedFile({ id, onClose }: DetailProps) {
+  const folders = useFolders();
   const found = useCall('get_asset', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_assets', ['list_assets', 'list_asset_folders', 'get_asset']);
   const remove = useChange('delete_asset', ['list_assets', 'list_asset_folders']);
@@ -136,8 +136,9 @@ function OpenedFile({ id, folders, onClose }: DetailProps) {
               Open the file
             </a>
           </p>
-          {/* Its folder is chosen when the form appears, so the folders must be there. */}
-          {folders && (
+          {/* The form shows the file's folder from the start, so it waits for the folders. */}
+          {folders.error && <Failure error={folders.error} again={() => void folders.refetch()} />}
+          {folders.data && (
             <Form
               needs="update_assets"
               key={asset.updated_at ?? asset.id}
@@ -146,7 +147,7 @@ function OpenedFile({ id, folders, onClose }: DetailProps) {
                 { name: 'name', label: 'Name', isRequired: true, value: asset.name },
                 {
                   ...{ name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true },
-                  ...{ options: folderOptions(folders), value: asset.folder_id ?? 'root' },
+                  ...{ options: folderOptions(folders.data), value: asset.folder_id ?? 'root' },
                 },
                 { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'Separate with commas.' },
                 { name: 'usage_rights', label: 'Usage rights', kind: 'textarea', value: asset.usage_rights },
@@ -154,20 +155,21 @@ function OpenedFile({ id, folders, onClose }: DetailProps) {
                   name: 'rights_expires_at',
                   label: 'Rights end on',
                   kind: 'date',
-                  value: asset.rights_expires_at?.slice(0, 10) ?? null,
+                  value: dayOf(asset.rights_expires_at),
                 },
               ]}
               onSubmit={async (values) => {
-                await update.mutateAsync({
-                  body: {
-                    id: asset.id,
+                const body = changed(
+                  {
                     name: values.text('name'),
                     folder_id: folderIn(values, 'folder_id'),
                     tags: values.list('tags'),
                     usage_rights: values.orNull('usage_rights'),
                     rights_expires_at: values.orNull('rights_expires_at'),
                   },
-                });
+                  { ...asset, rights_expires_at: dayOf(asset.rights_expires_at) },
+                );
+                if (!isEmpty(body)) await update.mutateAsync({ body: { id: asset.id, ...body } });
                 onClose();
               }}
             />
@@ -195,8 +197,7 @@ const FILTERED = ['search', 'tag', 'type', 'rights', 'creator_email', 'campaign_
 export function Assets() {
   const { get } = useFilters();
   const folder = get('folder');
-  const read = useFolders().data;
-  const folders = read ?? [];
+  const folders = useFolders().data ?? [];
   const filters = {
     folder_id: folder,
     search: get('search'),
@@ -264,7 +265,7 @@ export function Assets() {
       />
       <MoveFiles ids={[...selection.selected]} folders={folders} onMoved={() => selection.onSelect(new Set())} />
       <UploadDialog isOpen={uploading.isOpen} onClose={uploading.close} folder={folder} />
-      <OpenedFile id={opened.id} folders={read} onClose={opened.close} />
+      <OpenedFile id={opened.id} onClose={opened.close} />
     </>
   );
 }

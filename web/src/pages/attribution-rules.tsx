@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { Answer, Body } from '../call/call.ts';
 import { isRecord } from '../call/check.ts';
 import { useCall, useChange } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { type Field, Form, type Values } from '../kit/form.tsx';
 import { number, percent } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
@@ -57,13 +58,15 @@ function RulesForm() {
         },
       ]}
       onSubmit={async (values) => {
-        await update.mutateAsync({
-          body: {
+        const body = changed(
+          {
             model: values.choice('model', MODELS),
             coupon_policy: values.choice('coupon_policy', POLICIES),
             min_order: values.someNumber('min_order') ?? null,
           },
-        });
+          data.data,
+        );
+        if (!isEmpty(body)) await update.mutateAsync({ body });
         say('Saved. New orders are attributed by these rules.');
       }}
     />

@@ -31,7 +31,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
   const found = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
   const end = useChange('void_contract', ['list_contracts', 'get_contract']);
-  // Of one contract: the panel stays when another one is opened.
+  // The panel stays mounted when another contract is opened, so the link has to name its contract.
   const [link, setLink] = useState<{ of: string; url: string | null }>();
   const sendIt = async () => {
     const { data: sent } = await send.mutateAsync({ params: { id: id ?? '' }, body: {} });

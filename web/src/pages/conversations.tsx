@@ -150,7 +150,7 @@ function List({ list, onOpen, shown }: ListProps) {
   );
 }
 
-/** The newest conversation when the list was first shown: it stays when another becomes newer, with the reply typed in it. */
+/** The conversation that was newest when the list was first shown. It stays open when another becomes newer, so that a reply is not lost. */
 function useFirstShown(list: Rows<Conversation>): string | undefined {
   const of = JSON.stringify(list.query);
   const newest = list.at(0)?.conversation_id;

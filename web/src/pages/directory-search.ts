@@ -75,7 +75,7 @@ function asTyped([name, value]: [string, string | undefined]): [string, string |
 }
 
 export type Changes = Readonly<Record<string, string | undefined>>;
-/** Of the search as it is now, not as it is shown: two presses may come before a page is drawn. */
+/** Computes changes from the current search, which the page may not show yet. */
 export type ChangesOf = (now: Search) => Changes;
 
 export interface DirectorySearch {

@@ -24,7 +24,7 @@ function Words({ by }: { by: DirectorySearch }) {
   const input = useRef<HTMLInputElement>(null);
   const sent = useRef(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Sent from another page, it would lead back to this one.
+  // After leaving the page, the timer would lead back to it.
   useEffect(() => () => clearTimeout(timer.current), []);
   // Follows the address when something else changed it, such as a saved search, but never while it is typed in.
   useEffect(() => {

@@ -1,5 +1,6 @@
 import type { Answer } from '../call/call.ts';
 import { useCall, useChange } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { type Field, Form, type Group } from '../kit/form.tsx';
 import { Card, Failure, Loading } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -96,8 +97,8 @@ function RulesForm() {
       groups={groupsOf(rules)}
       onSubmit={async (values) => {
         const action = (rule: string) => values.choice(`${rule}.action`, ACTIONS);
-        await update.mutateAsync({
-          body: {
+        const body = changed(
+          {
             self_referral: { action: action('self_referral') },
             returning_customer: { action: action('returning_customer') },
             disposable_address: { action: action('disposable_address') },
@@ -118,7 +119,9 @@ function RulesForm() {
               hosts: values.list('forbidden_referrer.hosts'),
             },
           },
-        });
+          rules,
+        );
+        if (!isEmpty(body)) await update.mutateAsync({ body });
         say('Saved. The rules apply to new orders.');
       }}
     />

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Row, uploadTo } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { useFilters } from '../kit/filters.tsx';
@@ -122,8 +123,8 @@ function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void })
             action="Save"
             fields={fieldsOf(item)}
             onSubmit={async (values) => {
-              const body = { name: values.text('name'), note: values.orNull('note') };
-              await update.mutateAsync({ params: { id: item.id }, body });
+              const body = changed({ name: values.text('name'), note: values.orNull('note') }, item);
+              if (!isEmpty(body)) await update.mutateAsync({ params: { id: item.id }, body });
               onClose();
             }}
           />

@@ -135,7 +135,7 @@ function Batch({ onClose }: { onClose: () => void }) {
   ]);
   const say = useSay();
   const isAnybody = data?.data.some(({ total }) => total > 0) ?? false;
-  // What is paid is what was read: the limits cannot be changed beside the form.
+  // The limits cannot be changed while the form is open, so that what is shown is what is paid.
   const isFormShown = isPaying && isAnybody && !error && !isPlaceholderData;
   return (
     <>

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { changed, isEmpty } from '../kit/changed.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
 import { everyOf } from '../kit/every.ts';
@@ -41,8 +42,8 @@ function EditPerson({ item: person, isOpen, onClose }: Editing<Person>) {
         },
       ]}
       onSubmit={async (values) => {
-        const body = { name: values.orNull('name'), role: values.choice('role', ROLES) };
-        await update.mutateAsync({ params: { id: person.id }, body });
+        const body = changed({ name: values.orNull('name'), role: values.choice('role', ROLES) }, person);
+        if (!isEmpty(body)) await update.mutateAsync({ params: { id: person.id }, body });
         onClose();
       }}
     />

@@ -40,7 +40,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
   const rows = (cards.data?.data ?? []).filter(({ pk }) => times.has(pk));
   const error = found.error ?? cards.error;
   const isLoading = !error && (!found.data || (matches.length > 0 && rows.length === 0));
-  // Those who are chosen stay chosen on other pages.
+  // Creators stay chosen when another page is shown.
   const select = (keys: ReadonlySet<string>) => {
     const known = new Map([...chosen, ...rows.map((creator) => [keyOf(creator), creator] as const)]);
     setChosen(new Map([...known].filter(([key]) => keys.has(key))));
