@@ -34,7 +34,7 @@ export async function startProxy(target: string): Promise<EngineProxy> {
       isMarked ||= losing !== undefined && chunk.includes(losing);
       if (!isMarked || !chunk.includes('commit')) return;
       losing = undefined;
-      engine.once('data', () => client.destroy());
+      engine.prependOnceListener('data', () => client.destroy());
     });
     for (const [from, into] of [
       [client, engine],
