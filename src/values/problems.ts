@@ -42,6 +42,9 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const isDefault = ({ message }: Issue) => message.startsWith('Invalid ');
 
+const lengthOf = (count: number | bigint, origin: string) =>
+  `${count} ${origin === 'string' ? 'character' : 'item'}${Number(count) === 1 ? '' : 's'}`;
+
 function expectation(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_union': {
@@ -55,11 +58,11 @@ function expectation(issue: Issue): string {
       return `must be ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`;
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at least ${issue.minimum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        ? `must have at least ${lengthOf(issue.minimum, issue.origin)}`
         : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
     case 'too_big':
       return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at most ${issue.maximum} ${issue.origin === 'string' ? 'characters' : 'items'}`
+        ? `must have at most ${lengthOf(issue.maximum, issue.origin)}`
         : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;

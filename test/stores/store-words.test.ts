@@ -116,7 +116,7 @@ describe('a store is not connected', () => {
     expect([status, out]).toEqual([1, '']);
     expect(said.split('\n')).toEqual([
       'The store was not connected. Its answer to GET /store is invalid:',
-      '  name: must have at least 1 characters; got "".',
+      '  name: must have at least 1 character; got "".',
       '  currency: is not a currency; got "XXQ".',
       '  storefront_url: must be an http or https address; got "localhost:3000".',
       '',
