@@ -1,12 +1,4 @@
-import type {
-  Reporter,
-  SerializedError,
-  TestCase,
-  TestModule,
-  TestSpecification,
-  UserConsoleLog,
-  Vitest,
-} from 'vitest/node';
+import type { Reporter, SerializedError, TestCase, TestModule, TestSpecification, Vitest } from 'vitest/node';
 import { relativePath, titleOf } from './outcome.ts';
 
 const SILENCE_MS = 20_000;
@@ -88,7 +80,7 @@ export class Progress implements Reporter {
     this.showErrors(module);
   }
 
-  onUserConsoleLog({ content, type }: UserConsoleLog): void {
+  onUserConsoleLog({ content, type }: Parameters<NonNullable<Reporter['onUserConsoleLog']>>[0]): void {
     this.clearLine();
     process[type].write(content.endsWith('\n') ? content : `${content}\n`);
   }
