@@ -1,9 +1,9 @@
-import { type Generated, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
+import type { OrdersTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { insertOf } from '../../kit/engines/postgres/rows.ts';
-import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { toMinor } from '../../kit/values/money.ts';
 import { given } from '../../kit/values/patch.ts';
@@ -11,69 +11,6 @@ import { isOfCreator } from '../../workflow/creators/queries.ts';
 import type { DisputeFacts, OrderFacts } from '../stores/formats/facts.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import type { Attribution, OrderFilter, OrderSource } from './schema.ts';
-
-interface OrdersTable {
-  id: string;
-  brandId: string;
-  integrationId: string;
-  orderId: string;
-  currency: string;
-  baseMinor: number;
-  occurredAt: Date;
-  paidAt: Date | null;
-  cancelledAt: Date | null;
-  firstCancelledAt: Date | null;
-  storeUpdatedAt: Date;
-  customerEmail: string | null;
-  customerHash: Buffer | null;
-  isTest: boolean | null;
-  isRenewal: boolean | null;
-  /** Null while no dispute over it is lost. */
-  disputeLostAt: Date | null;
-  attribution: Json<unknown>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface OrderHeadsTable {
-  integrationId: string;
-  orderId: string;
-  brandId: string;
-  deletedAt: Date | null;
-  refundsListedAt: Date | null;
-}
-
-interface OrderDisputesTable {
-  brandId: string;
-  integrationId: string;
-  orderId: string;
-  disputeId: string;
-  status: 'open' | 'won' | 'lost';
-  /** When its store last reported it. */
-  toldAt: Date;
-  /** When it was first reported as lost. */
-  lostAt: Date | null;
-  createdAt: CreatedAt;
-}
-
-interface OrderJourneysTable {
-  /** Our own id of the order. */
-  orderId: string;
-  brandId: string;
-  integrationId: string;
-  storeOrderId: string;
-  answers: Generated<number>;
-  dueAt: Date;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    orders: OrdersTable;
-    orderHeads: OrderHeadsTable;
-    orderDisputes: OrderDisputesTable;
-    orderJourneys: OrderJourneysTable;
-  }
-}
 
 export type OrderRow = Selectable<OrdersTable>;
 

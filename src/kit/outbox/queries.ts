@@ -1,76 +1,11 @@
-import { type Generated, type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/database.ts';
 import type { Db } from '../engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../engines/postgres/tables.ts';
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
 import { chained, type NewEntry } from './ledger-entry.ts';
 import { partOf } from './parts/queries.ts';
 import { hasUnsealed, insertSeal, NOTED_HERE } from './sealing-queries.ts';
-
-interface LedgerEntriesTable extends Omit<NewEntry, 'postings'> {
-  brandId: string;
-  seq: number;
-  id: string;
-  postings: Json<unknown>;
-  recordedAt: Date;
-  hash: Buffer;
-}
-
-interface AuditLogTable {
-  id: string;
-  brandId: string;
-  keyId: string | null;
-  operation: string;
-  resourceId: string;
-  oldValues: Json<Record<string, unknown>> | null;
-  newValues: Json<Record<string, unknown>> | null;
-  requestId: string | null;
-  byAgent: Generated<boolean>;
-  at: Date;
-}
-
-/** One row per brand, inserted with the brand. */
-interface OutboxNumbersTable {
-  brandId: string;
-  /** Increases with each change. */
-  version: number;
-  seq: number;
-  /** The last number in the brand's ledger. */
-  ledgerSeq: number;
-  ledgerHash: Buffer | null;
-  /** When the ledger's last entry was recorded; null without one. */
-  ledgerRecordedAt: Date | null;
-  /** The number of the last seal. */
-  sealSeq: Generated<number>;
-  sealHash: Buffer | null;
-  /** When an event, ledger entry or seal was last written. */
-  movedAt: Date | null;
-}
-
-interface OutboxTable {
-  brandId: string;
-  seq: number;
-  id: string;
-  event: string;
-  data: Json<unknown>;
-  createdAt: CreatedAt;
-}
-
-interface OutboxPositionsTable {
-  consumer: string;
-  brandId: string;
-  seq: number;
-}
-
-declare module '../engines/postgres/tables.ts' {
-  interface Database {
-    ledgerEntries: LedgerEntriesTable;
-    auditLog: AuditLogTable;
-    outboxNumbers: OutboxNumbersTable;
-    outbox: OutboxTable;
-    outboxPositions: OutboxPositionsTable;
-  }
-}
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('auditLog').values(rows).execute();

@@ -1,4 +1,4 @@
-import { type ColumnType, sql } from 'kysely';
+import { sql } from 'kysely';
 import { z } from 'zod';
 import type { ClickHouse } from '../../../kit/engines/clickhouse/open.ts';
 import { query } from '../../../kit/engines/clickhouse/query.ts';
@@ -6,21 +6,6 @@ import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { HOUR_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
 import { HAS_CLICK } from '../../stores/connections/queries.ts';
 import type { Provider } from '../../stores/formats/provider.ts';
-
-interface OrderClicksTable {
-  integrationId: string;
-  orderId: string;
-  brandId: string;
-  click: string;
-  receivedAt: Date;
-  usedAt: ColumnType<Date | null, null | undefined, Date>;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    orderClicks: OrderClicksTable;
-  }
-}
 
 /** How long a click waits for its order, and how old that order may be. */
 const WAITS_MS = HOUR_MS;

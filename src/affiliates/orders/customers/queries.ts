@@ -1,16 +1,4 @@
-import type { Generated } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-
-interface CustomerSaltTable {
-  onlyOne: Generated<boolean>;
-  salt: Buffer;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    customerSalt: CustomerSaltTable;
-  }
-}
 
 /** The sealed value; undefined before the first order. */
 export async function findSalt(db: Db): Promise<Buffer | undefined> {

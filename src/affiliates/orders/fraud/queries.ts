@@ -1,20 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import type { NewCommission } from '../../commissions/queries.ts';
-
-interface ReferrerChecksTable {
-  commissionId: string;
-  brandId: string;
-  createdAt: CreatedAt;
-  dueAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    referrerChecks: ReferrerChecksTable;
-  }
-}
 
 /** Where their clicks came from is looked up once the clicks are stored; they do not approve themselves before. */
 export async function insertReferrerChecks(db: Db, commissions: readonly NewCommission[], now: Date): Promise<void> {

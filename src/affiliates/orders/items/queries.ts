@@ -2,25 +2,8 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { insertOf } from '../../../kit/engines/postgres/rows.ts';
-import type { Json } from '../../../kit/engines/postgres/tables.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../../stores/formats/facts.ts';
 import type { OrderKey } from '../queries.ts';
-
-interface OrderItemsTable {
-  brandId: string;
-  integrationId: string;
-  orderId: string;
-  /** Empty: the lines of the order itself. */
-  refundId: string;
-  items: Json<unknown>;
-  reportedAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    orderItems: OrderItemsTable;
-  }
-}
 
 const Item = z.object({
   lineId: z.string(),

@@ -1,29 +1,9 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
+import type { OrderRefundsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import type { ReceivedRefunds } from '../../stores/formats/facts.ts';
 import type { KnownRefund } from '../policy.ts';
 import type { OrderKey } from '../queries.ts';
-
-interface OrderRefundsTable {
-  brandId: string;
-  integrationId: string;
-  orderId: string;
-  refundId: string;
-  amountMinor: number;
-  at: Date;
-  proratedMinor: number;
-  /** When its store last reported it. */
-  toldAt: Date;
-  currency: string;
-  createdAt: CreatedAt;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    orderRefunds: OrderRefundsTable;
-  }
-}
 
 /** Of a known refund: whether it is reported in its currency. */
 const IS_ALIKE = sql<boolean>`order_refunds.currency = excluded.currency`;

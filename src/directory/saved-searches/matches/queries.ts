@@ -3,26 +3,6 @@ import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { chunksOf } from '../../../kit/values/chunks.ts';
 import type { Moment } from '../filter/matching.ts';
 
-interface SavedSearchLooksTable {
-  searchId: string;
-  personId: string;
-  number: number;
-}
-
-interface SavedSearchMatchesTable {
-  searchId: string;
-  pk: number;
-  number: number;
-  firstMatchedAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    savedSearchLooks: SavedSearchLooksTable;
-    savedSearchMatches: SavedSearchMatchesTable;
-  }
-}
-
 /** A batch of changes, up to which matches were looked for. */
 export type UpTo = Pick<Moment, 'seq' | 'at'>;
 

@@ -1,23 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
-interface CreditEntriesTable {
-  chargeId: string;
-  kind: 'grant' | 'charge' | 'refund';
-  subscriptionId: string;
-  keyId: string | null;
-  credits: number;
-  periodStart: Date;
-  requestId: string | null;
-  occurredAt: Date;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    creditEntries: CreditEntriesTable;
-  }
-}
-
 /** An entry of the charges stream: a debit or refund to be written to the credit ledger. */
 export interface ChargeEntry {
   chargeId: string;

@@ -1,22 +1,5 @@
 import { isFound } from '../../engines/postgres/count.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CreatedAt } from '../../engines/postgres/tables.ts';
-
-interface SignInLinksTable {
-  id: string;
-  brandId: string;
-  personId: string;
-  hash: Buffer;
-  createdAt: CreatedAt;
-  expiresAt: Date;
-  usedAt: Date | null;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    signInLinks: SignInLinksTable;
-  }
-}
 
 export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<string> {
   const row = await db

@@ -11,12 +11,12 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import type { Database } from './database.ts';
 import { isStandby, openHosts } from './hosts.ts';
 import { forgetPrepared } from './prepared.ts';
 import { hasCaughtUp } from './replica.ts';
 import { openSemaphore, type Semaphore } from './semaphore.ts';
 import { openSessions } from './session.ts';
-import type { Database } from './tables.ts';
 import { tryWrite } from './try-write.ts';
 
 export type Db = Kysely<Database>;

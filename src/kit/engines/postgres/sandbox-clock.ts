@@ -1,10 +1,5 @@
 import type { Db } from './open.ts';
 
-export interface SandboxClockTable {
-  onlyOne: boolean;
-  offsetMs: number;
-}
-
 /** How far the clock is ahead, in milliseconds. */
 export async function readClockOffset(db: Db): Promise<number> {
   const row = await db.selectFrom('sandboxClock').select('offsetMs').executeTakeFirst();

@@ -1,39 +1,12 @@
-import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { WebhookAttemptsTable, WebhookDeliveriesTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { given } from '../../../kit/values/patch.ts';
-import type { WebhookAttemptsTable } from '../sending/queries.ts';
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'cancelled';
-
-interface WebhookDeliveriesTable {
-  id: string;
-  brandId: string;
-  subscriptionId: string;
-  eventId: string;
-  seq: number | null;
-  event: string;
-  resend: Generated<number>;
-  ownData: ColumnType<unknown, string | null, never>;
-  state: DeliveryState;
-  attempts: Generated<number>;
-  lostAttempts: Generated<number>;
-  nextAttemptAt: Date | null;
-  claimedUntil: Date | null;
-  lastStatusCode: number | null;
-  lastError: string | null;
-  createdAt: CreatedAt;
-  finishedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    webhookDeliveries: WebhookDeliveriesTable;
-  }
-}
+export type DeliveryState = WebhookDeliveriesTable['state'];
 
 export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'ownData'>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;

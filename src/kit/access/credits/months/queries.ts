@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { z } from 'zod';
+import type { Database } from '../../../engines/postgres/database.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { Database } from '../../../engines/postgres/tables.ts';
 import { readBase62, timeText } from '../../../values/ids.ts';
 
 type Trx = Transaction<Database>;
