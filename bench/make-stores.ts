@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { insertLinks, insertStates } from '../src/affiliates/links/queries.ts';
+import { insertLinks, insertStates } from '../src/affiliates/links/links.ts';
 import { connectStore } from '../src/affiliates/stores/connections/actions.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { inWork } from '../src/kit/operation/work.ts';

@@ -1,17 +1,17 @@
 import { clicks } from '../affiliates/clicks/noun.ts';
 import { commissions } from '../affiliates/commissions/noun.ts';
-import { pastCommissions } from '../affiliates/commissions/past/noun.ts';
-import { ledger } from '../affiliates/ledger/noun.ts';
-import { leaks } from '../affiliates/links/leaks/noun.ts';
-import { links } from '../affiliates/links/noun.ts';
-import { orderClicks } from '../affiliates/orders/clicks/noun.ts';
-import { orders } from '../affiliates/orders/noun.ts';
+import { pastCommissionsNoun } from '../affiliates/commissions/past/noun.ts';
+import { ledger } from '../affiliates/ledger/ledger.api.ts';
+import { leaks } from '../affiliates/leaks/leaks.api.ts';
+import { linksNoun } from '../affiliates/links/noun.ts';
+import { orderClicks } from '../affiliates/orders/order-clicks.api.ts';
+import { ordersNoun } from '../affiliates/orders/orders.api.ts';
 import { payouts } from '../affiliates/payouts/noun.ts';
 import { reconciliations } from '../affiliates/reconciliations/noun.ts';
-import { reviews } from '../affiliates/reviews/noun.ts';
-import { attributionRules } from '../affiliates/rules/attribution/noun.ts';
-import { fraudRules } from '../affiliates/rules/fraud/noun.ts';
-import { sample } from '../affiliates/sample/noun.ts';
+import { reviews } from '../affiliates/reviews/reviews.api.ts';
+import { attributionRules } from '../affiliates/rules/attribution-rules.api.ts';
+import { fraudRules } from '../affiliates/rules/fraud-rules.api.ts';
+import { sample } from '../affiliates/sample/sample.api.ts';
 import { statements } from '../affiliates/statements/noun.ts';
 import { storeAuthorizations } from '../affiliates/stores/authorizations/noun.ts';
 import { integrations } from '../affiliates/stores/connections/noun.ts';
@@ -47,40 +47,40 @@ import { sessions } from '../platform/sessions/noun.ts';
 import { passkeys } from '../platform/sessions/passkeys/noun.ts';
 import { usage } from '../platform/usage/noun.ts';
 import { webhooks } from '../platform/webhooks/noun.ts';
-import { applications } from '../workflow/applications/noun.ts';
-import { assets } from '../workflow/assets/noun.ts';
-import { briefs } from '../workflow/briefs/noun.ts';
-import { campaigns } from '../workflow/campaigns/noun.ts';
-import { content } from '../workflow/content/noun.ts';
-import { contracts } from '../workflow/contracts/noun.ts';
-import { creatorRecords } from '../workflow/creators/noun.ts';
-import { deliverables } from '../workflow/deliverables/noun.ts';
-import { messages } from '../workflow/messages/noun.ts';
-import { roster } from '../workflow/roster/noun.ts';
-import { shipments } from '../workflow/shipments/noun.ts';
+import { applicationsNoun } from '../workflow/applications/applications.api.ts';
+import { assetsNoun } from '../workflow/assets/assets.api.ts';
+import { briefsNoun } from '../workflow/briefs/briefs.api.ts';
+import { campaignsNoun } from '../workflow/campaigns/campaigns.api.ts';
+import { contentNoun } from '../workflow/content/content.api.ts';
+import { contractsNoun } from '../workflow/contracts/contracts.api.ts';
+import { creatorRecordsNoun } from '../workflow/creators/creators.api.ts';
+import { deliverablesNoun } from '../workflow/deliverables/deliverables.api.ts';
+import { messagesNoun } from '../workflow/messages/messages.api.ts';
+import { rosterNoun } from '../workflow/roster/roster.api.ts';
+import { shipmentsNoun } from '../workflow/shipments/shipments.api.ts';
 
 /** Every noun, in the order of the reference. */
 const declared = [
   directory,
   lists,
   creators,
-  creatorRecords,
-  roster,
+  creatorRecordsNoun,
+  rosterNoun,
   usage,
   requests,
   brands,
   sample,
-  campaigns,
-  applications,
-  assets,
-  deliverables,
-  contracts,
-  briefs,
-  shipments,
-  content,
-  messages,
+  campaignsNoun,
+  applicationsNoun,
+  assetsNoun,
+  deliverablesNoun,
+  contractsNoun,
+  briefsNoun,
+  shipmentsNoun,
+  contentNoun,
+  messagesNoun,
   mails,
-  links,
+  linksNoun,
   attributionRules,
   fraudRules,
   leaks,
@@ -88,13 +88,13 @@ const declared = [
   commissions,
   reviews,
   payouts,
-  pastCommissions,
+  pastCommissionsNoun,
   statements,
   integrations,
   storeAuthorizations,
   storeDeliveries,
   storeWebhooks,
-  orders,
+  ordersNoun,
   orderClicks,
   storeSweeps,
   reconciliations,

@@ -1,7 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { removeFigures, removeSample } from '../affiliates/sample/actions.ts';
-import { setSample } from '../affiliates/sample/queries.ts';
+import { removeFigures, removeSample, setSample } from '../affiliates/sample/sample.ts';
 import { createKey } from '../kit/access/keys/actions.ts';
 import { hashKey } from '../kit/access/keys/key-form.ts';
 import { findCaller } from '../kit/access/keys/queries.ts';

@@ -73,7 +73,8 @@ export function openJobQueues(redis: Redis): JobQueues {
         return {
           ...backlog,
           ...runOf(backlog.name),
-          ...{ everyMs: plan?.everyMs, asksFor: plan?.asksFor },
+          everyMs: plan?.everyMs,
+          asksFor: plan?.asksFor,
           failed: failed.flat().filter(({ name }) => name === backlog.name),
         };
       });

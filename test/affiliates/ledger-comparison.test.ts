@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { insertOrderFigures } from '../../src/analytics/figures/orders/actions.ts';
 import { deleteFolded } from '../../src/analytics/figures/rollups/queries.ts';
 import { insertPostings } from '../../src/analytics/figures/sync/actions.ts';

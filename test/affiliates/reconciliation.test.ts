@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeReconciled } from '../../src/affiliates/reconciliations/jobs.ts';
+import { removeReconciled } from '../../src/affiliates/reconciliations/reconciliations.jobs.ts';
 import { sweepDue } from '../../src/affiliates/stores/sweeps/jobs.ts';
 import { removeEndedFiles } from '../../src/platform/jobs/jobs.ts';
 import { makeBrand, send, startApp, type TestApp } from '../harness/app.ts';

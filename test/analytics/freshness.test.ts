@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
+import { reconcileFigures } from '../../src/affiliates/ledger/ledger.jobs.ts';
 import { fresh, freshRows } from '../../src/analytics/figures/queries.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/schema.ts';

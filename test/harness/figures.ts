@@ -1,4 +1,4 @@
-import { insertLinks } from '../../src/affiliates/links/queries.ts';
+import { insertLinks } from '../../src/affiliates/links/links.ts';
 import { syncLedger } from '../../src/analytics/figures/jobs.ts';
 import { findStanding } from '../../src/analytics/figures/sync/queries.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { CreatorListsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -23,7 +23,7 @@ export async function lockBrand(db: Db, brandId: string): Promise<void> {
 }
 
 export const countLists = (db: Db, brandId: string): Promise<number> =>
-  countOf(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
+  countRows(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
 
 export const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
   db.insertInto('creatorLists').values(row).returningAll().executeTakeFirstOrThrow();

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { SavedSearchesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -80,7 +80,7 @@ export async function lockSavedSearchNamed(
 
 /** Searches of people who were removed do not count. */
 export const countSavedSearches = (db: Db, brandId: string): Promise<number> =>
-  countOf(
+  countRows(
     db
       .selectFrom('savedSearches')
       .leftJoin('people', 'people.id', 'savedSearches.personId')

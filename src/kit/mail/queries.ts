@@ -28,7 +28,7 @@ export interface NewMailRow {
   creatorId: string | null;
   subjectRow: string;
   params: string;
-  /** Whether the recipient may have unsubscribed from the brand's mails. */
+  /** True if the recipient may have unsubscribed from the brand's mails. */
   mayBeSuppressed: boolean;
   isNews: boolean;
 }

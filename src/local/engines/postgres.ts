@@ -87,7 +87,9 @@ const hashOf = (password: string) => createHash('sha256').update(password).diges
 async function runAlone({ home, data }: Seat, cluster: string, statements: readonly string[]): Promise<void> {
   const quietly = ['-c', 'log_min_error_statement=panic'];
   await runCommand(path.join(home, 'bin/postgres'), ['--single', ...quietly, '-D', cluster, 'postgres'], {
-    ...{ cwd: data, env: environment(home), user: engineUser },
+    cwd: data,
+    env: environment(home),
+    user: engineUser,
     input: statements.map((statement) => `${statement};\n`).join(''),
   });
 }

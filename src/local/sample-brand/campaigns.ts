@@ -1,13 +1,11 @@
-import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/queries.ts';
+import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/sample.ts';
 import { createList } from '../../directory/lists/actions.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { PLANS } from '../../kit/access/keys/plans.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { patchApplication, receiveApplication } from '../../workflow/applications/actions.ts';
-import { lockPending } from '../../workflow/applications/queries.ts';
-import { changeCreator } from '../../workflow/creators/actions.ts';
-import { listMatching } from '../../workflow/creators/queries.ts';
-import { addByHandle } from '../../workflow/roster/actions.ts';
+import { lockPending, patchApplication, receiveApplication } from '../../workflow/applications/applications.ts';
+import { changeCreator, listMatching } from '../../workflow/creators/creators.ts';
+import { addByHandle } from '../../workflow/roster/roster.ts';
 import type { Person } from './people.ts';
 import { known, type Schedule } from './schedule.ts';
 
@@ -36,7 +34,11 @@ const MESSAGES = [
 ] as const;
 
 const profileOf = ({ name, picture, followers, engagementRate, tiktok }: Person, at: Date) => ({
-  ...{ name, pfpUrl: picture, igFollowers: followers, engagementRate, profiledAt: at },
+  name,
+  pfpUrl: picture,
+  igFollowers: followers,
+  engagementRate,
+  profiledAt: at,
   ...(tiktok === null ? {} : { ttFollowers: Math.round(followers * 0.6) }),
 });
 

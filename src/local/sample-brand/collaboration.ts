@@ -1,17 +1,11 @@
 import type { Work } from '../../kit/operation/work.ts';
-import { findAddressee } from '../../workflow/applications/queries.ts';
-import { receiveFile, type StoredFile, uploadAsset } from '../../workflow/assets/actions.ts';
-import { createFolder } from '../../workflow/assets/folders/actions.ts';
-import { viewBrief } from '../../workflow/briefs/actions.ts';
-import { expireContract, signContract } from '../../workflow/contracts/actions.ts';
-import { getContract } from '../../workflow/contracts/queries.ts';
-import {
-  declineDeliverable,
-  patchDeliverable,
-  startDeliverables,
-  submitDeliverable,
-} from '../../workflow/deliverables/actions.ts';
-import { listOfContract } from '../../workflow/deliverables/queries.ts';
+import { findAddressee } from '../../workflow/applications/applications.ts';
+import { uploadAsset } from '../../workflow/assets/assets.ts';
+import { receiveFile, type StoredFile } from '../../workflow/assets/uploads.ts';
+import { createFolder } from '../../workflow/assets/folders.ts';
+import { viewBrief } from '../../workflow/briefs/briefs.ts';
+import { expireContract, getContract, signContract } from '../../workflow/contracts/contracts.ts';
+import { declineDeliverable, listOfContract, patchDeliverable, startDeliverables, submitDeliverable } from '../../workflow/deliverables/deliverables.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
 import type { Person } from './people.ts';
 import { pictureOf } from './pictures.ts';
@@ -70,7 +64,9 @@ function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n:
     campaign === 'glow' ? { type: 'commission' as const, amount: 12 } : { type: 'fixed' as const, amount };
   add(at(0), async ({ make }) => {
     const body = {
-      ...{ creator_email: person.email, campaign_id: known(ids, campaign), compensation },
+      creator_email: person.email,
+      campaign_id: known(ids, campaign),
+      compensation,
       title: `${person.firstName}: one reel and a story`,
       deliverables: [
         { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: dayOf(at(14)) },
@@ -155,7 +151,10 @@ function addBriefs({ ago, add }: Schedule, people: readonly Person[], ids: Map<s
     const name = `brief ${title}`;
     add(ago(days), async ({ make }) => {
       const body = {
-        ...{ title, campaign_id: known(ids, campaign), content_type: 'reel', platform: 'photo_app' as const },
+        title,
+        campaign_id: known(ids, campaign),
+        content_type: 'reel',
+        platform: 'photo_app' as const,
         instructions: 'Film in daylight. Say in your own words what you like and what you do not.',
         talking_points: ['Ceramides and niacinamide', 'No perfume', 'Refills cost a third less'],
         do_not: ['Promise to heal anything', 'Show other brands'],

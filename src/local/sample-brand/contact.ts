@@ -1,10 +1,9 @@
 import { seededRandom } from '../../directory/imports/indexing/random.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { endRefresh, trackContent } from '../../workflow/content/actions.ts';
-import { readPostAddress } from '../../workflow/content/policy.ts';
-import { claimDuePosts } from '../../workflow/content/queries.ts';
-import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/actions.ts';
-import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../workflow/shipments/actions.ts';
+import { claimDuePosts, endRefresh, trackContent } from '../../workflow/content/content.ts';
+import { readPostAddress } from '../../workflow/content/posts.ts';
+import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/messages.ts';
+import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../workflow/shipments/shipments.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
 import { postOf } from './collaboration.ts';
 import type { Person } from './people.ts';
@@ -125,8 +124,11 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
     add(ago(days), ({ change }) =>
       change('create_shipment', async (work) => {
         const { id } = await createShipment(work, {
-          ...{ creator_email: person.email, campaign_id: known(ids, campaign), notify_creator: false },
-          ...{ carrier: i % 2 === 0 ? 'ups' : 'dhl', tracking_number: `SAMPLE${String(1_000 + i)}` },
+          creator_email: person.email,
+          campaign_id: known(ids, campaign),
+          notify_creator: false,
+          carrier: i % 2 === 0 ? 'ups' : 'dhl',
+          tracking_number: `SAMPLE${String(1_000 + i)}`,
           product_description: `${product.quantity} × ${product.name}`,
           products: [product],
         });
@@ -173,14 +175,15 @@ function readingOf({ person, postedAt, reach, liked }: Post, now: Date) {
   const views = Math.round(reach * (1 - Math.exp(-days / 6)));
   const likes = Math.round(views * liked);
   return {
-    ...{
-      views,
-      likes,
-      comments: Math.round(likes / 22),
-      shares: Math.round(likes / 30),
-      saves: Math.round(likes / 12),
-    },
-    ...{ type: null, followers: person.followers, posted_at: postedAt, paid_partnership: true },
+    views,
+    likes,
+    comments: Math.round(likes / 22),
+    shares: Math.round(likes / 30),
+    saves: Math.round(likes / 12),
+    type: null,
+    followers: person.followers,
+    posted_at: postedAt,
+    paid_partnership: true,
     caption: 'My morning in forty seconds #ad',
   };
 }

@@ -1,9 +1,8 @@
-import { commissions } from '../../affiliates/commissions/queries.ts';
-import { payouts } from '../../affiliates/payouts/queries.ts';
-import { reviewAll } from '../../affiliates/reviews/actions.ts';
-import { openDispute, patchDispute } from '../../affiliates/statements/disputes/actions.ts';
-import { disputes } from '../../affiliates/statements/disputes/queries.ts';
-import { getStatement } from '../../affiliates/statements/queries.ts';
+import { commissions } from '../../affiliates/commissions/commissions.ts';
+import { payouts } from '../../affiliates/payouts/payouts.ts';
+import { reviewAll } from '../../affiliates/reviews/reviews.ts';
+import { disputes, openDispute, patchDispute } from '../../affiliates/statements/disputes.ts';
+import { getStatement } from '../../affiliates/statements/statements.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
 import { GIFTS } from './contact.ts';

@@ -54,16 +54,14 @@ export function drawPeople(count: number): Person[] {
     names.add(nickname);
     const mailbox = fold(name).replaceAll(/[^a-z0-9]+/g, '.');
     people.push({
-      ...{
-        pk,
-        name,
-        firstName,
-        nickname,
-        handle: username,
-        email: `${mailbox}@creators.example`,
-        followers,
-        engagementRate: rate,
-      },
+      pk,
+      name,
+      firstName,
+      nickname,
+      handle: username,
+      email: `${mailbox}@creators.example`,
+      followers,
+      engagementRate: rate,
       tiktok: random.chance(0.5) ? `${fold(name).replaceAll(/[^a-z0-9]+/g, '')}.tok` : null,
       picture: portraitOf(people.length + 1),
       tags: random.chance(0.6) ? [random.pick(TAGS)] : [],

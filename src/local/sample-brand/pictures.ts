@@ -32,7 +32,9 @@ function drawingOf(seed: number): string {
 
 /** A picture as the part of a form that brings it. */
 export const pictureOf = (seed: number, filename: string): FilePart => ({
-  ...{ field: 'file', filename, mimeType: 'image/png' },
+  field: 'file',
+  filename,
+  mimeType: 'image/png',
   bytes: (async function* bytes() {
     const sharp = await loadSharp();
     yield await sharp(Buffer.from(drawingOf(seed)))

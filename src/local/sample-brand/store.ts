@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createLink } from '../../affiliates/links/actions.ts';
-import { recordReadings } from '../../affiliates/orders/actions.ts';
-import type { OrderSource } from '../../affiliates/orders/schema.ts';
+import { createLink } from '../../affiliates/links/create-link.ts';
+import { recordReadings } from '../../affiliates/orders/record.ts';
+import type { OrderSource } from '../../affiliates/orders/orders.shapes.ts';
 import { connectStore } from '../../affiliates/stores/connections/actions.ts';
 import { markReceived, updateHealth, updateIntegration } from '../../affiliates/stores/connections/queries.ts';
 import type { ItemFacts, OrderFacts } from '../../affiliates/stores/formats/facts.ts';
@@ -194,10 +194,18 @@ function orderOf(story: Story, day: number): OrderFacts {
   return {
     ...source,
     items,
-    ...{ orderId: `L-${20_000 + story.orders}`, currency: 'USD', occurredAt, paidAt, cancelledAt: null },
+    orderId: `L-${20_000 + story.orders}`,
+    currency: 'USD',
+    occurredAt,
+    paidAt,
+    cancelledAt: null,
     baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
     customerEmail: customerOf(story, isCoupon),
-    ...{ isTest: false, isRenewal: false, dispute: null, refunds: [], hasAllRefunds: true },
+    isTest: false,
+    isRenewal: false,
+    dispute: null,
+    refunds: [],
+    hasAllRefunds: true,
     updatedAt: paidAt ?? occurredAt,
   };
 }
@@ -249,7 +257,9 @@ async function assign(
     campaign_id: campaign,
     commission_rate: [8, 10, 12, 15][place % 4],
     currency: 'USD',
-    ...{ hold_days: 14, attribution_days: 30, pays_renewals: false },
+    hold_days: 14,
+    attribution_days: 30,
+    pays_renewals: false,
   };
   const code = `${nickname.toUpperCase()}10`;
   await createLink(work, { ...terms, type: 'discount_code', value: code }, linksUrl, undefined);

@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { JobFilesTable, JobsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import type { KindName } from './schema.ts';
 
 export type JobStatus = JobsTable['status'];
@@ -36,7 +36,7 @@ export const jobs = listing({
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
   matching: (db, _brandId, { status, kind, schedule_id: scheduleId }: JobWhere) =>
-    db.selectFrom('jobs').where((eb) => eb.and(given({ status, kind, scheduleId }))),
+    db.selectFrom('jobs').where((eb) => eb.and(omitUndefined({ status, kind, scheduleId }))),
   rows: (db) =>
     db
       .selectFrom('jobs')
@@ -53,7 +53,7 @@ export const insertJob = (db: Db, row: Insertable<JobsTable>): Promise<JobRow> =
 
 /** Jobs that have not ended. */
 export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
-  countOf(
+  countRows(
     db.selectFrom('jobs').select(COUNT).where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']),
   );
 

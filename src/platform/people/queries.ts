@@ -1,5 +1,5 @@
 import { type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { PeopleTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -108,4 +108,4 @@ export async function listAddresses(db: Db, brandId: string, emails: readonly st
 }
 
 export const countOwners = (db: Db, brandId: string): Promise<number> =>
-  countOf(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));
+  countRows(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));

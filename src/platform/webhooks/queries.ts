@@ -1,10 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { WebhookSubscriptionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import { numbersOf } from '../../kit/outbox/queries.ts';
+import { selectNumbers } from '../../kit/outbox/queries.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 
 export type WebhookVariant = WebhookSubscriptionsTable['variant'];
@@ -46,7 +46,7 @@ export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
 
 /** Counts towards the brand's limit of ten: both variants, including inactive webhooks. */
 export const countSubscriptions = (db: Db, brandId: string): Promise<number> =>
-  countOf(standing(db).where('brandId', '=', brandId).select(COUNT));
+  countRows(standing(db).where('brandId', '=', brandId).select(COUNT));
 
 export async function insertSubscription(db: Db, row: Insertable<WebhookSubscriptionsTable>): Promise<SubscriptionRow> {
   return await db.insertInto('webhookSubscriptions').values(row).returningAll().executeTakeFirstOrThrow();
@@ -65,7 +65,7 @@ export const updateSubscription = (
 
 /** The brand's newest event; later ones count as new. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
-  const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
+  const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }
 

@@ -14,7 +14,10 @@ const COLUMNS = [
 const sum = (removed: ForgottenRecord['removed']) => removed.reduce((total, { creators }) => total + creators, 0);
 
 const itemOf = (record: ForgottenRecord) => ({
-  ...{ id: record.id, named: record.named, reason: record.reason, requested_by: record.requestedBy },
+  id: record.id,
+  named: record.named,
+  reason: record.reason,
+  requested_by: record.requestedBy,
   created_at: record.createdAt.toISOString(),
   finished_at: record.finishedAt?.toISOString() ?? null,
   remembered_at: record.rememberedAt?.toISOString() ?? null,

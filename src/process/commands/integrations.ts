@@ -124,7 +124,10 @@ function explained(error: unknown): never {
 
 /** What calls to a store need. */
 const askingOf = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
-  ...{ postgres: { db }, clock, config, secrets: secrets() },
+  postgres: { db },
+  clock,
+  config,
+  secrets: secrets(),
   log: { warn: () => undefined },
 });
 
@@ -144,7 +147,8 @@ const BY_HAND: Readonly<Record<Provider, string>> = {
 async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<string> {
   const { topics, webhooks } = clientOf(row.provider);
   const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
-    ...{ webhookState: 'manual' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
+    webhookState: 'manual' as const,
+    problem: `They could not be looked at yet: ${reasonOf(error)}`,
   }));
   if (!kept && webhooks && row.webhookState === 'pending') return 'A worker creates its webhooks.\n';
   const { webhookState, problem } = kept ?? { webhookState: 'manual', problem: null };

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/actions.ts';
-import { listLedgerBrands } from '../../affiliates/ledger/queries.ts';
-import { verifyLedger } from '../../affiliates/ledger/verify/actions.ts';
+import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/rebuild-figures.ts';
+import { listLedgerBrands } from '../../affiliates/ledger/ledger.ts';
+import { verifyLedger } from '../../affiliates/ledger/verify-ledger.ts';
 import { listBrands } from '../../analytics/figures/rollups/queries.ts';
-import { chunksOf } from '../../kit/values/chunks.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
@@ -68,7 +68,7 @@ async function eachBrand(
       for (const brandId of brandIds) alone.push(...(await tried([brandId])));
       return alone;
     });
-  for (const brandIds of chunksOf(brands, together)) {
+  for (const brandIds of toChunks(brands, together)) {
     for (const outcome of await tried(brandIds)) report(outcome);
   }
   if (options.json) around().out.write(`${JSON.stringify(outcomes, null, 2)}\n`);

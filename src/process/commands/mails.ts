@@ -18,7 +18,13 @@ import { jsonOption, printList } from './table.ts';
 const COLUMNS = ['id', 'kind', 'to', 'state', 'attempts', 'created_at', 'sent_at', 'reason', 'error'] as const;
 
 const itemOf = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, reason, error }: MailRow) => ({
-  ...{ id, kind, to, state, attempts, reason, error },
+  id,
+  kind,
+  to,
+  state,
+  attempts,
+  reason,
+  error,
   created_at: createdAt.toISOString(),
   sent_at: sentAt?.toISOString() ?? null,
 });

@@ -75,8 +75,15 @@ async function runListen({ forwardTo, events, since, last, legacy }: ListenOptio
   const types = typesOf(events, legacy);
   const { directory } = readConfig(around().env);
   const listening: Listening = {
-    ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? LATEST },
-    ...{ variant: legacy ? 'legacy' : 'current', types, signal: around().signal ?? untilStopped(), print, say },
+    rest: openRest(),
+    secret: listenSecret(directory),
+    target: forwardTo,
+    after: since ?? LATEST,
+    variant: legacy ? 'legacy' : 'current',
+    types,
+    signal: around().signal ?? untilStopped(),
+    print,
+    say,
   };
   try {
     await listen(listening, last, () => {
@@ -97,16 +104,25 @@ async function runListen({ forwardTo, events, since, last, legacy }: ListenOptio
 const Webhooks = z.object({
   data: z.array(
     z.object({
-      ...{ id: z.string(), url: z.string(), events: z.array(z.string()), status: z.string() },
-      ...{ active: z.boolean(), last_status_code: z.number().nullable() },
+      id: z.string(),
+      url: z.string(),
+      events: z.array(z.string()),
+      status: z.string(),
+      active: z.boolean(),
+      last_status_code: z.number().nullable(),
     }),
   ),
 });
 const Deliveries = z.object({
   data: z.array(
     z.object({
-      ...{ id: z.string(), event: z.string(), state: z.string(), attempts: z.number(), event_id: z.string() },
-      ...{ last_status_code: z.number().nullable(), created_at: z.string() },
+      id: z.string(),
+      event: z.string(),
+      state: z.string(),
+      attempts: z.number(),
+      event_id: z.string(),
+      last_status_code: z.number().nullable(),
+      created_at: z.string(),
     }),
   ),
 });

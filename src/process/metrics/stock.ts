@@ -1,4 +1,4 @@
-import { readPayoutFigures } from '../../affiliates/payouts/queries.ts';
+import { readPayoutFigures } from '../../affiliates/payouts/payouts.ts';
 import { readStoreFigures } from '../../affiliates/stores/connections/queries.ts';
 import { readInbox } from '../../affiliates/stores/deliveries/folding/queries.ts';
 import { clientOf } from '../../affiliates/stores/formats/clients.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { chunksOf } from '../../../kit/values/chunks.ts';
+import { toChunks } from '../../../kit/values/chunks.ts';
 import type { Moment } from '../filter/matching.ts';
 
 /** A batch of changes, up to which matches were looked for. */
@@ -17,7 +17,7 @@ export async function beginTracking(
 ): Promise<void> {
   await sql`delete from saved_search_matches where search_id = ${id}`.execute(db);
   await sql`delete from saved_search_known where search_id = ${id}`.execute(db);
-  for (const pks of chunksOf(known ?? [], PART)) {
+  for (const pks of toChunks(known ?? [], PART)) {
     await sql`
       insert into saved_search_known (search_id, first, last, pks)
       values (${id}, ${pks[0]}, ${pks.at(-1)}, ${pks}::bigint[])`.execute(db);

@@ -65,7 +65,7 @@ interface Spending {
   credits: number;
 }
 
-/** What keys spent by day, in the period and since yesterday, without refunded charges. */
+/** The spending of keys by day, in the period and since yesterday, without refunded charges. */
 export async function listSpending(db: Db, keyIds: readonly string[], periodStart: Date): Promise<Spending[]> {
   const { rows } = await sql<Spending>`
     select key_id, floor(extract(epoch from occurred_at) / 86400)::integer as day,
@@ -131,7 +131,7 @@ export async function bumpVersion(db: Db, subscriptionId: string): Promise<void>
 }
 
 /** The charges with this request id or charge id, each with the time of its refund. */
-export async function listChargesOf(db: Db, requestOrChargeId: string) {
+export async function listKeyCharges(db: Db, requestOrChargeId: string) {
   return await db
     .selectFrom('creditEntries as charge')
     .leftJoin('creditEntries as refund', (join) =>

@@ -24,7 +24,7 @@ export async function insertPlan(db: Db, plan: Insertable<PlansTable>): Promise<
   return await db.insertInto('plans').values(plan).returningAll().executeTakeFirstOrThrow();
 }
 
-export function planOf(row: PlanRow, now: Date) {
+export function toPlan(row: PlanRow, now: Date) {
   const isOver = row.expiresAt <= now;
   const status: 'open' | 'applied' | 'expired' = row.appliedAt ? 'applied' : isOver ? 'expired' : 'open';
   return { ...toWire(row), status };

@@ -4,7 +4,7 @@ import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
-import { given } from '../../../kit/values/patch.ts';
+import { omitUndefined } from '../../../kit/values/patch.ts';
 
 export type DeliveryState = WebhookDeliveriesTable['state'];
 
@@ -30,7 +30,7 @@ export const deliveries = listing({
   time: 'createdAt',
   changed: ['createdAt', 'finishedAt'],
   matching: (db, _brandId, { subscriptionId, state, event }: DeliveryWhere) =>
-    db.selectFrom('webhookDeliveries').where((eb) => eb.and(given({ subscriptionId, state, event }))),
+    db.selectFrom('webhookDeliveries').where((eb) => eb.and(omitUndefined({ subscriptionId, state, event }))),
   rows: (db) => db.selectFrom('webhookDeliveries').select(COLUMNS),
 });
 
@@ -78,15 +78,14 @@ export async function insertAgain(db: Db, { now, ...row }: Queued): Promise<Deli
   return await db
     .insertInto('webhookDeliveries')
     .values((eb) => ({
-      ...{
-        ...row,
-        state: 'pending' as const,
-        nextAttemptAt: now,
-        claimedUntil: null,
-        createdAt: now,
-        finishedAt: null,
-      },
-      ...{ lastStatusCode: null, lastError: null },
+      ...row,
+      state: 'pending' as const,
+      nextAttemptAt: now,
+      claimedUntil: null,
+      createdAt: now,
+      finishedAt: null,
+      lastStatusCode: null,
+      lastError: null,
       resend: eb
         .selectFrom('webhookDeliveries as before')
         .select(({ fn }) => sql<number>`coalesce(${fn.max('before.resend')} + 1, 0)`.as('resend'))

@@ -196,7 +196,14 @@ export async function insertAttempts(db: Db, results: readonly AttemptResult[]):
     .insertInto('webhookAttempts')
     .values(
       results.map(({ deliveryId, n, startedAt, durationMs, outcome, statusCode, error, excerpt }) => ({
-        ...{ deliveryId, n, startedAt, durationMs, outcome, statusCode, error, responseExcerpt: excerpt },
+        deliveryId,
+        n,
+        startedAt,
+        durationMs,
+        outcome,
+        statusCode,
+        error,
+        responseExcerpt: excerpt,
       })),
     )
     .onConflict((conflict) =>
