@@ -92,11 +92,24 @@ function toMessage(issue: Issue, code: string): string {
   return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`;
 }
 
+/** `links.0.value`. Below the rules of a deal places stand in brackets: `terms.rules[3].when.country[0]`. */
+function writePath(path: readonly PropertyKey[]): string {
+  const rules = path.findIndex((part, place) => part === 'rules' && path[place - 1] === 'terms');
+  const parts = path.map((part, place) =>
+    rules >= 0 && place > rules && typeof part === 'number' ? `[${part}]` : `.${String(part)}`,
+  );
+  return parts.join('').slice(1) || 'body';
+}
+
 /** Every issue of a failed parse as field, code and a message that names the value and what would be right. */
 export function toProblems(result: z.ZodSafeParseResult<unknown>): Problem[] {
   if (result.success) return [];
-  return result.error.issues.map((issue) => {
+  return result.error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      const message = 'is not a known field.';
+      return issue.keys.map((key) => ({ field: writePath([...issue.path, key]), code: 'unknown_field', message }));
+    }
     const code = toCode(issue);
-    return { field: issue.path.map(String).join('.') || 'body', code, message: toMessage(issue, code) };
+    return [{ field: writePath(issue.path), code, message: toMessage(issue, code) }];
   });
 }
