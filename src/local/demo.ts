@@ -23,9 +23,9 @@ export interface DemoKeys {
   signInUrl: string;
   /** The address of the person whom the link signs in, who can have another mailed. */
   owner: string;
-  /** Where mails are written, if they are not sent. */
+  /** The folder of mails that are not sent. */
   mails: string | undefined;
-  /** Where the keys are stored, readable by the owner only. */
+  /** The file with the keys, readable by the owner only. */
   file: string;
   brandId: string;
   sample: BrandRow['sample'];

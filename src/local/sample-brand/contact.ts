@@ -5,7 +5,7 @@ import { readPostAddress } from '../../workflow/content/posts.ts';
 import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/messages.ts';
 import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../workflow/shipments/shipments.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
-import { postOf } from './collaboration.ts';
+import { toPostUrl } from './collaboration.ts';
 import type { Person } from './people.ts';
 import { known, type Schedule } from './schedule.ts';
 
@@ -105,7 +105,7 @@ function addConversations({ ago, add }: Schedule, people: readonly Person[], ids
   }
 }
 
-/** What is sent to creators, and what an item of it costs. */
+/** Gifts to creators and the cost of an item. */
 export const GIFTS = [
   { name: 'Vitamin C serum', sku: 'LUM-SERUM-30', quantity: 2, cost: 6.4 },
   { name: 'Sun cream SPF 50, travel size', sku: 'LUM-SUN-20', quantity: 1, cost: 2.1 },
@@ -156,7 +156,7 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
   }
 }
 
-/** When the figures of posts are read, in days before now. */
+/** Figures of posts are read this many days before now. */
 const READINGS = [60, 38, 20, 8, 0.5] as const;
 const POSTS = 26;
 const SEED = 26;
@@ -164,13 +164,13 @@ const SEED = 26;
 interface Post {
   person: Person;
   postedAt: Date;
-  /** Those who will have seen it in the end. */
+  /** The final number of viewers. */
   reach: number;
-  /** How many of them like it. */
+  /** The number of viewers who like it. */
   liked: number;
 }
 
-function readingOf({ person, postedAt, reach, liked }: Post, now: Date) {
+function toReading({ person, postedAt, reach, liked }: Post, now: Date) {
   const days = (now.getTime() - postedAt.getTime()) / DAY_MS;
   const views = Math.round(reach * (1 - Math.exp(-days / 6)));
   const likes = Math.round(views * liked);
@@ -201,7 +201,7 @@ function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<st
     const facts = { person, postedAt: ago(days + 0.1), reach, liked: 0.02 + 0.05 * random.next() };
     add(ago(days), ({ change }) =>
       change('track_content', async (work) => {
-        const post = readPostAddress(postOf(person, n));
+        const post = readPostAddress(toPostUrl(person, n));
         const of = { creator_email: person.email, campaign_id: known(ids, campaign) };
         posts.set((await trackContent(work, { post, ...of })).id, facts);
       }),
@@ -212,14 +212,14 @@ function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<st
       change('refresh_content', async (work) => {
         for (const { id } of await claimDuePosts(work.db, work.now, POSTS)) {
           const post = posts.get(id);
-          await endRefresh(work, id, post ? readingOf(post, work.now) : 'no_provider');
+          await endRefresh(work, id, post ? toReading(post, work.now) : 'no_provider');
         }
       }),
     );
   }
 }
 
-/** What the brand and its creators write, send and publish. */
+/** Adds the messages, parcels and posts of the brand and its creators. */
 export function addContact(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   addConversations(schedule, people, ids);
   addParcels(schedule, people, ids);

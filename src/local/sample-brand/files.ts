@@ -1,7 +1,7 @@
 import { stringify } from 'csv-stringify/sync';
 import { commissions } from '../../affiliates/commissions/commissions.ts';
-import { orders } from '../../affiliates/orders/orders.ts';
 import { OrderFilter } from '../../affiliates/orders/orders.shapes.ts';
+import { orders } from '../../affiliates/orders/orders.ts';
 import { createReconciliation, receiveOrders } from '../../affiliates/reconciliations/actions.ts';
 import { majorText } from '../../affiliates/reconciliations/compare.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';

@@ -16,7 +16,7 @@ const BEFORE_MS = 2 * DAY_MS + 17 * HOUR_MS;
 /** The last Monday morning. */
 const lastMonday = (now: Date) => timeIn(ZONE, toMonday(dayIn(ZONE, new Date(now.getTime() - 9 * HOUR_MS))), AT);
 
-/** When the brand sets up its reports and alerts. */
+/** The brand sets up its reports and alerts at this time. */
 export const reportsBegin = (now: Date) => new Date(lastMonday(now).getTime() - BEFORE_MS);
 
 /**

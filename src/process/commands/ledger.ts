@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/rebuild-figures.ts';
 import { listLedgerBrands } from '../../affiliates/ledger/ledger.ts';
+import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/rebuild-figures.ts';
 import { verifyLedger } from '../../affiliates/ledger/verify-ledger.ts';
 import { listBrands } from '../../analytics/figures/rollups/queries.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
@@ -12,7 +12,7 @@ import { jsonOption } from './table.ts';
 const BRAND = '--brand <id or name>';
 
 /** The named brand, or every brand that has a ledger or figures. */
-async function brandsOf({ postgres, clickhouse }: FigureEngines, name: string | undefined): Promise<string[]> {
+async function listChosenBrands({ postgres, clickhouse }: FigureEngines, name: string | undefined): Promise<string[]> {
   if (name !== undefined) return [(await getBrand(postgres.db, name)).id];
   const [ledgers, figures] = await Promise.all([listLedgerBrands(postgres.db), listBrands(clickhouse)]);
   return [...new Set([...ledgers, ...figures])].sort();
@@ -48,7 +48,7 @@ async function eachBrand(
   together = 1,
 ): Promise<void> {
   const outcomes: Outcome[] = [];
-  const brands = await brandsOf(engines, options.brand);
+  const brands = await listChosenBrands(engines, options.brand);
   if (!options.json) around().err.write(`${columns.join('\t').toUpperCase()}\n`);
   const report = (outcome: Outcome) => {
     if (outcome.problems.length > 0) around().exitCode = 1;

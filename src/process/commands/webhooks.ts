@@ -38,7 +38,7 @@ const outsideOfFeed = () =>
     shownAs('current', name) === undefined ? [older] : [],
   );
 
-/** How many letters may be wrong for the name to be one that we know. */
+/** A name with at most this many wrong letters is corrected. */
 const TYPO = 2;
 
 const unknownEvents = (names: readonly string[], variant: Variant) => {
@@ -51,7 +51,7 @@ const unknownEvents = (names: readonly string[], variant: Variant) => {
 };
 
 /** `--events` as the feed names them: with `--legacy` they are the older names. */
-function typesOf(events: string | undefined, legacy: true | undefined): string[] {
+function parseTypes(events: string | undefined, legacy: true | undefined): string[] {
   const names = events?.split(',').flatMap((name) => name.trim() || []) ?? [];
   const variant = legacy ? 'legacy' : 'current';
   const unknown = names.filter((name) => !eventNames(variant).includes(name));
@@ -72,7 +72,7 @@ function untilStopped(): AbortSignal {
 }
 
 async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
-  const types = typesOf(events, legacy);
+  const types = parseTypes(events, legacy);
   const { directory } = readConfig(around().env);
   const listening: Listening = {
     rest: openRest(),
