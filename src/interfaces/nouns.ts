@@ -1,5 +1,5 @@
 import { clicks } from '../affiliates/clicks/noun.ts';
-import { commissions } from '../affiliates/commissions/noun.ts';
+import { commissionsNoun } from '../affiliates/commissions/noun.ts';
 import { pastCommissionsNoun } from '../affiliates/commissions/past/noun.ts';
 import { ledger } from '../affiliates/ledger/ledger.api.ts';
 import { leaks } from '../affiliates/leaks/leaks.api.ts';
@@ -18,12 +18,12 @@ import { integrations } from '../affiliates/stores/connections/noun.ts';
 import { storeDeliveries } from '../affiliates/stores/deliveries/noun.ts';
 import { storeSweeps } from '../affiliates/stores/sweeps/noun.ts';
 import { storeWebhooks } from '../affiliates/stores/webhooks/noun.ts';
-import { alerts } from '../analytics/alerts/noun.ts';
+import { alertsNoun } from '../analytics/alerts/noun.ts';
 import { analytics } from '../analytics/analytics/noun.ts';
 import { costs } from '../analytics/costs/noun.ts';
-import { creators } from '../analytics/creators/noun.ts';
-import { exports } from '../analytics/exports/noun.ts';
-import { reports } from '../analytics/reports/noun.ts';
+import { creatorsNoun } from '../analytics/creators/noun.ts';
+import { exportsNoun } from '../analytics/exports/noun.ts';
+import { reportsNoun } from '../analytics/reports/noun.ts';
 import { directoryImports } from '../directory/imports/noun.ts';
 import { lists } from '../directory/lists/noun.ts';
 import { savedSearches } from '../directory/saved-searches/noun.ts';
@@ -63,7 +63,7 @@ import { shipmentsNoun } from '../workflow/shipments/shipments.api.ts';
 const declared = [
   directory,
   lists,
-  creators,
+  creatorsNoun,
   creatorRecordsNoun,
   rosterNoun,
   usage,
@@ -85,7 +85,7 @@ const declared = [
   fraudRules,
   leaks,
   clicks,
-  commissions,
+  commissionsNoun,
   reviews,
   payouts,
   pastCommissionsNoun,
@@ -102,9 +102,9 @@ const declared = [
   costs,
   analytics,
   jobs,
-  exports,
-  reports,
-  alerts,
+  exportsNoun,
+  reportsNoun,
+  alertsNoun,
   events,
   webhooks,
   audit,

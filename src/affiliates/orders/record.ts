@@ -2,17 +2,16 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { announce, entryOf } from '../commissions/actions.ts';
-import { listPosted, replaceAdjustments } from '../commissions/adjustments/queries.ts';
-import { type CommissionRow, findOwedOf, lockCommissionOf, updateCommission } from '../commissions/queries.ts';
+import { announce, type CommissionRow, entryOf, findOwedOf, lockCommissionOf, updateCommission } from '../commissions/commissions.ts';
+import { listPosted, replaceAdjustments } from '../commissions/adjustments.ts';
 import { useUnallocated } from '../payouts/actions.ts';
-import { lockPayees } from '../payouts/queries.ts';
+import { lockPayees } from '../payouts/payouts.ts';
 import type { DisputeOfOrder, OrderFacts, ReceivedRefunds, RefundOfOrder } from '../stores/formats/facts.ts';
 import type { Reading } from '../stores/formats/provider.ts';
-import { decideLater, isOpen, recordSales } from './attribution/actions.ts';
-import { getSalt, hashEmail } from './customers/actions.ts';
-import { addFlags, maskEmail } from './fraud/actions.ts';
-import { insertItems } from './items/queries.ts';
+import { decideLater, isOpen, recordSales } from './decide.ts';
+import { getSalt, hashEmail } from './customers.ts';
+import { addFlags, maskEmail } from './fraud.ts';
+import { insertItems } from './items.ts';
 import {
   isSameSnapshot,
   mergeSnapshots,
@@ -20,7 +19,7 @@ import {
   type Recomputed,
   recompute,
   snapshotOf,
-} from './policy.ts';
+} from './recompute.ts';
 import {
   findLostAt,
   findOrder,
@@ -34,9 +33,9 @@ import {
   type OrderKey,
   type OrderRow,
   updateOrder,
-} from './queries.ts';
-import { insertRefunds, listRefunds } from './refunds/queries.ts';
-import type { Cause, OrderSource } from './schema.ts';
+} from './orders.ts';
+import { insertRefunds, listRefunds } from './refunds.ts';
+import type { Cause, OrderSource } from './orders.shapes.ts';
 
 /** A known order with its commission, both locked until the transaction ends. */
 interface Known {

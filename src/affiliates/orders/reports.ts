@@ -1,15 +1,34 @@
-import type { Work } from '../../../kit/operation/work.ts';
-import { ApiError, validationError } from '../../../kit/values/errors.ts';
-import { newId } from '../../../kit/values/ids.ts';
-import { fromMinor } from '../../../kit/values/money.ts';
-import type { Secrets } from '../../../kit/values/secrets.ts';
-import { findSource, upsertSource } from '../../stores/connections/queries.ts';
-import { factsOf, refundedItemsOf } from '../../stores/formats/generic.ts';
-import { toMinorUnits } from '../../stores/formats/money.ts';
-import { recordReadings, recordRefunds } from '../actions.ts';
-import { orders } from '../queries.ts';
-import { listRecorded } from './queries.ts';
-import type { ReportedOrder, ReportedRefund } from './schema.ts';
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ApiError, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+import { findSource, upsertSource } from '../stores/connections/queries.ts';
+import { factsOf, refundedItemsOf } from '../stores/formats/generic.ts';
+import { toMinorUnits } from '../stores/formats/money.ts';
+import { orders } from './orders.ts';
+import { recordReadings, recordRefunds } from './record.ts';
+import type { ReportedOrder, ReportedRefund } from './reports.shapes.ts';
+
+/** Orders of a shop by their ids there. */
+export async function listRecorded(
+  db: Db,
+  { id, brandId }: { id: string; brandId: string },
+  orderIds: readonly string[],
+): Promise<{ id: string; order_id: string; attributed: boolean }[]> {
+  const rows = await db
+    .selectFrom('orders')
+    .leftJoin('commissions', 'commissions.orderId', 'orders.id')
+    .select(['orders.id', 'orders.orderId', sql<boolean>`commissions.id is not null`.as('attributed')])
+    .where('orders.brandId', '=', brandId)
+    .where('orders.integrationId', '=', id)
+    .where('orders.orderId', '=', sql<string>`any(${orderIds})`)
+    .orderBy('orders.orderId')
+    .execute();
+  return rows.map(({ orderId, ...row }) => ({ ...row, order_id: orderId }));
+}
 
 /** Records reports as a generic store's signed deliveries would, shop by shop. Of past orders only the unknown ones. */
 export async function recordReported(

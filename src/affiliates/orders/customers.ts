@@ -1,6 +1,20 @@
-import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { keyedHash, type Secrets } from '../../../kit/values/secrets.ts';
-import { findSalt, insertSaltOnce } from './queries.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { keyedHash, type Secrets } from '../../kit/values/secrets.ts';
+
+/** The sealed value; undefined before the first order. */
+export async function findSalt(db: Db): Promise<Buffer | undefined> {
+  return (await db.selectFrom('customerSalt').select('salt').executeTakeFirst())?.salt;
+}
+
+/** Returns the stored one: this, or what another process stored first. */
+export async function insertSaltOnce(db: Db, salt: Buffer): Promise<Buffer> {
+  await db
+    .insertInto('customerSalt')
+    .values({ salt })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return (await findSalt(db)) ?? salt;
+}
 
 /** The context under which the salt is sealed. */
 export const SALT_CONTEXT = 'customer salt';

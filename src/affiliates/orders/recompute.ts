@@ -1,9 +1,8 @@
 import type { Account, LedgerKind, Posting } from '../../kit/outbox/ledger-entry.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { shareOf } from '../../kit/values/money.ts';
-import { ACCOUNT_OF } from '../commissions/actions.ts';
-import type { Posted } from '../commissions/adjustments/queries.ts';
-import type { CommissionStatus } from '../commissions/queries.ts';
+import { multiplyPpm } from '../../kit/values/money.ts';
+import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
+import type { Posted } from '../commissions/adjustments.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
 
 export interface KnownRefund extends RefundFacts {
@@ -197,7 +196,7 @@ function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], 
   let owed = standing.commissionMinor;
   const found: Adjustment[] = [];
   const takeBack = (cause: string, at: Date) => {
-    const due = Math.min(owed, shareOf(left, standing.ratePpm));
+    const due = Math.min(owed, multiplyPpm(left, standing.ratePpm));
     if (due < owed) found.push({ cause, amountMinor: owed - due, at });
     owed = due;
   };
@@ -251,7 +250,7 @@ function difference(target: readonly Posting[], posted: readonly Posting[]): Pos
 function saleOf(order: OrderSnapshot, { columns }: Recomputed, ratePpm: number): Posting[] {
   const sale = credit('sales', 'customers', order.baseMinor, order.occurredAt);
   const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
-  const due = shareOf(order.baseMinor, ratePpm);
+  const due = multiplyPpm(order.baseMinor, ratePpm);
   if (open === null || due === 0) return sale;
   return [...sale, ...credit(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
 }
@@ -289,7 +288,7 @@ export function recompute(
     columns: {
       ...standAfter(standing, refusalOf(order, refundedMinor)),
       amountMinor: order.baseMinor,
-      commissionMinor: isPaid ? standing.commissionMinor : shareOf(order.baseMinor - refundedMinor, standing.ratePpm),
+      commissionMinor: isPaid ? standing.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, standing.ratePpm),
       refundedMinor,
       paidAt,
       holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { Currency } from '../../../kit/values/money.ts';
-import { besideOthers } from '../../../kit/values/problems.ts';
-import { checkAmounts, GenericRefund, orderFields } from '../../stores/formats/generic-schema.ts';
-import { Decimal } from '../../stores/formats/money.ts';
-import { StoreTime } from '../../stores/formats/provider.ts';
-import { orderId } from '../schema.ts';
+import { Currency } from '../../kit/values/money.ts';
+import { besideOthers } from '../../kit/values/problems.ts';
+import { checkAmounts, GenericRefund, orderFields } from '../stores/formats/generic-schema.ts';
+import { Decimal } from '../stores/formats/money.ts';
+import { StoreTime } from '../stores/formats/provider.ts';
+import { orderId } from './orders.shapes.ts';
 
 const isPlain = (text: string) => !/\p{Cc}/u.test(text);
 const idAtShop = z.string().min(1).max(200).refine(isPlain, 'must not have control characters');

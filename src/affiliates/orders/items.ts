@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { insertOf } from '../../../kit/engines/postgres/rows.ts';
-import type { ItemFacts, RefundedItem, RefundFacts } from '../../stores/formats/facts.ts';
-import type { OrderKey } from '../queries.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
+import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
+import type { OrderKey } from './orders.ts';
 
 const Item = z.object({
   lineId: z.string(),
@@ -34,7 +34,7 @@ const rowsOf = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId,
 export async function insertItems(db: Db, reported: readonly ReportedItems[]): Promise<void> {
   const rows = reported.flatMap(rowsOf);
   if (rows.length === 0) return;
-  await sql`${insertOf('order_items', rows)} on conflict (integration_id, order_id, refund_id) do update
+  await sql`${toInsert('order_items', rows)} on conflict (integration_id, order_id, refund_id) do update
     set items = excluded.items, reported_at = excluded.reported_at
     where (excluded.reported_at, excluded.items::text) > (order_items.reported_at, order_items.items::text)`.execute(
     db,

@@ -1,19 +1,18 @@
-import type { Work } from '../../../kit/operation/work.ts';
-import { readOwnClick } from '../../../kit/values/click-token.ts';
-import { DAY_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
-import { newId } from '../../../kit/values/ids.ts';
-import { fromPpm } from '../../../kit/values/money.ts';
-import type { Secrets } from '../../../kit/values/secrets.ts';
-import { announceOne, entryOf } from '../../commissions/actions.ts';
-import { insertCommissions, type NewCommission } from '../../commissions/queries.ts';
-import { listNamed, type NamedLink } from '../../links/queries.ts';
-import { DEFAULT_RULES, type Rules, recordedRules, rulesOf } from '../../rules/attribution/policy.ts';
-import { fraudRulesOf } from '../../rules/fraud/policy.ts';
-import type { OrderFacts } from '../../stores/formats/facts.ts';
-import { getSalt, hashEmail } from '../customers/actions.ts';
-import { findFlags, maskEmail } from '../fraud/actions.ts';
-import { insertReferrerChecks } from '../fraud/queries.ts';
-import { type KnownRefund, type OrderSnapshot, recompute, snapshotOf } from '../policy.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { readOwnClick } from '../../kit/values/click-token.ts';
+import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { fromPpm } from '../../kit/values/money.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+import { announceOne, entryOf, insertCommissions, type NewCommission } from '../commissions/commissions.ts';
+import { listNamed, type NamedLink } from '../links/links.ts';
+import { DEFAULT_RULES, type Rules, recordedRules, rulesOf } from '../rules/attribution-rules.ts';
+import { fraudRulesOf } from '../rules/fraud-rules.ts';
+import type { OrderFacts } from '../stores/formats/facts.ts';
+import { getSalt, hashEmail } from './customers.ts';
+import { findFlags, maskEmail } from './fraud.ts';
+import { insertReferrerChecks } from './referrers.ts';
+import { type KnownRefund, type OrderSnapshot, recompute, snapshotOf } from './recompute.ts';
 import {
   deleteJourney,
   insertJourneys,
@@ -21,8 +20,8 @@ import {
   type NewOrder,
   type OrderRow,
   updateDecision,
-} from '../queries.ts';
-import { Attribution, type Cause, type OrderSource } from '../schema.ts';
+} from './orders.ts';
+import { Attribution, type Cause, type OrderSource } from './orders.shapes.ts';
 import {
   attribute,
   type CarriedClick,
@@ -31,7 +30,7 @@ import {
   nameOf,
   type RedeemedCode,
   shortened,
-} from './policy.ts';
+} from './attribute.ts';
 
 /** Click ids as they were sent, each with the click if we signed it. */
 const readClicks = (secrets: Secrets, clickIds: readonly string[]) =>

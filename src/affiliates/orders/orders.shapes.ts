@@ -11,9 +11,9 @@ import {
 } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { assignedCreatorName } from '../../workflow/creators/schema.ts';
-import { AffiliateCommission, CommissionEvent, FraudFlag, FraudFlags, maskedCustomer } from '../commissions/schema.ts';
-import { couponPolicy, model } from '../rules/attribution/schema.ts';
+import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
+import { AffiliateCommission, CommissionEvent, FraudFlag, FraudFlags, maskedCustomer } from '../commissions/commissions.shapes.ts';
+import { couponPolicy, model } from '../rules/attribution-rules.ts';
 
 /** The store that sent an order. */
 export interface OrderSource {

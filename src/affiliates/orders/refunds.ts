@@ -1,9 +1,9 @@
 import { type Insertable, type RawBuilder, sql } from 'kysely';
-import type { OrderRefundsTable } from '../../../kit/engines/postgres/database.ts';
-import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { ReceivedRefunds } from '../../stores/formats/facts.ts';
-import type { KnownRefund } from '../policy.ts';
-import type { OrderKey } from '../queries.ts';
+import type { OrderRefundsTable } from '../../kit/engines/postgres/database.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { ReceivedRefunds } from '../stores/formats/facts.ts';
+import type { OrderKey } from './orders.ts';
+import type { KnownRefund } from './recompute.ts';
 
 /** Of a known refund: whether it is reported in its currency. */
 const IS_ALIKE = sql<boolean>`order_refunds.currency = excluded.currency`;

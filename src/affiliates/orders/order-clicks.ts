@@ -1,11 +1,15 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { ClickHouse } from '../../../kit/engines/clickhouse/open.ts';
-import { query } from '../../../kit/engines/clickhouse/query.ts';
-import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../kit/values/duration.ts';
-import { HAS_CLICK } from '../../stores/connections/queries.ts';
-import type { Provider } from '../../stores/formats/provider.ts';
+import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
+import { query } from '../../kit/engines/clickhouse/query.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { HAS_CLICK } from '../stores/connections/queries.ts';
+import type { Provider } from '../stores/formats/provider.ts';
+import { decideAgain } from './record.ts';
 
 /** How long a click waits for its order, and how old that order may be. */
 const WAITS_MS = HOUR_MS;
@@ -143,3 +147,36 @@ export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey
     .limit(1)
     .executeTakeFirst();
 }
+
+const AT_ONCE = 200;
+
+/** Decides orders again that paid nobody, with the click that the shop's pixel reported. One that fails delays no other. */
+export async function useClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
+  for (const due of await listDue(postgres.db, clock.now(), AT_ONCE)) {
+    const { brandId, integrationId, provider, orderId, clicks } = due;
+    const actor = { brandId, keyId: null, operation: 'use_order_clicks', requestId: null };
+    try {
+      await inWork(postgres.db, clock, actor, async (work) => {
+        const source = { id: integrationId, brandId, provider };
+        await decideAgain(work, secrets, source, orderId, { clickIds: clicks, codes: [] });
+        await markUsed(work.db, due, work.now);
+      });
+    } catch (error) {
+      failures.failed('deciding an order by a reported click', error, { brandId, order: orderId });
+    }
+  }
+}
+
+export const useOrderClicks: Job = {
+  name: 'use-order-clicks',
+  everyMs: 5_000,
+  asksFor: 'orders for which a pixel reported a click',
+  run: useClicks,
+};
+
+export const forgetOrderClicks: Job = {
+  name: 'forget-order-clicks',
+  everyMs: 600_000,
+  asksFor: 'reported clicks that no order can use any more',
+  run: ({ postgres, clock }) => deleteOld(postgres.db, clock.now()),
+};

@@ -1,5 +1,5 @@
-import { DAY_MS } from '../../../kit/values/duration.ts';
-import { DEFAULT_RULES, isBelow, type Rules } from '../../rules/attribution/policy.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { DEFAULT_RULES, isBelow, type Rules } from '../rules/attribution-rules.ts';
 import {
   type Decision,
   decideAmong,
@@ -7,9 +7,9 @@ import {
   type OrderTerms,
   termsProblem,
   windowOf,
-} from '../attribution/policy.ts';
-import { type KnownRefund, type OrderSnapshot, recompute, type Standing } from '../policy.ts';
-import type { Attribution } from '../schema.ts';
+} from './attribute.ts';
+import { type KnownRefund, type OrderSnapshot, recompute, type Standing } from './recompute.ts';
+import type { Attribution } from './orders.shapes.ts';
 
 /** The rules of a simulation. Those that are undefined stay as they were when each order was decided. */
 export interface SimulatedRules {

@@ -6,8 +6,8 @@ import { openStore } from '../stores/connections/actions.ts';
 import { markStatus } from '../stores/connections/queries.ts';
 import { isStoreUnavailable, isToReconnect, retryAfterMsOf } from '../stores/formats/provider.ts';
 import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../stores/formats/shopify-journey.ts';
-import { decideAgain } from './actions.ts';
-import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './queries.ts';
+import { decideAgain } from './record.ts';
+import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './orders.ts';
 
 /** Minutes after an order was first seen. */
 const REQUESTED_AFTER = [1, 10, 60] as const;

@@ -1,7 +1,7 @@
-import { DAY_MS } from '../../../kit/values/duration.ts';
-import type { LinkType } from '../../links/queries.ts';
-import { isBelow, type Rules } from '../../rules/attribution/policy.ts';
-import type { Attribution } from '../schema.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import type { LinkType } from '../links/links.ts';
+import { isBelow, type Rules } from '../rules/attribution-rules.ts';
+import type { Attribution } from './orders.shapes.ts';
 
 /** The facts of a code or link that the decision needs. */
 export interface Assignment {

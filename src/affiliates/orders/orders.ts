@@ -3,14 +3,14 @@ import type { OrdersTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
-import { insertOf } from '../../kit/engines/postgres/rows.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { toMinor } from '../../kit/values/money.ts';
-import { given } from '../../kit/values/patch.ts';
-import { isOfCreator } from '../../workflow/creators/queries.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { isOfCreator } from '../../workflow/creators/creators.ts';
 import type { DisputeFacts, OrderFacts } from '../stores/formats/facts.ts';
 import type { Provider } from '../stores/formats/provider.ts';
-import type { Attribution, OrderFilter, OrderSource } from './schema.ts';
+import type { Attribution, OrderFilter, OrderSource } from './orders.shapes.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
 
@@ -115,7 +115,7 @@ export async function listOrders(db: Db, brandId: string, orderId: string): Prom
 export type NewOrder = Omit<OrderRow, 'attribution' | 'updatedAt'> & { attribution: Attribution };
 
 export async function insertOrders(db: Db, rows: readonly NewOrder[]): Promise<void> {
-  await insertOf('orders', rows).execute(db);
+  await toInsert('orders', rows).execute(db);
 }
 
 export const updateOrder = (
@@ -365,7 +365,7 @@ export const orders = listing({
       .leftJoin('commissions', 'commissions.orderId', 'orders.id')
       .where((eb) =>
         eb.and(
-          given({
+          omitUndefined({
             'orders.orderId': where.order_id,
             'orders.integrationId': where.integration_id,
             'orders.currency': where.currency,

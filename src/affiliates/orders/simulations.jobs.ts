@@ -1,11 +1,10 @@
-import type { Context } from '../../../kit/operation/context.ts';
-import { bytesOf } from '../../../kit/operation/operation.ts';
-import { type JobKind, storeFile, type TurnOutcome } from '../../../platform/jobs/actions.ts';
-import { storageKeyOf } from '../../../platform/jobs/policy.ts';
-import type { ClaimedJob } from '../../../platform/jobs/queries.ts';
-import { decideNext, NOTHING_YET, questionOf, simulationOf } from './actions.ts';
-import { countPaidOrders } from './queries.ts';
-import { Simulation, SimulationJob, SimulationProgress } from './schema.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { serialize } from '../../kit/operation/operation.ts';
+import { type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
+import { storageKeyOf } from '../../platform/jobs/policy.ts';
+import type { ClaimedJob } from '../../platform/jobs/queries.ts';
+import { countPaidOrders, decideNext, NOTHING_YET, questionOf, simulationOf } from './simulations.ts';
+import { Simulation, SimulationJob, SimulationProgress } from './simulations.shapes.ts';
 
 /** Creators in the job's `result`, which lists of jobs repeat. */
 const SHOWN_CREATORS = 100;
@@ -36,7 +35,7 @@ async function runSimulation(
   const answer = await simulationOf(postgres.db, brandId, question, progress);
   const storageKey = storageKeyOf(job.id, 1, job.claim);
   const file = { number: 1, name: 'simulation.json', mimeType: 'application/json', storageKey };
-  const bytes = bytesOf(Simulation, answer);
+  const bytes = serialize(Simulation, answer);
   const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, once(bytes));
   return {
     ...{ cursor: null, rows, totalRows, isDone: true },

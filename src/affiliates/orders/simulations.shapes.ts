@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { creatorEmail, currencyField, idField } from '../../../kit/values/fields.ts';
-import { throughInput, timestamp, timestampInput } from '../../../kit/values/page.ts';
-import { fromOutside } from '../../../kit/values/untrusted.ts';
-import { Job } from '../../../platform/jobs/schema.ts';
-import { Rate } from '../../links/schema.ts';
-import { couponPolicy, minOrder, model } from '../../rules/attribution/schema.ts';
-import { Attribution, Explanation } from '../schema.ts';
+import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
+import { throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { fromOutside } from '../../kit/values/untrusted.ts';
+import { Job } from '../../platform/jobs/schema.ts';
+import { Rate } from '../links/links.shapes.ts';
+import { couponPolicy, minOrder, model } from '../rules/attribution-rules.ts';
+import { Attribution, Explanation } from './orders.shapes.ts';
 
 export const MOST_CHANGED = 100;
 
