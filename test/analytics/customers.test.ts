@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { differenceOf } from '../../src/analytics/analytics/customers/policy.ts';
+import { differenceOf } from '../../src/analytics/customers/customers.ts';
 import { type Answer, makeBrand, SECRET, send, startApp, type TestApp } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';

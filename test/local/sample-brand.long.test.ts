@@ -14,7 +14,7 @@ import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
 import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
 import { ensurePersonToSignIn } from '../../src/platform/people/actions.ts';
-import { removeFiles } from '../../src/workflow/assets/jobs.ts';
+import { removeFiles } from '../../src/workflow/assets/assets.jobs.ts';
 import {
   type Answer,
   call,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
-import { AlertPatch } from '../../../src/analytics/alerts/schema.ts';
+import { AlertPatch } from '../../../src/analytics/alerts/alerts.shapes.ts';
 import { CostPatch } from '../../../src/analytics/costs/schema.ts';
-import { ReportPatch } from '../../../src/analytics/reports/schema.ts';
+import { ReportPatch } from '../../../src/analytics/reports/reports.shapes.ts';
 import { SavedSearchPatch } from '../../../src/directory/saved-searches/schema.ts';
 import { BrandPatch } from '../../../src/platform/brands/schema.ts';
 import { ApplicationPatch } from '../../../src/workflow/applications/applications.shapes.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertSchedule } from '../../../src/analytics/exports/schedules/queries.ts';
+import { insertSchedule } from '../../../src/analytics/exports/schedules.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';

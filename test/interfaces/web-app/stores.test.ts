@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { useClicks } from '../../../src/affiliates/orders/order-clicks.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks/jobs.ts';
+import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { deskOf } from '../../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
