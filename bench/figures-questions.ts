@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type By, listBreakdown, type Only } from '../src/analytics/figures/breakdown.ts';
+import { type Grouping, listBreakdown, type EventFilter } from '../src/analytics/figures/breakdown.ts';
 import { listClicks } from '../src/analytics/figures/clicks.ts';
 import { rawRows, SUMS } from '../src/analytics/figures/sums.ts';
 import { listPerformance, totalPerformance } from '../src/analytics/figures/performance.ts';
@@ -50,13 +50,13 @@ const performance1000 = (window: object) => (clickhouse: ClickHouse) =>
 
 /** The first page of a breakdown of 90 days, from the rollup. */
 const breakdown =
-  (by: By, only: Only = {}) =>
+  (by: Grouping, only: EventFilter = {}) =>
   (clickhouse: ClickHouse) =>
     listBreakdown(clickhouse, LARGEST, by, { ...QUARTER, only }, { sort: 'revenue', offset: 0, limit: 100 });
 
 /** The same of the events: a window that begins a millisecond later is not of whole days. */
 const eventsBroken =
-  (by: By, only: Only = {}) =>
+  (by: Grouping, only: EventFilter = {}) =>
   (clickhouse: ClickHouse) =>
     listBreakdown(
       clickhouse,
@@ -66,7 +66,7 @@ const eventsBroken =
       { sort: 'revenue', offset: 0, limit: 100 },
     );
 
-const brokenDown = (name: string, by: By): Question => ({
+const brokenDown = (name: string, by: Grouping): Question => ({
   name: `breakdown_by_${name}_90_days`,
   rollup: breakdown(by),
   raw: eventsBroken(by),

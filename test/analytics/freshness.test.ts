@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { reconcileFigures } from '../../src/affiliates/ledger/ledger.jobs.ts';
-import { fresh, freshRows } from '../../src/analytics/figures/freshness.ts';
+import { withFreshness, withFreshRows } from '../../src/analytics/figures/freshness.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
@@ -179,7 +179,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const said: string[] = [];
     const call = { caller: { brandId: desk.brand.id }, setHeader: (name: string) => void said.push(name) };
     let rebuilt: Promise<unknown> | undefined;
-    await fresh(app.context, call, async () => {
+    await withFreshness(app.context, call, async () => {
       await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
       const from = performance.now();
       rebuilt = rebuildFigures(app.context, desk.brand.id);
@@ -189,7 +189,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     expect(said).toEqual([]);
     await redis.client.del(CLICK_CLAIM);
     await rebuilt;
-    await fresh(app.context, call, async () => undefined);
+    await withFreshness(app.context, call, async () => undefined);
     expect(said).toEqual(['x-data-as-of']);
   });
 
@@ -200,7 +200,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const { redis, postgres } = app.context;
     const call = { caller: { brandId: desk.brand.id }, setHeader: () => undefined };
     const none = async function* () {};
-    const rows: AsyncIterable<unknown> = await freshRows(app.context, call, none());
+    const rows: AsyncIterable<unknown> = await withFreshRows(app.context, call, none());
     const from = performance.now();
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures(app.context, desk.brand.id);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long to wait for incomplete requests, and for outstanding responses. */
+/** Incomplete requests get this long, and outstanding responses the next constant. */
 const UNFINISHED_MS = 3_000;
 const UNANSWERED_MS = 10_000;
 
