@@ -3,7 +3,7 @@ import { type Grouping, listBreakdown, type EventFilter } from '../src/analytics
 import { listClicks } from '../src/analytics/figures/clicks.ts';
 import { rawRows, SUMS } from '../src/analytics/figures/sums.ts';
 import { listPerformance, totalPerformance } from '../src/analytics/figures/performance.ts';
-import { lifetimeOf, listCreatorSums, listDays } from '../src/analytics/figures/totals.ts';
+import { listLinkFigures, listCreatorSums, listDays } from '../src/analytics/figures/totals.ts';
 import { listReturnSums } from '../src/analytics/figures/returns.ts';
 import type { ClickHouse } from '../src/kit/engines/clickhouse/open.ts';
 import { query } from '../src/kit/engines/clickhouse/query.ts';
@@ -146,14 +146,14 @@ export const QUESTIONS: readonly Question[] = [
   },
   {
     name: 'lifetime_of_one_link',
-    rollup: (clickhouse) => lifetimeOf(clickhouse, LARGEST, linksOf(1)),
+    rollup: (clickhouse) => listLinkFigures(clickhouse, LARGEST, linksOf(1)),
     raw: rawly('key', among(1), 'link_id'),
     floors: [4, 10],
     isFlat: true,
   },
   {
     name: 'lifetime_of_100_links',
-    rollup: (clickhouse) => lifetimeOf(clickhouse, LARGEST, linksOf(100)),
+    rollup: (clickhouse) => listLinkFigures(clickhouse, LARGEST, linksOf(100)),
     raw: rawly('key', among(100), 'link_id'),
     floors: [4, 10],
     isFlat: true,

@@ -33,20 +33,20 @@ import type { Context } from '../kit/operation/context.ts';
 import { isForSessions, type Noun, type Tag } from '../kit/operation/noun.ts';
 import type { Operation } from '../kit/operation/operation.ts';
 import type { Consumer } from '../kit/outbox/relay.ts';
-import { plans } from '../platform/agents/plans/noun.ts';
+import { plansNoun } from '../platform/agents/plans/noun.ts';
 import { agentPolicy } from '../platform/agents/policy/noun.ts';
 import { audit } from '../platform/audit/noun.ts';
 import { brands } from '../platform/brands/noun.ts';
 import { events } from '../platform/events/noun.ts';
-import { jobs } from '../platform/jobs/noun.ts';
+import { jobsNoun } from '../platform/jobs/noun.ts';
 import { declareKeys } from '../platform/keys/noun.ts';
-import { mails } from '../platform/mails/noun.ts';
-import { people } from '../platform/people/noun.ts';
+import { mailsNoun } from '../platform/mails/noun.ts';
+import { peopleNoun } from '../platform/people/noun.ts';
 import { requests } from '../platform/requests/noun.ts';
-import { sessions } from '../platform/sessions/noun.ts';
-import { passkeys } from '../platform/sessions/passkeys/noun.ts';
+import { sessionsNoun } from '../platform/sessions/noun.ts';
+import { passkeysNoun } from '../platform/sessions/passkeys/noun.ts';
 import { usage } from '../platform/usage/noun.ts';
-import { webhooks } from '../platform/webhooks/noun.ts';
+import { webhooksNoun } from '../platform/webhooks/noun.ts';
 import { applicationsNoun } from '../workflow/applications/applications.api.ts';
 import { assetsNoun } from '../workflow/assets/assets.api.ts';
 import { briefsNoun } from '../workflow/briefs/briefs.api.ts';
@@ -79,7 +79,7 @@ const declared = [
   shipmentsNoun,
   contentNoun,
   messagesNoun,
-  mails,
+  mailsNoun,
   linksNoun,
   attributionRules,
   fraudRules,
@@ -101,19 +101,19 @@ const declared = [
   ledger,
   costsNoun,
   analyticsNoun,
-  jobs,
+  jobsNoun,
   exportsNoun,
   reportsNoun,
   alertsNoun,
   events,
-  webhooks,
+  webhooksNoun,
   audit,
   agentPolicy,
-  plans,
-  sessions,
-  people,
+  plansNoun,
+  sessionsNoun,
+  peopleNoun,
   declareKeys(forcedProblems),
-  passkeys,
+  passkeysNoun,
   savedSearches,
   directoryImports,
 ] as const;
