@@ -59,7 +59,7 @@ const amountIssue = ({ kind, amount, currency }: EnteredCost): string | undefine
   return toPpm(amount) === undefined ? 'must have at most four decimals' : undefined;
 };
 
-function problemsOf(cost: EnteredCost): Problem[] {
+function listProblems(cost: EnteredCost): Problem[] {
   const { scope, kind, campaign_id: campaign, sku, currency, from, to } = cost;
   const checks: [field: string, message: string | undefined | false][] = [
     ['scope', scope === 'product' && kind !== 'per_item' && `must be brand or campaign for ${kind}, not product`],
@@ -77,13 +77,19 @@ function problemsOf(cost: EnteredCost): Problem[] {
 }
 
 /** The columns of what was entered. Throws VALIDATION_ERROR. */
-export function storedCost(cost: EnteredCost) {
-  const problems = problemsOf(cost);
+export function toCostColumns(cost: EnteredCost) {
+  const problems = listProblems(cost);
   if (problems.length > 0) throw validationError(problems);
   const { scope, kind, campaign_id: campaignId, sku, amount, currency, from: fromDay, to: toDay } = cost;
   const isPercent = kind === 'cogs_percent';
   return {
-    ...{ scope, kind, campaignId, sku, currency, fromDay, toDay },
+    scope,
+    kind,
+    campaignId,
+    sku,
+    currency,
+    fromDay,
+    toDay,
     ratePpm: isPercent ? (toPpm(amount) ?? null) : null,
     amountMinor: isPercent || currency === null ? null : (toMinor(amount, currency) ?? null),
   };

@@ -10,7 +10,10 @@ import { checkBucket, createSchedule } from './schedules.ts';
 
 export const exportOperations = [
   act({
-    ...{ id: 'create_export', path: '/v1/exports', tag: 'Jobs', item: Job },
+    id: 'create_export',
+    path: '/v1/exports',
+    tag: 'Jobs',
+    item: Job,
     status: 202,
     summary: 'Export rows as files',
     description:

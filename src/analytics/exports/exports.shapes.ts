@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
-import { Boundary, endOf, isDayEdge, startOf } from '../figures/sums.ts';
+import { Boundary, isDayEdge, toEnd, toStart } from '../figures/sums.ts';
 import { COLUMNS, DATASETS } from './datasets.ts';
 import { FORMATS } from './files.ts';
 
@@ -22,7 +22,7 @@ export const columns = z
 
 const name = z.string().trim().min(1).max(200);
 
-/** Where an S3-compatible storage answers: without path, query and credentials. */
+/** The address of an S3-compatible storage, without path, query and credentials. */
 const endpoint = WebAddress.max(300).refine((text) => {
   const url = URL.parse(text);
   return !url || (url.pathname === '/' && url.search === '');
@@ -62,7 +62,7 @@ export const Destination = z
   .meta({ id: 'ExportDestination' });
 export type Destination = z.output<typeof Destination>;
 
-interface Sent {
+interface ExportInput {
   of?: unknown;
   by?: unknown;
   from?: unknown;
@@ -72,9 +72,9 @@ interface Sent {
   destination?: unknown;
 }
 
-type Problem = readonly [field: keyof Sent, message: string];
+type Problem = readonly [field: keyof ExportInput, message: string];
 
-function* problemsOf(sent: Sent): Generator<Problem> {
+function* listProblems(sent: ExportInput): Generator<Problem> {
   const dataset = DATASETS.find((one) => one === sent.of);
   if (dataset !== undefined && Array.isArray(sent.columns)) {
     const known = Object.keys(COLUMNS[dataset]);
@@ -82,10 +82,10 @@ function* problemsOf(sent: Sent): Generator<Problem> {
     if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${known.join(', ')}`];
   }
   const [from, to] = [sent.from, sent.to].map((text) => (typeof text === 'string' ? text : undefined));
-  if (from !== undefined && to !== undefined && startOf(from) >= endOf(to)) yield ['from', 'must not be after `to`'];
+  if (from !== undefined && to !== undefined && toStart(from) >= toEnd(to)) yield ['from', 'must not be after `to`'];
   if (dataset === 'performance') {
     if (sent.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
-    const edges = [from && startOf(from), to && endOf(to)].map((at) => (at === '' ? undefined : at));
+    const edges = [from && toStart(from), to && toEnd(to)].map((at) => (at === '' ? undefined : at));
     if (!edges.every((at) => isDayEdge(at))) yield ['from', 'must be a day, like `to`: performance has whole days'];
   }
   if ((sent.schedule === undefined) !== (sent.destination === undefined)) {
@@ -126,8 +126,8 @@ export const ExportCreate = z
       'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',
     ),
   })
-  .superRefine((sent: Sent, context) => {
-    for (const [field, message] of problemsOf(sent)) {
+  .superRefine((sent: ExportInput, context) => {
+    for (const [field, message] of listProblems(sent)) {
       context.addIssue({ code: 'custom', path: [field], message, input: sent[field] });
     }
   }, besideOthers)
@@ -137,7 +137,7 @@ export const ExportCreate = z
   });
 export type ExportCreate = z.output<typeof ExportCreate>;
 
-/** What a job of an export stores as its request. */
+/** The request that a job of an export stores. */
 export const ExportRequest = z.object({
   of,
   by: z.enum(['recorded', 'date']),

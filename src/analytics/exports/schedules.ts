@@ -61,11 +61,13 @@ export async function deleteSchedule(db: Db, brandId: string, id: string, now: D
 }
 
 export const dueSchedules = periodicRows<'nextAt', ScheduleRow>({
-  ...{ table: 'export_schedules', due: 'nextAt', where: 'deleted_at is null' },
+  table: 'export_schedules',
+  due: 'nextAt',
+  where: 'deleted_at is null',
 });
 
 /** Notes that everything until then was delivered. */
-export async function noteDelivered(
+export async function recordDelivery(
   db: Db,
   brandId: string,
   id: string,
@@ -85,7 +87,7 @@ export async function noteDelivered(
 }
 
 /** Notes a failure. Undefined unless it is the first since an export was delivered. */
-export async function noteFailing(
+export async function recordFailure(
   db: Db,
   brandId: string,
   id: string,
@@ -110,12 +112,12 @@ export const nextMidnight = (now: Date): Date => new Date((Math.floor(now.getTim
 
 const Credentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 
-const endpointOf = ({ endpoint, region }: Destination) => endpoint ?? `https://s3.${region}.amazonaws.com`;
+const toEndpoint = ({ endpoint, region }: Destination) => endpoint ?? `https://s3.${region}.amazonaws.com`;
 
-type Outside = Pick<Context, 'config' | 'secrets'>;
+type BucketContext = Pick<Context, 'config' | 'secrets'>;
 
 /** The bucket of a schedule. Its address is checked again for each use. */
-export async function bucketOf({ config, secrets }: Outside, row: ScheduleRow): Promise<FileStore> {
+export async function openScheduleBucket({ config, secrets }: BucketContext, row: ScheduleRow): Promise<FileStore> {
   const { bucket, prefix, endpoint, region } = row;
   const keys = Credentials.parse(JSON.parse(secrets.open(row.credentials, row.id)));
   return await openOwnBucket({ bucket, prefix, endpoint, region, ...keys }, config.outboundAllow);
@@ -126,9 +128,9 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** Writes, reads and deletes an object. Throws 422 with what the storage answered. */
-export async function checkBucket({ config }: Outside, destination: Destination): Promise<void> {
+export async function checkBucket({ config }: BucketContext, destination: Destination): Promise<void> {
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
-  const own = { bucket, prefix, region, endpoint: endpointOf(destination), accessKeyId, secretAccessKey };
+  const own = { bucket, prefix, region, endpoint: toEndpoint(destination), accessKeyId, secretAccessKey };
   const key = `rollcall-check-${randomBase62(12)}`;
   const sent = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
   try {
@@ -145,17 +147,17 @@ export async function checkBucket({ config }: Outside, destination: Destination)
 }
 
 /** The row for the audit log. */
-const audited = ({ credentials: _credentials, ...row }: ScheduleRow) => row;
+const toAuditRow = ({ credentials: _credentials, ...row }: ScheduleRow) => row;
 
-export const scheduleOf = ({ error, ...row }: ScheduleRow): z.input<typeof ExportSchedule> => ({
-  ...toWire(audited({ ...row, error })),
+export const toSchedule = ({ error, ...row }: ScheduleRow): z.input<typeof ExportSchedule> => ({
+  ...toWire(toAuditRow({ ...row, error })),
   last_error: error,
 });
 
 /** Creates a schedule of a bucket that was checked. */
 export async function createSchedule(
   work: Work,
-  { secrets }: Outside,
+  { secrets }: BucketContext,
   body: ExportCreate,
   destination: Destination,
 ): Promise<ScheduleRow> {
@@ -167,28 +169,39 @@ export async function createSchedule(
   const id = newId('exs', now.getTime());
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
   const row = await insertSchedule(db, {
-    ...{ id, brandId, of: body.of, format: body.format, columns: body.columns ?? null },
-    ...{ bucket, prefix, region, endpoint: endpointOf(destination) },
+    id,
+    brandId,
+    of: body.of,
+    format: body.format,
+    columns: body.columns ?? null,
+    bucket,
+    prefix,
+    region,
+    endpoint: toEndpoint(destination),
     credentials: secrets.seal(JSON.stringify({ accessKeyId, secretAccessKey }), id),
     untilAt: null,
     nextAt: new Date(nextMidnight(now).getTime() + AFTER_MIDNIGHT_MS),
-    ...{ failingSince: null, error: null, createdAt: now, updatedAt: null, deletedAt: null },
+    failingSince: null,
+    error: null,
+    createdAt: now,
+    updatedAt: null,
+    deletedAt: null,
   });
-  audit({ resourceId: id, old: null, new: audited(row) });
+  audit({ resourceId: id, old: null, new: toAuditRow(row) });
   return row;
 }
 
 /** Notes what an export of a schedule delivered. */
-export async function scheduleDelivered({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
-  if (job.scheduleId !== null) await noteDelivered(db, brandId, job.scheduleId, { until, now });
+export async function recordScheduleDelivery({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
+  if (job.scheduleId !== null) await recordDelivery(db, brandId, job.scheduleId, { until, now });
 }
 
 /** Notes that an export of a schedule failed, and mails it if it is the first since one was delivered. */
-export async function scheduleFailed(work: Work, job: JobRow): Promise<void> {
+export async function recordScheduleFailure(work: Work, job: JobRow): Promise<void> {
   const { db, brandId, now } = work;
   if (job.scheduleId === null) return;
   const error = job.error ?? '';
-  const row = await noteFailing(db, brandId, job.scheduleId, { error, now });
+  const row = await recordFailure(db, brandId, job.scheduleId, { error, now });
   if (!row) return;
   const owners = (await listOwners(db, brandId)).map(({ email }) => email);
   const contact = await findContactEmail(db, brandId);

@@ -77,7 +77,7 @@ export async function listClicks(
 
 const Referrer = z.object({ click_id: z.string(), referrer_host: z.string() });
 
-/** Where clicks came from; those that are not stored yet are left out. */
+/** The referrers of clicks. Clicks that are not stored yet are left out. */
 export async function listReferrers(clickhouse: ClickHouse, brandId: string, clickIds: readonly string[]) {
   const times = clickIds.map((id) => readClickTime(id).getTime());
   return await queryInTime(

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import type { Page } from '../../kit/values/page.ts';
-import { IS_ANYTHING, SUMS, Sums, sourceOf, type Window } from './sums.ts';
+import { IS_ANYTHING, SUMS, Sums, selectSource, type Window } from './sums.ts';
 
 const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
 
@@ -25,7 +25,7 @@ function performanceRows(
   { creatorIds, linkIds, after, ...window }: PerformanceWhere,
   key: { name: string; of: string } = { name: 'link_id', of: 'link_id' },
 ) {
-  const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
+  const { from, params } = selectSource(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
   const conditions = [
     // Sums without a link are not listed.
     "link_id != ''",

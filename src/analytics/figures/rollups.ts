@@ -100,7 +100,7 @@ export async function listLastSeqs(clickhouse: ClickHouse): Promise<{ brandId: s
   return rows.map(({ brand_id: brandId, seq }) => ({ brandId, seq }));
 }
 
-/** Of these brands, those with a row that was stored twice since the sequence number. */
+/** Lists the brands that have a row that was stored twice since the sequence number. */
 export async function listDoubled(
   clickhouse: ClickHouse,
   table: 'ledger_v1' | 'order_figures_v1',

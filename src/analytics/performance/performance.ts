@@ -3,7 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { shownName } from '../../workflow/creators/creators.ts';
 import { listPerformance, type PerformanceSums, type PerformanceWhere, sumGroups } from '../figures/performance.ts';
-import { endOf, revenueOf, type Sums, startOf } from '../figures/sums.ts';
+import { computeRevenue, type Sums, toEnd, toStart } from '../figures/sums.ts';
 import type {
   CampaignPerformance,
   CampaignPerformanceFilter,
@@ -55,17 +55,17 @@ export async function listCreatorIds(db: Db, brandId: string, email: string): Pr
 
 const BATCH = 1_000;
 
-export const balancesOf = (sums: Sums) => ({
+export const toBalances = (sums: Sums) => ({
   currency: sums.currency,
   clicks: sums.clicks,
   conversions: sums.conversions,
-  revenue_minor: revenueOf(sums),
+  revenue_minor: computeRevenue(sums),
   commission_minor: { pending: sums.pending, approved: sums.approved, paid: sums.paid },
   refund_adjustment_minor: sums.refund_adjustment,
 });
 
 /** Undefined when no row can match, because the brand knows no creator with that address. */
-export async function whereOf(
+export async function toPerformanceFilter(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
   {
@@ -76,8 +76,8 @@ export async function whereOf(
   }: Omit<CampaignPerformanceFilter, 'campaign_id'> & Partial<PerformanceFilter>,
 ): Promise<PerformanceWhere | undefined> {
   const window = {
-    from: date_from === undefined ? undefined : startOf(date_from),
-    until: date_to === undefined ? undefined : endOf(date_to),
+    from: date_from === undefined ? undefined : toStart(date_from),
+    until: date_to === undefined ? undefined : toEnd(date_to),
     linkIds: link_ids,
   };
   if (creator_email === undefined) return window;
@@ -86,7 +86,7 @@ export async function whereOf(
 }
 
 /** Sums with their code or link. */
-export async function rowsOf(
+export async function toRows(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
   sums: readonly PerformanceSums[],
@@ -102,8 +102,9 @@ export async function rowsOf(
         creator_email: creatorEmail,
         creator_name: creatorName,
         campaign_id: campaignId,
-        ...{ type, value },
-        ...balancesOf(sum),
+        type,
+        value,
+        ...toBalances(sum),
       },
     ];
   });
@@ -115,11 +116,11 @@ export async function* eachRow(
   brandId: string,
   filter: PerformanceFilter,
 ): AsyncGenerator<PerformanceRow> {
-  const where = await whereOf(context, brandId, filter);
+  const where = await toPerformanceFilter(context, brandId, filter);
   let after: PerformanceSums | undefined;
   while (where) {
     const sums = await listPerformance(context.clickhouse, brandId, { ...where, after }, { offset: 0, limit: BATCH });
-    yield* await rowsOf(context, brandId, sums);
+    yield* await toRows(context, brandId, sums);
     if (sums.length < BATCH) return;
     after = sums.at(-1);
   }
@@ -132,7 +133,7 @@ interface CampaignSums extends Sums {
   title: string | null;
 }
 
-const keyOf = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
+const toKey = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
 
 /** Sums by campaign and currency. A link's campaign may change, so only PostgreSQL knows it, not the figures. */
 async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string, where: PerformanceWhere) {
@@ -146,8 +147,11 @@ async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string,
 }
 
 /** By revenue in minor units, whatever its currency, then by conversions and clicks. */
-const inOrder = (a: CampaignSums, b: CampaignSums): number =>
-  revenueOf(b) - revenueOf(a) || b.conversions - a.conversions || b.clicks - a.clicks || (keyOf(a) < keyOf(b) ? -1 : 1);
+const compareSums = (a: CampaignSums, b: CampaignSums): number =>
+  computeRevenue(b) - computeRevenue(a) ||
+  b.conversions - a.conversions ||
+  b.clicks - a.clicks ||
+  (toKey(a) < toKey(b) ? -1 : 1);
 
 /** One row for each campaign and currency, the highest revenue first. */
 export async function listByCampaign(
@@ -155,14 +159,14 @@ export async function listByCampaign(
   brandId: string,
   filter: CampaignPerformanceFilter,
 ): Promise<CampaignPerformance[]> {
-  const where = await whereOf(context, brandId, filter);
+  const where = await toPerformanceFilter(context, brandId, filter);
   const sums = where ? await sumByCampaign(context, brandId, where) : [];
   const { campaign_id } = filter;
   const wanted = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
-  return wanted.sort(inOrder).map((sum) => ({
+  return wanted.sort(compareSums).map((sum) => ({
     campaign_id: sum.campaignId,
     campaign_title: sum.title,
-    ...balancesOf(sum),
+    ...toBalances(sum),
   }));
 }
 

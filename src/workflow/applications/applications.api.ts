@@ -13,8 +13,8 @@ import {
   ApplicationOfCampaign,
   ApplicationPatch,
   ApplicationSaved,
-  toApplication,
   CampaignApplicationFilter,
+  toApplication,
 } from './applications.shapes.ts';
 import { applications, getApplication, patchApplication } from './applications.ts';
 

@@ -9,21 +9,15 @@ import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { mailPeople } from '../../platform/people/actions.ts';
 import { getCampaign, takesApplications } from '../campaigns/campaigns.ts';
 import { type CreatorRow, changeCreator, ensureCreator, listMatching, lockBrandRoster } from '../creators/creators.ts';
 import { findEntry, putOnRoster } from '../roster/roster.ts';
-import { type ApplicationPatch, toApplication } from './applications.shapes.ts';
+import { type ApplicationFilter, type ApplicationPatch, toApplication } from './applications.shapes.ts';
 
 export type ApplicationRow = Selectable<ApplicationsTable>;
-
-export interface ApplicationWhere extends ListWindow {
-  status?: ApplicationsTable['status'] | undefined;
-  campaign_id?: string | undefined;
-  creator_email?: string | undefined;
-}
 
 const withTitle = (db: Db) =>
   db
@@ -37,7 +31,7 @@ export const applications = listing({
   table: 'applications',
   time: 'appliedAt',
   changed: ['appliedAt', 'updatedAt'],
-  matching: (db, _brandId, { status, campaign_id, creator_email }: ApplicationWhere) =>
+  matching: (db, _brandId, { status, campaign_id, creator_email }: Omit<ApplicationFilter, keyof Page>) =>
     db
       .selectFrom('applications')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id })))
@@ -311,7 +305,11 @@ export type ApplicationResult = 'received' | 'closed';
  * One application per campaign and e-mail address: the first stays until the address confirms another, because the
  * sender of a second one has not proved that the address is theirs.
  */
-export async function receiveApplication(work: Work, campaignId: string, applying: ApplicationInput): Promise<ApplicationResult> {
+export async function receiveApplication(
+  work: Work,
+  campaignId: string,
+  applying: ApplicationInput,
+): Promise<ApplicationResult> {
   const { db, now, brandId } = work;
   if (!(await lockOpen(db, brandId, campaignId, now))) return 'closed';
   const { email, name, photoApp, videoApp, message, portfolioUrls } = applying;

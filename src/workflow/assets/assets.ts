@@ -7,13 +7,13 @@ import { violates } from '../../kit/engines/postgres/violation.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { getAddressee } from '../applications/applications.ts';
 import { matchesCreator, toLikePattern } from '../creators/creators.ts';
-import type { AssetPatch, AssetUpload } from './assets.shapes.ts';
-import { daysAfter, EXPIRING_DAYS, computeRightsEnd } from './rights.ts';
-import { type StoredFile, claimUpload } from './uploads.ts';
+import type { AssetFilter, AssetPatch, AssetUpload } from './assets.shapes.ts';
+import { computeRightsEnd, daysAfter, EXPIRING_DAYS } from './rights.ts';
+import { claimUpload, type StoredFile } from './uploads.ts';
 
 export type AssetType = AssetsTable['type'];
 export type AssetSource = AssetsTable['source'];
@@ -34,19 +34,10 @@ declare module '../../kit/engines/postgres/columns.ts' {
   }
 }
 
-export interface AssetWhere extends ListWindow {
-  folder_id?: string | undefined;
-  type?: AssetType | undefined;
-  search?: string | undefined;
-  tag?: string | undefined;
-  campaign_id?: string | undefined;
-  creator_email?: string | undefined;
-  rights?: 'valid' | 'expiring' | 'expired' | undefined;
-  /** The time at which `rights` is evaluated. */
-  now: Date;
-}
+/** `rights` depends on the time. */
+type AssetSelection = Omit<AssetFilter, keyof Page> & { now: Date };
 
-function inRights(rights: NonNullable<AssetWhere['rights']>, now: Date) {
+function inRights(rights: NonNullable<AssetFilter['rights']>, now: Date) {
   const end = sql.ref<Date | null>('assets.rightsExpiresAt');
   if (rights === 'expired') return sql<boolean>`${end} <= ${now}`;
   if (rights === 'valid') return sql<boolean>`(${end} is null or ${end} > ${now})`;
@@ -70,7 +61,11 @@ export const assets = listing({
   table: 'assets',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, { folder_id, type, search, tag, campaign_id, creator_email, rights, now }: AssetWhere) => {
+  matching: (
+    db,
+    brandId,
+    { folder_id, type, search, tag, campaign_id, creator_email, rights, now }: AssetSelection,
+  ) => {
     let query = db
       .selectFrom('assets')
       .where('assets.deletedAt', 'is', null)
@@ -254,8 +249,10 @@ const toMissingProblem = (field: string, what: string): Problem => ({
 
 /** The statement that writes an asset decides whether its references exist. */
 function translateViolation(error: unknown): unknown {
-  if (violates(error, 'assets_brand_id_folder_id_fkey')) return validationError([toMissingProblem('folder_id', 'folder')]);
-  if (violates(error, 'assets_brand_id_campaign_id_fkey')) return validationError([toMissingProblem('campaign_id', 'campaign')]);
+  if (violates(error, 'assets_brand_id_folder_id_fkey'))
+    return validationError([toMissingProblem('folder_id', 'folder')]);
+  if (violates(error, 'assets_brand_id_campaign_id_fkey'))
+    return validationError([toMissingProblem('campaign_id', 'campaign')]);
   return error;
 }
 
@@ -311,10 +308,10 @@ export async function uploadAsset(work: Work, file: StoredFile, input: AssetUplo
   });
 }
 
-function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[], field: string): void {
-  const known = new Set(found.map(({ id }) => id));
+function assertAllFound(ids: readonly string[], rows: readonly StoredAssetRow[], field: string): void {
+  const knownIds = new Set(rows.map(({ id }) => id));
   const details = ids.flatMap((id, i) =>
-    known.has(id)
+    knownIds.has(id)
       ? []
       : [
           {
@@ -340,11 +337,11 @@ function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
 export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetRow[]> {
   const { db, now, brandId } = work;
   const ids = [...new Set(patch.ids ?? (patch.id === undefined ? [] : [patch.id]))];
-  const found = await lockAssets(db, brandId, ids);
-  assertAllFound(ids, found, patch.ids ? 'ids' : 'id');
+  const rows = await lockAssets(db, brandId, ids);
+  assertAllFound(ids, rows, patch.ids ? 'ids' : 'id');
   const { name, folder_id: folderId, tags, usage_rights: usageRights } = patch;
   const columns = { ...omitUndefined({ name, folderId, usageRights }), ...(tags ? { tags: [...new Set(tags)] } : {}) };
-  for (const old of found) {
+  for (const old of rows) {
     const change = { ...columns, ...rightsColumns(patch), updatedAt: now };
     const row = await updateAsset(db, brandId, old.id, change).catch((error: unknown) => {
       throw translateViolation(error);

@@ -9,7 +9,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { ListQuery } from '../../kit/values/page.ts';
+import { ListQuery, type Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { toLikePattern } from '../creators/creators.ts';
 
@@ -67,11 +67,6 @@ export type FolderFilter = z.output<typeof FolderFilter>;
 
 export type FolderRow = Selectable<AssetFoldersTable>;
 
-type FolderWhere = Pick<
-  FolderFilter,
-  'parent_id' | 'search' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
-
 const withCount = (db: Db, brandId: string) =>
   db
     .selectFrom('assetFolders')
@@ -94,7 +89,7 @@ export const folders = listing({
   table: 'assetFolders',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { parent_id, search }: FolderWhere) =>
+  matching: (db, _brandId, { parent_id, search }: Omit<FolderFilter, keyof Page>) =>
     db
       .selectFrom('assetFolders')
       .$if(parent_id === 'root', (query) => query.where('parentId', 'is', null))
@@ -180,11 +175,11 @@ async function nameConflict(db: Db, brandId: string, parentId: string | null, na
 }
 
 /** A folder may move into any of the brand's folders except itself and those inside it, at most ten levels deep. */
-async function assertParent(db: Db, brandId: string, parentId: string, moved: { id: string } | undefined) {
+async function assertParent(db: Db, brandId: string, parentId: string, folder: { id: string } | undefined) {
   const line = await listAncestors(db, brandId, parentId);
   if (line.length === 0) throw wrongParent('not_found', 'is not a folder of this brand.');
-  if (moved && line.includes(moved.id)) throw wrongParent('circular', 'is the folder itself, or is within it.');
-  const height = moved ? await measureHeight(db, brandId, moved.id) : 1;
+  if (folder && line.includes(folder.id)) throw wrongParent('circular', 'is the folder itself, or is within it.');
+  const height = folder ? await measureHeight(db, brandId, folder.id) : 1;
   if (line.length + height <= MAX_DEPTH) return;
   throw wrongParent('too_deep', `would put a folder deeper than ${MAX_DEPTH} levels.`);
 }
@@ -207,8 +202,8 @@ export async function patchFolder(work: Work, id: string, { name, parent_id: par
   if (parentId != null) await assertParent(db, brandId, parentId, { id });
   const [newParent, newName] = [parentId === undefined ? old.parentId : parentId, name ?? old.name];
   // With the tree locked, no other change can take the name before this one commits.
-  const taken = await findFolderNamed(db, brandId, newParent, newName);
-  if (taken && taken.id !== id) throw await nameConflict(db, brandId, newParent, newName);
+  const namesake = await findFolderNamed(db, brandId, newParent, newName);
+  if (namesake && namesake.id !== id) throw await nameConflict(db, brandId, newParent, newName);
   const row = await updateFolder(db, brandId, id, { ...omitUndefined({ name, parentId }), updatedAt: now });
   work.audit({ resourceId: id, old, new: row });
   return await getFolder(db, brandId, id);

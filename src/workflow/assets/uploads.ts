@@ -7,7 +7,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { FilePart } from '../../kit/operation/form-part.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { withoutUnseen } from '../../kit/values/text.ts';
-import { type ContentType, detectContentType, describeMismatch, newStorageKey, SAMPLE_BYTES } from './files.ts';
+import { type ContentType, describeMismatch, detectContentType, newStorageKey, SAMPLE_BYTES } from './files.ts';
 
 /** A file that is in the storage but belongs to no asset yet. */
 export interface StoredFile extends ContentType {
@@ -41,10 +41,10 @@ async function readSample(bytes: AsyncIterable<Buffer>) {
 }
 
 /** Counts and hashes the bytes as they pass. */
-async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, measured: FileDigest): AsyncGenerator<Buffer> {
+async function* measure(sample: Buffer, rest: AsyncIterator<Buffer>, digest: FileDigest): AsyncGenerator<Buffer> {
   const note = (chunk: Buffer) => {
-    measured.sizeBytes += chunk.length;
-    measured.hash.update(chunk);
+    digest.sizeBytes += chunk.length;
+    digest.hash.update(chunk);
   };
   note(sample);
   yield sample;
@@ -78,14 +78,14 @@ export async function receiveFile(context: UploadContext, brandId: string, part:
   if (mismatch !== undefined) throw fileProblem('type_mismatch', mismatch);
   const storageKey = newStorageKey();
   await insertUpload(postgres.db, { storageKey, brandId, begunAt: clock.now() });
-  const measured: FileDigest = { sizeBytes: 0, hash: createHash('sha256') };
+  const digest: FileDigest = { sizeBytes: 0, hash: createHash('sha256') };
   try {
-    await files.write(storageKey, measure(sample, rest, measured), content.mimeType);
+    await files.write(storageKey, measure(sample, rest, digest), content.mimeType);
   } catch (error) {
     await releaseFile(context, { storageKey });
     throw error;
   }
-  return { ...content, storageKey, name, sizeBytes: measured.sizeBytes, sha256: measured.hash.digest('hex') };
+  return { ...content, storageKey, name, sizeBytes: digest.sizeBytes, sha256: digest.hash.digest('hex') };
 }
 
 /** Removes a file unless an asset took it. */
@@ -115,14 +115,14 @@ export async function deleteUpload(db: Db, storageKey: string): Promise<void> {
 
 /** Takes the file for an asset; false if it was discarded in the meantime. */
 export async function claimUpload(db: Db, brandId: string, storageKey: string): Promise<boolean> {
-  const taken = await db
+  const upload = await db
     .deleteFrom('assetUploads')
     .where('brandId', '=', brandId)
     .where('storageKey', '=', storageKey)
     .where('givenUpAt', 'is', null)
     .returning('storageKey')
     .executeTakeFirst();
-  return taken !== undefined;
+  return upload !== undefined;
 }
 
 /** Files that no asset has taken for too long. */

@@ -14,8 +14,8 @@ import {
   BriefPatch,
   BriefSaved,
   BriefSent,
-  toBriefDetail,
   toBrief,
+  toBriefDetail,
 } from './briefs.shapes.ts';
 import {
   briefs,

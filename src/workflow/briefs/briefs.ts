@@ -8,23 +8,17 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { type Addressee, findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
-import type { BriefCreate, BriefPatch, BriefSent } from './briefs.shapes.ts';
+import type { BriefCreate, BriefFilter, BriefPatch, BriefSent } from './briefs.shapes.ts';
 
 export type BriefStatus = BriefsTable['status'];
 
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;
-
-export interface BriefWhere extends ListWindow {
-  campaign_id?: string | undefined;
-  creator_email?: string | undefined;
-  status?: BriefStatus | undefined;
-}
 
 const withCreator = (db: Db) =>
   db
@@ -40,16 +34,16 @@ export const briefs = listing({
   table: 'briefs',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'sentAt', 'firstViewedAt', 'completedAt'],
-  matching: (db, brandId, { campaign_id, creator_email, status }: BriefWhere) =>
+  matching: (db, brandId, { campaign_id, creator_email, status }: Omit<BriefFilter, keyof Page>) =>
     db
       .selectFrom('briefs')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id })))
       .where(({ exists, or, selectFrom }) => {
-        const received = selectFrom('briefRecipients as recipient')
+        const ownRecipients = selectFrom('briefRecipients as recipient')
           .select('recipient.briefId')
           .whereRef('recipient.briefId', '=', 'briefs.id')
           .where(matchesCreator('recipient.creatorId', brandId, creator_email));
-        return or([matchesCreator('briefs.creatorId', brandId, creator_email), exists(received)]);
+        return or([matchesCreator('briefs.creatorId', brandId, creator_email), exists(ownRecipients)]);
       }),
   rows: withCreator,
 });
@@ -190,9 +184,10 @@ type SendOutcome = BriefSent['recipients'][number];
  */
 async function checkReferences(work: Work, { creator_email: email, campaign_id }: BriefPatch) {
   const problems = await campaignProblems(work, campaign_id);
-  const named = email === null || email === undefined ? undefined : email;
-  const addressee = named === undefined ? undefined : await findAddressee(work.db, work.brandId, named);
-  if (named !== undefined && !addressee) problems.push(notOnRoster(named));
+  const requestedEmail = email === null || email === undefined ? undefined : email;
+  const addressee =
+    requestedEmail === undefined ? undefined : await findAddressee(work.db, work.brandId, requestedEmail);
+  if (requestedEmail !== undefined && !addressee) problems.push(notOnRoster(requestedEmail));
   if (problems.length > 0) throw validationError(problems);
   return addressee?.id ?? null;
 }
@@ -303,20 +298,20 @@ async function resolveAddressees(
   emails: readonly string[] | undefined,
 ): Promise<Addressee[]> {
   const { creatorEmail } = await getBrief(db, brandId, id);
-  const named = emails ?? (creatorEmail === null ? [] : [creatorEmail]);
-  if (named.length === 0) {
+  const addresses = emails ?? (creatorEmail === null ? [] : [creatorEmail]);
+  if (addresses.length === 0) {
     const message = 'is required: the brief has no creator.';
     throw validationError([{ field: 'recipients', code: 'no_recipient', message }]);
   }
   const problems: Problem[] = [];
-  const found = new Map<string, Addressee>();
-  for (const [i, email] of named.entries()) {
+  const addressees = new Map<string, Addressee>();
+  for (const [i, email] of addresses.entries()) {
     const addressee = await findAddressee(db, brandId, email);
-    if (addressee) found.set(addressee.id, addressee);
+    if (addressee) addressees.set(addressee.id, addressee);
     else problems.push(notOnRoster(email, emails ? `recipients.${i}.email` : 'creator_email'));
   }
   if (problems.length > 0) throw validationError(problems);
-  return [...found.values()];
+  return [...addressees.values()];
 }
 
 async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow, to: Addressee): Promise<SendOutcome> {
@@ -341,10 +336,10 @@ export async function sendBrief(work: Work, id: string, emails: readonly string[
   const old = await lockBrief(db, brandId, id);
   assertTransition(old.status, 'sent');
   const addressees = await resolveAddressees(work, old, emails);
-  const known = new Set((await listRecipients(db, brandId, id)).map(({ creatorId }) => creatorId));
+  const recipientIds = new Set((await listRecipients(db, brandId, id)).map(({ creatorId }) => creatorId));
   const recipients: SendOutcome[] = [];
   for (const to of addressees) {
-    const isKnown = known.has(to.id);
+    const isKnown = recipientIds.has(to.id);
     recipients.push(
       isKnown ? { email: to.email, status: 'skipped', reason: 'already_sent' } : await sendTo(work, old, to),
     );

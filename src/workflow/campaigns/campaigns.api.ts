@@ -7,14 +7,14 @@ import { idField } from '../../kit/values/fields.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import {
-  toAmount,
   CampaignCreator,
   CampaignCreatorFilter,
   CampaignCreatorList,
-  toCampaignCreator,
   countByStage,
   listCampaignCreators,
   sumFees,
+  toAmount,
+  toCampaignCreator,
 } from './campaign-creators.ts';
 import {
   Campaign,
@@ -61,8 +61,8 @@ export const listCampaignCreatorsOperation = read({
       countByStage(db, of),
       sumFees(db, of),
     ]);
-    const counted = stages.filter(({ stage }) => query.stage === undefined || stage === query.stage);
-    const total = counted.reduce((sum, { creators }) => sum + creators, 0);
+    const matchingStages = stages.filter(({ stage }) => query.stage === undefined || stage === query.stage);
+    const total = matchingStages.reduce((sum, { creators }) => sum + creators, 0);
     return {
       data: rows.map(toCampaignCreator),
       pagination: toPagination(page, total),

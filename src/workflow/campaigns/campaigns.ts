@@ -14,15 +14,19 @@ import {
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
 import { toLikePattern } from '../creators/creators.ts';
-import { type CampaignCreate, type CampaignPatch, CampaignSaved, compensationProblem } from './campaigns.shapes.ts';
-
-type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
+import {
+  type CampaignCreate,
+  type CampaignFilter,
+  type CampaignPatch,
+  CampaignSaved,
+  compensationProblem,
+} from './campaigns.shapes.ts';
 
 export type CampaignRow = Selectable<CampaignsTable>;
 
@@ -43,17 +47,12 @@ const withCounts = (db: Db, brandId: string) =>
       ];
     });
 
-export interface CampaignWhere extends ListWindow {
-  status?: CampaignStatus | undefined;
-  search?: string | undefined;
-}
-
 export const campaigns = listing({
   noun: 'campaign',
   table: 'campaigns',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { status, search }: CampaignWhere) =>
+  matching: (db, _brandId, { status, search }: Omit<CampaignFilter, keyof Page>) =>
     db
       .selectFrom('campaigns')
       .where((eb) => eb.and(omitUndefined({ status })))
@@ -107,7 +106,7 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
   const { db, now, brandId } = work;
   const { compensation, requirements } = input;
   const currency = await getBrandCurrency(db, brandId);
-  const stored = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
+  const terms = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
   const row = await insertCampaign(db, {
     id: newId('cmp', now.getTime()),
     brandId,
@@ -115,7 +114,7 @@ export async function createCampaign(work: Work, input: CampaignCreate): Promise
     status: input.status,
     campaignType: input.type ?? null,
     description: input.description ?? null,
-    ...storedCompensation(stored, currency),
+    ...storedCompensation(terms, currency),
     platforms: requirements?.platforms ?? null,
     minFollowers: requirements?.min_followers ?? null,
     contentTypes: requirements?.content_types ?? null,

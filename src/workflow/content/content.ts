@@ -14,7 +14,7 @@ import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { endRightsByPosts } from '../assets/assets.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
-import { listOfContract, listSubmissions } from '../deliverables/deliverables.ts';
+import { listContractDeliverables, listSubmissions } from '../deliverables/deliverables.ts';
 import { type ContentCreate, type ContentFilter, toContent, toNewContent } from './content.shapes.ts';
 import {
   type AddressProblem,
@@ -37,17 +37,12 @@ const withCreator = (db: Db) =>
 
 export type ContentRow = Awaited<ReturnType<typeof getContent>>;
 
-export type ContentWhere = Pick<
-  ContentFilter,
-  'creator_email' | 'platform' | 'campaign_id' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
-
 const posts = listing({
   noun: 'tracked content',
   table: 'content',
   time: 'trackedAt',
   changed: ['trackedAt', 'lastRefreshed', 'refreshRequestedAt'],
-  matching: (db, brandId, { creator_email, platform, campaign_id }: ContentWhere) =>
+  matching: (db, brandId, { creator_email, platform, campaign_id }: Omit<ContentFilter, keyof Page>) =>
     db
       .selectFrom('content')
       .where('content.deletedAt', 'is', null)
@@ -60,7 +55,7 @@ export const { get: getContent, each: eachContent } = posts;
 const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
 
 /** A page, and the sums over all matching rows, counted and summed in one scan. */
-export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
+export async function listContent(db: Db, brandId: string, where: Omit<ContentFilter, keyof Page>, page: Page) {
   const { total, ...sums } = await posts
     .found(db, brandId, where)
     .select(({ fn }) => [
@@ -367,8 +362,8 @@ export async function requestRefresh(work: Work, id: string): Promise<ContentRow
   const old = await findLockedContent(db, brandId, id);
   if (!old) throw notFound('tracked content');
   if (old.status === 'refreshing' || refreshAvailableAt(old.refreshRequestedAt, now) !== null) return old;
-  const begun = { status: 'refreshing', refreshRequestedAt: now, refreshBeganAt: now, nextRefreshAt: null } as const;
-  await updateContent(db, brandId, id, begun);
+  const change = { status: 'refreshing', refreshRequestedAt: now, refreshBeganAt: now, nextRefreshAt: null } as const;
+  await updateContent(db, brandId, id, change);
   const row = await getContent(db, brandId, id);
   work.audit({ resourceId: id, old, new: row });
   return row;
@@ -430,13 +425,13 @@ async function resolveKeys({ db, brandId }: Work, urls: readonly (string | null)
   const resolved = new Map(
     (await listShortLinks(db, brandId, short)).map((link) => [link.shortKey, link.canonicalKey]),
   );
-  return new Map(posts.map(({ given, key }) => [given, resolved.get(key) ?? key]));
+  return new Map(posts.map(({ given: url, key }) => [url, resolved.get(key) ?? key]));
 }
 
 /** Updates the end of rights that count from the first post. */
 export async function followPosts(work: Work, contractId: string): Promise<void> {
   const { db, brandId } = work;
-  const works = await listOfContract(db, brandId, contractId);
+  const works = await listContractDeliverables(db, brandId, contractId);
   const approved = works.flatMap(({ status, contentUrl }) => (status === 'approved' ? [contentUrl] : []));
   const dates = await listPostDates(db, brandId, [...(await resolveKeys(work, approved)).values()]);
   if (dates.length === 0) return;
@@ -450,12 +445,12 @@ export async function followPosts(work: Work, contractId: string): Promise<void>
 
 /** Does the same for the contracts whose approved work includes this post. */
 async function followPost(work: Work, canonicalKey: string): Promise<void> {
-  const found = await listWorkPostedAs(work.db, work.brandId, canonicalKey);
+  const candidates = await listWorkPostedAs(work.db, work.brandId, canonicalKey);
   const keys = await resolveKeys(
     work,
-    found.map(({ contentUrl }) => contentUrl),
+    candidates.map(({ contentUrl }) => contentUrl),
   );
-  const contracts = found.flatMap(({ contractId, contentUrl }) =>
+  const contracts = candidates.flatMap(({ contractId, contentUrl }) =>
     contractId !== null && keys.get(contentUrl ?? '') === canonicalKey ? [contractId] : [],
   );
   for (const contractId of new Set(contracts)) await followPosts(work, contractId);

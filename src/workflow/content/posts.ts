@@ -41,11 +41,11 @@ function roundHalfEven(numerator: number, denominator: number): number {
 
 /** In percent: engagements divided by views, or by followers if views are unknown or zero; null if neither is known. */
 export function engagementRate({ views, likes, comments, shares, saves, followers }: Reading): number | null {
-  const known = [likes, comments, shares, saves].filter((count) => count !== null);
+  const engagements = [likes, comments, shares, saves].filter((count) => count !== null);
   const reach = views || followers || 0;
-  if (reach === 0 || known.length === 0) return null;
+  if (reach === 0 || engagements.length === 0) return null;
   return roundHalfEven(
-    known.reduce((sum, count) => sum + count, 0),
+    engagements.reduce((sum, count) => sum + count, 0),
     reach,
   );
 }
@@ -119,12 +119,12 @@ export function readPostAddress(text: string): Post | AddressProblem {
   if (!forms) return 'unsupported_platform';
   const path = url.pathname.replace(/\/+$/, '') || '/';
   for (const { path: pattern, query, ...form } of forms) {
-    const found = pattern.exec(path);
-    if (!found) continue;
-    const id = query === undefined ? found[1] : url.searchParams.get(query);
+    const match = pattern.exec(path);
+    if (!match) continue;
+    const id = query === undefined ? match[1] : url.searchParams.get(query);
     if (!id || !/^[\w-]{1,100}$/.test(id)) continue;
-    const kept = query === undefined ? '' : `?${query}=${id}`;
-    return { ...form, url: `https://${host}${path}${kept}`, key: `${FAMILY[host] ?? host}:${id}` };
+    const search = query === undefined ? '' : `?${query}=${id}`;
+    return { ...form, url: `https://${host}${path}${search}`, key: `${FAMILY[host] ?? host}:${id}` };
   }
   return 'not_a_post';
 }

@@ -63,7 +63,7 @@ const PARTS = 'snippet,statistics,paidProductPlacementDetails';
 export const VIDEOS_AT_ONCE = 50;
 
 /** YouTube writes counts as text, and omits those that the channel hides. */
-const written = z
+const countText = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number)
@@ -75,7 +75,7 @@ const Videos = z.object({
     z.object({
       id: z.string(),
       snippet: z.object({ title: z.string(), publishedAt: z.iso.datetime({ offset: true }) }),
-      statistics: z.object({ viewCount: written, likeCount: written, commentCount: written }),
+      statistics: z.object({ viewCount: countText, likeCount: countText, commentCount: countText }),
       paidProductPlacementDetails: z.object({ hasPaidProductPlacement: z.boolean() }).optional(),
     }),
   ),

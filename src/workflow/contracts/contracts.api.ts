@@ -16,8 +16,8 @@ import {
   ContractFilter,
   ContractPatch,
   ContractSaved,
-  toContractDetail,
   toContract,
+  toContractDetail,
   toContractSaved,
 } from './contracts.shapes.ts';
 import {

@@ -8,28 +8,32 @@ import type { Work } from '../../kit/operation/work.ts';
 import { type Compensation, storedCompensation } from '../../kit/values/compensation.ts';
 import { ApiError, type Problem, validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { getBrand, getBrandCurrency } from '../../platform/brands/queries.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems, getCampaign, validateCompensation } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
-import { cancelOfContract, makeDeliverables, updateOfContract } from '../deliverables/deliverables.ts';
+import {
+  cancelContractDeliverables,
+  createContractDeliverables,
+  updateContractDeliverables,
+} from '../deliverables/deliverables.ts';
 import { mailEnded, mailSent, mailSigned, signingLink } from './contracts.mails.ts';
-import { type ContractCreate, type ContractPatch, toContract, type ItemInput } from './contracts.shapes.ts';
+import {
+  type ContractCreate,
+  type ContractFilter,
+  type ContractPatch,
+  type ItemInput,
+  toContract,
+} from './contracts.shapes.ts';
 import { hashDocument, writeDocument } from './document.ts';
 
 export type ContractStatus = ContractsTable['status'];
 
 export type ContractRow = Selectable<ContractsTable>;
 export type ItemRow = Pick<Selectable<ContractItemsTable>, 'type' | 'platform' | 'quantity' | 'dueDate'>;
-
-export interface ContractWhere extends ListWindow {
-  creator_email?: string | undefined;
-  campaign_id?: string | undefined;
-  status?: ContractStatus | undefined;
-}
 
 /** The promised deliverables, in order; as `json`, which keeps the order of keys. */
 const items = sql<ItemRow[]>`(
@@ -59,7 +63,7 @@ export const contracts = listing({
       else 'infinity' end`,
     of: ({ status, expiresAt }) => (status === 'draft' || status === 'sent' ? expiresAt : null) ?? 'infinity',
   },
-  matching: (db, brandId, { creator_email, campaign_id, status }: ContractWhere) =>
+  matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ContractFilter, keyof Page>) =>
     db
       .selectFrom('contracts')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id })))
@@ -186,7 +190,10 @@ const toItem = ({ type, platform = null, quantity, due_date: dueDate = null }: I
 
 async function compensationColumns({ db, brandId }: Work, compensation: ContractCreate['compensation']) {
   const currency = await getBrandCurrency(db, brandId);
-  return storedCompensation(compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null, currency);
+  return storedCompensation(
+    compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null,
+    currency,
+  );
 }
 
 function expiryProblems(expiresAt: Date | null | undefined, now: Date): Problem[] {
@@ -210,7 +217,7 @@ async function checkReferences(work: Work, { creator_email, campaign_id, expires
 async function setItems(work: Work, contract: ContractRow, inputs: readonly ItemInput[]): Promise<void> {
   const items = inputs.map(toItem);
   await replaceItems(work.db, work.brandId, contract.id, items);
-  await makeDeliverables(work, contract, items);
+  await createContractDeliverables(work, contract, items);
 }
 
 /** Creates a draft, with one deliverable for each promised unit. */
@@ -252,7 +259,7 @@ export async function patchContract(work: Work, id: string, patch: ContractPatch
     updatedAt: now,
   });
   if (patch.deliverables) await setItems(work, row, patch.deliverables);
-  else await updateOfContract(db, brandId, id, { creatorId: row.creatorId, campaignId: row.campaignId });
+  else await updateContractDeliverables(db, brandId, id, { creatorId: row.creatorId, campaignId: row.campaignId });
   work.audit({ resourceId: id, old: toAuditRow(old), new: toAuditRow(row) });
   return await getContract(db, brandId, id);
 }
@@ -300,7 +307,7 @@ async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'vo
     linkVersion: old.linkVersion + 1,
   });
   work.audit({ resourceId: old.id, old: toAuditRow(old), new: toAuditRow(row) });
-  await cancelOfContract(work, old.id);
+  await cancelContractDeliverables(work, old.id);
   if (old.status === 'sent') await mailEnded(work, await getContract(db, brandId, old.id), reason);
 }
 

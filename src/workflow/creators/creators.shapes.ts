@@ -139,5 +139,6 @@ export const CreatorFilter = z.object({
     .optional(),
   ...ListQuery,
 });
+export type CreatorFilter = z.output<typeof CreatorFilter>;
 
 export const CreatorList = listSchema(Creator);

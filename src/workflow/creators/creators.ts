@@ -7,8 +7,9 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow, Page } from '../../kit/values/page.ts';
-import type { HandlePlatform, ProfileColumns } from './profiles.ts';
+import type { Page } from '../../kit/values/page.ts';
+import type { CreatorFilter, PersonFilter } from './creators.shapes.ts';
+import type { ProfileColumns } from './profiles.ts';
 
 export type CreatorRow = Selectable<CreatorsTable>;
 
@@ -89,10 +90,7 @@ export async function updateCreator(
     .executeTakeFirst();
 }
 
-export interface CreatorWhere extends ListWindow, PersonWhere {
-  platform?: HandlePlatform | 'stream_app' | undefined;
-  min_followers?: number | undefined;
-}
+type CreatorConditions = Omit<CreatorFilter, keyof Page>;
 
 const HANDLE = { photo_app: 'creators.igHandle', video_app: 'creators.ttHandle' } as const;
 const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFollowers' } as const;
@@ -103,7 +101,7 @@ const largestFollowing = sql<number | null>`greatest(creators.ig_followers, crea
 const TIMES = { time: 'entry.addedAt', changed: ['entry.addedAt', 'entry.updatedAt', 'creators.updatedAt'] };
 
 /** Creators who are or were on the roster. Applicants are not creators of the brand. */
-function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
+function matchingCreators(db: Db, brandId: string, where: CreatorConditions) {
   const { platform, min_followers } = where;
   let matching = db
     .selectFrom('rosterEntries as entry')
@@ -123,7 +121,7 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
  * Does not use the list kit: creators are ordered and paged by their roster entries, so a row comes from two tables, and
  * its figures from ClickHouse.
  */
-async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
+async function selectCreators(db: Db, brandId: string, where: CreatorConditions, cut: Cut) {
   const rows = matchingCreators(db, brandId, where)
     .selectAll('creators')
     .select(['entry.id as entryId', 'entry.addedAt as joinedAt', 'entry.note', 'entry.status as rosterStatus'])
@@ -133,14 +131,14 @@ async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut:
 
 export type ListedCreator = Awaited<ReturnType<typeof selectCreators>>[number];
 
-export async function listCreators(db: Db, brandId: string, where: CreatorWhere, page: Page) {
+export async function listCreators(db: Db, brandId: string, where: CreatorConditions, page: Page) {
   const { total } = await matchingCreators(db, brandId, where)
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { rows: await selectCreators(db, brandId, where, page), total };
 }
 
-export function eachCreator(exports: Exports, brandId: string, where: CreatorWhere) {
+export function eachCreator(exports: Exports, brandId: string, where: CreatorConditions) {
   return inBatches<ListedCreator>(exports, brandId, (trx, last, limit) =>
     selectCreators(trx, brandId, where, { limit, after: last && { at: last.joinedAt, id: last.entryId } }),
   );
@@ -230,12 +228,8 @@ export async function listCreatorsByEmail(db: Db, email: string) {
     .execute();
 }
 
-export interface PersonWhere {
-  search?: string | undefined;
-  creator_email?: string | undefined;
-  handle?: string | undefined;
-  tag?: string | undefined;
-}
+/** Conditions on the person behind a row. */
+export type PersonConditions = Pick<CreatorFilter, keyof typeof PersonFilter>;
 
 /** An `ilike` pattern that matches the text literally, anywhere. */
 export const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
@@ -250,27 +244,27 @@ export function matchesCreator(column: string, brandId: string, email: string | 
 }
 
 /** True if the filter has any condition on the creator. */
-export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
+export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonConditions): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 
 /** The filter as a condition on `creators`. */
-export function matchesPerson({ search, creator_email: email, handle, tag }: PersonWhere) {
+export function matchesPerson({ search, creator_email: email, handle, tag }: PersonConditions) {
   const pattern = toLikePattern(search ?? '');
-  const found =
+  const bySearch =
     search === undefined
       ? ANYBODY
       : sql<boolean>`(creators.name ilike ${pattern} or creators.email ilike ${pattern}
           or creators.ig_handle ilike ${pattern} or creators.tt_handle ilike ${pattern})`;
-  const written = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
-  const called =
+  const byEmail = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
+  const byHandle =
     handle === undefined
       ? ANYBODY
       : sql<boolean>`(lower(creators.ig_handle) = lower(${handle}) or lower(creators.tt_handle) = lower(${handle}))`;
-  const tagged =
+  const byTag =
     tag === undefined
       ? ANYBODY
       : sql<boolean>`exists (select from unnest(creators.tags) as one (tag) where lower(one.tag) = lower(${tag}))`;
-  return sql<boolean>`(${found} and ${written} and ${called} and ${tagged})`;
+  return sql<boolean>`(${bySearch} and ${byEmail} and ${byHandle} and ${byTag})`;
 }
 
 /** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
@@ -315,10 +309,10 @@ export async function changeCreator(
 
 async function findOrCreate(work: Work, email: string, name: string | null): Promise<CreatorRow> {
   const identity = { email, igHandle: null, ttHandle: null };
-  const made = await createCreator(work, { ...identity, name });
-  const found = made ?? (await listMatching(work.db, work.brandId, identity))[0];
-  if (!found) throw new Error('The creator that blocked the insert was not found.');
-  return found;
+  const newCreator = await createCreator(work, { ...identity, name });
+  const creator = newCreator ?? (await listMatching(work.db, work.brandId, identity))[0];
+  if (!creator) throw new Error('The creator that blocked the insert was not found.');
+  return creator;
 }
 
 /**

@@ -9,8 +9,8 @@ import {
   DeliverableFilter,
   DeliverablePatch,
   DeliverableSaved,
-  toDeliverableDetail,
   toDeliverable,
+  toDeliverableDetail,
 } from './deliverables.shapes.ts';
 import { createDeliverable, deliverables, getDeliverable, listSubmissions, patchDeliverable } from './deliverables.ts';
 

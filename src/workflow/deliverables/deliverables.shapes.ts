@@ -240,6 +240,7 @@ export const DeliverableFilter = z.object({
     .default('newest')
     .describe('`due`: soonest first. What creators no longer owe comes last.'),
 });
+export type DeliverableFilter = z.output<typeof DeliverableFilter>;
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
   submittedAt !== null && isLateAt(submittedAt, dueDate);

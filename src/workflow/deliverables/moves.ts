@@ -1,7 +1,7 @@
 import type { MailFacts } from '../../kit/mail/template.ts';
 import { YEAR_MS } from '../../kit/values/duration.ts';
 import { type ApiError, wrongState } from '../../kit/values/errors.ts';
-import { daysAfter, computeRightsEnd } from '../assets/rights.ts';
+import { computeRightsEnd, daysAfter } from '../assets/rights.ts';
 import { ContractTerms } from './deliverables.shapes.ts';
 import type { DeliverableStatus } from './deliverables.ts';
 
@@ -32,16 +32,16 @@ const MOVES: Record<'brand' | 'creator', Record<DeliverableStatus, readonly Deli
   creator: CREATOR,
 };
 
-export const allowedOf = (who: 'brand' | 'creator', status: DeliverableStatus): readonly DeliverableStatus[] =>
+export const listMoves = (who: 'brand' | 'creator', status: DeliverableStatus): readonly DeliverableStatus[] =>
   MOVES[who][status];
 
 /** Why a move is refused; undefined when it is allowed. */
-export function refusalOf(
+export function findMoveError(
   who: 'brand' | 'creator',
   status: DeliverableStatus,
   target: DeliverableStatus,
 ): ApiError | undefined {
-  const allowed = allowedOf(who, status);
+  const allowed = listMoves(who, status);
   return allowed.includes(target) ? undefined : wrongState('deliverable', status, target, allowed);
 }
 
@@ -63,7 +63,7 @@ export interface AgreedRights {
 }
 
 /** The rights to a file that was submitted under a contract, from the contract's terms. */
-export function assetRightsOf(agreed: AgreedRights | undefined) {
+export function toAssetRights(agreed: AgreedRights | undefined) {
   if (!agreed) return {};
   const { usageRights, signedAt } = agreed;
   if (agreed.terms === null) return { usageRights };

@@ -13,15 +13,15 @@ import {
   getMessageNumber,
   type ListedConversation,
   listMessages,
-  messageOf,
   readConversation,
   sendMessage,
+  toMessage,
 } from './messages.ts';
 
 const tag = 'Messages';
 const byConversation = z.object({ conversationId: idField('cnv', 'Conversation id.').max(100) });
 
-function conversationOf({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) {
+function toConversation({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) {
   return {
     conversation_id: id,
     creator_email: creatorEmail,
@@ -38,10 +38,10 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   const older = before === undefined ? [] : [await getMessageNumber(db, brandId, id, before)];
   if (before_number !== undefined) older.push(before_number);
   const rows = await listMessages(db, conversation, { limit: limit + 1, before: Math.min(...older) });
-  const shown = rows.slice(0, limit).reverse();
-  const mailed = shown.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
+  const visibleRows = rows.slice(0, limit).reverse();
+  const mailed = visibleRows.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
   const states = await listMailStates(db, brandId, 'message_sent', mailed);
-  const failed = new Set(
+  const failedIds = new Set(
     states.flatMap(({ subjectRow, state }) => (state === 'failed' || state === 'held' ? [subjectRow] : [])),
   );
   const person = { email: conversation.creatorEmail, name: conversation.creatorName };
@@ -52,9 +52,9 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
     unread_count: conversation.brandUnread,
     message_count: conversation.messageCount,
     has_more: rows.length > limit,
-    messages: shown.map((row) => {
-      const message = messageOf(row, person);
-      return { ...message, number: row.number, email_sent: message.email_sent && !failed.has(row.id) };
+    messages: visibleRows.map((row) => {
+      const message = toMessage(row, person);
+      return { ...message, number: row.number, email_sent: message.email_sent && !failedIds.has(row.id) };
     }),
   };
 }
@@ -73,7 +73,7 @@ export const messageOperations = [
     query: ConversationFilter,
     item: Conversation,
     rows: conversations,
-    itemOf: conversationOf,
+    itemOf: toConversation,
   }),
   create({
     id: 'send_message',

@@ -61,8 +61,8 @@ export async function moveReferences(db: Db, brandId: string, goneId: string, cr
 }
 
 /** Deletes the merged creator and records who owns its clicks now. */
-export async function replaceCreator(db: Db, gone: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
-  const { id: goneId, brandId } = gone;
+export async function replaceCreator(db: Db, source: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
+  const { id: goneId, brandId } = source;
   await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();
   await db.insertInto('creatorMerges').values({ brandId, goneId, creatorId, mergedAt }).execute();
 }
@@ -71,20 +71,20 @@ export async function deleteEntry(db: Db, brandId: string, id: string): Promise<
   await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-interface Pair {
-  gone: CreatorRow;
-  kept: CreatorRow;
+interface MergePair {
+  source: CreatorRow;
+  target: CreatorRow;
 }
 
 const invalidInto = (code: string, message: string) => validationError([{ field: 'into', code, message }]);
 
-async function lockPair({ db, brandId }: Work, id: string, into: string): Promise<Pair> {
-  const gone = await lockPerson(db, brandId, id);
-  if (!gone) throw notFound('creator on the roster');
-  const kept = await lockPerson(db, brandId, into);
-  if (!kept) throw invalidInto('not_found', 'is not a creator of this brand.');
-  if (kept.id === gone.id) throw invalidInto('same', 'is the same creator.');
-  return { gone, kept };
+async function lockPair({ db, brandId }: Work, id: string, into: string): Promise<MergePair> {
+  const source = await lockPerson(db, brandId, id);
+  if (!source) throw notFound('creator on the roster');
+  const target = await lockPerson(db, brandId, into);
+  if (!target) throw invalidInto('not_found', 'is not a creator of this brand.');
+  if (target.id === source.id) throw invalidInto('same', 'is the same creator.');
+  return { source, target };
 }
 
 /** Orders and payouts are in the ledger under their creator's id, and the ledger is never rewritten. */
@@ -98,33 +98,33 @@ async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise
   );
 }
 
-/** The values that the kept creator lacks. If both have a handle or an address, the kept creator's wins. */
-function joinedColumns({ gone, kept }: Pair): Partial<CreatorRow> {
+/** The values that the target creator lacks. If both have a handle or an address, the target creator's wins. */
+function joinedColumns({ source, target }: MergePair): Partial<CreatorRow> {
   return {
-    email: kept.email ?? gone.email,
-    name: kept.name ?? gone.name,
-    igHandle: kept.igHandle ?? gone.igHandle,
-    ttHandle: kept.ttHandle ?? gone.ttHandle,
-    pfpUrl: kept.pfpUrl ?? gone.pfpUrl,
-    igFollowers: kept.igFollowers ?? gone.igFollowers,
-    ttFollowers: kept.ttFollowers ?? gone.ttFollowers,
-    engagementRate: kept.engagementRate ?? gone.engagementRate,
-    tags: [...new Set([...kept.tags, ...gone.tags])].slice(0, MAX_TAGS),
-    profiledAt: kept.profiledAt ?? gone.profiledAt,
+    email: target.email ?? source.email,
+    name: target.name ?? source.name,
+    igHandle: target.igHandle ?? source.igHandle,
+    ttHandle: target.ttHandle ?? source.ttHandle,
+    pfpUrl: target.pfpUrl ?? source.pfpUrl,
+    igFollowers: target.igFollowers ?? source.igFollowers,
+    ttFollowers: target.ttFollowers ?? source.ttFollowers,
+    engagementRate: target.engagementRate ?? source.engagementRate,
+    tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
+    profiledAt: target.profiledAt ?? source.profiledAt,
   };
 }
 
-function joinedNote(kept: string | null, gone: string | null): string | null {
-  if (kept === null || gone === null || kept === gone) return kept ?? gone;
-  return `${kept}\n\n${gone}`.slice(0, MAX_NOTE);
+function joinedNote(target: string | null, source: string | null): string | null {
+  if (target === null || source === null || target === source) return target ?? source;
+  return `${target}\n\n${source}`.slice(0, MAX_NOTE);
 }
 
-/** Leaves one entry: that of the kept creator, on the roster if either was. */
-async function joinEntries(work: Work, { gone, kept }: Pair): Promise<RosterRow | undefined> {
+/** Leaves one entry: that of the target creator, on the roster if either was. */
+async function joinEntries(work: Work, { source, target }: MergePair): Promise<RosterRow | undefined> {
   const { db, now, brandId } = work;
-  const [going, staying] = [await findEntry(db, brandId, gone.id), await findEntry(db, brandId, kept.id)];
+  const [going, staying] = [await findEntry(db, brandId, source.id), await findEntry(db, brandId, target.id)];
   if (!going) return staying;
-  if (!staying) return await updateEntry(db, going, { creatorId: kept.id, updatedAt: now });
+  if (!staying) return await updateEntry(db, going, { creatorId: target.id, updatedAt: now });
   await deleteEntry(db, brandId, going.id);
   work.audit({ resourceId: going.id, old: going, new: null });
   const status = staying.status === 'removed' ? going.status : staying.status;
@@ -133,9 +133,9 @@ async function joinEntries(work: Work, { gone, kept }: Pair): Promise<RosterRow 
   return row;
 }
 
-async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
+async function moveRecords(work: Work, { source, target }: MergePair): Promise<void> {
   try {
-    await moveReferences(work.db, work.brandId, gone.id, kept.id);
+    await moveReferences(work.db, work.brandId, source.id, target.id);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new ApiError(
@@ -152,12 +152,12 @@ async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
 export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
   await lockBrandRoster(work.db, work.brandId);
   const pair = await lockPair(work, id, into);
-  const { gone, kept } = pair;
-  await assertNoMoney(work, gone);
+  const { source, target } = pair;
+  await assertNoMoney(work, source);
   const entry = await joinEntries(work, pair);
-  await moveAll(work, pair);
-  await replaceCreator(work.db, gone, kept.id, work.now);
-  work.audit({ resourceId: gone.id, old: gone, new: null });
-  await changeCreator(work, kept, joinedColumns(pair));
-  return entry?.id ?? kept.id;
+  await moveRecords(work, pair);
+  await replaceCreator(work.db, source, target.id, work.now);
+  work.audit({ resourceId: source.id, old: source, new: null });
+  await changeCreator(work, target, joinedColumns(pair));
+  return entry?.id ?? target.id;
 }

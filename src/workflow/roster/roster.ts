@@ -8,23 +8,22 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import {
   type CreatorRow,
   changeCreator,
+  createCreator,
   ensureCreator,
   getCreator,
-  type Identity,
-  matchesPerson,
   hasPersonFilter,
+  type Identity,
   listMatching,
   lockBrandRoster,
-  createCreator,
-  type PersonWhere,
+  matchesPerson,
 } from '../creators/creators.ts';
 import type { ProfileColumns } from '../creators/profiles.ts';
-import type { RosterAdd, RosterAddByHandle, RosterPatch } from './roster.shapes.ts';
+import type { RosterAdd, RosterAddByHandle, RosterFilter, RosterPatch } from './roster.shapes.ts';
 
 export type RosterStatus = RosterEntriesTable['status'];
 
@@ -98,16 +97,12 @@ const INCLUDED: Record<'active' | 'paused' | 'removed', RosterStatus[]> = {
   removed: ['removed'],
 };
 
-export interface RosterWhere extends ListWindow, PersonWhere {
-  status?: keyof typeof INCLUDED | undefined;
-}
-
 export const roster = listing({
   noun: 'creator on the roster',
   table: 'roster_entries',
   time: 'addedAt',
   changed: ['addedAt', 'updatedAt'],
-  matching: (db, brandId, { status, ...where }: RosterWhere) => {
+  matching: (db, brandId, { status, ...where }: Omit<RosterFilter, keyof Page>) => {
     let entries = db.selectFrom('rosterEntries');
     if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
     if (!hasPersonFilter(where)) return entries;
@@ -203,10 +198,10 @@ async function addEntry(work: Work, limit: number, { creatorId, status, note }: 
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const id = newId('rst', now.getTime());
-  const made = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
-  if (made) {
-    await settle(work, limit, null, made);
-    return { entry: made, added: true };
+  const newEntry = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
+  if (newEntry) {
+    await settle(work, limit, null, newEntry);
+    return { entry: newEntry, added: true };
   }
   const old = await getEntry(db, brandId, creatorId);
   if (old.status !== 'removed') return { entry: old, added: false };
@@ -224,13 +219,13 @@ export async function putOnRoster(
   limit: number,
   creatorId: string,
 ): Promise<{ entryId: string; added: boolean }> {
-  const { entry, added } = await addEntry(work, limit, { creatorId, status: 'active', note: null });
-  return { entryId: entry.id, added };
+  const { entry, added: isNew } = await addEntry(work, limit, { creatorId, status: 'active', note: null });
+  return { entryId: entry.id, added: isNew };
 }
 
 async function addNew(work: Work, limit: number, input: NewEntry): Promise<RosterRow> {
-  const { entry, added } = await addEntry(work, limit, input);
-  if (added) return entry;
+  const { entry, added: isNew } = await addEntry(work, limit, input);
+  if (isNew) return entry;
   throw new ApiError('ALREADY_ON_ROSTER', 'This creator is already on the roster.', {
     facts: { existing_id: entry.id },
   });
@@ -253,20 +248,20 @@ const same = (a: string | null, b: string | null) => a?.toLowerCase() === b?.toL
 /** The one creator with these handles and this address; missing values are filled in. Two creators are a CONFLICT. */
 async function joinIdentity(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
   const matching = await listMatching(work.db, work.brandId, identity);
-  const found = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
-  if (!found) throw new Error('The creator that blocked the insert was not found.');
+  const match = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
+  if (!match) throw new Error('The creator that blocked the insert was not found.');
   const { email, igHandle, ttHandle } = identity;
-  const fits = (given: string | null, held: string | null) => given === null || held === null || same(given, held);
-  const isOne = fits(email, found.email) && fits(igHandle, found.igHandle) && fits(ttHandle, found.ttHandle);
+  const fits = (a: string | null, b: string | null) => a === null || b === null || same(a, b);
+  const isOne = fits(email, match.email) && fits(igHandle, match.igHandle) && fits(ttHandle, match.ttHandle);
   if (matching.length > 1 || !isOne) {
     const what = email === null ? 'The handles' : 'The handles and the e-mail address';
-    throw await conflict(work, found.id, `${what} belong to different creators of the brand.`);
+    throw await conflict(work, match.id, `${what} belong to different creators of the brand.`);
   }
-  const joined = await changeCreator(work, found, {
+  const joined = await changeCreator(work, match, {
     ...columns,
-    ...(found.email === null && email !== null ? { email } : {}),
-    ...(found.igHandle === null && igHandle !== null ? { igHandle } : {}),
-    ...(found.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
+    ...(match.email === null && email !== null ? { email } : {}),
+    ...(match.igHandle === null && igHandle !== null ? { igHandle } : {}),
+    ...(match.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
   });
   if (!joined) throw new Error('What nobody else had is taken.');
   return joined;
@@ -281,14 +276,14 @@ export async function addByHandle(
   const { ig_handle: igHandle = null, tt_handle: ttHandle = null, creator_email: email = null } = input;
   const identity = { email, igHandle, ttHandle };
   const { name = null, ...seen } = profile;
-  const made = await createCreator(work, {
+  const newCreator = await createCreator(work, {
     ...seen,
     ...identity,
     name: input.name ?? name,
     tags: input.tags ?? [],
   });
-  const stated = omitUndefined({ name: input.name ?? undefined, tags: input.tags ?? undefined });
-  const creator = made ?? (await joinIdentity(work, identity, { ...seen, ...stated }));
+  const ownValues = omitUndefined({ name: input.name ?? undefined, tags: input.tags ?? undefined });
+  const creator = newCreator ?? (await joinIdentity(work, identity, { ...seen, ...ownValues }));
   const entry = await addNew(work, limit, { creatorId: creator.id, status: 'hired', note: null });
   return { entry, creator };
 }

@@ -126,8 +126,8 @@ export const shareOperations = [
       if (problems.length > 0) throw validationError(problems.map((one) => ({ ...one, field: 'campaignId' })));
       const newShareId = randomBase62(SHARE_ID_LENGTH);
       const { title = null, campaignName = null, campaignId = null, logoUrl = null } = body;
-      const shown = { brandId, title, campaignName, campaignId, logoUrl, createdAt: now, revokedAt: null };
-      await insertShare(db, { shareId: newShareId, ...shown });
+      const share = { brandId, title, campaignName, campaignId, logoUrl, createdAt: now, revokedAt: null };
+      await insertShare(db, { shareId: newShareId, ...share });
       work.audit({ resourceId: brandId, old: null, new: { shared: 'shipments', title, campaignId } });
       return { shareId: newShareId, url: `${linksUrl}/s/${newShareId}` };
     },

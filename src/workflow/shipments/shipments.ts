@@ -6,6 +6,7 @@ import { type Queued, queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { notFound, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
@@ -56,28 +57,23 @@ const withCreator = (db: Db, brandId: string) =>
 export type ShipmentRow = Awaited<ReturnType<typeof getShipment>>;
 
 /** A created shipment waits to be sent, like a pending one. */
-const INCLUDED: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> = {
+const STATUSES: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> = {
   pending: ['created', 'pending'],
   shipped: ['shipped'],
   delivered: ['delivered'],
   returned: ['returned'],
 };
 
-export type ShipmentWhere = Pick<
-  ShipmentFilter,
-  'creator_email' | 'campaign_id' | 'status' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
-
 export const shipments = listing({
   noun: 'shipment',
   table: 'shipments',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, { creator_email, campaign_id, status }: ShipmentWhere) =>
+  matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ShipmentFilter, keyof Page>) =>
     db
       .selectFrom('shipments')
       .where((eb) => eb.and(omitUndefined({ campaignId: campaign_id })))
-      .$if(status !== undefined, (query) => query.where('status', 'in', INCLUDED[status ?? 'pending']))
+      .$if(status !== undefined, (query) => query.where('status', 'in', STATUSES[status ?? 'pending']))
       .where(matchesCreator('shipments.creatorId', brandId, creator_email)),
   rows: withCreator,
 });
@@ -154,11 +150,12 @@ export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times
 export const describeProducts = (products: readonly ShipmentProduct[]): string =>
   products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ');
 
-type Fields = Omit<ShipmentPatch, 'status'>;
+type ShipmentFields = Omit<ShipmentPatch, 'status'>;
 
 /** The columns that the input sets. Products without a description describe themselves. */
-function columnsOf({ products, shipping_address: address, product_description, ...rest }: Fields) {
-  const described = products && product_description === undefined ? describeProducts(complete(products)) : undefined;
+function toColumns({ products, shipping_address: address, product_description, ...rest }: ShipmentFields) {
+  const described =
+    products && product_description === undefined ? describeProducts(completeProducts(products)) : undefined;
   return omitUndefined({
     campaignId: rest.campaign_id,
     carrier: rest.carrier,
@@ -166,12 +163,12 @@ function columnsOf({ products, shipping_address: address, product_description, .
     estimatedArrival: rest.estimated_arrival,
     notes: rest.notes,
     productDescription: product_description ?? described ?? product_description,
-    products: products === undefined || products === null ? products : JSON.stringify(complete(products)),
+    products: products === undefined || products === null ? products : JSON.stringify(completeProducts(products)),
     shippingAddress: address === undefined || address === null ? address : JSON.stringify(address),
   });
 }
 
-const complete = (products: NonNullable<Fields['products']>) =>
+const completeProducts = (products: NonNullable<ShipmentFields['products']>) =>
   products.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
 
 export async function createShipment(work: Work, input: ShipmentCreate): Promise<ShipmentRow> {
@@ -183,7 +180,7 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
     throw validationError([...(addressee ? [] : [notOnRoster(email)]), ...problems]);
   const id = newId('shp', now.getTime());
   await insertShipment(db, {
-    ...columnsOf(fields),
+    ...toColumns(fields),
     id,
     brandId,
     creatorId: addressee.id,
@@ -198,7 +195,7 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
 }
 
 /** A different parcel: the carrier's reports about the previous one are cleared. */
-const untracked = (trackingNumber: string | null, now: Date) => ({
+const resetTracking = (trackingNumber: string | null, now: Date) => ({
   trackingStatus: null,
   trackingEvents: '[]',
   trackingRef: null,
@@ -212,31 +209,31 @@ export async function patchShipment(work: Work, id: string, patch: ShipmentPatch
   const problems = await campaignProblems(work, patch.campaign_id);
   if (problems.length > 0) throw validationError(problems);
   const old = await lockShipment(db, brandId, id);
-  const columns = columnsOf(fields);
+  const columns = toColumns(fields);
   const isOtherParcel =
     (columns.trackingNumber !== undefined && columns.trackingNumber !== old.trackingNumber) ||
     (columns.carrier !== undefined && columns.carrier !== old.carrier);
   const number = columns.trackingNumber === undefined ? old.trackingNumber : columns.trackingNumber;
-  return await moveTo(work, old, status, {
+  return await moveShipment(work, old, status, {
     ...columns,
-    ...(isOtherParcel ? untracked(number, now) : {}),
+    ...(isOtherParcel ? resetTracking(number, now) : {}),
   });
 }
 
 /** Writes a change to a locked shipment; entering `delivered` emits an event. */
-export async function moveTo(
+export async function moveShipment(
   { db, now, brandId, audit, emit }: Work,
   old: ShipmentRow,
   status: ShipmentStatus | undefined,
   columns: Parameters<typeof updateShipment>[3],
 ): Promise<ShipmentRow> {
-  const moved = status !== undefined && status !== old.status;
-  const change = { ...columns, ...(moved ? { status, ...timesAfter(old, status, now) } : {}) };
+  const isMove = status !== undefined && status !== old.status;
+  const change = { ...columns, ...(isMove ? { status, ...timesAfter(old, status, now) } : {}) };
   if (Object.keys(change).length === 0) return old;
   await updateShipment(db, brandId, old.id, { ...change, updatedAt: now });
   const row = await getShipment(db, brandId, old.id);
   audit({ resourceId: old.id, old, new: row });
-  if (moved && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
+  if (isMove && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
   return row;
 }
 
@@ -245,14 +242,14 @@ export async function confirmReceipt(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null) return;
   const confirmed = { creatorConfirmedReceipt: true, confirmedAt: work.now, reportedMissingAt: null };
-  await moveTo(work, old, undefined, confirmed);
+  await moveShipment(work, old, undefined, confirmed);
 }
 
 /** The creator reports that it has not arrived. After a confirmation this changes nothing. */
 export async function reportMissing(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null || old.reportedMissingAt !== null) return;
-  await moveTo(work, old, undefined, { reportedMissingAt: work.now });
+  await moveShipment(work, old, undefined, { reportedMissingAt: work.now });
 }
 
 /** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */

@@ -1,5 +1,5 @@
 import { shortUrl } from '../../../affiliates/links/links.shapes.ts';
-import { totalDueOf } from '../../../affiliates/payouts/due/policy.ts';
+import { totalDueOf } from '../../../affiliates/payouts/balances.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';

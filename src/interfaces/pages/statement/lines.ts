@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { StatementLineRow } from '../../../affiliates/payouts/due-payouts.ts';
+import type { StatementLineRow } from '../../../affiliates/payouts/balances.ts';
 import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
 import { statementLines } from '../../../affiliates/payouts/policy.ts';
 import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/statements.shapes.ts';
