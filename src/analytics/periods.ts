@@ -55,10 +55,10 @@ export function toEarlierPeriod({ from, until }: Period, compare: 'previous' | '
   const end = compare === 'year' ? yearBefore(until) : from;
   const last = new Date(end.getTime() - 1);
   const isDays = isDayEdge(start) && isDayEdge(end);
-  const shown = isDays
+  const label = isDays
     ? { from: toDay(start), to: toDay(last) }
     : { from: start.toISOString(), to: last.toISOString() };
-  return { from: start, until: end, shown };
+  return { from: start, until: end, shown: label };
 }
 
 const DAYS_AT_LEAST: Record<Exclude<Granularity, 'hour'>, number> = { day: 1, week: 7, month: 28 };

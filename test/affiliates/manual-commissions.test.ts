@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { compareFigures } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { listWrongCommissions, listWrongPayouts } from '../../src/affiliates/ledger/mismatches.ts';
 import { createManualCommission, type ManualCommission } from '../../src/affiliates/reviews/reviews.ts';
 import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rebuildUnfinished, reconcileFigures } from '../../src/affiliates/ledger/ledger.jobs.ts';
-import { compareFigures } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { findReconciliation } from '../../src/analytics/figures/rollups.ts';
 import { CLICK_CLAIM } from '../../src/analytics/figures/sums.ts';

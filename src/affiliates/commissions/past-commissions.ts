@@ -9,31 +9,31 @@ import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { PastCommissionsReported } from './past/schema.ts';
+import type { PastCommissionsReported } from './past-commissions.api.ts';
 
-/** Records all that are not known yet, or throws everything that is wrong with them. */
-export async function recordPast(work: Work, { source, past_commissions: reported }: PastCommissionsReported) {
+/** Records all past commissions that are new, or throws every problem with them. */
+export async function recordPast(work: Work, { source, past_commissions: reports }: PastCommissionsReported) {
   const { db, now, brandId, audit } = work;
-  const emailOf = (one: { creator_email: string }) => one.creator_email.toLowerCase();
-  const creators = await listRosterIds(db, brandId, reported.map(emailOf));
+  const emails = reports.map(({ creator_email }) => creator_email.toLowerCase());
+  const creators = await listRosterIds(db, brandId, emails);
   const problems: Problem[] = [];
   const rows: PastCommissionRow[] = [];
-  for (const [i, { creator_email: email, amount, currency, paid_at: paidAt, reference }] of reported.entries()) {
+  for (const [i, { creator_email: email, amount, currency, paid_at: paidAt, reference }] of reports.entries()) {
     const refuse = (field: string, code: string, message: string) =>
       problems.push({ field: `past_commissions.${i}.${field}`, code, message });
     const creatorId = creators.get(email.toLowerCase());
-    const wrong = amountProblem(amount, currency, MAX_AMOUNT_MINOR);
+    const problem = amountProblem(amount, currency, MAX_AMOUNT_MINOR);
     const amountMinor = toMinor(amount, currency);
     if (creatorId === undefined) refuse('creator_email', 'not_on_roster', `${email} is not on the roster.`);
-    if (wrong !== undefined) refuse('amount', 'invalid', `${wrong}; got ${amount}.`);
+    if (problem !== undefined) refuse('amount', 'invalid', `${problem}; got ${amount}.`);
     if (creatorId === undefined || amountMinor === undefined) continue;
     const id = newId('pcm', now.getTime());
     rows.push({ id, brandId, creatorId, source, reference, amountMinor, currency, paidAt, createdAt: now });
   }
   if (problems.length > 0) throw validationError(problems);
-  const made = new Set(await insertNew(db, rows));
-  for (const row of rows) if (made.has(row.id)) audit({ resourceId: row.id, old: null, new: row });
-  return { recorded: made.size, known: reported.length - made.size };
+  const recordedIds = new Set(await insertNew(db, rows));
+  for (const row of rows) if (recordedIds.has(row.id)) audit({ resourceId: row.id, old: null, new: row });
+  return { recorded: recordedIds.size, known: reports.length - recordedIds.size };
 }
 
 type PastCommissionRow = Selectable<PastCommissionsTable>;
@@ -65,7 +65,7 @@ export const pastCommissions = listing({
 
 export type PastCommissionFacts = Awaited<ReturnType<typeof pastCommissions.get>>;
 
-/** Ids of creators who are or were on the roster, by their addresses in lower case. */
+/** Maps lower-case addresses to the ids of creators who are or were on the roster. */
 async function listRosterIds(db: Db, brandId: string, emails: readonly string[]): Promise<Map<string, string>> {
   const email = sql<string>`lower(creators.email)`;
   const rows = await db
@@ -75,14 +75,14 @@ async function listRosterIds(db: Db, brandId: string, emails: readonly string[])
     .where('creators.brandId', '=', brandId)
     .where(sql<boolean>`${email} = any(${emails}::text[])`)
     .execute();
-  return new Map(rows.map(({ id, email: found }) => [found, id]));
+  return new Map(rows.map(({ id, email: address }) => [address, id]));
 }
 
-/** Leaves those that are known by source and reference as they are; returns the ids of the new ones. */
+/** Skips rows whose source and reference are known, and returns the ids of the others. */
 async function insertNew(db: Db, rows: readonly PastCommissionRow[]): Promise<string[]> {
-  const { rows: made } = await sql<{ id: string }>`${toInsert('past_commissions', rows)}
+  const { rows: inserted } = await sql<{ id: string }>`${toInsert('past_commissions', rows)}
     on conflict (brand_id, source, reference) do nothing returning id`.execute(db);
-  return made.map(({ id }) => id);
+  return inserted.map(({ id }) => id);
 }
 
 export async function deletePastCommission(db: Db, brandId: string, id: string): Promise<void> {

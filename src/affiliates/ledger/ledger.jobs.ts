@@ -19,9 +19,9 @@ import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
+import { compareFigures } from './compare-figures.ts';
 import { listBrandIds } from './ledger.ts';
 import { REBUILT_TOGETHER, rebuildFigures, rebuildTogether } from './rebuild-figures.ts';
-import { compareFigures } from './verify-ledger.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'log' | 'failures'>;
 

@@ -3,14 +3,21 @@ import { notFound, validationError } from '../../kit/values/errors.ts';
 import { formatMoney, fromMinor } from '../../kit/values/money.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listAdjustments } from '../commissions/adjustments.ts';
-import { approvalBlockers, type CommissionRow, findCommissionOf, isSuspicious, type OrderEnd } from '../commissions/commissions.ts';
 import { commissionOf } from '../commissions/commissions.shapes.ts';
+import {
+  approvalBlockers,
+  type CommissionRow,
+  findCommissionOf,
+  isSuspicious,
+  type OrderEnd,
+} from '../commissions/commissions.ts';
 import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
+import { listDisputes } from './disputes.ts';
 import { findItems } from './items.ts';
-import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
-import { getOrderStore, listDisputes, listOrders, type OrderRow } from './orders.ts';
-import { listRefunds } from './refunds.ts';
 import { Attribution, type ExplainQuery, Explanation } from './orders.shapes.ts';
+import { getOrderStore, listOrders, type OrderRow } from './orders.ts';
+import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { listRefunds } from './refunds.ts';
 
 type Candidate = Attribution['candidates'][number];
 type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
@@ -42,7 +49,7 @@ const RULE_PHRASES = {
   first_click: 'the first click within its window',
 } as const;
 
-/** Why a candidate won or lost, in a sentence. */
+/** Explains in a sentence why a candidate won or lost. */
 export function explainCandidate({ type, reason }: Candidate, { rule, rules }: DecisionRule): string {
   if (reason !== null) return REASONS[reason];
   const isClickFirst = rules?.coupon_policy === 'click_wins';
@@ -67,10 +74,10 @@ const NOBODY: Record<NonNullable<Attribution['reason']>, string> = {
   history: 'It paid nobody: it is a past order, which was read in as history.',
 };
 
-/** Why a decision paid nobody, in a sentence. */
+/** Explains in a sentence why a decision paid nobody. */
 const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?? 'no_candidate_qualified'];
 
-/** The whole decision in a sentence. */
+/** Explains the whole decision in a sentence. */
 function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
   if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
@@ -79,8 +86,12 @@ function explainDecision({ rule, reason }: Attribution, commission: Payable | un
   return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
 }
 
-/** Two stores may each have an order with this id; the query must then name the store. */
-export async function getOrderToExplain(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
+/** Finds the order of a query, which must name the store if several have an order with this id. */
+export async function getOrderToExplain(
+  db: Db,
+  brandId: string,
+  { order_id, integration_id }: ExplainQuery,
+): Promise<OrderRow> {
   const found = await listOrders(db, brandId, order_id);
   const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
   const [order, another] = meant;
@@ -140,7 +151,7 @@ type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
 
 const toDay = (at: Date) => at.toISOString().slice(0, 10);
 
-/** That an order came with a code that was replaced already, and still pays. */
+/** Explains that the order came with a replaced code that still pays. */
 function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date): string {
   if (candidate.type === 'click') return '';
   const old = past.find(
@@ -183,7 +194,7 @@ const toRefunds = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
     at: at.toISOString(),
   }));
 
-/** The order's lines, each with what refunds took off it. */
+/** Lists the order's lines with their refunds. */
 async function listItems(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
   const { items, refunded } = await findItems(db, order);
   return items.map((item) => ({
@@ -192,7 +203,7 @@ async function listItems(db: Db, order: OrderRow, refunds: readonly CountedRefun
   }));
 }
 
-/** Each decision with its time and cause, the first one first; only the last one may have paid a creator. */
+/** Lists all decisions, oldest first; only the last one may have paid a creator. */
 function toDecisions({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
   return [
     ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
@@ -210,7 +221,7 @@ async function toDisputes(db: Db, order: OrderRow) {
   }));
 }
 
-/** Why an order earned a creator a commission, or nobody. */
+/** Explains why an order earned a creator a commission, or paid nobody. */
 export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<Explanation> {
   const attribution = Attribution.parse(order.attribution);
   const ids = attribution.candidates.flatMap(({ link_id }) => (link_id === null ? [] : [link_id]));

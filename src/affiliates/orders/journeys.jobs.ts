@@ -3,27 +3,27 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { openStore } from '../stores/connections/connect.ts';
-import { markStatus } from '../stores/connections/connections.ts';
-import { isStoreUnavailable, needsReconnect, getRetryAfterMs } from '../stores/formats/provider.ts';
+import { updateAccessStatus } from '../stores/connections/connections.ts';
+import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../stores/formats/provider.ts';
 import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../stores/formats/shopify-journey.ts';
+import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './journeys.ts';
 import { reconsiderOrderById } from './record.ts';
-import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './orders.ts';
 
-/** Minutes after an order was first seen. */
+/** Requests come this many minutes after the order was first seen. */
 const REQUESTED_AFTER = [1, 10, 60] as const;
-/** Longer than a store takes to answer, also with a token that is renewed. */
+/** Longer than a call takes, even with the renewal of a token. */
 const CLAIM_MS = 2 * MINUTE_MS;
 const AT_ONCE = 200;
-/** How long a store that cannot answer is left alone. */
+/** Pause before a store that failed to answer is called again. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
-/** When it is requested next; undefined after the last time. */
+/** Computes the next request of a journey; undefined after the last one. */
 function getNextDueAt({ answers, seenAt }: DueJourney, { isComplete }: Pick<Journey, 'isComplete'>): Date | undefined {
   const minutes = isComplete ? undefined : REQUESTED_AFTER[answers + 1];
   return minutes === undefined ? undefined : new Date(seenAt.getTime() + minutes * MINUTE_MS);
 }
 
-/** Decides the order by the clicks of its journey, and notes in the same transaction whether it is requested again. */
+/** Decides the order by the clicks of its journey, and schedules the next request in the same transaction. */
 async function applyJourney(context: Context, due: DueJourney, journey: Journey | undefined): Promise<void> {
   const { postgres, clock, secrets } = context;
   const { brandId, integrationId: id, storeOrderId, provider } = due;
@@ -43,7 +43,7 @@ async function postpone({ postgres, clock }: Context, all: readonly DueJourney[]
   for (const due of all) await updateJourney(postgres.db, due, { dueAt });
 }
 
-/** Some orders of one store in one request. A store that is busy or away gets it later; only an answer counts. */
+/** Requests journeys of one store's orders together. A busy or unreachable store is retried; only answers count. */
 async function requestJourneys(context: Context, all: readonly DueJourney[]): Promise<void> {
   const [first] = all;
   if (!first) return;
@@ -62,13 +62,14 @@ async function requestJourneys(context: Context, all: readonly DueJourney[]): Pr
       );
     }
   } catch (error) {
-    if (needsReconnect(error)) await markStatus(context.postgres.db, row, 'reauth_required', context.clock.now());
+    if (needsReconnect(error))
+      await updateAccessStatus(context.postgres.db, row, 'reauth_required', context.clock.now());
     else if (!isStoreUnavailable(error)) throw error;
     await postpone(context, all, getRetryAfterMs(error) ?? PAUSE_MS);
   }
 }
 
-/** One pass over orders with a journey to request. */
+/** Requests the journeys that are due. */
 export async function requestDueJourneys(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();

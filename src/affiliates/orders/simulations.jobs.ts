@@ -1,12 +1,11 @@
 import type { Context } from '../../kit/operation/context.ts';
 import { serialize } from '../../kit/operation/operation.ts';
-import { type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
-import { storageKeyOf } from '../../platform/jobs/policy.ts';
-import type { ClaimedJob } from '../../platform/jobs/queries.ts';
-import { countPaidOrders, simulateNextOrders, NOTHING_YET, toSimulationPlan, toSimulation } from './simulations.ts';
+import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { type ClaimedJob, type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/jobs.ts';
 import { Simulation, SimulationJob, SimulationProgress } from './simulations.shapes.ts';
+import { countPaidOrders, NOTHING_YET, simulateNextOrders, toSimulation, toSimulationPlan } from './simulations.ts';
 
-/** Creators in the job's `result`, which lists of jobs repeat. */
+/** Limit of creators in the job's `result`, which lists of jobs include. */
 const SHOWN_CREATORS = 100;
 
 async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
@@ -44,5 +43,5 @@ async function runSimulation(
   };
 }
 
-/** Orders are decided turn by turn. A turn that is lost decides its orders again. */
+/** Simulates orders turn by turn. A lost turn is repeated. */
 export const simulationKind: JobKind = { run: runSimulation };

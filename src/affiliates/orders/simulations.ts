@@ -9,17 +9,31 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
-import { assertRoom, createJob, jobOf } from '../../platform/jobs/actions.ts';
-import type { Job } from '../../platform/jobs/schema.ts';
+import { assertRoom, createJob, jobOf } from '../../platform/jobs/jobs.ts';
+import type { Job } from '../../platform/jobs/jobs.api.ts';
 import { type LinkRow, listLinksByIds } from '../links/links.ts';
 import { minOrderOf, recordedRules } from '../rules/attribution-rules.ts';
 import { explainCandidate } from './explain.ts';
 import { Attribution } from './orders.shapes.ts';
 import type { OrderRow } from './orders.ts';
-import { type KnownRefund, toSnapshot, type CommissionState } from './recompute.ts';
+import { type CommissionState, type KnownRefund, toSnapshot } from './recompute.ts';
 import { listRefundsByOrder } from './refunds.ts';
-import { simulateDecision, type SimulatedDecision, type Earning, simulateEarning, computeEarning, type RecordedCommission, type SimulatedRules } from './simulated-order.ts';
-import { MOST_CHANGED, type Simulation, type SimulationJob, type SimulationProgress, type SimulationRequest } from './simulations.shapes.ts';
+import {
+  computeEarning,
+  type Earning,
+  type RecordedCommission,
+  type SimulatedDecision,
+  type SimulatedRules,
+  simulateDecision,
+  simulateEarning,
+} from './simulated-order.ts';
+import {
+  MOST_CHANGED,
+  type Simulation,
+  type SimulationJob,
+  type SimulationProgress,
+  type SimulationRequest,
+} from './simulations.shapes.ts';
 
 export interface Period {
   from: Date;
@@ -65,7 +79,7 @@ type Facts = Pick<
   | 'attribution'
 >;
 
-/** A paid order with its commission, whose columns are null when it has none. */
+/** A paid order with its commission, whose columns are null if it has none. */
 export interface SimulatedOrder extends Facts, CommissionState {
   linkId: string | null;
   creatorId: string;
@@ -73,7 +87,7 @@ export interface SimulatedOrder extends Facts, CommissionState {
   takenBackMinor: number;
 }
 
-/** Paid orders of a period, without tests, newest first. */
+/** Lists paid orders of a period without tests, newest first. */
 export async function listPaidOrders(
   db: Db,
   brandId: string,
@@ -97,7 +111,7 @@ export async function listPaidOrders(
   return rows;
 }
 
-/** The terms of codes and links as they are today. */
+/** Lists the present terms of codes and links. */
 export async function listTerms(db: Db, brandId: string, ids: readonly string[]) {
   if (ids.length === 0) return [];
   return await db
@@ -122,11 +136,11 @@ export const SIMULATION = 'simulation';
 
 const DEFAULT_DAYS = 30;
 
-/** A simulation whose period, money and point in time are settled. */
+/** A simulation with resolved period, amounts and time. */
 export interface SimulationPlan {
   period: Period;
   rules: SimulatedRules;
-  /** In which reviews count as ended or not. */
+  /** Time at which review periods count as ended or not. */
   asOf: Date;
 }
 
@@ -155,7 +169,7 @@ export const toSimulationPlan = ({ from, to, rules, currency, as_of }: Simulatio
 
 type Engines = Pick<Context, 'postgres' | 'clock'>;
 
-/** The request with everything that it leaves open. Throws VALIDATION_ERROR. */
+/** Fills in what the request leaves open. Throws VALIDATION_ERROR. */
 async function resolveRequest({ postgres, clock }: Engines, brandId: string, request: SimulationRequest) {
   const now = clock.now();
   const { from, to } = resolvePeriod(request, now);
@@ -173,7 +187,7 @@ interface DecidedOrder {
   attribution: Attribution;
 }
 
-/** An order under both rules. */
+/** An order under the recorded and the simulated rules. */
 interface OrderComparison extends DecidedOrder {
   decision: SimulatedDecision;
   now: Earning | undefined;
@@ -250,7 +264,7 @@ class Tally {
     this.#sums.set(key, sums);
   }
 
-  /** Those whose commission changes most come first. */
+  /** Sorted by the change of the commission, largest first. */
   get rows(): Sums[] {
     const change = (sums: Sums) => Math.abs(sums.commission_simulated_minor - sums.commission_now_minor);
     return [...this.#sums.values()].sort(
@@ -277,7 +291,7 @@ function sumByCurrency(rows: readonly Sums[]) {
 
 type Names = ReadonlyMap<string, { value: string }>;
 
-/** Why the rules change an order: why its current winner loses, and why another wins. */
+/** Explains why the rules change an order: its current winner loses, and another wins. */
 function explainChange({ now, after, attribution, decision }: OrderComparison, names: Names): string {
   if (now && after && now.linkId === after.linkId) {
     return now.ratePpm === after.ratePpm
@@ -312,7 +326,7 @@ function toSide(owed: Earning | undefined, rule: Shown, emails: ReadonlyMap<stri
     : null;
 }
 
-/** The changed orders as they are shown. */
+/** Converts changed orders to the response. */
 async function toChangedOrders(db: Db, brandId: string, changed: readonly OrderComparison[]): Promise<Changed[]> {
   const linkIds = changed.flatMap(({ decision }) => decision.candidates.flatMap(({ link_id }) => link_id ?? []));
   const names = new Map((await listLinksByIds(db, brandId, [...new Set(linkIds)])).map((link) => [link.id, link]));
@@ -339,7 +353,7 @@ export const NOTHING_YET: SimulationProgress = {
 const EACH = 1_000;
 
 /**
- * Decides the next orders of the period again, newest first, by the same function as orders are. It reads one snapshot and
+ * Simulates the next orders of the period, newest first, with the function that decides orders. It reads one snapshot and
  * writes nothing.
  */
 export async function simulateNextOrders(
@@ -375,7 +389,7 @@ export async function simulateNextOrders(
   return { progress: { after, sums: tally.rows, changed: shown, counts }, isLast: orders < most };
 }
 
-/** What the orders add up to. */
+/** Converts the sums of a simulation to the response. */
 export async function toSimulation(
   db: Db,
   brandId: string,
@@ -399,7 +413,7 @@ export async function toSimulation(
   };
 }
 
-/** What the brand's orders of a period would have earned under other rules. */
+/** Simulates what the brand's orders of a period would have earned under other rules. */
 export async function simulate(context: Engines, brandId: string, request: SimulationRequest): Promise<Simulation> {
   const { question } = await resolveRequest(context, brandId, request);
   const most = Number.POSITIVE_INFINITY;
@@ -407,7 +421,7 @@ export async function simulate(context: Engines, brandId: string, request: Simul
   return await toSimulation(context.postgres.db, brandId, question, progress);
 }
 
-/** Starts a job for more orders than a call simulates. Undefined if there are not. */
+/** Starts a job if there are more orders than a call simulates; undefined otherwise. */
 export async function startSimulation(context: Context, brandId: string, request: SimulationRequest) {
   const { postgres, config } = context;
   const { job, question } = await resolveRequest(context, brandId, request);

@@ -5,11 +5,11 @@ import { newId } from '../../kit/values/ids.ts';
 import { fromMinor, toMinor } from '../../kit/values/money.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
 import { type CommissionRow, lockCommissions } from '../commissions/commissions.ts';
-import { insertPaidPayout, paidAtOf } from './actions.ts';
+import { insertPaidPayout, paidAtOf } from './settle.ts';
 import type { PayoutBatch } from './due-payouts.shapes.ts';
 import { payoutOf } from './payouts.shapes.ts';
 import { findPayee, listAllocated, listFunds, lockPayees, type Payee, type PayoutFacts, sumOutstanding } from './payouts.ts';
-import { amountFor, type Fund, oldestFirst, type Plan, planPayment } from './policy.ts';
+import { amountFor, type Fund, oldestFirst, type Plan, planPayment } from './allocate.ts';
 
 const MOST = 500;
 
@@ -199,36 +199,6 @@ export async function listApproved(db: Db, payee: Payee, cutoff: Date | undefine
     .where('currency', '=', payee.currency)
     .where('status', '=', 'approved')
     .where(sql<boolean>`(${cutoff ?? null}::timestamptz is null or occurred_at <= ${cutoff ?? null})`)
-    .execute();
-}
-
-export type StatementLineRow = Awaited<ReturnType<typeof listStatementLines>>[number];
-
-/** What a payout paid, with the order of each commission, oldest sale first. */
-export async function listStatementLines(db: Db, brandId: string, payoutId: string) {
-  return await db
-    .selectFrom('payoutAllocations as allocation')
-    .innerJoin('commissions as commission', 'commission.id', 'allocation.commissionId')
-    .leftJoin('orders', 'orders.id', 'commission.orderId')
-    .select([
-      'commission.id as commissionId',
-      'commission.currency',
-      'commission.occurredAt',
-      'commission.amountMinor as saleMinor',
-      'commission.refundedMinor',
-      'commission.commissionMinor',
-      'commission.affiliateCode',
-      'commission.discountCode',
-      'commission.statusNote',
-      'orders.orderId as storeOrderId',
-      'orders.customerEmail',
-      'allocation.amountMinor',
-      'allocation.at as paidAt',
-    ])
-    .where('allocation.brandId', '=', brandId)
-    .where('allocation.payoutId', '=', payoutId)
-    .orderBy('commission.occurredAt')
-    .orderBy('commission.id')
     .execute();
 }
 

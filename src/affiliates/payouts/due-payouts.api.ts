@@ -7,10 +7,10 @@ import { idField } from '../../kit/values/fields.ts';
 import { amountProblem, getDecimals, fromMinor, toMinor } from '../../kit/values/money.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { getRecord } from '../../workflow/roster/roster.ts';
-import { statementLines } from './policy.ts';
+import { balanceOf, isDue, listApproved, listStandings, payBatch, previewOf, previewRow, type Standing, totalDueOf } from './balances.ts';
+import { listStatementLines, statementLines } from './payout-statement.ts';
 import { getPayout, listAllocated, listFunds } from './payouts.ts';
 import { payoutOf, WEIGHED_PAYOUT } from './payouts.shapes.ts';
-import { balanceOf, isDue, listApproved, listStandings, listStatementLines, payBatch, previewOf, previewRow, type Standing, totalDueOf } from './balances.ts';
 import {
   CreatorBalance,
   PayoutBatch,

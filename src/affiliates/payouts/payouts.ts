@@ -6,7 +6,7 @@ import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { Fund, Funding, Share } from './policy.ts';
+import type { Fund, Funding, Share } from './allocate.ts';
 
 type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
 

@@ -2,7 +2,7 @@ import { getDecimals } from '../../kit/values/money.ts';
 import type { CommissionStatus } from '../commissions/commissions.ts';
 import { readDecimal, toMinorUnits } from '../stores/formats/money.ts';
 
-/** What a column of a file may be. */
+/** Meanings that a column of a file can have. */
 export const ROLES = [
   ...(['order_id', 'currency', 'amount', 'total', 'shipping', 'taxes', 'fees', 'refunded'] as const),
   ...(['cancelled_at', 'status'] as const),
@@ -63,7 +63,7 @@ function plainDecimal(text: string): string {
   return isComma ? digits.replaceAll('./', '').replace(',', '.') : digits.replaceAll(',', '');
 }
 
-/** Of a cell: 0 where it is empty, undefined where it has another text. */
+/** Reads a cell as minor units: 0 if it is empty, undefined if it is no amount. */
 function readMinor(cell: string | undefined, currency: string): number | undefined {
   if (cell === undefined || cell.trim() === '') return 0;
   const decimal = readDecimal(plainDecimal(cell));
@@ -84,7 +84,10 @@ type Amounts = Record<'amount' | 'total' | 'shipping' | 'taxes' | 'fees', number
  * What the goods cost, without tax. Where prices include tax, a file gives the tax of goods and shipping as one, and the
  * result is a range.
  */
-function computeGoods({ amount, total, shipping, taxes, fees }: Amounts, has: (role: Role) => boolean): [number, number] {
+function computeGoods(
+  { amount, total, shipping, taxes, fees }: Amounts,
+  has: (role: Role) => boolean,
+): [number, number] {
   if (!has('amount')) {
     const goods = Math.max(total - shipping - taxes - fees, 0);
     return [goods, goods];
@@ -124,7 +127,7 @@ export function readRow(
   };
 }
 
-/** What a comparison found of an order, as the rows of its file name it. */
+/** Kinds of differences, as the rows of the job's file name them. */
 export const FINDING_KINDS = [
   ...(['missing_here', 'missing_there', 'amount', 'currency', 'refunded_but_paid', 'cancelled_but_paid'] as const),
   'unread',
@@ -141,7 +144,7 @@ export interface OurOrder {
   commissionRefundedMinor: number | null;
 }
 
-/** Whether the store has given back more than the commission knows. */
+/** True if the store refunded more than the commission knows. */
 function isRefundUnknown(theirs: TheirOrder, { ourCurrency, ...ours }: OurOrder): boolean {
   const refunded = ours.commissionRefundedMinor ?? 0;
   if (theirs.isRefunded) return refunded < (ours.commissionBaseMinor ?? 0);
@@ -151,7 +154,7 @@ function isRefundUnknown(theirs: TheirOrder, { ourCurrency, ...ours }: OurOrder)
     : refunded === 0;
 }
 
-/** How an order differs. An empty list: it matches. */
+/** Lists the differences of an order; an empty list means that it matches. */
 export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): FindingKind[] {
   if (theirs.leastMinor === null || theirs.mostMinor === null) return ['unread'];
   if (!ours) return ['missing_here'];

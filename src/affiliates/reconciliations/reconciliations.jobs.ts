@@ -8,23 +8,29 @@ import { makePlan } from '../../kit/operation/plans/make-plan.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
-import { JobFailure, type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
-import { storageKeyOf } from '../../platform/jobs/policy.ts';
-import { type ClaimedJob, listFiles } from '../../platform/jobs/queries.ts';
+import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import {
+  type ClaimedJob,
+  JobFailure,
+  type JobKind,
+  listFiles,
+  storeFile,
+  type TurnOutcome,
+} from '../../platform/jobs/jobs.ts';
 import { openStore } from '../stores/connections/connect.ts';
 import { getClient } from '../stores/formats/clients.ts';
-import { type Delivery, needsReconnect, getRetryAfterMs, type Store, StoreId } from '../stores/formats/provider.ts';
+import { type Delivery, getRetryAfterMs, needsReconnect, type Store, StoreId } from '../stores/formats/provider.ts';
 import { FIRST_BACK_MS, READ_AGAIN } from '../stores/sweeps/schedule.ts';
 import { readAgain, readEach } from '../stores/sweeps/sweeps.ts';
 import {
   FINDING_KINDS,
   type FindingKind,
   listFindings,
-  toMajorText,
   ROLES,
   type Role,
   readRow,
   type TheirOrder,
+  toMajorText,
   toUnreadableOrder,
 } from './compare.ts';
 import { FindingRow, ReconciliationRequest } from './reconciliations.shapes.ts';
@@ -56,13 +62,13 @@ const counts = z.record(z.string(), z.number().int());
 
 const Cursor = z.object({
   step: z.enum(['read', 'compare', 'ours']),
-  /** How far the file is read, and the store's list. */
+  /** Read position in the file (bytes) and in the store's list (page). */
   bytes: z.number().int(),
   page: z.string().nullable(),
   /** The last order that was compared. */
   after: z.string(),
   afterAt: z.iso.datetime().nullable(),
-  /** When our first and last order were placed that the store lists as well. */
+  /** Times of our first and last order that the store lists too. */
   first: z.iso.datetime().nullable(),
   last: z.iso.datetime().nullable(),
   counts,
@@ -211,7 +217,7 @@ function toFindingRow(
 /** Follows a comparison while its rows are written. */
 interface Progress {
   cursor: Cursor;
-  /** Of the whole job. */
+  /** Rows of the whole job. */
   rows: number;
   note(rows: number): void;
   /** In this turn. */
@@ -281,7 +287,11 @@ function getListedPeriod({ job, request, store, cursor }: ComparisonTurn): { fro
   return from && until ? { from: new Date(from), until: new Date(until) } : undefined;
 }
 
-async function* compareOurs(context: Context, comparison: ComparisonTurn, progress: Progress): AsyncGenerator<FindingRow> {
+async function* compareOurs(
+  context: Context,
+  comparison: ComparisonTurn,
+  progress: Progress,
+): AsyncGenerator<FindingRow> {
   const { job, store } = comparison;
   const { cursor } = progress;
   const period = getListedPeriod({ ...comparison, cursor });
@@ -299,7 +309,11 @@ async function* compareOurs(context: Context, comparison: ComparisonTurn, progre
   progress.isDone = progress.compared < most;
 }
 
-async function* findingRows(context: Context, comparison: ComparisonTurn, progress: Progress): AsyncGenerator<FindingRow> {
+async function* findingRows(
+  context: Context,
+  comparison: ComparisonTurn,
+  progress: Progress,
+): AsyncGenerator<FindingRow> {
   if (progress.cursor.step === 'compare') yield* compareTheirs(context, comparison, progress);
   if (progress.cursor.step === 'ours') yield* compareOurs(context, comparison, progress);
 }
@@ -330,7 +344,11 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
 }
 
 /** Compares the next orders, and writes what it finds into a file. */
-async function compareNextOrders(context: Context, comparison: ComparisonTurn, note: (rows: number) => void): Promise<TurnOutcome> {
+async function compareNextOrders(
+  context: Context,
+  comparison: ComparisonTurn,
+  note: (rows: number) => void,
+): Promise<TurnOutcome> {
   const { job, request, store, signal } = comparison;
   const { postgres, files } = context;
   const totalRows = job.totalRows ?? (await countTheirs(postgres.db, job));

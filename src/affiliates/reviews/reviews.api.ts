@@ -56,7 +56,6 @@ const CommissionsReviewed = z.object({
 });
 
 const CommissionPatch = z.object({ status: reviewed, note }).meta({ id: 'CommissionPatch' });
-type CommissionPatch = z.output<typeof CommissionPatch>;
 
 const CommissionPatched = CommissionEvent.pick({
   id: true,

@@ -25,7 +25,7 @@ import {
   postRejection,
 } from '../commissions/commissions.ts';
 import { mailAtEndOfWeek } from '../commissions/weekly-mail.ts';
-import { useUnallocated } from '../payouts/actions.ts';
+import { useUnallocated } from '../payouts/settle.ts';
 import { findPayee, lockPayees } from '../payouts/payouts.ts';
 
 /** Unchanged fields that the audit entry shows, because they say how much is owed to whom. */

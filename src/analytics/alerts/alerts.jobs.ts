@@ -84,7 +84,7 @@ async function checkWindow(context: Context, alert: AlertRow, until: Date): Prom
   const asOf: Date[] = [];
   const setHeader = (_name: string, value: string) => void asOf.push(new Date(value));
   const windows = [toWindow(alert, until), ...earlierWindows(alert, until)];
-  const read = async () => {
+  const readWindows = async () => {
     const sums: Sums[] = [];
     for (const window of windows) sums.push(await readWindow(context, alert, window));
     return sums;
@@ -92,7 +92,7 @@ async function checkWindow(context: Context, alert: AlertRow, until: Date): Prom
   const [now = new Map<string, Totals>(), ...before] = await withFreshness(
     context,
     { caller: { brandId }, setHeader },
-    read,
+    readWindows,
     'orders',
   );
   const firing = await listFiringKeys(context.postgres.db, alert);
@@ -158,17 +158,17 @@ async function checkAlert(context: Context, alert: AlertRow): Promise<void> {
   const { postgres, clock } = context;
   const last = lastEnd(alert, new Date(clock.now().getTime() - AFTER_END_MS));
   const until = last > alert.untilAt ? last : alert.untilAt;
-  const checked = await checkWindow(context, alert, until);
-  if (await waitForEvents(context, dueAlerts, alert, { isWhole: checked.isWhole, since: until })) return;
+  const check = await checkWindow(context, alert, until);
+  if (await waitForEvents(context, dueAlerts, alert, { isWhole: check.isWhole, since: until })) return;
   const actor = { brandId: alert.brandId, keyId: null, operation: 'check_alert', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const next = shiftEnd(alert, until, 1);
-    const moved = { untilAt: next, dueAt: dueAfter(next), checkedAt: work.now, error: null };
-    if (!(await dueAlerts.take(work.db, alert, moved))) return;
-    const ended = await endFiring(work.db, alert, checked.ended);
-    const began = await beginFiring(work.db, alert, checked.began, work.now);
-    await mailMove(work, alert, 'alert_ended', ended, checked);
-    await mailMove(work, alert, 'alert_began', began, checked);
+    const nextState = { untilAt: next, dueAt: dueAfter(next), checkedAt: work.now, error: null };
+    if (!(await dueAlerts.take(work.db, alert, nextState))) return;
+    const endedKeys = await endFiring(work.db, alert, check.ended);
+    const beganKeys = await beginFiring(work.db, alert, check.began, work.now);
+    await mailMove(work, alert, 'alert_ended', endedKeys, check);
+    await mailMove(work, alert, 'alert_began', beganKeys, check);
   });
 }
 

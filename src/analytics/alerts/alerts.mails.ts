@@ -37,22 +37,22 @@ const toFacts = ({ figures, more }: Params) => [
 const alertBegan = template({
   audience: 'brand',
   params,
-  write: (said, { appUrlOf }) => ({
-    subject: `Alert: ${said.name}`,
-    paragraphs: [`${conditionText(said)}. You get one more mail when this ends.`],
-    facts: toFacts(said),
-    action: { label: 'Open the figures', url: appUrlOf(said.page) },
+  write: (params, { appUrlOf }) => ({
+    subject: `Alert: ${params.name}`,
+    paragraphs: [`${conditionText(params)}. You get one more mail when this ends.`],
+    facts: toFacts(params),
+    action: { label: 'Open the figures', url: appUrlOf(params.page) },
   }),
 });
 
 const alertEnded = template({
   audience: 'brand',
   params,
-  write: (said, { appUrlOf }) => ({
-    subject: `Ended: ${said.name}`,
-    paragraphs: [`This has ended: ${conditionText(said)}.`],
-    facts: toFacts(said),
-    action: { label: 'Open the figures', url: appUrlOf(said.page) },
+  write: (params, { appUrlOf }) => ({
+    subject: `Ended: ${params.name}`,
+    paragraphs: [`This has ended: ${conditionText(params)}.`],
+    facts: toFacts(params),
+    action: { label: 'Open the figures', url: appUrlOf(params.page) },
   }),
 });
 

@@ -196,10 +196,10 @@ function computeMedian(values: readonly number[]): number {
 }
 
 function isUnusual(value: number, before: readonly (number | null)[], deviations: number): boolean | undefined {
-  const known = before.filter((one) => one !== null);
-  if (known.filter((one) => one !== 0).length < LEAST_WEEKS) return undefined;
-  const median = computeMedian(known);
-  const deviation = computeMedian(known.map((one) => Math.abs(one - median)));
+  const values = before.filter((one) => one !== null);
+  if (values.filter((one) => one !== 0).length < LEAST_WEEKS) return undefined;
+  const median = computeMedian(values);
+  const deviation = computeMedian(values.map((one) => Math.abs(one - median)));
   return Math.abs(value - median) > deviations * Math.max(deviation, LEAST_DEVIATION * Math.abs(median));
 }
 

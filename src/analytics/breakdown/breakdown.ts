@@ -30,15 +30,15 @@ async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }:
   for (const [column, value] of [['campaignId', campaign] as const, ['platform', platform] as const]) {
     if (value === undefined) continue;
     const groups = await listLinkGroups(db, brandId, column);
-    const chosen = value === NONE ? groups : groups.filter(({ key }) => key === value);
-    sets.push({ ids: chosen.flatMap(({ linkIds }) => linkIds), isOutside: value === NONE });
+    const selection = value === NONE ? groups : groups.filter(({ key }) => key === value);
+    sets.push({ ids: selection.flatMap(({ linkIds }) => linkIds), isOutside: value === NONE });
   }
   return sets;
 }
 
 /** All ids that the creator has had. */
 const toCreatorIds = (creator: string, merged: Merged) =>
-  creator === NONE ? [''] : [creator, ...[...merged].flatMap(([gone, id]) => (id === creator ? [gone] : []))];
+  creator === NONE ? [''] : [creator, ...[...merged].flatMap(([oldId, id]) => (id === creator ? [oldId] : []))];
 
 /** The events that the filters select. */
 export async function toEventFilter(
@@ -143,17 +143,17 @@ async function toRows(
   { postgres: { db }, clickhouse }: Engines,
   brandId: string,
   by: BreakdownQuery['by'],
-  prepared: BreakdownPlan,
+  plan: BreakdownPlan,
   sums: readonly BreakdownSums[],
 ): Promise<BreakdownRow[]> {
-  const { earlier, only } = prepared;
+  const { earlier, only } = plan;
   const keys = [...new Set(sums.map(({ group_key }) => group_key))];
-  const named = keys.filter(Boolean);
+  const knownKeys = keys.filter(Boolean);
   const [labels, before] = await Promise.all([
     by === 'product'
-      ? listProductTitles(clickhouse, brandId, prepared.period, named)
-      : listLabels(db, brandId, by, named),
-    earlier ? listAllBreakdown(clickhouse, brandId, prepared.by, { ...earlier, only }, keys) : [],
+      ? listProductTitles(clickhouse, brandId, plan.period, knownKeys)
+      : listLabels(db, brandId, by, knownKeys),
+    earlier ? listAllBreakdown(clickhouse, brandId, plan.by, { ...earlier, only }, keys) : [],
   ]);
   const earlierSums = new Map(before.map((row) => [toRowKey(row), row]));
   return sums.map((row) => ({
@@ -168,15 +168,15 @@ async function toRows(
 /** One page of a breakdown. */
 export async function findBreakdown(context: Engines, brandId: string, query: BreakdownQuery) {
   const page: Page = toPage(query);
-  const prepared = await planBreakdown(context, brandId, query);
-  const { by, only, period, earlier } = prepared;
+  const plan = await planBreakdown(context, brandId, query);
+  const { by, only, period, earlier } = plan;
   const where = { ...period, only };
   const [sums, totals] = await Promise.all([
     listBreakdown(context.clickhouse, brandId, by, where, { ...page, sort: query.sort }),
     totalBreakdown(context.clickhouse, brandId, by, where),
   ]);
   return {
-    data: await toRows(context, brandId, query.by, prepared, sums),
+    data: await toRows(context, brandId, query.by, plan, sums),
     pagination: toPagination(page, totals.rows),
     meta: {
       period: period.shown,
@@ -200,9 +200,9 @@ export async function* eachBreakdownRow(
   brandId: string,
   query: BreakdownQuery,
 ): AsyncGenerator<BreakdownRow> {
-  const prepared = await planBreakdown(context, brandId, query);
-  const where = { ...prepared.period, only: prepared.only };
+  const plan = await planBreakdown(context, brandId, query);
+  const where = { ...plan.period, only: plan.only };
   const part = { sort: query.sort, offset: 0, limit: ALL };
-  const sums = await listBreakdown(context.clickhouse, brandId, prepared.by, where, part);
-  for (const some of toChunks(sums, LABELLED_TOGETHER)) yield* await toRows(context, brandId, query.by, prepared, some);
+  const sums = await listBreakdown(context.clickhouse, brandId, plan.by, where, part);
+  for (const some of toChunks(sums, LABELLED_TOGETHER)) yield* await toRows(context, brandId, query.by, plan, some);
 }

@@ -77,6 +77,6 @@ export async function findCohorts(
 }
 
 /** Every cohort, as of one moment. */
-export async function* eachCohort(...requested: Parameters<typeof findCohorts>): AsyncGenerator<CohortRow> {
-  yield* (await findCohorts(...requested)).data;
+export async function* eachCohort(...request: Parameters<typeof findCohorts>): AsyncGenerator<CohortRow> {
+  yield* (await findCohorts(...request)).data;
 }

@@ -6,23 +6,18 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor, toPpm } from '../../kit/values/money.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import type { CostCreate } from './schema.ts';
+import type { CostCreate, CostFilter } from './costs.api.ts';
 
 export type CostRow = Selectable<CostsTable>;
-
-interface CostWhere extends ListWindow {
-  kind?: CostRow['kind'] | undefined;
-  campaign_id?: string | undefined;
-}
 
 export const costs = listing({
   noun: 'cost',
   table: 'costs',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { kind, campaign_id: campaignId }: CostWhere) =>
+  matching: (db, _brandId, { kind, campaign_id: campaignId }: Omit<CostFilter, keyof Page>) =>
     db.selectFrom('costs').where((eb) => eb.and(omitUndefined({ kind, campaignId }))),
   rows: (db) => db.selectFrom('costs').selectAll(),
 });

@@ -175,12 +175,12 @@ export async function findCustomers(engines: Engines, brandId: string, query: Cu
     findHistorySince(engines.postgres.db, brandId),
     listShareSums(engines.clickhouse, brandId, period),
   ]);
-  const [orders, known] = [total(all, (row) => row.orders), total(all, (row) => row.known)];
+  const [orders, withEmail] = [total(all, (row) => row.orders), total(all, (row) => row.known)];
   const { data, pagination } = pageThrough(rows, query);
   return {
     data: await withLabels(engines, brandId, query.by, data),
     pagination,
-    meta: { period: period.shown, history_since: since, orders, without_email: orders - known },
+    meta: { period: period.shown, history_since: since, orders, without_email: orders - withEmail },
   };
 }
 

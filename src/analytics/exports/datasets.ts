@@ -231,8 +231,8 @@ const withoutPlugins = (db: Db) => db.withoutPlugins();
 
 const PlacedRow = z.looseObject({ place_at: z.date(), place_id: z.union([z.string(), z.number()]) });
 
-function toBatch(found: readonly unknown[], limit: number, isWanted: (row: ExportedRow) => boolean): Batch {
-  const rows = z.array(PlacedRow).parse(found);
+function toBatch(result: readonly unknown[], limit: number, isWanted: (row: ExportedRow) => boolean): Batch {
+  const rows = z.array(PlacedRow).parse(result);
   const last = rows.at(-1);
   return {
     rows: rows.filter(isWanted),
@@ -243,13 +243,13 @@ function toBatch(found: readonly unknown[], limit: number, isWanted: (row: Expor
 
 async function readListed(db: Db, brandId: string, of: Listed, span: Span, after: Place | null, limit: number) {
   const { from, brand, id, recorded, date, isOrderedByDate, columns } = SOURCES[of];
-  const wanted = between(span.by === 'recorded' ? recorded : date, span);
+  const isWithin = between(span.by === 'recorded' ? recorded : date, span);
   const isIndexed = span.by === 'recorded' || isOrderedByDate;
   const time = span.by === 'date' && isOrderedByDate ? date : recorded;
   const { rows } = await sql`
-    select ${selectColumns(columns)}, ${time} as place_at, ${id} as place_id, ${isIndexed ? sql`true` : wanted} as is_wanted
+    select ${selectColumns(columns)}, ${time} as place_at, ${id} as place_id, ${isIndexed ? sql`true` : isWithin} as is_wanted
     from ${from}
-    where ${brand} = ${brandId} and ${recorded} < ${span.asOf} and ${isIndexed ? wanted : sql`true`}
+    where ${brand} = ${brandId} and ${recorded} < ${span.asOf} and ${isIndexed ? isWithin : sql`true`}
       and ${after ? sql`(${time}, ${id}) > (${after[0]}::timestamptz, ${after[1]})` : sql`true`}
     order by ${time}, ${id} limit ${limit}`.execute(withoutPlugins(db));
   return toBatch(rows, limit, (row) => row.is_wanted === true);
@@ -442,11 +442,11 @@ export async function streamClickPart(
 ): Promise<AsyncIterable<Buffer>> {
   const { where, params } = clickSpan(span);
   const [from, to] = [afterClick(after, 'after'), afterClick(last, 'last')];
-  const wanted = columns.map((name) => `${CLICK_COLUMNS[name]?.[1]} AS ${name}_`).join(', ');
-  const named = columns.map((name) => `${name}_ AS ${name}`).join(', ');
+  const expressions = columns.map((name) => `${CLICK_COLUMNS[name]?.[1]} AS ${name}_`).join(', ');
+  const aliases = columns.map((name) => `${name}_ AS ${name}`).join(', ');
   return await stream(
     clickhouse,
-    `SELECT ${named} FROM (SELECT ${wanted}, toDate(clicks_v1.at) AS day, clicks_v1.link_id AS link, clicks_v1.click_id AS click
+    `SELECT ${aliases} FROM (SELECT ${expressions}, toDate(clicks_v1.at) AS day, clicks_v1.link_id AS link, clicks_v1.click_id AS click
       FROM clicks_v1 WHERE ${where} AND ${from.where} AND ${to.where}) ORDER BY day, link, click`,
     { brand: brandId, ...params, ...from.params, ...to.params },
     format,

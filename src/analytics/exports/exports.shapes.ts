@@ -74,27 +74,27 @@ interface ExportInput {
 
 type Problem = readonly [field: keyof ExportInput, message: string];
 
-function* listProblems(sent: ExportInput): Generator<Problem> {
-  const dataset = DATASETS.find((one) => one === sent.of);
-  if (dataset !== undefined && Array.isArray(sent.columns)) {
-    const known = Object.keys(COLUMNS[dataset]);
-    const unknown = sent.columns.filter((column) => !known.includes(String(column)));
-    if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${known.join(', ')}`];
+function* listProblems(input: ExportInput): Generator<Problem> {
+  const dataset = DATASETS.find((one) => one === input.of);
+  if (dataset !== undefined && Array.isArray(input.columns)) {
+    const names = Object.keys(COLUMNS[dataset]);
+    const unknown = input.columns.filter((column) => !names.includes(String(column)));
+    if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${names.join(', ')}`];
   }
-  const [from, to] = [sent.from, sent.to].map((text) => (typeof text === 'string' ? text : undefined));
+  const [from, to] = [input.from, input.to].map((text) => (typeof text === 'string' ? text : undefined));
   if (from !== undefined && to !== undefined && toStart(from) >= toEnd(to)) yield ['from', 'must not be after `to`'];
   if (dataset === 'performance') {
-    if (sent.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
+    if (input.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
     const edges = [from && toStart(from), to && toEnd(to)].map((at) => (at === '' ? undefined : at));
     if (!edges.every((at) => isDayEdge(at))) yield ['from', 'must be a day, like `to`: performance has whole days'];
   }
-  if ((sent.schedule === undefined) !== (sent.destination === undefined)) {
-    yield sent.schedule === undefined
+  if ((input.schedule === undefined) !== (input.destination === undefined)) {
+    yield input.schedule === undefined
       ? ['schedule', 'must be `daily` with a `destination`']
       : ['destination', 'is required with a `schedule`'];
   }
-  if (sent.schedule === undefined) return;
-  if (sent.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
+  if (input.schedule === undefined) return;
+  if (input.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
   if (to !== undefined) yield ['to', 'must be omitted with a `schedule`, which has no end'];
 }
 
@@ -126,9 +126,9 @@ export const ExportCreate = z
       'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',
     ),
   })
-  .superRefine((sent: ExportInput, context) => {
-    for (const [field, message] of listProblems(sent)) {
-      context.addIssue({ code: 'custom', path: [field], message, input: sent[field] });
+  .superRefine((input: ExportInput, context) => {
+    for (const [field, message] of listProblems(input)) {
+      context.addIssue({ code: 'custom', path: [field], message, input: input[field] });
     }
   }, besideOthers)
   .meta({

@@ -4,17 +4,8 @@ import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts'
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import {
-  assertRoom,
-  createJob,
-  JobFailure,
-  type JobKind,
-  type ListedJob,
-  storeFile,
-  type TurnOutcome,
-} from '../../platform/jobs/actions.ts';
-import { storageKeyOf } from '../../platform/jobs/policy.ts';
-import { type ClaimedJob, listFiles } from '../../platform/jobs/queries.ts';
+import { assertRoom, type ClaimedJob, createJob, JobFailure, type JobKind, type ListedJob, listFiles, storeFile, type TurnOutcome } from '../../platform/jobs/jobs.ts';
+import { storageKeyOf } from '../../platform/jobs/job-files.ts';
 import { CLICK_CLAIM, toEnd, toStart } from '../figures/sums.ts';
 import { countRows, haveEnded, readServerTime, type Span } from './datasets.ts';
 import { type ExportCreate, ExportRequest } from './exports.shapes.ts';
@@ -108,11 +99,11 @@ async function isSettled(context: Context, { of }: ExportRequest, { checkedAt, c
 async function settle(context: Context, request: ExportRequest, cursor: Cursor): Promise<Cursor> {
   if (request.by === 'date' || cursor.isSettled) return { ...cursor, isSettled: true };
   const { checkedAt } = cursor;
-  const begun = checkedAt ? cursor : { ...cursor, checkedAt: await readServerTime(context.postgres.db) };
-  const known = checkedAt ? begun : { ...begun, clicks: await clicksOnTheirWay(context) };
+  const checkedCursor = checkedAt ? cursor : { ...cursor, checkedAt: await readServerTime(context.postgres.db) };
+  const fullCursor = checkedAt ? checkedCursor : { ...checkedCursor, clicks: await clicksOnTheirWay(context) };
   for (let look = 1; ; look += 1) {
-    if (await isSettled(context, request, known)) return { ...known, isSettled: true };
-    if (look === LOOKS) return known;
+    if (await isSettled(context, request, fullCursor)) return { ...fullCursor, isSettled: true };
+    if (look === LOOKS) return fullCursor;
     await pause(LOOK_AGAIN_MS);
   }
 }
@@ -157,8 +148,8 @@ async function writeFile({ job, target, number, name, mimeType, signal }: FileWr
   const { store, folder } = target;
   const storageKey = folder === null ? storageKeyOf(job.id, number, job.claim) : null;
   try {
-    const written = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
-    return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...written };
+    const file = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
+    return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...file };
   } catch (error) {
     if (storageKey !== null) await store.remove(storageKey).catch(ignoreFailure('the next turn removes it'));
     throw error;

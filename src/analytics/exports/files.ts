@@ -55,7 +55,7 @@ export const pickColumns = (of: Dataset, names: readonly string[] | undefined): 
     .filter(([name]) => names === undefined || names.includes(name))
     .map(([name, type]) => ({ name, type }));
 
-const shown = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null));
+const toText = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null));
 
 const toHeader = (columns: readonly Column[]) => Buffer.from(stringify([columns.map(({ name }) => name)]));
 
@@ -64,7 +64,7 @@ async function* toCsv(columns: readonly Column[], batches: AsyncIterable<readonl
   yield toHeader(columns);
   for await (const rows of batches) {
     if (rows.length === 0) continue;
-    const cells = rows.map((row) => columns.map(({ name }) => shown(row[name])));
+    const cells = rows.map((row) => columns.map(({ name }) => toText(row[name])));
     yield Buffer.from(stringify(cells, { cast: { boolean: (value) => String(value) } }));
   }
 }
@@ -72,7 +72,7 @@ async function* toCsv(columns: readonly Column[], batches: AsyncIterable<readonl
 async function* toNdjson(columns: readonly Column[], batches: AsyncIterable<readonly ExportedRow[]>) {
   for await (const rows of batches) {
     const lines = rows.map((row) =>
-      JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, shown(row[name])]))),
+      JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, toText(row[name])]))),
     );
     yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
   }
@@ -105,13 +105,13 @@ function writtenPart(context: Context, of: WrittenDataset, request: PartRequest)
     }
   }
 
-  async function* measured(): AsyncGenerator<Buffer> {
+  async function* countBytes(): AsyncGenerator<Buffer> {
     for await (const chunk of WRITERS[format](columns, batches())) {
       bytes += chunk.length;
       yield chunk;
     }
   }
-  return { bytes: measured(), end: () => ({ rows, place, isLast }) };
+  return { bytes: countBytes(), end: () => ({ rows, place, isLast }) };
 }
 
 const NEWLINE = 10;
@@ -145,8 +145,8 @@ async function clickPart(context: Context, request: PartRequest): Promise<Part> 
     if (format === 'csv') yield toHeader(columns);
     if (rows === 0 && format !== 'parquet') return;
     if (rows === 0) return yield* parquetOf(columns, (async function* () {})());
-    const sent = { after, last: place, columns: names, format: OF_CLICKHOUSE[format] };
-    yield* whole(await streamClickPart(context, brandId, span, sent), format, rows);
+    const clickRequest = { after, last: place, columns: names, format: OF_CLICKHOUSE[format] };
+    yield* whole(await streamClickPart(context, brandId, span, clickRequest), format, rows);
     request.note(rows);
   }
   return { bytes: bytes(), end: () => ({ rows, place: rows === 0 ? after : place, isLast: rows < maxRows }) };

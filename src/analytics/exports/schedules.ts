@@ -17,7 +17,7 @@ import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { findContactEmail, lockBrand } from '../../platform/brands/queries.ts';
-import type { JobRow } from '../../platform/jobs/queries.ts';
+import type { JobRow } from '../../platform/jobs/jobs.ts';
 import { listOwners } from '../../platform/people/queries.ts';
 import type { Dataset } from './datasets.ts';
 import type { Destination, ExportCreate } from './exports.shapes.ts';
@@ -132,13 +132,13 @@ export async function checkBucket({ config }: BucketContext, destination: Destin
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
   const own = { bucket, prefix, region, endpoint: toEndpoint(destination), accessKeyId, secretAccessKey };
   const key = `rollcall-check-${randomBase62(12)}`;
-  const sent = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
+  const content = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
   try {
     const store = await openOwnBucket(own, config.outboundAllow);
-    await store.write(key, once(sent), 'text/plain');
-    const found = await buffer(await store.read(key));
+    await store.write(key, once(content), 'text/plain');
+    const returned = await buffer(await store.read(key));
     await store.remove(key);
-    if (!found.equals(sent)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
+    if (!returned.equals(content)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
   } catch (error) {
     if (!(error instanceof BucketRefusal) && !(error instanceof ApiError)) throw error;
     const message = error instanceof BucketRefusal ? error.message : 'The bucket did not answer.';

@@ -221,7 +221,7 @@ function eventRows(brandId: string, by: Grouping, where: BreakdownWhere, hasProd
     ...toConditions(only).map(({ sql }) => sql(toColumn, 'toDate(at)')),
   ].join(' AND ');
   const key = `${toKeyExpression(by, toColumn, 'toDate(at)')} AS group_key`;
-  const counted = by.of === 'kind' || only.kind !== undefined ? '' : "AND kind = 'counted'";
+  const onlyCounted = by.of === 'kind' || only.kind !== undefined ? '' : "AND kind = 'counted'";
   return {
     sql: `SELECT group_key, currency, uniqCombinedIf(12)(visitor, is_click) AS visitors, sum(is_click) AS clicks, sum(ordered) AS orders,
         sum(ordered_by_click) AS click_orders, sum(sold) AS sales, sum(refunded) AS refunds, sum(earned) AS commission
@@ -231,7 +231,7 @@ function eventRows(brandId: string, by: Grouping, where: BreakdownWhere, hasProd
           WITH '' AS store_id, '' AS source, '' AS product
           SELECT ${key}, currency, visitor, 1 AS is_click, 0 AS ordered, 0 AS ordered_by_click, 0 AS sold, 0 AS refunded,
             0 AS earned
-          FROM clicks_v1 WHERE ${inside} ${counted}
+          FROM clicks_v1 WHERE ${inside} ${onlyCounted}
         )
         UNION ALL SELECT ${key}, currency, 0 AS visitor, 0 AS is_click, orders AS ordered,
           click_orders AS ordered_by_click, sales AS sold, refunds AS refunded, commission AS earned
@@ -370,6 +370,6 @@ const BreakdownTotals = z.object({ rows: integer, orders: integer, click_orders:
 export async function totalBreakdown(clickhouse: ClickHouse, brandId: string, by: Grouping, where: BreakdownWhere) {
   const rows = selectRows(brandId, by, where);
   const sql = `SELECT count() AS rows, sum(orders) AS orders, sum(click_orders) AS click_orders FROM (${rows.sql})`;
-  const [found] = await queryInTime(clickhouse, BreakdownTotals, sql, rows.params);
-  return found ?? { rows: 0, orders: 0, click_orders: 0 };
+  const [totals] = await queryInTime(clickhouse, BreakdownTotals, sql, rows.params);
+  return totals ?? { rows: 0, orders: 0, click_orders: 0 };
 }

@@ -134,7 +134,7 @@ const Summed = z.object({ count: integer, fingerprint: z.string() });
 
 /** Counts the brand's orders and sums the hashes of their rows, without those of some customers. */
 export async function sumCustomerOrders(clickhouse: ClickHouse, brandId: string, without: readonly string[]) {
-  const [found] = await readBack(
+  const [sums] = await readBack(
     clickhouse,
     Summed,
     `SELECT count() AS count, toString(sum(reinterpretAsUInt32(reverse(substring(MD5(${LINE}), 1, 4))))) AS fingerprint
@@ -142,7 +142,7 @@ export async function sumCustomerOrders(clickhouse: ClickHouse, brandId: string,
       ${without.length === 0 ? '' : `AND customer NOT IN (${without.join(', ')})`}`,
     { brand: brandId },
   );
-  return found ?? { count: 0, fingerprint: '0' };
+  return sums ?? { count: 0, fingerprint: '0' };
 }
 
 const Count = z.object({ count: integer });
@@ -157,8 +157,8 @@ export async function countBrokenDays(clickhouse: ClickHouse, brandId: string): 
       UNION ALL SELECT toInt8(dimension) AS dimension, day, toString(${elements}) AS content
       FROM (${foldedDays('brand_id = {brand:String}')})
     ) GROUP BY dimension, day HAVING count() != 2 OR uniqExact(content) != 1)`;
-  const [found] = await readBack(clickhouse, Count, sql, { brand: brandId });
-  return found?.count ?? 0;
+  const [row] = await readBack(clickhouse, Count, sql, { brand: brandId });
+  return row?.count ?? 0;
 }
 
 const dayNumber = (at: Date | number) => Math.floor(Number(at) / DAY_MS);

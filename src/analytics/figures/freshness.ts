@@ -34,10 +34,10 @@ const recordedAt = ([id]: [id: string, fields: string[]]) => Number(id.split('-'
  * subtracted.
  */
 export async function oldestWaitingClick(redis: Redis): Promise<number> {
-  const [[first, second], held] = Waiting.parse(
+  const [[first, second], heldGroup] = Waiting.parse(
     await redis.use((client) => client.eval(WAITING_LUA, 2, CLICK_STREAM, CLICKS_HELD)),
   );
-  const heldAt = (parseFirstClick(held) ?? Number.POSITIVE_INFINITY) - ON_ITS_WAY_MS;
+  const heldAt = (parseFirstClick(heldGroup) ?? Number.POSITIVE_INFINITY) - ON_ITS_WAY_MS;
   if (!first) return heldAt;
   const clickedAt = parseFirstClick(first[1][1]) ?? recordedAt(first) - ON_ITS_WAY_MS;
   return Math.min(heldAt, clickedAt, second ? recordedAt(second) - ON_ITS_WAY_MS : Number.POSITIVE_INFINITY);
@@ -49,7 +49,7 @@ const RECONCILED_KNOWN_MS = 1_000;
 const reconciledAt = new WeakMap<ClickHouse, number>();
 
 /**
- * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see ledger/jobs.ts.
+ * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see affiliates/ledger/ledger.jobs.ts.
  */
 export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
   if (clickhouse.cluster !== undefined) return true;
@@ -65,8 +65,11 @@ export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
  * reconciled both times, it was not restarted in between.
  */
 export async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
-  const known = reconciledAt.get(clickhouse);
-  return (known !== undefined && performance.now() - known < RECONCILED_KNOWN_MS) || (await isReconciled(clickhouse));
+  const lastReconciledAt = reconciledAt.get(clickhouse);
+  return (
+    (lastReconciledAt !== undefined && performance.now() - lastReconciledAt < RECONCILED_KNOWN_MS) ||
+    (await isReconciled(clickhouse))
+  );
 }
 
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
@@ -101,7 +104,7 @@ interface Freshness {
 async function readFreshness(
   { postgres, clicksRedis, clickhouse, clock }: Engines,
   brandId: string,
-  read: FigureSource,
+  source: FigureSource,
 ): Promise<Freshness | undefined> {
   const now = clock.now().getTime();
   const requestedAt = performance.now();
@@ -116,7 +119,7 @@ async function readFreshness(
     postings: [oldestUnsynced],
     orders: [oldestUnsynced, oldestUnsyncedOrder],
     customers: [oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer],
-  }[read];
+  }[source];
   const waitingSince = Math.min(clickedAt, ...missing.flatMap((at) => at?.getTime() ?? []));
   return {
     at: new Date(Math.min(now, waitingSince - 1)),
@@ -146,9 +149,9 @@ export async function withFreshness<T>(
   read: () => Promise<T>,
   from: FigureSource = 'postings',
 ): Promise<T> {
-  const standing = await ifAnswered(() => readFreshness(context, brandId, from));
+  const freshness = await ifAnswered(() => readFreshness(context, brandId, from));
   const answer = await read();
-  if (standing && (await ifAnswered(standing.isStillWhole))) setHeader('x-data-as-of', standing.at.toISOString());
+  if (freshness && (await ifAnswered(freshness.isStillWhole))) setHeader('x-data-as-of', freshness.at.toISOString());
   return answer;
 }
 
@@ -166,10 +169,10 @@ export async function withFreshRows<T>(
   rows: AsyncIterable<T>,
   from: FigureSource = 'postings',
 ): Promise<AsyncIterable<T>> {
-  const standing = await ifAnswered(() => readFreshness(context, brandId, from));
-  if (!standing) return rows;
-  setHeader('x-data-as-of', standing.at.toISOString());
-  return verifyAfterRows(standing, rows);
+  const freshness = await ifAnswered(() => readFreshness(context, brandId, from));
+  if (!freshness) return rows;
+  setHeader('x-data-as-of', freshness.at.toISOString());
+  return verifyAfterRows(freshness, rows);
 }
 
 /**

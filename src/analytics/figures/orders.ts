@@ -46,15 +46,15 @@ export async function findClicks(clickhouse: ClickHouse, clicks: readonly WonCli
   return new Map(rows.map((row) => [row.click_id, row]));
 }
 
-/** The entries up to a position, without those in `left`. */
-const toPositionCondition = (left: readonly Range[]) =>
-  `seq <= {position:UInt64} ${left.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ')}`;
+/** The entries up to a position, without those in `exceptions`. */
+const toPositionCondition = (exceptions: readonly Range[]) =>
+  `seq <= {position:UInt64} ${exceptions.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ')}`;
 
 const Count = z.object({ count: integer });
 
 async function countRows(clickhouse: ClickHouse, sql: string, params: { brand: string; position: number }) {
-  const [found] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, params);
-  return found?.count ?? 0;
+  const [row] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, params);
+  return row?.count ?? 0;
 }
 
 const SUMMED = ['orders', 'sales', 'refunds', 'commission'] as const;
@@ -64,9 +64,9 @@ export async function countUnlikePostings(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<number> {
-  const inside = `brand_id = {brand:String} AND ${toPositionCondition(left)}`;
+  const inside = `brand_id = {brand:String} AND ${toPositionCondition(exceptions)}`;
   const keys = 'day, link_id, creator_id, currency';
   const sql = `SELECT ${keys} FROM (
     SELECT ${keys}, toInt64(conversions) AS orders, sales, refunds, pending + approved + paid + refund_adjustment AS commission
@@ -83,10 +83,10 @@ export async function countUnlikeClicks(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<number> {
   const won = `(SELECT click_id, kind, country, device, referrer_host FROM order_figures_v1
-    WHERE brand_id = {brand:String} AND click_id != '' AND ${toPositionCondition(left)})`;
+    WHERE brand_id = {brand:String} AND click_id != '' AND ${toPositionCondition(exceptions)})`;
   const sql = `SELECT 1 FROM ${won} AS won INNER JOIN (
       SELECT click_id, toString(kind) AS kind, country, device, referrer_host FROM clicks_v1
       WHERE brand_id = {brand:String} AND click_id IN (SELECT click_id FROM ${won})
@@ -96,7 +96,7 @@ export async function countUnlikeClicks(
   return await countRows(clickhouse, sql, { brand: brandId, position });
 }
 
-/** The store and the click of a sale as one text; ledger/queries.ts builds the same text. */
+/** The store and the click of a sale as one text; affiliates/ledger/ledger.ts builds the same text. */
 const FACTS = "concatWithSeparator('|', toString(seq), store_id, source, click_id)";
 
 const SaleFacts = z.object({ sales: integer, fingerprint: z.string() });
@@ -106,16 +106,16 @@ export async function findSaleFacts(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<z.output<typeof SaleFacts>> {
-  const [found] = await readBack(
+  const [facts] = await readBack(
     clickhouse,
     SaleFacts,
     `SELECT count() AS sales, toString(sum(reinterpretAsUInt32(reverse(substring(MD5(${FACTS}), 1, 4))))) AS fingerprint
-    FROM order_figures_v1 WHERE brand_id = {brand:String} AND orders = 1 AND ${toPositionCondition(left)}`,
+    FROM order_figures_v1 WHERE brand_id = {brand:String} AND orders = 1 AND ${toPositionCondition(exceptions)}`,
     { brand: brandId, position },
   );
-  return found ?? { sales: 0, fingerprint: '0' };
+  return facts ?? { sales: 0, fingerprint: '0' };
 }
 
 const COLUMNS = [

@@ -10,10 +10,10 @@ const LOOK_EVERY_MS = 50;
 
 /** Waits until the batch that was begun before the pause is inserted. */
 async function waitUntilInserted(redis: Redis): Promise<void> {
-  const claimed = () => redis.use((client) => client.get(CLICK_CLAIM));
-  const begun = await claimed();
+  const readClaim = () => redis.use((client) => client.get(CLICK_CLAIM));
+  const firstClaim = await readClaim();
   const end = performance.now() + PAUSE_MS;
-  while (begun !== null && (await claimed()) === begun) {
+  while (firstClaim !== null && (await readClaim()) === firstClaim) {
     if (performance.now() > end) throw new Error('A batch of clicks is not acknowledged; is a worker running?');
     await pause(LOOK_EVERY_MS);
   }

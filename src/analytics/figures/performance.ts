@@ -70,10 +70,10 @@ export async function totalPerformance(
 ): Promise<{ total: number; byCurrency: Sums[] }> {
   const rows = performanceRows(brandId, where);
   const sql = `SELECT currency, count() AS rows, ${SUMS} FROM (${rows.sql}) GROUP BY currency ORDER BY currency`;
-  const found = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
+  const totals = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
   return {
-    total: found.reduce((sum, row) => sum + row.rows, 0),
-    byCurrency: found.map(({ rows: _rows, ...sums }) => sums),
+    total: totals.reduce((sum, row) => sum + row.rows, 0),
+    byCurrency: totals.map(({ rows: _rows, ...sums }) => sums),
   };
 }
 

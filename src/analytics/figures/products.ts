@@ -71,8 +71,8 @@ function splitByWeight(total: number, weights: Amounts, rest: number): Map<strin
 
 /** As much of a total as the amounts claim: at most all of it. */
 function splitClaim(total: number, amounts: Amounts): Map<string, number> {
-  const claimed = Math.min(Math.abs(total), sumAmounts(amounts));
-  return splitByWeight(total < 0 ? -claimed : claimed, amounts, 0);
+  const claim = Math.min(Math.abs(total), sumAmounts(amounts));
+  return splitByWeight(total < 0 ? -claim : claim, amounts, 0);
 }
 
 const sizes = (amounts: Amounts) => new Map([...amounts].map(([product, amount]) => [product, Math.abs(amount)]));
@@ -90,23 +90,23 @@ export function productParts(
 ): ProductPart[][] {
   const byLine = new Map(items.map((item) => [item.lineId, getProduct(item)]));
   const titles = new Map(items.map((item) => [getProduct(item), item.title ?? '']));
-  const named = (some: readonly RefundedItem[]) =>
+  const toAmounts = (some: readonly RefundedItem[]) =>
     sumByProduct(some.map(({ lineId, amountMinor }) => [byLine.get(lineId) ?? '', amountMinor]));
   const bought = sumByProduct(items.map((item) => [getProduct(item), item.amountMinor]));
   // The product of the largest line comes first.
   const sold = new Map([...bought].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
   const milli = sumByProduct(items.map((item) => [getProduct(item), item.quantity * 1_000]));
-  const returned = named(refunds.flatMap((refund) => refund.items));
-  const left = new Map(
+  const returned = toAmounts(refunds.flatMap((refund) => refund.items));
+  const remaining = new Map(
     [...sold].map(([product, amount]) => [product, Math.max(0, amount - (returned.get(product) ?? 0))]),
   );
 
   function refundedAt({ at, refunds: total }: EntryAmounts): Map<string, number> {
-    const known = refunds.filter((refund) => refund.at === at);
-    const its = named(known.flatMap((refund) => refund.items));
+    const ownRefunds = refunds.filter((refund) => refund.at === at);
+    const its = toAmounts(ownRefunds.flatMap((refund) => refund.items));
     // A cancellation, or a refund of everything.
-    const isOfAll = its.size === 0 && (known.length === 0 || Math.abs(total) >= baseMinor);
-    return splitClaim(total, isOfAll ? left : its);
+    const isOfAll = its.size === 0 && (ownRefunds.length === 0 || Math.abs(total) >= baseMinor);
+    return splitClaim(total, isOfAll ? remaining : its);
   }
 
   const divided = rows.map((row) => ({
@@ -127,7 +127,7 @@ export function productParts(
     if (row.sales !== 0) return splitByWeight(row.commission, sizes(sales), Math.abs(row.sales - sumAmounts(sales)));
     if (row.refunds !== 0) return splitByWeight(row.commission, sizes(its), Math.abs(row.refunds - sumAmounts(its)));
     if (isAnything) return splitByWeight(row.commission, sizes(net), Math.abs(netRest));
-    return splitByWeight(row.commission, left, Math.max(0, baseMinor - sumAmounts(sold)));
+    return splitByWeight(row.commission, remaining, Math.max(0, baseMinor - sumAmounts(sold)));
   }
 
   return divided.map((one) => {

@@ -200,11 +200,14 @@ export async function listLines(db: Db, entries: readonly SyncedEntry[]): Promis
   return new Map(
     rows.map(({ integrationId, orderId, items, refunds }) => {
       const place = toOrderKey({ integrationId, storeOrderId: orderId });
-      const named = (refunds ?? []).map((refund) => ({
+      const parsedRefunds = (refunds ?? []).map((refund) => ({
         at: Date.parse(refund.at),
         items: RefundedItems.parse(refund.items),
       }));
-      return [place, { baseMinor: orders.get(place)?.baseMinor ?? 0, items: Items.parse(items), refunds: named }];
+      return [
+        place,
+        { baseMinor: orders.get(place)?.baseMinor ?? 0, items: Items.parse(items), refunds: parsedRefunds },
+      ];
     }),
   );
 }

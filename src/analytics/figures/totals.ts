@@ -81,9 +81,9 @@ export async function listLinkFigures(
     GROUP BY link_id, currency ORDER BY link_id, currency`,
     { brand: brandId },
   );
-  const found = Map.groupBy(rows, ({ link_id }) => link_id);
+  const byLink = Map.groupBy(rows, ({ link_id }) => link_id);
   return new Map(
-    links.map(({ id, currency }) => [id, linkFigures((found.get(id) ?? []).map(toCurrencyFigures), currency)]),
+    links.map(({ id, currency }) => [id, linkFigures((byLink.get(id) ?? []).map(toCurrencyFigures), currency)]),
   );
 }
 
@@ -114,8 +114,8 @@ export async function listCreatorFigures(
     GROUP BY owner_id, currency ORDER BY owner_id, currency`,
     { brand: brandId },
   );
-  const found = Map.groupBy(rows, ({ owner_id }) => owner_id);
-  return new Map([...found].map(([id, sums]) => [id, sums.map(toCurrencyFigures)]));
+  const byOwner = Map.groupBy(rows, ({ owner_id }) => owner_id);
+  return new Map([...byOwner].map(([id, sums]) => [id, sums.map(toCurrencyFigures)]));
 }
 
 const DaySums = Sums.extend({ day: z.string() });

@@ -162,8 +162,8 @@ export async function listByCampaign(
   const where = await toPerformanceFilter(context, brandId, filter);
   const sums = where ? await sumByCampaign(context, brandId, where) : [];
   const { campaign_id } = filter;
-  const wanted = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
-  return wanted.sort(compareSums).map((sum) => ({
+  const matching = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
+  return matching.sort(compareSums).map((sum) => ({
     campaign_id: sum.campaignId,
     campaign_title: sum.title,
     ...toBalances(sum),

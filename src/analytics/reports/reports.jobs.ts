@@ -29,8 +29,8 @@ const MAX_AGE_DAYS = 366;
 
 /** The brand, as a reading operation sees its caller. */
 async function toCaller({ postgres }: Context, { id, brandId }: ReportRow): Promise<Caller> {
-  const found = await listSubscriptions(postgres.db, brandId);
-  const own = found.find(({ kind }) => kind === 'brand');
+  const subscriptions = await listSubscriptions(postgres.db, brandId);
+  const own = subscriptions.find(({ kind }) => kind === 'brand');
   if (!own) throw new Error('The brand has no subscription.');
   const never = { expiresAt: null, revokedAt: null, scopes: null };
   return { kind: 'brand', keyId: id, brandId, ...never, subscription: { ...own, version: 0 } };

@@ -309,9 +309,9 @@ export function toPagePath(
 
 /** The reading operation of a report. */
 export function getOperation(operation: ReportOperation): Operation {
-  const found = findOperation(READINGS[operation].id);
-  if (!found) throw new Error(`There is no operation ${READINGS[operation].id}.`);
-  return found;
+  const declaration = findOperation(READINGS[operation].id);
+  if (!declaration) throw new Error(`There is no operation ${READINGS[operation].id}.`);
+  return declaration;
 }
 
 /** The query of a period. The last moment of a period is included. */

@@ -152,7 +152,7 @@ function computeBreakEven(spent: number, earned: number, orders: number): number
 
 /** The figures of a row. What depends on something that is missing is null. */
 export function toReturns(sums: Sums, missing: ReadonlySet<Missing>) {
-  const known = (figure: number, ...needs: readonly Missing[]) =>
+  const unlessMissing = (figure: number, ...needs: readonly Missing[]) =>
     needs.some((need) => missing.has(need)) ? null : figure;
   const spent = sums.fees + sums.gifts + sums.fixed;
   const earned = sums.revenue - sums.goods - sums.commission;
@@ -161,16 +161,16 @@ export function toReturns(sums: Sums, missing: ReadonlySet<Missing>) {
     orders: sums.orders,
     revenue_minor: sums.revenue,
     refunds_minor: sums.refunds,
-    goods_minor: known(sums.goods, 'goods'),
+    goods_minor: unlessMissing(sums.goods, 'goods'),
     commission_minor: sums.commission,
-    contract_fees_minor: known(sums.contractFees, 'contract_fees'),
+    contract_fees_minor: unlessMissing(sums.contractFees, 'contract_fees'),
     fee_payouts_minor: sums.feePayouts,
-    fees_minor: known(sums.fees, 'contract_fees'),
-    gifts_minor: known(sums.gifts, 'gifts'),
+    fees_minor: unlessMissing(sums.fees, 'contract_fees'),
+    gifts_minor: unlessMissing(sums.gifts, 'gifts'),
     fixed_minor: sums.fixed,
-    profit_minor: known(earned - spent, 'goods', 'contract_fees', 'gifts'),
+    profit_minor: unlessMissing(earned - spent, 'goods', 'contract_fees', 'gifts'),
     return_on_spend:
-      spend <= 0 ? null : known(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
+      spend <= 0 ? null : unlessMissing(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
     orders_to_break_even: missing.size > 0 ? null : computeBreakEven(spent, earned, sums.orders),
     missing: [...missing].sort(),
   };

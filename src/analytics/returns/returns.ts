@@ -129,9 +129,9 @@ class ReturnsTable {
     const { sums } = this.#rows.get(place) ?? { sums: ZERO_SUMS };
     const names = ['orders', 'revenue', 'refunds', 'goods', 'commission'] as const;
     const others = ['contractFees', 'feePayouts', 'fees', 'gifts', 'fixed'] as const;
-    const added = { ...sums };
-    for (const name of [...names, ...others]) added[name] += more[name] ?? 0;
-    this.#rows.set(place, { key, currency, sums: added });
+    const total = { ...sums };
+    for (const name of [...names, ...others]) total[name] += more[name] ?? 0;
+    this.#rows.set(place, { key, currency, sums: total });
   }
 
   /** Marks one row, or all rows of the key if no currency is given. */

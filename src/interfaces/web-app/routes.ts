@@ -6,7 +6,7 @@ import { hashKey } from '../../kit/access/keys/key-form.ts';
 import { findCaller, updateRevoked } from '../../kit/access/keys/queries.ts';
 import { openAddressLimit } from '../../kit/access/rate/address.ts';
 import { signInByLink } from '../../kit/access/sessions/actions.ts';
-import { readCookie, setCookie } from '../../kit/access/sessions/cookie.ts';
+import { readCookie, setCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';

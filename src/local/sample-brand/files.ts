@@ -6,7 +6,7 @@ import { createReconciliation, receiveOrders } from '../../affiliates/reconcilia
 import { toMajorText } from '../../affiliates/reconciliations/compare.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { takeTurn } from '../../platform/jobs/jobs.ts';
+import { takeTurn } from '../../platform/jobs/turns.ts';
 import type { Past } from './past.ts';
 import type { Schedule } from './schedule.ts';
 import { ORDERS } from './store.ts';

@@ -9,7 +9,7 @@ import { ApiError, notFound, type Problem, validationError } from '../../kit/val
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
-import type { LimitsPatch } from './schema.ts';
+import type { LimitsPatch } from './keys.api.ts';
 
 /** The problems with filters to which a key of the brand shall be bound. */
 export type ForcedFilterCheck = (

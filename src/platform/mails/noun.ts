@@ -1,7 +1,7 @@
 import { noun } from '../../kit/operation/noun.ts';
 import { mailOperations } from './routes.ts';
 
-export const mails = noun({
+export const mailsNoun = noun({
   name: 'mails',
   ids: { mails: 'mai' },
   operations: mailOperations,

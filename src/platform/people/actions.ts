@@ -21,7 +21,7 @@ import {
   MAIL_TOPICS,
   type MailTopic,
   type PersonRow,
-  updatePerson as setPerson,
+  updatePerson,
 } from './queries.ts';
 import type { PersonCreate, PersonPatch } from './schema.ts';
 
@@ -82,7 +82,7 @@ export async function patchPerson(
   const old = await lockPerson(work, id);
   if (role !== undefined) await assertOwnerStays(work, old, role);
   const changed = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
-  await setPerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
+  await updatePerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: changed });
   return changed;
@@ -92,7 +92,7 @@ export async function patchPerson(
 export async function removePerson(work: Work, subscriptionId: string, id: string): Promise<PersonRow> {
   const old = await lockPerson(work, id);
   await assertOwnerStays(work, old, null);
-  await setPerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
+  await updatePerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
   await revokePersonSessions(work.db, work.brandId, id, work.now);
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: null });
@@ -117,7 +117,7 @@ export async function mailPeople<K extends MailKind>(
 export async function setMails(work: Work, id: string, chosen: Partial<Record<MailTopic, boolean | undefined>>) {
   const old = await lockPerson(work, id);
   const mailsOff = MAIL_TOPICS.filter((topic) => !(chosen[topic] ?? !old.mailsOff.includes(topic)));
-  await setPerson(work.db, work.brandId, id, { mailsOff, updatedAt: work.now });
+  await updatePerson(work.db, work.brandId, id, { mailsOff, updatedAt: work.now });
   work.audit({ resourceId: id, old, new: { ...old, mailsOff } });
   return mailsOff;
 }

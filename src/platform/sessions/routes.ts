@@ -6,7 +6,7 @@ import { notFound } from '../../kit/values/errors.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { getBrand } from '../brands/queries.ts';
-import { hasSample } from '../brands/schema.ts';
+import { hasSample } from '../brands/brands.api.ts';
 import { setMails } from '../people/actions.ts';
 import { getPerson } from '../people/queries.ts';
 import { endSession, endSessionsOf, sessions } from './queries.ts';

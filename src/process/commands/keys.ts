@@ -12,7 +12,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 import { TimeText } from '../../kit/values/time.ts';
 import { makeApiKey, patchApiKey, rotateApiKey } from '../../platform/keys/actions.ts';
-import { LimitsPatch } from '../../platform/keys/schema.ts';
+import { LimitsPatch } from '../../platform/keys/keys.api.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';

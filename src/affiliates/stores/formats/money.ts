@@ -50,7 +50,7 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 const toMinor = (decimal: bigint, currency: string): bigint =>
   divideHalfEven(decimal, 10n ** BigInt(SCALE - getDecimals(currency)));
 
-/** Whether an amount is whole in its currency's minor unit, or within a millionth of it: such is noise of floating point. */
+/** True if an amount is whole in its currency's minor unit, or off by at most a millionth: the noise of floating point. */
 export function isWhole(decimal: bigint, currency: string): boolean {
   const unit = 10n ** BigInt(SCALE - getDecimals(currency));
   const rest = ((decimal % unit) + unit) % unit;
@@ -58,7 +58,7 @@ export function isWhole(decimal: bigint, currency: string): boolean {
   return rest <= tolerance || unit - rest <= tolerance;
 }
 
-/** What is wrong with an amount that is more than an order or refund may be. */
+/** Returns the problem with an amount above the limit for orders and refunds. */
 export function findExcess(decimal: bigint, currency: string): string | undefined {
   if (toMinor(decimal, currency) <= BigInt(MAX_AMOUNT_MINOR)) return undefined;
   return `must be at most ${fromMinor(MAX_AMOUNT_MINOR, currency)} ${currency}`;

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import type { OrderPage, ChangedOrdersQuery, Store } from './provider.ts';
-import { getAffordableShare, callShopify, type ShopifyAnswer } from './shopify-graphql.ts';
+import type { ChangedOrdersQuery, OrderPage, Store } from './provider.ts';
+import { callShopify, getAffordableShare, type ShopifyAnswer } from './shopify-graphql.ts';
 
 /** The first page size. A page that costs more than a query may is requested again with fewer orders. */
 const MOST_AT_ONCE = 50;
-/** Of an estimate that is met exactly, something else may be counted with it. */
+/** Shopify may add other costs to its estimate, so pages stay below it. */
 const MARGIN = 0.9;
 
 const MONEY = '{ shopMoney { amount currencyCode } }';
@@ -141,7 +141,8 @@ const toMoneySet = ({ shopMoney: { amount, currencyCode } }: Bag) => ({
 });
 
 /** `PENDING_REFUND_DISCREPANCY` is "Pending refund discrepancy" in webhooks. */
-const toWebhookReason = (reason: string): string => reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
+const toWebhookReason = (reason: string): string =>
+  reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
 
 /** A tip is a line of no product; only webhooks mark it. */
 function isTip(
@@ -221,7 +222,7 @@ async function toWebhookBody(store: Store, order: Order): Promise<object> {
   };
 }
 
-/** How many orders the store can afford at once, and where the page begins. */
+/** A cursor holds the affordable page size and the start of the page. */
 function readCursor(cursor: string | null): { first: number; after: string | null } {
   const [, first = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
   return { first: Number(first), after: after || null };
@@ -252,7 +253,10 @@ async function requestPage(
   }
 }
 
-export async function listShopifyOrders(store: Store, { since, before, cursor }: ChangedOrdersQuery): Promise<OrderPage> {
+export async function listShopifyOrders(
+  store: Store,
+  { since, before, cursor }: ChangedOrdersQuery,
+): Promise<OrderPage> {
   const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
   const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
   const { data, waitMs, first } = await requestPage(store, request);

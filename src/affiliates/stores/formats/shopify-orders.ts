@@ -3,7 +3,7 @@ import { Currency } from '../../../kit/values/money.ts';
 import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
 import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
 import { limitItems, toLine } from './items.ts';
-import { type LenientReader, createLenientReader } from './lenient.ts';
+import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, getHeader, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
 
@@ -111,7 +111,7 @@ type Order = z.output<typeof Order>;
 const Attribute = z.object({ name: z.string(), value: z.unknown() });
 const Customer = z.object({ email: z.unknown() });
 
-/** What a line's goods cost the customer: order-wide discounts are allocated to lines, and prices may include tax. */
+/** Computes what the customer paid for a line's goods: discounts are allocated to lines, and prices may include tax. */
 function computeGoods(line: LineItem, taxesIncluded: boolean): bigint {
   if (!isGoods(line)) return 0n;
   const discounts = line.discount_allocations?.map(({ amount }) => amount) ?? [line.total_discount ?? 0n];
@@ -165,7 +165,7 @@ function readEmail({ email, contact_email, customer }: Order, { one }: LenientRe
   return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
 }
 
-/** What Shopify calls the source of orders that a subscription makes, and what subscription apps tag them with. */
+/** Shopify's source name for orders of a subscription; subscription apps use tags instead. */
 const RENEWED_BY = /^subscription_contract/;
 const isRenewalTag = (tag: string) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag);
 
@@ -191,7 +191,9 @@ function toOrderFacts(order: Order, loose: LenientReader): OrderFacts {
     customerEmail: readEmail(order, loose),
     codes: uniqueTexts(codes.map(({ code }) => code)),
     clickIds: uniqueTexts([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
-    refunds: dropEmptyRefunds((order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines }))),
+    refunds: dropEmptyRefunds(
+      (order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines })),
+    ),
     hasAllRefunds: (order.refunds ?? null) !== null,
     isTest: loose.one('test', z.boolean(), order.test) ?? false,
     isRenewal: isRenewal(order, loose),

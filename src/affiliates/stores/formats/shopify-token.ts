@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import {
   AppRefused,
-  parseJson,
   type NewToken,
+  parseJson,
   readAnswer,
   requestStore,
   type Store,
@@ -13,7 +13,7 @@ import {
 const PATH = '/admin/oauth/access_token';
 const TokenGrant = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** What Shopify calls a refusal, in JSON or on a page for people; the first that fits. */
+/** Patterns of Shopify's refusals, in JSON or on an HTML page; the first match counts. */
 const REFUSALS: readonly (readonly [RegExp, AppRefused['field'], string])[] = [
   [
     /shop_not_permitted/,

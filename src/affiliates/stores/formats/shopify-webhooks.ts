@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import {
   getHeader,
-  needsReconnect,
   type ListedWebhook,
+  needsReconnect,
   type Store,
   StoreTime,
   type StoreWebhooks,
@@ -43,11 +43,16 @@ const CreatedWebhook = z.object({ webhookSubscriptionCreate: z.object({ userErro
 const toEnum = (topic: string) => topic.replace('/', '_').toUpperCase();
 const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [toEnum(topic), topic]));
 
-/** Those that were made by this app; what an admin made under Notifications is not listed. */
+/** Lists the webhooks that this app created; Shopify hides those that an admin created under Notifications. */
 async function list(store: Store): Promise<ListedWebhook[]> {
   const found: ListedWebhook[] = [];
   for (let after: string | null = null; ; ) {
-    const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(store, LIST, { after }, WebhookPage);
+    const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(
+      store,
+      LIST,
+      { after },
+      WebhookPage,
+    );
     for (const { id, topic, uri } of page.nodes) {
       found.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
     }
@@ -61,10 +66,12 @@ const MISSING_SCOPE =
 
 async function make(store: Store, { topic, url }: { topic: string; url: string }): Promise<void> {
   const variables = { topic: toEnum(topic), webhook: { uri: url, format: 'JSON' } };
-  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, CreatedWebhook).catch((error: unknown) => {
-    if (needsReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
-    throw error;
-  });
+  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, CreatedWebhook).catch(
+    (error: unknown) => {
+      if (needsReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
+      throw error;
+    },
+  );
   const [error] = made.userErrors;
   if (!error || /already been taken/i.test(error.message)) return;
   const isOfScope = /cannot create a webhook subscription|access/i.test(error.message);

@@ -73,7 +73,7 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
   return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
 }
 
-/** Of an order that is gone, or older than the 60 days that a token reads without `read_all_orders`, the shop's way. */
+/** Falls back to the shop's setting for an order that is gone, or hidden because it is older than 60 days. */
 async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean> {
   const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
   return (order ?? shop).taxesIncluded;

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Whether a header is the HMAC-SHA256 of the raw body, as text; in the same time wherever it differs. */
+/** Compares a header with the HMAC-SHA256 of the raw body in constant time. */
 export function isSignedBy(
   secret: string,
   rawBody: Buffer,

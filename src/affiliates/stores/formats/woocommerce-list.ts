@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getHeader, type OrderPage, type ChangedOrdersQuery, type StoreAnswer } from './provider.ts';
+import { type ChangedOrdersQuery, getHeader, type OrderPage, type StoreAnswer } from './provider.ts';
 import { WooTime } from './woocommerce-orders.ts';
 
 /** The most that WooCommerce gives at once. */

@@ -4,14 +4,14 @@ import { Currency } from '../../../kit/values/money.ts';
 import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
 import { limitItems, toLine } from './items.ts';
-import { type LenientReader, createLenientReader } from './lenient.ts';
+import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
-import { DeletedOrder, type Delivery, Happened, getHeader, parseBody, type Reading, StoreId } from './provider.ts';
+import { DeletedOrder, type Delivery, getHeader, Happened, parseBody, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
 /** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
 const DRAFTS = ['checkout-draft', 'auto-draft', 'draft'];
-/** What is put in the trash may come back. */
+/** Orders in the trash count as cancelled; they may come back. */
 const CANCELLED = ['cancelled', 'trash'];
 
 /** GMT without saying so: `2017-03-22T16:28:02`. */
@@ -64,7 +64,7 @@ export const WooRefunds = z.array(
 );
 export type WooRefund = z.output<typeof WooRefunds>[number];
 
-/** What is read from the store, because its webhooks leave it out. */
+/** Reads what the webhooks of the store leave out. */
 interface OrderReader {
   findOrder(orderId: string): Promise<Order | undefined>;
   listRefunds(orderId: string): Promise<WooRefund[]>;
@@ -73,7 +73,7 @@ interface OrderReader {
 const Meta = z.object({ key: z.string(), value: z.unknown() });
 const Billing = z.object({ email: z.string().max(320).nullish() });
 
-/** Of the orders' own data, by key. */
+/** Metadata of an order by key. */
 type Attributes = readonly { name: string; value: unknown }[];
 
 const findText = (attributes: Attributes, key: string): string | undefined => {
@@ -100,7 +100,7 @@ function sumGoods({ line_items, fee_lines }: Order) {
   return { listed, charged: charged > 0n ? charged : 0n };
 }
 
-/** What lines come to after discounts that are fees, in minor units. */
+/** Converts a total to minor units after discounts that the order has as fees. */
 function toChargedMinor(total: bigint, order: Order): number {
   const { listed, charged } = sumGoods(order);
   return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
@@ -119,7 +119,7 @@ const toItems = (order: Order): ItemFacts[] =>
     })),
   );
 
-/** Where a line of a refund keeps the id of the line that it gives back. */
+/** Metadata key of a refunded line that holds the id of the order's line. */
 const REFUNDED_LINE = '_refunded_item_id';
 
 /** The line of the order that a line of a refund is for. */
@@ -184,7 +184,7 @@ async function readDeletion(orderId: string, requested: OrderReader): Promise<Re
   return order ? await readOrder(order, requested) : { kind: 'deletion', orderId, notes: [] };
 }
 
-/** What WordPress's API answers when it refuses. */
+/** Error body of WordPress's API. */
 const ErrorBody = z.object({ code: z.string(), message: z.string(), id: z.undefined().optional() });
 
 /** A webhook whose user lost its rights sends the refusal that the user would get, and signs it. */
@@ -198,7 +198,10 @@ function assertNoError(body: unknown): void {
   throw validationError([{ field: 'body', code: 'store_error', message }]);
 }
 
-export async function readWooCommerce({ headers, body }: Delivery, requested: OrderReader): Promise<Reading | undefined> {
+export async function readWooCommerce(
+  { headers, body }: Delivery,
+  requested: OrderReader,
+): Promise<Reading | undefined> {
   const topic = getHeader(headers, 'x-wc-webhook-topic');
   if (topic === 'order.deleted' || ORDER_TOPICS.includes(topic)) assertNoError(body);
   if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, requested);

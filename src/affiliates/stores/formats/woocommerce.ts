@@ -6,8 +6,8 @@ import {
   callStore,
   getFromStore,
   getHeader,
-  needsReconnect,
   type ListedWebhook,
+  needsReconnect,
   type Store,
   type StoreAnswer,
   type StoreClient,
@@ -53,7 +53,7 @@ function credentials({ token, keysInQuery }: Store) {
 /** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
 const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
 
-/** Where the host drops the `Authorization` header. Without TLS the keys would be readable on their way. */
+/** Moves the keys to the query if the host drops the `Authorization` header, over TLS only: they would be readable. */
 function showsAgain(store: Store, text: string): boolean {
   if (store.keysInQuery || !NO_KEY_SEEN.test(text) || !store.baseUrl.startsWith('https:')) return false;
   store.keysInQuery = true;

@@ -85,7 +85,7 @@ export const Backfill = z
   })
   .meta({ id: 'StoreBackfill' });
 
-export const backfillOf = (row: BackfillRow): z.input<typeof Backfill> => ({
+export const toBackfill = (row: BackfillRow): z.input<typeof Backfill> => ({
   status: row.dueAt === null ? 'done' : 'running',
   ...{ integration_id: row.integrationId, problem: row.problem },
   ...{ before: row.before.toISOString(), reached_at: row.reachedAt?.toISOString() ?? null },
@@ -110,7 +110,7 @@ export const backfillOperations = [
     forAgents,
     hints: { idempotent: true },
     errors: ['NOT_FOUND', 'CONFLICT'],
-    apply: async (work, { params }) => backfillOf(await startBackfill(work, params.id)),
+    apply: async (work, { params }) => toBackfill(await startBackfill(work, params.id)),
   }),
   get({
     ...one,
@@ -123,7 +123,7 @@ export const backfillOperations = [
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);
       if (!row) throw notFound('backfill');
-      return backfillOf(row);
+      return toBackfill(row);
     },
   }),
 ] as const;

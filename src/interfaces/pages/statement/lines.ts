@@ -1,7 +1,6 @@
 import type { z } from 'zod';
-import type { StatementLineRow } from '../../../affiliates/payouts/balances.ts';
+import { type StatementLineRow, statementLines } from '../../../affiliates/payouts/payout-statement.ts';
 import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
-import { statementLines } from '../../../affiliates/payouts/policy.ts';
 import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/statements.shapes.ts';
 import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
 import { type Html, html } from '../../../kit/html/html.ts';

@@ -1,4 +1,4 @@
-import { listStatementLines } from '../../../affiliates/payouts/balances.ts';
+import { listStatementLines } from '../../../affiliates/payouts/payout-statement.ts';
 import { findPayoutPage } from '../../../affiliates/payouts/payouts.ts';
 import { Question } from '../../../affiliates/statements/disputes.api.ts';
 import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';

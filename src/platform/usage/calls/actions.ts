@@ -4,7 +4,7 @@ import type { Context } from '../../../kit/operation/context.ts';
 import { DAY_MS } from '../../../kit/values/duration.ts';
 import { validationError } from '../../../kit/values/errors.ts';
 import { CALL_SUMS_KEPT_MS } from '../../requests/policy.ts';
-import type { UsageWindow } from '../queries.ts';
+import type { UsageWindow } from '../usage.ts';
 import type { UsageFilter, UsageList } from '../schema.ts';
 import { listCallSums } from './queries.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../../kit/engines/clickhouse/open.ts';
 import { integer, queryInTime } from '../../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../../kit/engines/clickhouse/tsv.ts';
-import type { UsageWindow } from '../queries.ts';
+import type { UsageWindow } from '../usage.ts';
 import type { SearchUsage } from './schema.ts';
 
 const Sums = z.object({

@@ -1,0 +1,73 @@
+import type { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import type { StatementLine } from './due-payouts.shapes.ts';
+import type { PayoutFacts } from './payouts.ts';
+
+type Line = z.input<typeof StatementLine>;
+
+const NOTHING = {
+  ...{ commission_id: null, order_id: null, customer_email: null, code: null, occurred_at: null },
+  ...{ sale_amount: null, refunded_amount: null, commission: null },
+};
+
+function commissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): Line {
+  const major = (minor: number) => fromMinor(minor, currency);
+  const isSale = row.storeOrderId !== null;
+  return {
+    type: 'commission',
+    commission_id: row.commissionId,
+    order_id: row.storeOrderId,
+    customer_email: row.customerEmail,
+    code: row.discountCode ?? row.affiliateCode,
+    occurred_at: row.occurredAt.toISOString(),
+    sale_amount: isSale ? major(row.saleMinor) : null,
+    refunded_amount: isSale ? major(row.refundedMinor) : null,
+    commission: major(row.commissionMinor),
+    paid_at: (row.paidAt ?? payout.paidAt)?.toISOString() ?? null,
+    amount: major(row.amountMinor),
+  };
+}
+
+/** The lines of a payout, which add up to its amount. */
+export function statementLines(payout: PayoutFacts, rows: readonly StatementLineRow[]): Line[] {
+  const { currency, amountMinor, allocatedMinor, nettedMinor, paidAt } = payout;
+  const lines = rows.map((row) => commissionLine(row, payout));
+  const at = paidAt?.toISOString() ?? null;
+  const rest = amountMinor - (allocatedMinor - nettedMinor);
+  const more = (type: Line['type'], minor: number): Line[] =>
+    minor === 0 ? [] : [{ ...NOTHING, type, paid_at: at, amount: fromMinor(minor, currency) }];
+  const isPaid = payout.status === 'paid' || payout.method === 'wallet';
+  const kind = payout.isFee ? 'fee' : isPaid ? 'unallocated' : 'not_paid';
+  return [...lines, ...more('refunds', -nettedMinor), ...more(kind, rest)];
+}
+
+export type StatementLineRow = Awaited<ReturnType<typeof listStatementLines>>[number];
+
+/** What a payout paid, with the order of each commission, oldest sale first. */
+export async function listStatementLines(db: Db, brandId: string, payoutId: string) {
+  return await db
+    .selectFrom('payoutAllocations as allocation')
+    .innerJoin('commissions as commission', 'commission.id', 'allocation.commissionId')
+    .leftJoin('orders', 'orders.id', 'commission.orderId')
+    .select([
+      'commission.id as commissionId',
+      'commission.currency',
+      'commission.occurredAt',
+      'commission.amountMinor as saleMinor',
+      'commission.refundedMinor',
+      'commission.commissionMinor',
+      'commission.affiliateCode',
+      'commission.discountCode',
+      'commission.statusNote',
+      'orders.orderId as storeOrderId',
+      'orders.customerEmail',
+      'allocation.amountMinor',
+      'allocation.at as paidAt',
+    ])
+    .where('allocation.brandId', '=', brandId)
+    .where('allocation.payoutId', '=', payoutId)
+    .orderBy('commission.occurredAt')
+    .orderBy('commission.id')
+    .execute();
+}
