@@ -10,9 +10,9 @@ const LONG = 'test/**/*.long.test.ts';
 const CLUSTER = 'test/cluster/*.test.ts';
 /** Files that replace modules, measure CPU time, or read what a process keeps for itself: its clock, its prepared statements. */
 const ALONE = [
-  'test/api/prepared.test.ts',
-  'test/api/slow-requests.test.ts',
-  'test/stores/store-bounds.test.ts',
+  'test/kit/engines/prepared.test.ts',
+  'test/interfaces/http/slow-requests.test.ts',
+  'test/affiliates/stores/store-bounds.test.ts',
   'test/workflow/contact-guard.test.ts',
 ];
 

@@ -7,9 +7,9 @@
  */
 
 import { readConfig } from '../src/config.ts';
-import { openDirectory } from '../src/directory/directory.ts';
-import { openLiveIndex } from '../src/engines/elastic/live-index.ts';
-import type { Context } from '../src/operation/context.ts';
+import { openDirectory } from '../src/directory/search/directory.ts';
+import { openLiveIndex } from '../src/kit/engines/elastic/live-index.ts';
+import type { Context } from '../src/kit/operation/context.ts';
 import { buildApps } from '../src/process/apps.ts';
 import { configuredUrls } from '../src/process/engine-urls.ts';
 import { listen } from '../src/process/listen.ts';

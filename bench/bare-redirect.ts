@@ -5,7 +5,7 @@
  */
 import Fastify, { type FastifyRequest } from 'fastify';
 import { readConfig } from '../src/config.ts';
-import { openRedis } from '../src/engines/redis/open.ts';
+import { openRedis } from '../src/kit/engines/redis/open.ts';
 import { configuredUrls } from '../src/process/engine-urls.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 

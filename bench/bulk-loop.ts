@@ -1,7 +1,7 @@
-import { documentOf } from '../src/directory/document.ts';
-import { readDefinition } from '../src/directory/import/definition.ts';
-import { createQuietIndex, deleteIndex } from '../src/engines/elastic/indices.ts';
-import { type Elastic, openElastic } from '../src/engines/elastic/open.ts';
+import { readDefinition } from '../src/directory/imports/indexing/definition.ts';
+import { documentOf } from '../src/directory/search/document.ts';
+import { createQuietIndex, deleteIndex } from '../src/kit/engines/elastic/indices.ts';
+import { type Elastic, openElastic } from '../src/kit/engines/elastic/open.ts';
 import { creatorsOf } from './directory-file.ts';
 
 const INDEX = 'bench-bulk-loop';

@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Config } from '../src/kit/values/config.ts';
 import { findFreePort } from '../src/local/engines/port.ts';
 import { dyingWithParent } from '../src/local/engines/process.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
-import type { Config } from '../src/values/config.ts';
 
 const ROOT = path.join(import.meta.dirname, '..');
 /** Shared by every process of a bench, because one reads what another mints. */

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { importDirectory } from '../src/directory/import/import.ts';
-import { sampleSource } from '../src/directory/import/sample.ts';
-import { enginesOf } from '../src/directory/import/writer.ts';
-import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
-import { migratePostgres } from '../src/engines/postgres/migrate.ts';
-import type { Context } from '../src/operation/context.ts';
+import { importDirectory } from '../src/directory/imports/indexing/import.ts';
+import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
+import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
+import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
+import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
+import type { Context } from '../src/kit/operation/context.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { environmentOf, type Server, startServer } from './children.ts';
 import { benchCommand } from './command.ts';

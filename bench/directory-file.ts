@@ -1,8 +1,8 @@
 import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { CreatorRow } from '../src/directory/document.ts';
-import { generateCreators } from '../src/directory/import/sample.ts';
+import { generateCreators } from '../src/directory/imports/indexing/sample.ts';
+import type { CreatorRow } from '../src/directory/search/document.ts';
 
 const SEED = 20_260_101;
 const ROWS_AT_ONCE = 1_000;

@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { inspect } from 'node:util';
 import { readConfig } from '../src/config.ts';
+import type { Config } from '../src/kit/values/config.ts';
 import { engineFolder } from '../src/local/engines/folder.ts';
 import { openContext } from '../src/process/open-context.ts';
-import type { Config } from '../src/values/config.ts';
 import { lastWords, SECRET, startNode, stopNode } from './children.ts';
 import { benchCommand } from './command.ts';
 import { sampleCreators } from './directory-file.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { integer, query } from '../src/engines/clickhouse/query.ts';
-import { drainClicks } from '../src/links-host/jobs.ts';
+import { drainClicks } from '../src/interfaces/links-host/jobs.ts';
+import { integer, query } from '../src/kit/engines/clickhouse/query.ts';
 import { alternate, median } from './load.ts';
 import { type ClickSession, clickOn } from './redirects.ts';
 import { type Add, progress, round } from './report.ts';

@@ -1,5 +1,5 @@
-import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
-import { command } from '../src/engines/clickhouse/query.ts';
+import type { ClickHouse } from '../src/kit/engines/clickhouse/open.ts';
+import { command } from '../src/kit/engines/clickhouse/query.ts';
 import type { PostgresServer } from './postgres-server.ts';
 
 export const LARGEST = 'brd_0';

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { ClickHouse } from '../src/engines/clickhouse/open.ts';
-import { query } from '../src/engines/clickhouse/query.ts';
-import { type By, listBreakdown, type Only } from '../src/figures/breakdown/queries.ts';
-import { listClicks } from '../src/figures/clicks/queries.ts';
-import { rawRows, SUMS } from '../src/figures/columns.ts';
-import { listPerformance, totalPerformance } from '../src/figures/performance-queries.ts';
-import { lifetimeOf, listCreatorSums, listDays } from '../src/figures/queries.ts';
-import { listReturnSums } from '../src/figures/returns/queries.ts';
+import { type By, listBreakdown, type Only } from '../src/analytics/figures/breakdown/queries.ts';
+import { listClicks } from '../src/analytics/figures/clicks/queries.ts';
+import { rawRows, SUMS } from '../src/analytics/figures/columns.ts';
+import { listPerformance, totalPerformance } from '../src/analytics/figures/performance-queries.ts';
+import { lifetimeOf, listCreatorSums, listDays } from '../src/analytics/figures/queries.ts';
+import { listReturnSums } from '../src/analytics/figures/returns/queries.ts';
+import type { ClickHouse } from '../src/kit/engines/clickhouse/open.ts';
+import { query } from '../src/kit/engines/clickhouse/query.ts';
 import { LARGEST, LARGEST_LINKS } from './figures-data.ts';
 
 export const YEAR = { from: new Date('2025-01-01Z'), until: new Date('2026-01-01Z') };

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { insertOnce } from '../src/engines/clickhouse/insert.ts';
-import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
-import { type ClickHouse, openClickHouse } from '../src/engines/clickhouse/open.ts';
-import { command, integer, query } from '../src/engines/clickhouse/query.ts';
-import { listDays } from '../src/figures/queries.ts';
-import type { Config } from '../src/values/config.ts';
+import { listDays } from '../src/analytics/figures/queries.ts';
+import { insertOnce } from '../src/kit/engines/clickhouse/insert.ts';
+import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
+import { type ClickHouse, openClickHouse } from '../src/kit/engines/clickhouse/open.ts';
+import { command, integer, query } from '../src/kit/engines/clickhouse/query.ts';
+import type { Config } from '../src/kit/values/config.ts';
 import { LARGEST, loadClickHouse, loadPostgres } from './figures-data.ts';
 import { linksOf, QUARTER, QUESTIONS, YEAR } from './figures-questions.ts';
 import { median, percentile } from './load.ts';

@@ -1,9 +1,9 @@
-import { RATE_WINDOW_MS } from '../src/access/credits/meter.ts';
-import { createKey } from '../src/access/keys/actions.ts';
-import { RATE_LIMIT } from '../src/access/keys/limits.ts';
-import type { Context } from '../src/operation/context.ts';
-import { createBrand, setPlan } from '../src/resources/brands/actions.ts';
-import { listSubscriptions } from '../src/resources/brands/queries.ts';
+import { RATE_WINDOW_MS } from '../src/kit/access/credits/meter.ts';
+import { createKey } from '../src/kit/access/keys/actions.ts';
+import { RATE_LIMIT } from '../src/kit/access/keys/limits.ts';
+import type { Context } from '../src/kit/operation/context.ts';
+import { createBrand, setPlan } from '../src/platform/brands/actions.ts';
+import { listSubscriptions } from '../src/platform/brands/queries.ts';
 
 const BRANDS = 60;
 const KEYS_PER_BRAND = 150;

@@ -1,6 +1,6 @@
-import type { Context } from '../src/operation/context.ts';
-import { createBrand } from '../src/resources/brands/actions.ts';
-import { newId } from '../src/values/ids.ts';
+import type { Context } from '../src/kit/operation/context.ts';
+import { newId } from '../src/kit/values/ids.ts';
+import { createBrand } from '../src/platform/brands/actions.ts';
 import { destinationOf, slugOf } from './click-links.ts';
 
 /** Creates one brand and creator with this many links, as the API would. Returns the brand's id. */

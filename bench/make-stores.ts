@@ -1,11 +1,11 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import type { Context } from '../src/operation/context.ts';
-import { inWork } from '../src/operation/work.ts';
-import { createBrand } from '../src/resources/brands/actions.ts';
-import { connectStore } from '../src/resources/integrations/actions.ts';
-import { insertLinks, insertStates } from '../src/resources/links/queries.ts';
-import { mintClick } from '../src/values/click-token.ts';
-import { newId } from '../src/values/ids.ts';
+import { insertLinks, insertStates } from '../src/affiliates/links/queries.ts';
+import { connectStore } from '../src/affiliates/stores/connections/actions.ts';
+import type { Context } from '../src/kit/operation/context.ts';
+import { inWork } from '../src/kit/operation/work.ts';
+import { mintClick } from '../src/kit/values/click-token.ts';
+import { newId } from '../src/kit/values/ids.ts';
+import { createBrand } from '../src/platform/brands/actions.ts';
 import { orderNumber, shopifyOrder } from '../test/harness/shopify-order.ts';
 
 const WEBHOOK_SECRET = 'whsec of the bench';

@@ -1,10 +1,10 @@
-import { createKey } from '../src/access/keys/actions.ts';
-import { migrateClickHouse } from '../src/engines/clickhouse/migrate.ts';
-import { migratePostgres } from '../src/engines/postgres/migrate.ts';
-import type { Context } from '../src/operation/context.ts';
+import { createKey } from '../src/kit/access/keys/actions.ts';
+import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
+import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
+import type { Context } from '../src/kit/operation/context.ts';
+import { createBrand } from '../src/platform/brands/actions.ts';
+import { listSubscriptions } from '../src/platform/brands/queries.ts';
 import { buildApps } from '../src/process/apps.ts';
-import { createBrand } from '../src/resources/brands/actions.ts';
-import { listSubscriptions } from '../src/resources/brands/queries.ts';
 import { benchCommand } from './command.ts';
 import { alternate, latencyMs, median, openTarget, type Shot } from './load.ts';
 import { measureOnOwnEngines } from './own-engines.ts';

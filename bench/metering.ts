@@ -1,8 +1,8 @@
-import { type MeterCall, openMeter } from '../src/access/credits/meter.ts';
-import { hashKey } from '../src/access/keys/key-form.ts';
-import { type Caller, findCaller } from '../src/access/keys/queries.ts';
-import { SEARCH_CREDITS } from '../src/directory/routes.ts';
-import type { Redis } from '../src/engines/redis/open.ts';
+import { SEARCH_CREDITS } from '../src/directory/search/routes.ts';
+import { type MeterCall, openMeter } from '../src/kit/access/credits/meter.ts';
+import { hashKey } from '../src/kit/access/keys/key-form.ts';
+import { type Caller, findCaller } from '../src/kit/access/keys/queries.ts';
+import type { Redis } from '../src/kit/engines/redis/open.ts';
 import type { Session } from './session.ts';
 import { answerInProcess } from './unmetered.ts';
 

@@ -1,8 +1,8 @@
 import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { Config } from '../src/kit/values/config.ts';
 import { isPidAlive } from '../src/local/engines/alive.ts';
 import { engineFolder, makeOpenFolder } from '../src/local/engines/folder.ts';
-import type { Config } from '../src/values/config.ts';
 
 const FOLDER = 'bench-';
 

@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { readConfig } from '../src/config.ts';
+import type { Context } from '../src/kit/operation/context.ts';
+import type { Config } from '../src/kit/values/config.ts';
 import { ENGINE_NAMES, type EngineName } from '../src/local/engines/engine.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import type { Context } from '../src/operation/context.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
 import { openContext } from '../src/process/open-context.ts';
-import type { Config } from '../src/values/config.ts';
 import { withOwnData } from './own-data.ts';
 import { openResults, progress, type Results } from './report.ts';
 

@@ -1,4 +1,4 @@
-import type { Ranged } from '../src/directory/order.ts';
+import type { Ranged } from '../src/directory/search/order.ts';
 import { latencyMs, median, percentile, type Shot } from './load.ts';
 import { shuffled } from './queries.ts';
 import { type Add, progress, round } from './report.ts';

@@ -1,8 +1,8 @@
-import type { CreatorDocument } from '../src/directory/document.ts';
-import { fold } from '../src/directory/place-names.ts';
-import { readState } from '../src/directory/places.ts';
-import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search-schema.ts';
-import { type Understanding, understand } from '../src/directory/understand.ts';
+import type { CreatorDocument } from '../src/directory/search/document.ts';
+import { fold } from '../src/directory/search/place-names.ts';
+import { readState } from '../src/directory/search/places.ts';
+import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search/search-schema.ts';
+import { type Understanding, understand } from '../src/directory/search/understand.ts';
 import type { Parameters } from './queries.ts';
 
 /** The returned columns, then the search columns: folded like the mapping's normalizer. */

@@ -1,11 +1,11 @@
 import path from 'node:path';
 import pg from 'pg';
+import type { Config } from '../src/kit/values/config.ts';
+import { ignoreFailure } from '../src/kit/values/errors.ts';
 import { engineFolder, makeEngineFolder } from '../src/local/engines/folder.ts';
 import { findFreePort } from '../src/local/engines/port.ts';
 import { postgres } from '../src/local/engines/postgres.ts';
 import { lastLines, launch, stopProcess, waitUntilReady } from '../src/local/engines/process.ts';
-import type { Config } from '../src/values/config.ts';
-import { ignoreFailure } from '../src/values/errors.ts';
 
 /** Typical settings for a PostgreSQL with a gigabyte or two for searches. */
 const SETTINGS = [

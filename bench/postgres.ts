@@ -1,7 +1,7 @@
 import { chmod, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pool } from 'pg';
-import { documentOf } from '../src/directory/document.ts';
+import { documentOf } from '../src/directory/search/document.ts';
 import { writeCreators } from './directory-file.ts';
 import { alternate, CONNECTIONS, median, medianRatio, readJson } from './load.ts';
 import { INDEXES, lineOf, type SqlSearch, sqlOf, TABLE } from './postgres-queries.ts';

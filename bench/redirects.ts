@@ -1,5 +1,5 @@
-import { drainClicks } from '../src/links-host/jobs.ts';
-import type { Context } from '../src/operation/context.ts';
+import { drainClicks } from '../src/interfaces/links-host/jobs.ts';
+import type { Context } from '../src/kit/operation/context.ts';
 import { exitOf, type Server, startNode, startServer } from './children.ts';
 import { alternate, median, medianRatio, percentile } from './load.ts';
 import { makeLinks } from './make-links.ts';

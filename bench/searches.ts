@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { sortOf } from '../src/directory/order.ts';
-import { buildFilter, queryOf } from '../src/directory/query.ts';
-import { fetchPage } from '../src/directory/search.ts';
-import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search-schema.ts';
-import { understand } from '../src/directory/understand.ts';
-import type { Elastic } from '../src/engines/elastic/open.ts';
-import type { Context } from '../src/operation/context.ts';
+import { sortOf } from '../src/directory/search/order.ts';
+import { buildFilter, queryOf } from '../src/directory/search/query.ts';
+import { fetchPage } from '../src/directory/search/search.ts';
+import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search/search-schema.ts';
+import { understand } from '../src/directory/search/understand.ts';
+import type { Elastic } from '../src/kit/engines/elastic/open.ts';
+import type { Context } from '../src/kit/operation/context.ts';
 import { readJson, type Shot, type Target } from './load.ts';
 import type { Kind, Parameters } from './queries.ts';
 

@@ -1,6 +1,6 @@
-import type { Context } from '../src/operation/context.ts';
+import type { Context } from '../src/kit/operation/context.ts';
+import type { Config } from '../src/kit/values/config.ts';
 import type { EngineUrls } from '../src/process/engine-urls.ts';
-import type { Config } from '../src/values/config.ts';
 import type { Server } from './children.ts';
 import { cpuSecondsOf, openTarget, type Shot, type Target, type Volley, volley } from './load.ts';
 import type { Search } from './searches.ts';

@@ -1,7 +1,7 @@
+import type { Config } from '../src/kit/values/config.ts';
 import { ENGINE_NAMES } from '../src/local/engines/engine.ts';
 import { type EmbeddedEngines, startEmbedded } from '../src/local/engines/start.ts';
 import { configuredUrls, type EngineUrls } from '../src/process/engine-urls.ts';
-import type { Config } from '../src/values/config.ts';
 import { environmentOf, type Server, startServer } from './children.ts';
 import { type Add, progress, round } from './report.ts';
 

@@ -1,6 +1,6 @@
-import { METER } from '../src/access/credits/meter.ts';
-import type { Redis } from '../src/engines/redis/open.ts';
-import { DAY_MS } from '../src/values/duration.ts';
+import { METER } from '../src/kit/access/credits/meter.ts';
+import type { Redis } from '../src/kit/engines/redis/open.ts';
+import { DAY_MS } from '../src/kit/values/duration.ts';
 
 /** The positions of the price and the period's start among meter.lua's arguments. */
 const PRICE = 4;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { documentOf } from '../src/directory/document.ts';
+import { documentOf } from '../src/directory/search/document.ts';
 import { sampleCreators } from './directory-file.ts';
 import { alternate, median, medianRatio } from './load.ts';
 import { type Add, progress, round } from './report.ts';

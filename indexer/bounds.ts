@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Bounds, DEFAULT_BOUNDS } from '../src/directory/import/bounds.ts';
-import { readCanaries } from '../src/directory/import/canaries.ts';
+import { type Bounds, DEFAULT_BOUNDS } from '../src/directory/imports/indexing/bounds.ts';
+import { readCanaries } from '../src/directory/imports/indexing/canaries.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 
 export interface BoundsOptions {

@@ -1,4 +1,4 @@
-import type { Comparison } from '../src/directory/import/comparison.ts';
+import type { Comparison } from '../src/directory/imports/indexing/comparison.ts';
 import { grouped } from './terminal.ts';
 
 const percent = (share: number) => `${(share * 100).toFixed(1)}%`;

@@ -1,14 +1,14 @@
 import { readConfig } from '../src/config.ts';
-import type { DirectoryEngines } from '../src/directory/import/writer.ts';
-import { openElastic } from '../src/engines/elastic/open.ts';
-import { migratePostgres } from '../src/engines/postgres/migrate.ts';
-import { openPostgres } from '../src/engines/postgres/open.ts';
+import type { DirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
+import { openElastic } from '../src/kit/engines/elastic/open.ts';
+import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
+import { openPostgres } from '../src/kit/engines/postgres/open.ts';
+import { systemClock } from '../src/kit/values/clock.ts';
+import { readSecrets } from '../src/kit/values/secrets.ts';
 import { resolveEngines } from '../src/local/engines/running.ts';
 import { noteSize } from '../src/local/sample.ts';
 import { report } from '../src/local/terminal.ts';
 import { around } from '../src/process/commands/around.ts';
-import { systemClock } from '../src/values/clock.ts';
-import { readSecrets } from '../src/values/secrets.ts';
 
 /** A bulk request may take long while Elasticsearch merges. */
 const TIMEOUT_MS = 60_000;

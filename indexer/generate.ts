@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { generateCreators } from '../src/directory/import/sample.ts';
+import { generateCreators } from '../src/directory/imports/indexing/sample.ts';
 import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
 import { around } from '../src/process/commands/around.ts';
 import { say } from './terminal.ts';

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { approveImport, discardImport } from '../src/directory/import/held.ts';
-import { compareIndices, SAMPLES } from '../src/directory/import/judge.ts';
-import { findHeld } from '../src/directory/import/queries.ts';
-import { readStatus } from '../src/directory/import/status.ts';
-import type { DirectoryEngines } from '../src/directory/import/writer.ts';
-import { indexBehind, indexExists } from '../src/engines/elastic/indices.ts';
+import { approveImport, discardImport } from '../src/directory/imports/indexing/held.ts';
+import { compareIndices, SAMPLES } from '../src/directory/imports/indexing/judge.ts';
+import { findHeld } from '../src/directory/imports/indexing/queries.ts';
+import { readStatus } from '../src/directory/imports/indexing/status.ts';
+import type { DirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
+import { indexBehind, indexExists } from '../src/kit/engines/elastic/indices.ts';
 import { filled, wholeNumber } from '../src/process/commands/arguments.ts';
 import { comparisonLines } from './comparison.ts';
 import { withDirectory } from './engines.ts';

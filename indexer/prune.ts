@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { prune } from '../src/directory/import/versions.ts';
+import { prune } from '../src/directory/imports/indexing/versions.ts';
 import { wholeNumber } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';

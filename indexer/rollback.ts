@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { rollback } from '../src/directory/import/versions.ts';
+import { rollback } from '../src/directory/imports/indexing/versions.ts';
 import { withDirectory } from './engines.ts';
 import { onStop } from './signals.ts';
 import { grouped, print, say } from './terminal.ts';

@@ -1,4 +1,4 @@
-import { Interrupted } from '../src/directory/import/build.ts';
+import { Interrupted } from '../src/directory/imports/indexing/build.ts';
 import { openProgram, runProgram } from '../src/process/commands/program.ts';
 import { FAILED } from './exit-codes.ts';
 import { generateCommand } from './generate.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type DirectoryStatus, readStatus } from '../src/directory/import/status.ts';
+import { type DirectoryStatus, readStatus } from '../src/directory/imports/indexing/status.ts';
 import { withDirectory } from './engines.ts';
 import { grouped, inMegabytes, paint, print } from './terminal.ts';
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { findDamage } from '../src/directory/import/verify.ts';
-import { indexBehind } from '../src/engines/elastic/indices.ts';
+import { findDamage } from '../src/directory/imports/indexing/verify.ts';
+import { indexBehind } from '../src/kit/engines/elastic/indices.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 import { withDirectory } from './engines.ts';
 import { print, say } from './terminal.ts';

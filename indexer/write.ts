@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { openFiles, type RowKind } from '../src/directory/import/source.ts';
-import type { DirectoryEngines } from '../src/directory/import/writer.ts';
+import { openFiles, type RowKind } from '../src/directory/imports/indexing/source.ts';
+import type { DirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import {
   deleteCreators,
   patchCreators,
   upsertCreators,
   type WriteReport,
   type WriteRequest,
-} from '../src/directory/import/writes.ts';
+} from '../src/directory/imports/indexing/writes.ts';
 import { filled } from '../src/process/commands/arguments.ts';
 import { around } from '../src/process/commands/around.ts';
 import { withDirectory } from './engines.ts';

@@ -1,10 +1,10 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { urlsOf } from './engines/postgres/hosts.ts';
-import { readAddress } from './engines/redis/address.ts';
+import { urlsOf } from './kit/engines/postgres/hosts.ts';
+import { readAddress } from './kit/engines/redis/address.ts';
+import type { Config } from './kit/values/config.ts';
 import { javaSettings } from './local/engines/java.mjs';
-import type { Config } from './values/config.ts';
 
 const url = (protocols: string[]) =>
   z

@@ -1,4 +1,6 @@
 import { readConfig } from './config.ts';
+import { clientFolder, ensureClient } from './interfaces/web-app/build.ts';
+import { keepRelease } from './interfaces/web-app/releases.ts';
 import { announceRunning, resolveEngines } from './local/engines/running.ts';
 import { ensureSample, heapMbFor, noteSize, sampleSize } from './local/sample.ts';
 import { listening, report, step, welcome } from './local/terminal.ts';
@@ -6,8 +8,6 @@ import { readServerOptions, SAMPLE_CREATORS } from './process/commands/server.ts
 import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
 import { choosePorts, listen, onPorts } from './process/listen.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
-import { clientFolder, ensureClient } from './web-app/build.ts';
-import { keepRelease } from './web-app/releases.ts';
 
 const STOP_WITHIN_MS = 20_000;
 /** What the web app's build gets of the CPU beside engines that start and the import: a tenth of what each of them gets. */

@@ -1,9 +1,9 @@
 import { readConfig } from './config.ts';
+import { ignoreFailure } from './kit/values/errors.ts';
 import { report } from './local/terminal.ts';
 import { openProgram, parseOptions } from './process/commands/program.ts';
 import { assertSharedStorage, configuredUrls } from './process/engine-urls.ts';
 import { openShutdown, reportFailure } from './process/shutdown.ts';
-import { ignoreFailure } from './values/errors.ts';
 
 const STOP_WITHIN_MS = 10_000;
 

@@ -1,7 +1,7 @@
 import type { Plugin } from 'vite';
 import { z } from 'zod';
-import type { Operation } from '../src/operation/operation.ts';
-import { operations, sessionOperations } from '../src/resources/nouns.ts';
+import { operations, sessionOperations } from '../src/interfaces/nouns.ts';
+import type { Operation } from '../src/kit/operation/operation.ts';
 
 const NAME = 'virtual:operations';
 

@@ -29,7 +29,7 @@ CREATE TABLE subscriptions (
   status text NOT NULL CHECK (status IN ('active', 'trialing', 'past_due', 'canceled')),
   monthly_credits integer CHECK (monthly_credits >= 0),
   anchor_at timestamptz NOT NULL,
-  -- Rises with every change that a running process must notice; see src/access.
+  -- Rises with every change that a running process must notice; see src/kit/access.
   version bigint NOT NULL DEFAULT 1,
   -- Whether Redis is known to have this version.
   in_redis boolean NOT NULL DEFAULT false,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
-import type { ClientBuilder } from '../http/packages.ts';
+import type { ClientBuilder } from '../interfaces/http/packages.ts';
 import { runCommand } from './engines/command.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');

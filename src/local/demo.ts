@@ -1,16 +1,16 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createKey } from '../access/keys/actions.ts';
-import { hashKey } from '../access/keys/key-form.ts';
-import { findCaller } from '../access/keys/queries.ts';
-import { createSignInPath } from '../access/sessions/actions.ts';
-import type { Context } from '../operation/context.ts';
-import { inWork } from '../operation/work.ts';
-import { createBrand } from '../resources/brands/actions.ts';
-import { type BrandRow, findBrand, getBrand, listSubscriptions } from '../resources/brands/queries.ts';
-import { ensurePersonToSignIn } from '../resources/people/actions.ts';
-import { removeFigures, removeSample } from '../resources/sample/actions.ts';
-import { setSample } from '../resources/sample/queries.ts';
+import { removeFigures, removeSample } from '../affiliates/sample/actions.ts';
+import { setSample } from '../affiliates/sample/queries.ts';
+import { createKey } from '../kit/access/keys/actions.ts';
+import { hashKey } from '../kit/access/keys/key-form.ts';
+import { findCaller } from '../kit/access/keys/queries.ts';
+import { createSignInPath } from '../kit/access/sessions/actions.ts';
+import type { Context } from '../kit/operation/context.ts';
+import { inWork } from '../kit/operation/work.ts';
+import { createBrand } from '../platform/brands/actions.ts';
+import { type BrandRow, findBrand, getBrand, listSubscriptions } from '../platform/brands/queries.ts';
+import { ensurePersonToSignIn } from '../platform/people/actions.ts';
 import { fillSample } from './sample-brand/fill.ts';
 import { step } from './terminal.ts';
 

@@ -1,10 +1,10 @@
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Elastic } from '../engines/elastic/open.ts';
-import type { Context } from '../operation/context.ts';
-import type { Config } from '../values/config.ts';
-import { ignoreFailure } from '../values/errors.ts';
+import type { Elastic } from '../kit/engines/elastic/open.ts';
+import type { Context } from '../kit/operation/context.ts';
+import type { Config } from '../kit/values/config.ts';
+import { ignoreFailure } from '../kit/values/errors.ts';
 import { openProgress } from './terminal.ts';
 
 const SEED = 1;
@@ -55,7 +55,7 @@ export async function noteSize(
 ): Promise<void> {
   if (config.urls.elasticsearch) return;
   const note = async () => {
-    const { countDocuments, indexBehind } = await import('../engines/elastic/indices.ts');
+    const { countDocuments, indexBehind } = await import('../kit/engines/elastic/indices.ts');
     const index = await indexBehind(elastic, config.directoryAlias);
     if (index !== undefined) await keep(config, { live: await countDocuments(elastic, index) });
   };
@@ -67,9 +67,9 @@ export async function ensureSample(context: Context, creators: number, isRequest
   const { config, directory } = context;
   const { index } = await directory.live();
   if (index !== undefined && (!isRequested || (await sampleSize(config)) === creators)) return;
-  const { importDirectory } = await import('../directory/import/import.ts');
-  const { sampleSource } = await import('../directory/import/sample.ts');
-  const { enginesOf } = await import('../directory/import/writer.ts');
+  const { importDirectory } = await import('../directory/imports/indexing/import.ts');
+  const { sampleSource } = await import('../directory/imports/indexing/sample.ts');
+  const { enginesOf } = await import('../directory/imports/indexing/writer.ts');
   const source = sampleSource(creators, SEED);
   const progress = openProgress(`Importing a sample directory of ${creators.toLocaleString('en')} creators`);
   await importDirectory(enginesOf(context), {

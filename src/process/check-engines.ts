@@ -1,5 +1,5 @@
-import { checkRedis } from '../engines/redis/check.ts';
-import type { Config } from '../values/config.ts';
+import { checkRedis } from '../kit/engines/redis/check.ts';
+import type { Config } from '../kit/values/config.ts';
 
 /** Compares the configured engines with what they report about themselves. Throws if one cannot work, with the fix. */
 export async function checkEngines({ urls, clicksRedisUrl }: Config, report: (line: string) => void): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Config } from '../values/config.ts';
+import type { Config } from '../kit/values/config.ts';
 
 export interface EngineUrls {
   postgres: string;

@@ -1,10 +1,10 @@
+import { foldStoreDeliveries } from '../affiliates/stores/deliveries/folding/jobs.ts';
+import { followLedger, forgetSentBatches } from '../analytics/figures/jobs.ts';
 import { followChanges } from '../directory/changes/jobs.ts';
-import { followLedger, forgetSentBatches } from '../figures/jobs.ts';
-import { followClicks } from '../links-host/jobs.ts';
-import { forgetIdempotencyKeys } from '../operation/idempotency/jobs.ts';
-import type { Follower, Job, JobPlan, QueuedWork } from '../operation/job.ts';
-import { nouns } from '../resources/nouns.ts';
-import { foldStoreDeliveries } from '../resources/store-deliveries/folding/jobs.ts';
+import { followClicks } from '../interfaces/links-host/jobs.ts';
+import { nouns } from '../interfaces/nouns.ts';
+import { forgetIdempotencyKeys } from '../kit/operation/idempotency/jobs.ts';
+import type { Follower, Job, JobPlan, QueuedWork } from '../kit/operation/job.ts';
 import { followMails, forgetEvents, forgetOldMails, partitionCredits, settleCharges } from './system-jobs.ts';
 
 export const JOBS: readonly Job[] = [

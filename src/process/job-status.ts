@@ -1,7 +1,7 @@
-import type { Redis } from '../engines/redis/open.ts';
-import { type FailedJob, type QueueView, viewQueue } from '../engines/redis/queue-view.ts';
-import { SCHEDULES } from '../engines/redis/schedules.ts';
-import { CONSUMER_NAMES } from '../resources/nouns.ts';
+import { CONSUMER_NAMES } from '../interfaces/nouns.ts';
+import type { Redis } from '../kit/engines/redis/open.ts';
+import { type FailedJob, type QueueView, viewQueue } from '../kit/engines/redis/queue-view.ts';
+import { SCHEDULES } from '../kit/engines/redis/schedules.ts';
 import { FOLLOWERS, PLANS, relayName, WORK } from './job-list.ts';
 import { type JobRun, readJobRuns } from './metrics/jobs.ts';
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSchedules } from '../engines/redis/schedules.ts';
-import type { Context } from '../operation/context.ts';
-import type { Follower, Job } from '../operation/job.ts';
-import { openParts, type Parts } from '../outbox/parts/lease.ts';
-import { openRelay } from '../outbox/relay.ts';
-import { consumersOf } from '../resources/nouns.ts';
-import { startDelivering } from '../resources/webhooks/sending/jobs.ts';
-import { openDue } from '../values/due.ts';
-import { ignoreFailure } from '../values/errors.ts';
+import { consumersOf } from '../interfaces/nouns.ts';
+import { openSchedules } from '../kit/engines/redis/schedules.ts';
+import type { Context } from '../kit/operation/context.ts';
+import type { Follower, Job } from '../kit/operation/job.ts';
+import { openParts, type Parts } from '../kit/outbox/parts/lease.ts';
+import { openRelay } from '../kit/outbox/relay.ts';
+import { openDue } from '../kit/values/due.ts';
+import { ignoreFailure } from '../kit/values/errors.ts';
+import { startDelivering } from '../platform/webhooks/sending/jobs.ts';
 import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';
 import { openJobRecorder } from './metrics/jobs.ts';
 

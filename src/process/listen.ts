@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import type { Config } from '../values/config.ts';
+import type { Config } from '../kit/values/config.ts';
 import type { Apps } from './apps.ts';
 
 const NEXT_PORTS = 50;

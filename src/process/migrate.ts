@@ -1,7 +1,7 @@
-import { migrateClickHouse } from '../engines/clickhouse/migrate.ts';
-import { migratePostgres } from '../engines/postgres/migrate.ts';
-import type { Context } from '../operation/context.ts';
-import { ApiError } from '../values/errors.ts';
+import { migrateClickHouse } from '../kit/engines/clickhouse/migrate.ts';
+import { migratePostgres } from '../kit/engines/postgres/migrate.ts';
+import type { Context } from '../kit/operation/context.ts';
+import { ApiError } from '../kit/values/errors.ts';
 
 /**
  * Applies missing migrations. Without ClickHouse the API serves everything but figures; the worker migrates ClickHouse

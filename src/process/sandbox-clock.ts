@@ -1,7 +1,7 @@
-import type { Db } from '../engines/postgres/open.ts';
-import { readClockOffset } from '../engines/postgres/sandbox-clock.ts';
-import { type Clock, noteAhead } from '../values/clock.ts';
-import { ignoreFailure } from '../values/errors.ts';
+import type { Db } from '../kit/engines/postgres/open.ts';
+import { readClockOffset } from '../kit/engines/postgres/sandbox-clock.ts';
+import { type Clock, noteAhead } from '../kit/values/clock.ts';
+import { ignoreFailure } from '../kit/values/errors.ts';
 
 const READ_EVERY_MS = 1_000;
 

@@ -1,12 +1,12 @@
-import { makeMonths } from '../access/credits/months/actions.ts';
-import { settleAll } from '../access/credits/settle.ts';
-import { forgetMails } from '../mail/forget.ts';
-import { sendDueMails } from '../mail/sender.ts';
-import type { Follower, Job } from '../operation/job.ts';
-import { pruneOutbox } from '../outbox/relay.ts';
-import { CONSUMER_NAMES } from '../resources/nouns.ts';
-import { openDue } from '../values/due.ts';
-import { HOUR_MS } from '../values/duration.ts';
+import { CONSUMER_NAMES } from '../interfaces/nouns.ts';
+import { makeMonths } from '../kit/access/credits/months/actions.ts';
+import { settleAll } from '../kit/access/credits/settle.ts';
+import { forgetMails } from '../kit/mail/forget.ts';
+import { sendDueMails } from '../kit/mail/sender.ts';
+import type { Follower, Job } from '../kit/operation/job.ts';
+import { pruneOutbox } from '../kit/outbox/relay.ts';
+import { openDue } from '../kit/values/due.ts';
+import { HOUR_MS } from '../kit/values/duration.ts';
 
 /** Finds charges of a process that was killed before it recorded which keys were used. */
 const ALL_CHARGES_EVERY_MS = 600_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { integer, query } from '../../src/engines/clickhouse/query.ts';
-import type { Context } from '../../src/operation/context.ts';
+import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
 import type { ClickTally } from './clicks.ts';
 
 const Stored = z.object({ click_id: z.string(), link_id: z.string(), kind: z.string(), times: integer });

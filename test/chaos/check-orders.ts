@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import type { Context } from '../../src/operation/context.ts';
-import { PerformanceList } from '../../src/resources/analytics/performance/schema.ts';
-import { verifyLedger } from '../../src/resources/ledger/verify/actions.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
+import { PerformanceList } from '../../src/analytics/analytics/performance/schema.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
 import { wrong } from './check-clicks.ts';
 import type { OrderTally } from './orders.ts';
 import type { Assignment, Brand, World } from './world.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Db } from '../../src/engines/postgres/open.ts';
+import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { made } from '../harness/app.ts';
 import { type Received, type Receiver, startReceiver } from '../harness/receiver.ts';
 import { wrong } from './check-clicks.ts';

@@ -1,4 +1,4 @@
-import { shareOf } from '../../src/values/money.ts';
+import { shareOf } from '../../src/kit/values/money.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
 import type { Random } from './random.ts';
 import type { Assignment, Brand, Shop } from './world.ts';

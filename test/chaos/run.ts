@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findReconciliation } from '../../src/figures/rollups/queries.ts';
-import { CLAIM, oldestClickAt } from '../../src/links-host/queries.ts';
-import type { Context } from '../../src/operation/context.ts';
+import { findReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
+import { CLAIM, oldestClickAt } from '../../src/interfaces/links-host/queries.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
 import { until } from '../harness/app.ts';
 import { findOldestUnsynced } from '../harness/figures.ts';
 import { type ClicksFound, checkClicks } from './check-clicks.ts';

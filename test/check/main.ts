@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { ensurePackages } from '../../src/web-app/build.ts';
+import { ensurePackages } from '../../src/interfaces/web-app/build.ts';
 import { COMPOSE_FILES, problemsOfCompose, problemsOfVersions } from './compose.ts';
 import { problemsOfDocuments } from './documents.ts';
 import { deadExports } from './exports.ts';

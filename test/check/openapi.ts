@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { openapiDocument } from '../../src/http/openapi/document.ts';
-import { legacyManual } from '../../src/legacy/manual.ts';
+import { openapiDocument } from '../../src/interfaces/http/openapi/document.ts';
+import { legacyManual } from '../../src/interfaces/legacy/manual.ts';
 import { interfaces } from '../../src/process/interfaces.ts';
 
 const SHOWN = 10;

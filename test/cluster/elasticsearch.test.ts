@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ImportPhase, type ImportReport, importDirectory } from '../../src/directory/import/import.ts';
-import { generateCreators } from '../../src/directory/import/sample.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
+import { type ImportPhase, type ImportReport, importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 import { describeCluster } from '../harness/cluster.ts';
 import { type ElasticCluster, startElasticCluster, untilNodes } from '../harness/elastic-cluster.ts';

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
-import { asWriter, type DirectoryEngines } from '../../src/directory/import/writer.ts';
-import { openElastic } from '../../src/engines/elastic/open.ts';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { type Db, openPostgres, type Postgres } from '../../src/engines/postgres/open.ts';
-import { transact } from '../../src/engines/postgres/transaction.ts';
-import { repairAfterFailover } from '../../src/resources/ledger/jobs.ts';
-import { compareFigures } from '../../src/resources/ledger/verify/actions.ts';
-import { systemClock } from '../../src/values/clock.ts';
-import { openSecrets } from '../../src/values/secrets.ts';
+import { repairAfterFailover } from '../../src/affiliates/ledger/jobs.ts';
+import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
+import { asWriter, type DirectoryEngines } from '../../src/directory/imports/indexing/writer.ts';
+import { openElastic } from '../../src/kit/engines/elastic/open.ts';
+import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
+import { type Db, openPostgres, type Postgres } from '../../src/kit/engines/postgres/open.ts';
+import { transact } from '../../src/kit/engines/postgres/transaction.ts';
+import { systemClock } from '../../src/kit/values/clock.ts';
+import { openSecrets } from '../../src/kit/values/secrets.ts';
 import {
   call,
   engineUrls,

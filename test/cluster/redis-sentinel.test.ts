@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openQueue, openWorker } from '../../src/engines/redis/queue.ts';
+import { openQueue, openWorker } from '../../src/kit/engines/redis/queue.ts';
 import { openDesk, SHOP } from '../harness/affiliates.ts';
 import {
   call,

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { settle } from '../../src/access/credits/settle.ts';
-import { chargesKey } from '../../src/access/credits/stream.ts';
-import { openQueue, openWorker } from '../../src/engines/redis/queue.ts';
-import { openSchedules } from '../../src/engines/redis/schedules.ts';
+import { settle } from '../../src/kit/access/credits/settle.ts';
+import { chargesKey } from '../../src/kit/access/credits/stream.ts';
+import { openQueue, openWorker } from '../../src/kit/engines/redis/queue.ts';
+import { openSchedules } from '../../src/kit/engines/redis/schedules.ts';
 import { openJobQueues } from '../../src/process/job-status.ts';
 import { openDesk, SHOP } from '../harness/affiliates.ts';
 import {

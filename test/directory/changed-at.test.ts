@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ImportRequest, importDirectory } from '../../src/directory/import/import.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
-import { findDamage } from '../../src/directory/import/verify.ts';
-import { upsertCreators } from '../../src/directory/import/writes.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
+import { type ImportRequest, importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
+import { upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';

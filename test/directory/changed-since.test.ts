@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendChanges } from '../../src/directory/changes/jobs.ts';
-import { importDirectory } from '../../src/directory/import/import.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
-import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/import/writes.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import {
   call,
   keysInTurn,

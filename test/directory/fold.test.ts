@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fold, foldAccents, variants } from '../../src/values/fold.ts';
+import { fold, foldAccents, variants } from '../../src/kit/values/fold.ts';
 
 const PLAIN = 'abcdefghijklmnopqrstuvwxyz';
 const CAPITALS = PLAIN.toUpperCase();

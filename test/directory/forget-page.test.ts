@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { sendForgetMails } from '../../src/directory/forget/requests.ts';
-import { importDirectory } from '../../src/directory/import/import.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { sendForgetMails } from '../../src/directory/opt-out/requests.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../harness/applying.ts';
 import { creator } from '../harness/directory.ts';

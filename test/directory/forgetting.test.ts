@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { documentOf } from '../../src/directory/document.ts';
-import { finishUnfinished, forget, getForgotten, listOptOuts, remember } from '../../src/directory/forget/forget.ts';
-import { approveImport } from '../../src/directory/import/held.ts';
-import { importDirectory } from '../../src/directory/import/import.ts';
-import { generateCreators } from '../../src/directory/import/sample.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
-import { findDamage } from '../../src/directory/import/verify.ts';
-import { rollback } from '../../src/directory/import/versions.ts';
-import { patchCreators, upsertCreators } from '../../src/directory/import/writes.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
-import { readDocuments } from '../../src/engines/elastic/indices.ts';
-import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
+import { approveImport } from '../../src/directory/imports/indexing/held.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
+import { rollback } from '../../src/directory/imports/indexing/versions.ts';
+import { patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
+import { finishUnfinished, forget, getForgotten, listOptOuts, remember } from '../../src/directory/opt-out/forget.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
+import { documentOf } from '../../src/directory/search/document.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { readDocuments } from '../../src/kit/engines/elastic/indices.ts';
 import { connectAgent } from '../harness/agent.ts';
 import {
   call,

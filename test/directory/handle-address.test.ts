@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseHandleAddress, readHandle } from '../../src/values/handle-address.ts';
+import { parseHandleAddress, readHandle } from '../../src/kit/values/handle-address.ts';
 
 describe('the address of a profile', () => {
   test.each([

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { importDirectory } from '../../src/directory/import/import.ts';
-import { generateCreators } from '../../src/directory/import/sample.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
-import { prune } from '../../src/directory/import/versions.ts';
-import { upsertCreators } from '../../src/directory/import/writes.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
-import { indexBehind, indexExists } from '../../src/engines/elastic/indices.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { prune } from '../../src/directory/imports/indexing/versions.ts';
+import { upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { indexBehind, indexExists } from '../../src/kit/engines/elastic/indices.ts';
 import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
 const CREATORS = 1_500;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkRecord } from '../../src/directory/import/rows.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
+import { checkRecord } from '../../src/directory/imports/indexing/rows.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
 
 const Row = DirectoryCreatorDetail.partial().required({ pk: true, username: true });
 

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readCsv } from '../../src/directory/import/csv.ts';
-import { openFiles, type RowKind, type SourceRecord } from '../../src/directory/import/source.ts';
+import { readCsv } from '../../src/directory/imports/indexing/csv.ts';
+import { openFiles, type RowKind, type SourceRecord } from '../../src/directory/imports/indexing/source.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-import { type Random, seededRandom } from '../../src/directory/import/random.ts';
+import { type Random, seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { made, send } from '../harness/app.ts';
 import { oracleSearch } from '../harness/directory-oracle.ts';
 import { drawQuery, openCases } from './search-cases.ts';

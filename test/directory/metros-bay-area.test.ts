@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { metros } from '../../src/directory/place-atlas.ts';
-import { placeKey } from '../../src/directory/place-names.ts';
-import { metrosOf } from '../../src/directory/stored-place.ts';
+import { metros } from '../../src/directory/search/place-atlas.ts';
+import { placeKey } from '../../src/directory/search/place-names.ts';
+import { metrosOf } from '../../src/directory/search/stored-place.ts';
 
 /** The incorporated cities and towns of the nine counties, as the Association of Bay Area Governments counts them. */
 const COUNTIES: Readonly<Record<string, string>> = {

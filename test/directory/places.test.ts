@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import cities from '../../metros/cities.json' with { type: 'json' };
-import { fold } from '../../src/directory/place-names.ts';
+import { fold } from '../../src/directory/search/place-names.ts';
 import {
   listCountries,
   listMetros,
@@ -11,8 +11,8 @@ import {
   readCountry,
   readLocation,
   readState,
-} from '../../src/directory/places.ts';
-import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/stored-place.ts';
+} from '../../src/directory/search/places.ts';
+import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
 
 /** A reading in one line: `metro la in CA`, `contains angel`. */
 function say(reading: PlaceReading | undefined): string {

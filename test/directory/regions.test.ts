@@ -9,7 +9,7 @@ import {
   levelOf,
   MAX_REGION,
   nextUp,
-} from '../../src/directory/regions.ts';
+} from '../../src/directory/search/regions.ts';
 
 interface Row {
   value: number | null;

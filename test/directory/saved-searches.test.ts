@@ -1,18 +1,18 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createKey } from '../../src/access/keys/actions.ts';
-import { NO_LIMITS } from '../../src/access/keys/limits.ts';
-import { forget } from '../../src/directory/forget/forget.ts';
-import { importDirectory } from '../../src/directory/import/import.ts';
-import { openFiles } from '../../src/directory/import/source.ts';
-import { rollback } from '../../src/directory/import/versions.ts';
-import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/import/writes.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
-import { alertAboutMatches } from '../../src/resources/saved-searches/alerts/jobs.ts';
-import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
-import { deleteOrphans } from '../../src/resources/saved-searches/queries.ts';
-import { MAX_SAVED } from '../../src/resources/saved-searches/schema.ts';
-import { DAY_MS } from '../../src/values/duration.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { openFiles } from '../../src/directory/imports/indexing/source.ts';
+import { rollback } from '../../src/directory/imports/indexing/versions.ts';
+import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
+import { forget } from '../../src/directory/opt-out/forget.ts';
+import { alertAboutMatches } from '../../src/directory/saved-searches/alerts/jobs.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
+import { deleteOrphans } from '../../src/directory/saved-searches/queries.ts';
+import { MAX_SAVED } from '../../src/directory/saved-searches/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { createKey } from '../../src/kit/access/keys/actions.ts';
+import { NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
+import { DAY_MS } from '../../src/kit/values/duration.ts';
 import {
   call,
   keysInTurn,

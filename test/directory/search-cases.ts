@@ -1,5 +1,5 @@
-import { type Random, seededRandom } from '../../src/directory/import/random.ts';
-import { generateCreators } from '../../src/directory/import/sample.ts';
+import { type Random, seededRandom } from '../../src/directory/imports/indexing/random.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { call, keysInTurn, makeBrand, startApp, unique } from '../harness/app.ts';
 import { putDirectory } from '../harness/directory.ts';
 import { type OracleQuery, type OracleRow, oracleSearch, oracleStats } from '../harness/directory-oracle.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { metrosOf } from '../../src/directory/stored-place.ts';
+import { metrosOf } from '../../src/directory/search/stored-place.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 

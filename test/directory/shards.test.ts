@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importDirectory } from '../../src/directory/import/import.ts';
-import { sampleSource } from '../../src/directory/import/sample.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
+import { sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { metrosOf, stateCodeOf } from '../../src/directory/stored-place.ts';
+import { metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
 
 describe('the metros of a stored row', () => {
   test.each<[string, string | null, string | null, string[]]>([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seededRandom } from '../../src/directory/import/random.ts';
+import { seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { ledgerOf, makeBrand, type ServerProcess, startApp, startServer, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { randomRuns, testSeed as SEED } from '../harness/random-runs.ts';

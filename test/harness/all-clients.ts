@@ -1,8 +1,8 @@
 import { vi } from 'vitest';
-import { openClickHouse } from '../../src/engines/clickhouse/open.ts';
-import { openElastic } from '../../src/engines/elastic/open.ts';
-import { openPostgres } from '../../src/engines/postgres/open.ts';
-import { openRedis } from '../../src/engines/redis/open.ts';
+import { openClickHouse } from '../../src/kit/engines/clickhouse/open.ts';
+import { openElastic } from '../../src/kit/engines/elastic/open.ts';
+import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
+import { openRedis } from '../../src/kit/engines/redis/open.ts';
 import type { TestEngines } from './engines.ts';
 
 /** The official clients of four engines, for as long as they are used. */

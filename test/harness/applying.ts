@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { eventNames } from '../../src/outbox/events.ts';
+import { eventNames } from '../../src/kit/outbox/events.ts';
 import { made, type TestApp } from './app.ts';
 
 /** For an app that is given addresses by a proxy: each test applies from its own, and is limited by itself. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { commissionOf, type Figures, NOTHING } from '../oracle/figures.ts';
+import { commissionOf, type Figures, NOTHING } from '../affiliates/oracle/figures.ts';
 import type { Desk } from './affiliates.ts';
 import type { Answer } from './app.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { integer, query } from '../../src/engines/clickhouse/query.ts';
-import { drainClicks } from '../../src/links-host/jobs.ts';
-import { type ClickedLink, listChangedLinks } from '../../src/links-host/queries.ts';
+import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
+import { type ClickedLink, listChangedLinks } from '../../src/interfaces/links-host/queries.ts';
+import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import type { Desk } from './affiliates.ts';
 import { engineUrls, type TestApp, unique } from './app.ts';
 

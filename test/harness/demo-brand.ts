@@ -1,4 +1,4 @@
-import { generateCreators } from '../../src/directory/import/sample.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { startApp, type TestApp, unique } from './app.ts';
 import { apply, BEHIND_PROXY } from './applying.ts';
 import { creator, putDirectory } from './directory.ts';

@@ -1,7 +1,7 @@
-import { fold } from '../../src/directory/place-names.ts';
-import { readCity, readCountry, readLocation, readState } from '../../src/directory/places.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
-import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/stored-place.ts';
+import { fold } from '../../src/directory/search/place-names.ts';
+import { readCity, readCountry, readLocation, readState } from '../../src/directory/search/places.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
 
 /** A creator as the oracle sees it: the row, and the time of its data. */
 export type OracleRow = DirectoryCreatorDetail & { data_as_of: string | null };

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { documentOf } from '../../src/directory/document.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/schema.ts';
-import { keptAlias } from '../../src/engines/elastic/live-index.ts';
-import type { Elastic } from '../../src/engines/elastic/open.ts';
+import { documentOf } from '../../src/directory/search/document.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { keptAlias } from '../../src/kit/engines/elastic/live-index.ts';
+import type { Elastic } from '../../src/kit/engines/elastic/open.ts';
 import { unique } from './app.ts';
 
 /** Small, so that a busy machine answers each within the API's own timeout. */

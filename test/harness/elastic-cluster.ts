@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Elastic } from '../../src/engines/elastic/open.ts';
+import type { Elastic } from '../../src/kit/engines/elastic/open.ts';
 import { elasticsearch } from '../../src/local/engines/elasticsearch.ts';
 import { writeForEngine } from '../../src/local/engines/folder.ts';
 import { findFreePort } from '../../src/local/engines/port.ts';

@@ -1,4 +1,4 @@
-import type { EventPayload } from '../../src/outbox/events.ts';
+import type { EventPayload } from '../../src/kit/outbox/events.ts';
 
 /** What a brand's webhooks of the current interface do not receive, with an id that a test tells from others. */
 export const rosterEvent = (id: string): EventPayload<'roster.creator_added'> => ({

@@ -2,11 +2,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parquetReadObjects } from 'hyparquet';
-import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
-import { STORED } from '../../src/links-host/row.ts';
-import type { Context } from '../../src/operation/context.ts';
-import { takeTurn } from '../../src/resources/jobs/jobs.ts';
-import { newId } from '../../src/values/ids.ts';
+import { STORED } from '../../src/interfaces/links-host/row.ts';
+import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
+import { newId } from '../../src/kit/values/ids.ts';
+import { takeTurn } from '../../src/platform/jobs/jobs.ts';
 import { type Answer, send, type TestApp, unique } from './app.ts';
 import { here } from './uploading.ts';
 

@@ -1,13 +1,13 @@
-import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
-import { tsvTime } from '../../src/engines/clickhouse/tsv.ts';
-import type { Db } from '../../src/engines/postgres/open.ts';
-import { syncLedger } from '../../src/figures/jobs.ts';
-import { findStanding } from '../../src/figures/sync/queries.ts';
-import { inWork } from '../../src/operation/work.ts';
-import type { NewEntry } from '../../src/outbox/ledger-entry.ts';
-import { insertLinks } from '../../src/resources/links/queries.ts';
-import { ApiError } from '../../src/values/errors.ts';
-import { newId } from '../../src/values/ids.ts';
+import { insertLinks } from '../../src/affiliates/links/queries.ts';
+import { syncLedger } from '../../src/analytics/figures/jobs.ts';
+import { findStanding } from '../../src/analytics/figures/sync/queries.ts';
+import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
+import { tsvTime } from '../../src/kit/engines/clickhouse/tsv.ts';
+import type { Db } from '../../src/kit/engines/postgres/open.ts';
+import { inWork } from '../../src/kit/operation/work.ts';
+import type { NewEntry } from '../../src/kit/outbox/ledger-entry.ts';
+import { ApiError } from '../../src/kit/values/errors.ts';
+import { newId } from '../../src/kit/values/ids.ts';
 import { type TestApp, unique, until } from './app.ts';
 import { asTest } from './sales.ts';
 

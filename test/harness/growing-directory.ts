@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { z } from 'zod';
-import { documentOf } from '../../src/directory/document.ts';
+import { documentOf } from '../../src/directory/search/document.ts';
 import { call, keysInTurn, makeBrand, type TestApp, until } from './app.ts';
 import { creator, putDirectory } from './directory.ts';
 

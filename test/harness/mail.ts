@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { SMTPServer } from 'smtp-server';
-import type { OutgoingMail } from '../../src/engines/mail/open.ts';
-import { listMails } from '../../src/mail/queries.ts';
-import { renderMail } from '../../src/mail/render.ts';
-import type { Context } from '../../src/operation/context.ts';
+import type { OutgoingMail } from '../../src/kit/engines/mail/open.ts';
+import { listMails } from '../../src/kit/mail/queries.ts';
+import { renderMail } from '../../src/kit/mail/render.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
 
 export interface Received {
   from: string;

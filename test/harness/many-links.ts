@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { insertOnce } from '../../src/engines/clickhouse/insert.ts';
-import { newId } from '../../src/values/ids.ts';
+import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
+import { newId } from '../../src/kit/values/ids.ts';
 import { type TestApp, unique } from './app.ts';
 import type { Assignment } from './figures.ts';
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Db } from '../../src/engines/postgres/open.ts';
+import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import type { TestApp } from './app.ts';
 
 /** What is one's own of the copy in this place, by column. */

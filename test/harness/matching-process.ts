@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
+import { ignoreFailure } from '../../src/kit/values/errors.ts';
 import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
-import { findMatches } from '../../src/resources/saved-searches/matches/jobs.ts';
-import { ignoreFailure } from '../../src/values/errors.ts';
 
 /** The worker's search for new matches as a process that a test may kill. */
 const config = readConfig();

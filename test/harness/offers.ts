@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { BrowserServer } from 'playwright-core';
 import { readConfig } from '../../src/config.ts';
-import { ensureClient } from '../../src/web-app/build.ts';
+import { ensureClient } from '../../src/interfaces/web-app/build.ts';
 
 /** The shell first: it takes a fifth of the CPU of a whole Chromium. */
 export const USUAL_PLACES = [

@@ -1,4 +1,4 @@
-import type { OrderFacts } from '../../src/stores/facts.ts';
+import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { makeBrand, send, type TestApp } from './app.ts';
 import { type Assignment, daysAgo, makeAssignment, orderFacts } from './sales.ts';
 

@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import { recordReadings } from '../../src/resources/orders/actions.ts';
-import type { OrderFacts } from '../../src/stores/facts.ts';
+import { recordReadings } from '../../src/affiliates/orders/actions.ts';
+import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { type Answer, call, type TestApp } from './app.ts';
 import { bytesOf, jobOf } from './exporting.ts';
 import { type Assignment, asTest, orderFacts } from './sales.ts';

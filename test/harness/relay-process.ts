@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readConfig } from '../../src/config.ts';
-import { openParts } from '../../src/outbox/parts/lease.ts';
-import { type Consumer, openRelay } from '../../src/outbox/relay.ts';
+import { openParts } from '../../src/kit/outbox/parts/lease.ts';
+import { type Consumer, openRelay } from '../../src/kit/outbox/relay.ts';
+import { openDue } from '../../src/kit/values/due.ts';
+import { ignoreFailure } from '../../src/kit/values/errors.ts';
 import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
-import { openDue } from '../../src/values/due.ts';
-import { ignoreFailure } from '../../src/values/errors.ts';
 
 /**
  * The worker's relay as a process that a test may kill; it hands each event to the server of its first argument. With

@@ -2,8 +2,8 @@ import { readConfig } from '../../src/config.ts';
 import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
 // Declares the operations that reports read.
-import '../../src/resources/nouns.ts';
-import { mailReports } from '../../src/resources/reports/jobs.ts';
+import '../../src/interfaces/nouns.ts';
+import { mailReports } from '../../src/analytics/reports/jobs.ts';
 
 /** The worker that mails reports, as a process that a test may kill. Its clock is always where the next period is due. */
 const config = readConfig();

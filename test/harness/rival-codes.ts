@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { insertLinks, insertStates } from '../../src/resources/links/queries.ts';
-import { recordRefunds } from '../../src/resources/orders/actions.ts';
-import type { OrderFacts } from '../../src/stores/facts.ts';
-import { mintClick } from '../../src/values/click-token.ts';
-import { newId } from '../../src/values/ids.ts';
+import { insertLinks, insertStates } from '../../src/affiliates/links/queries.ts';
+import { recordRefunds } from '../../src/affiliates/orders/actions.ts';
+import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
+import { mintClick } from '../../src/kit/values/click-token.ts';
+import { newId } from '../../src/kit/values/ids.ts';
 import { makeBrand, type TestApp, type TestBrand, unique } from './app.ts';
 import { type Assignment, asTest, daysAgo, makeAssignment, orderFacts, report } from './sales.ts';
 

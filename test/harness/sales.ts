@@ -1,14 +1,14 @@
-import type { Context } from '../../src/operation/context.ts';
-import { inWork, type Work } from '../../src/operation/work.ts';
-import { StoredPostings } from '../../src/outbox/ledger-entry.ts';
-import { ensureCreator } from '../../src/resources/creators/actions.ts';
-import { insertIntegration } from '../../src/resources/integrations/queries.ts';
-import { insertLinks, insertStates } from '../../src/resources/links/queries.ts';
-import { recordOrder, recordRefunds } from '../../src/resources/orders/actions.ts';
-import type { OrderSource } from '../../src/resources/orders/schema.ts';
-import { putOnRoster } from '../../src/resources/roster/actions.ts';
-import type { OrderFacts, RefundFacts } from '../../src/stores/facts.ts';
-import { newId } from '../../src/values/ids.ts';
+import { insertLinks, insertStates } from '../../src/affiliates/links/queries.ts';
+import { recordOrder, recordRefunds } from '../../src/affiliates/orders/actions.ts';
+import type { OrderSource } from '../../src/affiliates/orders/schema.ts';
+import { insertIntegration } from '../../src/affiliates/stores/connections/queries.ts';
+import type { OrderFacts, RefundFacts } from '../../src/affiliates/stores/formats/facts.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
+import { inWork, type Work } from '../../src/kit/operation/work.ts';
+import { StoredPostings } from '../../src/kit/outbox/ledger-entry.ts';
+import { newId } from '../../src/kit/values/ids.ts';
+import { ensureCreator } from '../../src/workflow/creators/actions.ts';
+import { putOnRoster } from '../../src/workflow/roster/actions.ts';
 import { unique } from './app.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -1,4 +1,4 @@
-import type { Provider } from '../../src/stores/provider.ts';
+import type { Provider } from '../../src/affiliates/stores/formats/provider.ts';
 import { makeBrand, type TestApp, type TestBrand } from './app.ts';
 import { type Assignment, daysAgo, makeAssignment } from './sales.ts';
 import { connectTestStore, deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from './store.ts';

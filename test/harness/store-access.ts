@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { SHOPIFY_VERSION } from '../../src/stores/shopify-graphql.ts';
+import { SHOPIFY_VERSION } from '../../src/affiliates/stores/formats/shopify-graphql.ts';
 import { unique } from './app.ts';
 import type { Reply } from './store.ts';
 

@@ -1,4 +1,4 @@
-import type { Provider } from '../../src/stores/provider.ts';
+import type { Provider } from '../../src/affiliates/stores/formats/provider.ts';
 import { shopifyOrder, shopifyRefund } from './shopify-order.ts';
 import type { TestStore } from './store.ts';
 import { wooOrder } from './woo-order.ts';

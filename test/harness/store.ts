@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
-import type { Context } from '../../src/operation/context.ts';
-import { inWork } from '../../src/operation/work.ts';
-import { askWhoItIs, connectStore } from '../../src/resources/integrations/actions.ts';
-import { PROVIDERS } from '../../src/resources/integrations/schema.ts';
-import { foldBatch } from '../../src/resources/store-deliveries/folding/actions.ts';
-import { storeDeliveryOf } from '../../src/resources/store-deliveries/schema.ts';
-import type { Provider } from '../../src/stores/provider.ts';
+import { askWhoItIs, connectStore } from '../../src/affiliates/stores/connections/actions.ts';
+import { PROVIDERS } from '../../src/affiliates/stores/connections/schema.ts';
+import { foldBatch } from '../../src/affiliates/stores/deliveries/folding/actions.ts';
+import { storeDeliveryOf } from '../../src/affiliates/stores/deliveries/schema.ts';
+import type { Provider } from '../../src/affiliates/stores/formats/provider.ts';
+import type { Context } from '../../src/kit/operation/context.ts';
+import { inWork } from '../../src/kit/operation/work.ts';
 import { contextOf, unique, until } from './app.ts';
 import {
   answeredVersion,

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import pg from 'pg';
-import { migratePostgres } from '../../src/engines/postgres/migrate.ts';
-import { openPostgres } from '../../src/engines/postgres/open.ts';
+import { migratePostgres } from '../../src/kit/engines/postgres/migrate.ts';
+import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 
 const FOLDER = path.resolve('sql/postgres');
 /** Runs on the same PostgreSQL make one template between them. */

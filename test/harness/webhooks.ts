@@ -1,11 +1,11 @@
-import { inWork } from '../../src/operation/work.ts';
-import type { EventName, EventPayload } from '../../src/outbox/events.ts';
-import { openRelay } from '../../src/outbox/relay.ts';
-import { webhookConsumer } from '../../src/resources/webhooks/deliveries/jobs.ts';
-import { type DeliveryLoop, startDelivering } from '../../src/resources/webhooks/sending/jobs.ts';
-import type { Clock } from '../../src/values/clock.ts';
-import { openDue } from '../../src/values/due.ts';
-import { ignoreFailure } from '../../src/values/errors.ts';
+import { inWork } from '../../src/kit/operation/work.ts';
+import type { EventName, EventPayload } from '../../src/kit/outbox/events.ts';
+import { openRelay } from '../../src/kit/outbox/relay.ts';
+import type { Clock } from '../../src/kit/values/clock.ts';
+import { openDue } from '../../src/kit/values/due.ts';
+import { ignoreFailure } from '../../src/kit/values/errors.ts';
+import { webhookConsumer } from '../../src/platform/webhooks/deliveries/jobs.ts';
+import { type DeliveryLoop, startDelivering } from '../../src/platform/webhooks/sending/jobs.ts';
 import { call, made, startApp, type TestApp, type TestBrand } from './app.ts';
 import { makeDatabase } from './database.ts';
 

@@ -1,6 +1,6 @@
-import { openRelay } from '../../src/outbox/relay.ts';
-import { consumersOf } from '../../src/resources/nouns.ts';
-import { openDue } from '../../src/values/due.ts';
+import { consumersOf } from '../../src/interfaces/nouns.ts';
+import { openRelay } from '../../src/kit/outbox/relay.ts';
+import { openDue } from '../../src/kit/values/due.ts';
 import { type Desk, openDesk } from './affiliates.ts';
 import type { Answer, TestApp } from './app.ts';
 import { someAddress } from './applying.ts';

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { openPostgres } from '../../src/engines/postgres/open.ts';
+import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { CREATOR_FIELDS, type CreatorField } from '../import/fields.ts';
+import { CREATOR_FIELDS, type CreatorField } from '../imports/indexing/fields.ts';
 
 export const CHANGE_TYPES = ['added', 'updated', 'removed', 'opted_out'] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { integer, queryInTime } from '../../engines/clickhouse/query.ts';
-import type { Context } from '../../operation/context.ts';
-import { ApiError } from '../../values/errors.ts';
+import { integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { ApiError } from '../../kit/values/errors.ts';
 import { CHANGE_TYPES } from './changes.ts';
 import { CHANGES_KEPT_MS } from './jobs.ts';
 import { findHorizon, findOldestSeq } from './queries.ts';

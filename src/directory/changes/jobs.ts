@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
-import { insertOnce } from '../../engines/clickhouse/insert.ts';
-import { ensureMigrated } from '../../engines/clickhouse/migrate.ts';
-import { tsvTime } from '../../engines/clickhouse/tsv.ts';
-import type { Context } from '../../operation/context.ts';
-import type { Follower, Job } from '../../operation/job.ts';
-import { DAY_MS, HOUR_MS } from '../../values/duration.ts';
-import { asWriter, enginesOf, findRunningWriter } from '../import/writer.ts';
+import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
+import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
+import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Follower, Job } from '../../kit/operation/job.ts';
+import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
+import { asWriter, enginesOf, findRunningWriter } from '../imports/indexing/writer.ts';
 import { changesOf } from './changes.ts';
 import { type ChangeBatch, deleteOldBatches, hasStaged, listUnsent, markSent } from './queries.ts';
 

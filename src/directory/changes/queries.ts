@@ -1,5 +1,5 @@
 import { type Generated, type Selectable, sql } from 'kysely';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import { type Change, linesOf } from './changes.ts';
 
 interface DirectoryChangesTable {
@@ -12,7 +12,7 @@ interface DirectoryChangesTable {
   lines: string | null;
 }
 
-declare module '../../engines/postgres/tables.ts' {
+declare module '../../kit/engines/postgres/tables.ts' {
   interface Database {
     directoryChanges: DirectoryChangesTable;
   }

@@ -1,6 +1,6 @@
-import { awaitBulks, readDocuments } from '../../engines/elastic/indices.ts';
-import type { Elastic } from '../../engines/elastic/open.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import { awaitBulks, readDocuments } from '../../kit/engines/elastic/indices.ts';
+import type { Elastic } from '../../kit/engines/elastic/open.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import { type Change, changesOf } from './changes.ts';
 import { type ChangeBatch, dropChanges, listStaged, replaceStaged } from './queries.ts';
 

@@ -1,4 +1,4 @@
-import { read } from '../../operation/kit.ts';
+import { read } from '../../kit/operation/kit.ts';
 import { readChanges } from './feed.ts';
 import { ChangeFeed, ChangeFilter } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { clampedParameter, timestamp } from '../../values/page.ts';
-import { besideOthers } from '../../values/problems.ts';
-import { CREATOR_FIELDS } from '../import/fields.ts';
+import { clampedParameter, timestamp } from '../../kit/values/page.ts';
+import { besideOthers } from '../../kit/values/problems.ts';
+import { CREATOR_FIELDS } from '../imports/indexing/fields.ts';
 import { CHANGE_TYPES } from './changes.ts';
 
 const MOST = 1_000;

@@ -1,6 +1,6 @@
-import type { Db } from '../../engines/postgres/open.ts';
-import { validationError } from '../../values/errors.ts';
-import { TimeText } from '../../values/time.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { validationError } from '../../kit/values/errors.ts';
+import { TimeText } from '../../kit/values/time.ts';
 import { findSeqAt, findSeqOf, findStart, findUnderWay } from './queries.ts';
 
 /** A position in the feed, and in the documents' `changed_at`. */

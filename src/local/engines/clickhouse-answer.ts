@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import { createGzip, gzipSync } from 'node:zlib';
 import type { ChdbQueryStream, ChdbResult } from 'chdb';
-import { ignoreFailure } from '../../values/errors.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import type { Call } from './clickhouse-call.ts';
 
 /** ClickHouse's error codes for mistakes of the caller, with the status that its own server answers. */

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { ignoreFailure } from '../../values/errors.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { dyingWithParent } from './process.ts';
 
 export interface CommandOptions {

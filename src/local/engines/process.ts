@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ignoreFailure } from '../../values/errors.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { engineUser } from './folder.ts';
 
 export interface Program {

@@ -1,9 +1,9 @@
 import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import type { Config } from '../../values/config.ts';
-import { ignoreFailure } from '../../values/errors.ts';
-import { makeSecretOnce } from '../../values/secrets.ts';
+import type { Config } from '../../kit/values/config.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
+import { makeSecretOnce } from '../../kit/values/secrets.ts';
 import { Identity, identityOf, isAlive } from './alive.ts';
 import { ENGINE_NAMES, type EngineName } from './engine.ts';
 import { hasDatabase } from './postgres.ts';

@@ -1,6 +1,6 @@
 import path from 'node:path';
-import type { Config } from '../../values/config.ts';
-import { ignoreFailure } from '../../values/errors.ts';
+import type { Config } from '../../kit/values/config.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { clickhouse } from './clickhouse.ts';
 import { elasticsearch } from './elasticsearch.ts';
 import { ENGINE_NAMES, type Engine, type EngineName, type Seat } from './engine.ts';

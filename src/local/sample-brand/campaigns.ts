@@ -1,13 +1,13 @@
-import { PLANS } from '../../access/keys/plans.ts';
-import type { Work } from '../../operation/work.ts';
-import { patchApplication, receiveApplication } from '../../resources/applications/actions.ts';
-import { lockPending } from '../../resources/applications/queries.ts';
-import { changeCreator } from '../../resources/creators/actions.ts';
-import { listMatching } from '../../resources/creators/queries.ts';
-import { createList } from '../../resources/lists/actions.ts';
-import type { CallOf } from '../../resources/nouns.ts';
-import { addByHandle } from '../../resources/roster/actions.ts';
-import { SAMPLE_LIST_ADDER } from '../../resources/sample/queries.ts';
+import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/queries.ts';
+import { createList } from '../../directory/lists/actions.ts';
+import type { CallOf } from '../../interfaces/nouns.ts';
+import { PLANS } from '../../kit/access/keys/plans.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { patchApplication, receiveApplication } from '../../workflow/applications/actions.ts';
+import { lockPending } from '../../workflow/applications/queries.ts';
+import { changeCreator } from '../../workflow/creators/actions.ts';
+import { listMatching } from '../../workflow/creators/queries.ts';
+import { addByHandle } from '../../workflow/roster/actions.ts';
 import type { Person } from './people.ts';
 import { known, type Schedule } from './schedule.ts';
 

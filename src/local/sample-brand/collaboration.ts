@@ -1,17 +1,17 @@
-import type { Work } from '../../operation/work.ts';
-import { findAddressee } from '../../resources/applications/queries.ts';
-import { receiveFile, type StoredFile, uploadAsset } from '../../resources/assets/actions.ts';
-import { createFolder } from '../../resources/assets/folders/actions.ts';
-import { viewBrief } from '../../resources/briefs/actions.ts';
-import { expireContract, signContract } from '../../resources/contracts/actions.ts';
-import { getContract } from '../../resources/contracts/queries.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { findAddressee } from '../../workflow/applications/queries.ts';
+import { receiveFile, type StoredFile, uploadAsset } from '../../workflow/assets/actions.ts';
+import { createFolder } from '../../workflow/assets/folders/actions.ts';
+import { viewBrief } from '../../workflow/briefs/actions.ts';
+import { expireContract, signContract } from '../../workflow/contracts/actions.ts';
+import { getContract } from '../../workflow/contracts/queries.ts';
 import {
   declineDeliverable,
   patchDeliverable,
   startDeliverables,
   submitDeliverable,
-} from '../../resources/deliverables/actions.ts';
-import { listOfContract } from '../../resources/deliverables/queries.ts';
+} from '../../workflow/deliverables/actions.ts';
+import { listOfContract } from '../../workflow/deliverables/queries.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
 import type { Person } from './people.ts';
 import { pictureOf } from './pictures.ts';

@@ -1,10 +1,10 @@
-import { seededRandom } from '../../directory/import/random.ts';
-import { endRefresh, trackContent } from '../../resources/content/actions.ts';
-import { readPostAddress } from '../../resources/content/policy.ts';
-import { claimDuePosts } from '../../resources/content/queries.ts';
-import { readConversation, receiveReply, sendMessage } from '../../resources/messages/actions.ts';
-import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../resources/shipments/actions.ts';
-import { DAY_MS } from '../../values/duration.ts';
+import { seededRandom } from '../../directory/imports/indexing/random.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { endRefresh, trackContent } from '../../workflow/content/actions.ts';
+import { readPostAddress } from '../../workflow/content/policy.ts';
+import { claimDuePosts } from '../../workflow/content/queries.ts';
+import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/actions.ts';
+import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../workflow/shipments/actions.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
 import { postOf } from './collaboration.ts';
 import type { Person } from './people.ts';

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { z } from 'zod';
-import type { Caller } from '../../access/keys/queries.ts';
-import { openMailer } from '../../engines/mail/open.ts';
-import type { Db } from '../../engines/postgres/open.ts';
-import type { Context } from '../../operation/context.ts';
-import { findOperation } from '../../operation/noun.ts';
-import { makePlan } from '../../operation/plans/make-plan.ts';
-import { type Left, nothingLeft, type Work, workOf, writeLeft } from '../../operation/work.ts';
-import type { CallOf, OperationId } from '../../resources/nouns.ts';
-import { newId } from '../../values/ids.ts';
+import type { CallOf, OperationId } from '../../interfaces/nouns.ts';
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import { openMailer } from '../../kit/engines/mail/open.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { findOperation } from '../../kit/operation/noun.ts';
+import { makePlan } from '../../kit/operation/plans/make-plan.ts';
+import { type Left, nothingLeft, type Work, workOf, writeLeft } from '../../kit/operation/work.ts';
+import { newId } from '../../kit/values/ids.ts';
 
 interface Input<Id extends OperationId> {
   body?: CallOf<Id>['body'];

@@ -1,6 +1,6 @@
-import { seededRandom } from '../../directory/import/random.ts';
-import { generateCreators } from '../../directory/import/sample.ts';
-import { fold } from '../../directory/place-names.ts';
+import { seededRandom } from '../../directory/imports/indexing/random.ts';
+import { generateCreators } from '../../directory/imports/indexing/sample.ts';
+import { fold } from '../../directory/search/place-names.ts';
 
 /** A creator of the sample directory, as the brand knows them. */
 export interface Person {

@@ -1,11 +1,11 @@
-import { sendDueMails } from '../../mail/sender.ts';
-import { checkAlerts } from '../../resources/alerts/jobs.ts';
-import { dueAfter, lastEnd } from '../../resources/alerts/policy.ts';
-import type { CallOf } from '../../resources/nouns.ts';
-import { listOwners } from '../../resources/people/queries.ts';
-import { mailReports } from '../../resources/reports/jobs.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/duration.ts';
-import { dayIn, mondayOf, timeIn } from '../../values/time-zone.ts';
+import { checkAlerts } from '../../analytics/alerts/jobs.ts';
+import { dueAfter, lastEnd } from '../../analytics/alerts/policy.ts';
+import { mailReports } from '../../analytics/reports/jobs.ts';
+import type { CallOf } from '../../interfaces/nouns.ts';
+import { sendDueMails } from '../../kit/mail/sender.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { dayIn, mondayOf, timeIn } from '../../kit/values/time-zone.ts';
+import { listOwners } from '../../platform/people/queries.ts';
 import type { Past } from './past.ts';
 
 const ZONE = 'UTC';

@@ -1,5 +1,5 @@
-import { seededRandom } from '../../directory/import/random.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../values/duration.ts';
+import { seededRandom } from '../../directory/imports/indexing/random.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import type { Past } from './past.ts';
 
 /** The days that the sample covers. */

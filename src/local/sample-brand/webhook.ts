@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { openKeptConnections } from '../../engines/http/kept-connections.ts';
-import { openRelay } from '../../outbox/relay.ts';
-import { consumersOf } from '../../resources/nouns.ts';
-import { createSubscription, patchSubscription } from '../../resources/webhooks/actions.ts';
-import { attemptDelivery, recordAttempts } from '../../resources/webhooks/sending/actions.ts';
-import { claimDue } from '../../resources/webhooks/sending/queries.ts';
-import { MINUTE_MS } from '../../values/duration.ts';
+import { consumersOf } from '../../interfaces/nouns.ts';
+import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
+import { openRelay } from '../../kit/outbox/relay.ts';
+import { MINUTE_MS } from '../../kit/values/duration.ts';
+import { createSubscription, patchSubscription } from '../../platform/webhooks/actions.ts';
+import { attemptDelivery, recordAttempts } from '../../platform/webhooks/sending/actions.ts';
+import { claimDue } from '../../platform/webhooks/sending/queries.ts';
 import type { Past } from './past.ts';
 import { known, type Schedule } from './schedule.ts';
 

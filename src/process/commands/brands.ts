@@ -1,15 +1,20 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { PLAN_NAMES, type PlanName, SUBSCRIPTION_STATUSES, type SubscriptionStatus } from '../../access/keys/plans.ts';
-import { type KeyKind, listKeys } from '../../access/keys/queries.ts';
-import type { Db } from '../../engines/postgres/open.ts';
-import { createBrand, setPlan } from '../../resources/brands/actions.ts';
+import {
+  PLAN_NAMES,
+  type PlanName,
+  SUBSCRIPTION_STATUSES,
+  type SubscriptionStatus,
+} from '../../kit/access/keys/plans.ts';
+import { type KeyKind, listKeys } from '../../kit/access/keys/queries.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { createBrand, setPlan } from '../../platform/brands/actions.ts';
 import {
   findBrand,
   getBrand as getBrandRow,
   listBrandPlans,
   listSubscriptions,
-} from '../../resources/brands/queries.ts';
-import { BrandPatch, brandOf } from '../../resources/brands/schema.ts';
+} from '../../platform/brands/queries.ts';
+import { BrandPatch, brandOf } from '../../platform/brands/schema.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';

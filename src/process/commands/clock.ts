@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { advanceClock, readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
-import { DAY_MS, DURATION_FORM, durationText, readDuration } from '../../values/duration.ts';
-import { ignoreFailure } from '../../values/errors.ts';
+import { advanceClock, readClockOffset } from '../../kit/engines/postgres/sandbox-clock.ts';
+import { DAY_MS, DURATION_FORM, durationText, readDuration } from '../../kit/values/duration.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { type ForgottenRecord, forget, getForgotten, listOptOuts, remember } from '../../directory/forget/forget.ts';
-import type { Name } from '../../directory/forget/hashes.ts';
+import { type ForgottenRecord, forget, getForgotten, listOptOuts, remember } from '../../directory/opt-out/forget.ts';
+import type { Name } from '../../directory/opt-out/hashes.ts';
 import { filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { withDirectory } from './open.ts';

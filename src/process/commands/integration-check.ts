@@ -1,11 +1,11 @@
-import { callJson } from '../../engines/http/client.ts';
-import { type Asking, openStore, renewToken } from '../../resources/integrations/actions.ts';
-import { addressWarnings, warningsOf } from '../../resources/integrations/policy.ts';
-import { getIntegrationWithHealth } from '../../resources/integrations/queries.ts';
-import { integrationOf, webhookUrlOf } from '../../resources/integrations/schema.ts';
-import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../resources/store-webhooks/actions.ts';
-import { clientOf } from '../../stores/clients.ts';
-import { ApiError } from '../../values/errors.ts';
+import { type Asking, openStore, renewToken } from '../../affiliates/stores/connections/actions.ts';
+import { addressWarnings, warningsOf } from '../../affiliates/stores/connections/policy.ts';
+import { getIntegrationWithHealth } from '../../affiliates/stores/connections/queries.ts';
+import { integrationOf, webhookUrlOf } from '../../affiliates/stores/connections/schema.ts';
+import { clientOf } from '../../affiliates/stores/formats/clients.ts';
+import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks/actions.ts';
+import { callJson } from '../../kit/engines/http/client.ts';
+import { ApiError } from '../../kit/values/errors.ts';
 
 /** One line of the check: what was looked at, and what to do where it fails. */
 export interface Step {

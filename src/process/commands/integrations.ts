@@ -2,25 +2,29 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { inWork } from '../../operation/work.ts';
 import {
   type Asking,
   askWhoItIs,
   connectStore,
   disconnectStore,
   type StoreEntry,
-} from '../../resources/integrations/actions.ts';
-import { addressWarnings } from '../../resources/integrations/policy.ts';
-import { findBrandOfIntegration, type IntegrationRow, integrations } from '../../resources/integrations/queries.ts';
-import { integrationOf, PROVIDERS, webhookUrlOf } from '../../resources/integrations/schema.ts';
-import { startBackfill } from '../../resources/store-sweeps/backfill/actions.ts';
-import { findBackfill } from '../../resources/store-sweeps/backfill/queries.ts';
-import { backfillOf } from '../../resources/store-sweeps/backfill/schema.ts';
-import { keepWebhooksNow } from '../../resources/store-webhooks/actions.ts';
-import { clientOf } from '../../stores/clients.ts';
-import { AppRefused, type Provider } from '../../stores/provider.ts';
-import { ApiError } from '../../values/errors.ts';
-import { hasLogin } from '../../values/web-address.ts';
+} from '../../affiliates/stores/connections/actions.ts';
+import { addressWarnings } from '../../affiliates/stores/connections/policy.ts';
+import {
+  findBrandOfIntegration,
+  type IntegrationRow,
+  integrations,
+} from '../../affiliates/stores/connections/queries.ts';
+import { integrationOf, PROVIDERS, webhookUrlOf } from '../../affiliates/stores/connections/schema.ts';
+import { clientOf } from '../../affiliates/stores/formats/clients.ts';
+import { AppRefused, type Provider } from '../../affiliates/stores/formats/provider.ts';
+import { startBackfill } from '../../affiliates/stores/sweeps/backfill/actions.ts';
+import { findBackfill } from '../../affiliates/stores/sweeps/backfill/queries.ts';
+import { backfillOf } from '../../affiliates/stores/sweeps/backfill/schema.ts';
+import { keepWebhooksNow } from '../../affiliates/stores/webhooks/actions.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { hasLogin } from '../../kit/values/web-address.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';

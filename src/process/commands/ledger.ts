@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { listBrands } from '../../figures/rollups/queries.ts';
-import { REBUILT_TOGETHER, rebuildTogether } from '../../resources/ledger/actions.ts';
-import { listLedgerBrands } from '../../resources/ledger/queries.ts';
-import { verifyLedger } from '../../resources/ledger/verify/actions.ts';
-import { chunksOf } from '../../values/chunks.ts';
+import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/actions.ts';
+import { listLedgerBrands } from '../../affiliates/ledger/queries.ts';
+import { verifyLedger } from '../../affiliates/ledger/verify/actions.ts';
+import { listBrands } from '../../analytics/figures/rollups/queries.ts';
+import { chunksOf } from '../../kit/values/chunks.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';

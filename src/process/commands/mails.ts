@@ -1,14 +1,14 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { openPageLinks } from '../../access/page-tokens.ts';
-import type { OutgoingMail } from '../../engines/mail/open.ts';
-import { REASONS } from '../../mail/admission.ts';
-import { releaseMails, setMailTrust } from '../../mail/admission-queries.ts';
-import { findMail, listMails, type MailRow } from '../../mail/queries.ts';
-import { queueMail } from '../../mail/queue.ts';
-import { renderMail } from '../../mail/render.ts';
-import { inWork } from '../../operation/work.ts';
-import { newId } from '../../values/ids.ts';
+import { openPageLinks } from '../../kit/access/page-tokens.ts';
+import type { OutgoingMail } from '../../kit/engines/mail/open.ts';
+import { REASONS } from '../../kit/mail/admission.ts';
+import { releaseMails, setMailTrust } from '../../kit/mail/admission-queries.ts';
+import { findMail, listMails, type MailRow } from '../../kit/mail/queries.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
+import { renderMail } from '../../kit/mail/render.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { newId } from '../../kit/values/ids.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
@@ -35,7 +35,7 @@ async function list({ db }: CommandEngines, options: { brand?: string; limit: nu
 }
 
 /** Importing the nouns declares their templates. Commands that render nothing do not wait for it. */
-const declareTemplates = () => import('../../resources/nouns.ts');
+const declareTemplates = () => import('../../interfaces/nouns.ts');
 
 /** The mail as it is sent: rendered again from its row, with the same links. */
 async function rendered({ db, config, secrets }: CommandEngines, id: string): Promise<[MailRow, OutgoingMail]> {

@@ -1,16 +1,16 @@
-import type { AccessEngines } from '../../access/credits/access.ts';
 import { readConfig } from '../../config.ts';
-import type { DirectoryEngines } from '../../directory/import/writer.ts';
-import type { ClickHouse } from '../../engines/clickhouse/open.ts';
-import { migratePostgres } from '../../engines/postgres/migrate.ts';
-import { type Db, openPostgres, type Postgres } from '../../engines/postgres/open.ts';
-import { readClockOffset } from '../../engines/postgres/sandbox-clock.ts';
-import { openRedis, type Redis } from '../../engines/redis/open.ts';
+import type { DirectoryEngines } from '../../directory/imports/indexing/writer.ts';
+import type { AccessEngines } from '../../kit/access/credits/access.ts';
+import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
+import { migratePostgres } from '../../kit/engines/postgres/migrate.ts';
+import { type Db, openPostgres, type Postgres } from '../../kit/engines/postgres/open.ts';
+import { readClockOffset } from '../../kit/engines/postgres/sandbox-clock.ts';
+import { openRedis, type Redis } from '../../kit/engines/redis/open.ts';
+import { type Clock, systemClock } from '../../kit/values/clock.ts';
+import type { Config } from '../../kit/values/config.ts';
+import { readSecrets, type Secrets } from '../../kit/values/secrets.ts';
 import { resolveEngines } from '../../local/engines/running.ts';
 import { report } from '../../local/terminal.ts';
-import { type Clock, systemClock } from '../../values/clock.ts';
-import type { Config } from '../../values/config.ts';
-import { readSecrets, type Secrets } from '../../values/secrets.ts';
 import { clockAhead } from '../sandbox-clock.ts';
 import { around } from './around.ts';
 
@@ -72,8 +72,8 @@ export interface FigureEngines {
 
 /** Like `withEngines`, with ClickHouse too; its client is loaded only for these commands. */
 export async function withFigures(command: (engines: FigureEngines) => Promise<void>): Promise<void> {
-  const { openClickHouse } = await import('../../engines/clickhouse/open.ts');
-  const { migrateClickHouse } = await import('../../engines/clickhouse/migrate.ts');
+  const { openClickHouse } = await import('../../kit/engines/clickhouse/open.ts');
+  const { migrateClickHouse } = await import('../../kit/engines/clickhouse/migrate.ts');
   const config = readConfig(around().env);
   const { urls, stop } = await resolveEngines(config, ['postgres', 'redis', 'clickhouse'], {
     elasticsearchHeapMb: 512,
@@ -100,7 +100,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
 
 /** Runs a command on PostgreSQL and Elasticsearch, whose client is loaded only for those that change the directory. */
 export async function withDirectory(command: (engines: DirectoryEngines) => Promise<void>): Promise<void> {
-  const { openElastic } = await import('../../engines/elastic/open.ts');
+  const { openElastic } = await import('../../kit/engines/elastic/open.ts');
   const config = readConfig(around().env);
   const { urls, stop } = await resolveEngines(config, ['postgres', 'elasticsearch'], {
     elasticsearchHeapMb: 512,

@@ -1,5 +1,5 @@
 import { Command, CommanderError, Help, InvalidArgumentError, type Option } from 'commander';
-import { RELEASE } from '../../values/release.ts';
+import { RELEASE } from '../../kit/values/release.ts';
 import { around } from './around.ts';
 
 const FAILED = 1;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
-import { ignoreFailure } from '../../values/errors.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
 import { around } from './around.ts';
 
 /** A server, called with a brand's key. */

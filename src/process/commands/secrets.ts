@@ -1,9 +1,14 @@
 import type { Command } from 'commander';
 import { readConfig } from '../../config.ts';
-import type { Db } from '../../engines/postgres/open.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Config } from '../../kit/values/config.ts';
+import {
+  forgetPreviousSecretFile,
+  readPreviousSecret,
+  readSecrets,
+  replaceSecretFile,
+} from '../../kit/values/secrets.ts';
 import { findRunning } from '../../local/engines/running.ts';
-import type { Config } from '../../values/config.ts';
-import { forgetPreviousSecretFile, readPreviousSecret, readSecrets, replaceSecretFile } from '../../values/secrets.ts';
 import { type Resealed, resealAll } from '../sealed/actions.ts';
 import { around } from './around.ts';
 import { withEngines } from './open.ts';

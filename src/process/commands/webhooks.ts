@@ -2,12 +2,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { readConfig } from '../../config.ts';
-import { eventNames, eventsShownTo, shownAs, type Variant } from '../../outbox/events.ts';
-import { LATEST } from '../../resources/events/schema.ts';
+import { eventNames, eventsShownTo, shownAs, type Variant } from '../../kit/outbox/events.ts';
+import { LATEST } from '../../platform/events/schema.ts';
 // Importing the nouns declares their events.
-import '../../resources/nouns.ts';
-import { sampleData } from '../../resources/webhooks/schema.ts';
-import { newId } from '../../values/ids.ts';
+import '../../interfaces/nouns.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { sampleData } from '../../platform/webhooks/schema.ts';
 import { forward } from '../listening/forward.ts';
 import { type Listening, listen } from '../listening/listen.ts';
 import { findListening, listenSecret, noteListening } from '../listening/state.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Variant } from '../../outbox/events.ts';
-import { renderBody, renderHeaders, TERMS } from '../../resources/webhooks/policy.ts';
+import type { Variant } from '../../kit/outbox/events.ts';
+import { renderBody, renderHeaders, TERMS } from '../../platform/webhooks/policy.ts';
 
 export interface Forwarded {
   variant: Variant;

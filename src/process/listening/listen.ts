@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { olderItem } from '../../legacy/events.ts';
-import { shownAs, type Variant } from '../../outbox/events.ts';
-import { LATEST } from '../../resources/events/schema.ts';
-import { ignoreFailure } from '../../values/errors.ts';
+import { olderItem } from '../../interfaces/legacy/events.ts';
+import { shownAs, type Variant } from '../../kit/outbox/events.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
+import { LATEST } from '../../platform/events/schema.ts';
 import { RefusedError, type Rest } from '../commands/rest.ts';
 import { forward } from './forward.ts';
 

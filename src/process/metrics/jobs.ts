@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Redis } from '../../engines/redis/open.ts';
-import type { Clock } from '../../values/clock.ts';
-import type { Metrics } from '../../values/metrics.ts';
+import type { Redis } from '../../kit/engines/redis/open.ts';
+import type { Clock } from '../../kit/values/clock.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
 /**

@@ -1,11 +1,10 @@
-import type { Redis } from '../../engines/redis/open.ts';
-import { countUnsynced } from '../../figures/sync/queries.ts';
-import { backlogOf } from '../../links-host/queries.ts';
-import { countMails } from '../../mail/queries.ts';
-import type { Context } from '../../operation/context.ts';
-import { lagOf } from '../../outbox/relay.ts';
-import { CONSUMER_NAMES } from '../../resources/nouns.ts';
-import { readWebhookFigures } from '../../resources/webhooks/sending/queries.ts';
+import { countUnsynced } from '../../analytics/figures/sync/queries.ts';
+import { backlogOf } from '../../interfaces/links-host/queries.ts';
+import { CONSUMER_NAMES } from '../../interfaces/nouns.ts';
+import type { Redis } from '../../kit/engines/redis/open.ts';
+import { countMails } from '../../kit/mail/queries.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { lagOf } from '../../kit/outbox/relay.ts';
 import {
   type Metrics,
   meterCalls,
@@ -14,7 +13,8 @@ import {
   meterMails,
   meterOutbox,
   openMetrics,
-} from '../../values/metrics.ts';
+} from '../../kit/values/metrics.ts';
+import { readWebhookFigures } from '../../platform/webhooks/sending/queries.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';

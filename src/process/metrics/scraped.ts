@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client';
-import type { Metrics } from '../../values/metrics.ts';
-import { within } from '../../values/within.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import { within } from '../../kit/values/within.ts';
 
 /** A hanging engine must not prevent other metrics from being scraped. */
 const ANSWERED_WITHIN_MS = 1_000;

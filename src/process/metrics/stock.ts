@@ -1,12 +1,12 @@
-import { readImportFigures } from '../../directory/import/figures-queries.ts';
-import { indexBehind, listIndices } from '../../engines/elastic/indices.ts';
-import type { Context } from '../../operation/context.ts';
-import { readStoreFigures } from '../../resources/integrations/queries.ts';
-import { readPayoutFigures } from '../../resources/payouts/queries.ts';
-import { readInbox } from '../../resources/store-deliveries/folding/queries.ts';
-import { readSweepFigures } from '../../resources/store-sweeps/queries.ts';
-import { clientOf } from '../../stores/clients.ts';
-import type { Metrics } from '../../values/metrics.ts';
+import { readPayoutFigures } from '../../affiliates/payouts/queries.ts';
+import { readStoreFigures } from '../../affiliates/stores/connections/queries.ts';
+import { readInbox } from '../../affiliates/stores/deliveries/folding/queries.ts';
+import { clientOf } from '../../affiliates/stores/formats/clients.ts';
+import { readSweepFigures } from '../../affiliates/stores/sweeps/queries.ts';
+import { readImportFigures } from '../../directory/imports/indexing/figures-queries.ts';
+import { indexBehind, listIndices } from '../../kit/engines/elastic/indices.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
 import { openScraped } from './scraped.ts';
 
 /** Counting goes over all payouts or stores, and few change within a minute. */

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
-import { KEY_CONTEXT } from '../../directory/forget/forgotten.ts';
-import type { Db } from '../../engines/postgres/open.ts';
-import { makeSaltOnce, SALT_CONTEXT } from '../../resources/orders/customers/actions.ts';
-import type { Secrets } from '../../values/secrets.ts';
+import { makeSaltOnce, SALT_CONTEXT } from '../../affiliates/orders/customers/actions.ts';
+import { KEY_CONTEXT } from '../../directory/opt-out/forgotten.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
 
 /** A column with sealed values: `key` names its rows, and each value opens only with its own context. */
 interface SealedColumn {

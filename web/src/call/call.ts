@@ -1,5 +1,5 @@
 import { operations } from 'virtual:operations';
-import type { CallOf, OperationId } from '../../../src/resources/nouns.ts';
+import type { CallOf, OperationId } from '../../../src/interfaces/nouns.ts';
 import { type Check, isAnswerOf, isSigning, type Refusal, refusalOf, type Signing } from './check.ts';
 
 export type { OperationId };

@@ -1,6 +1,6 @@
 import { money } from './format.ts';
 
-/** The same as in `src/values/money.ts`. `Intl` does not fit: it has no decimals for HUF or IDR, which have two. */
+/** The same as in `src/kit/values/money.ts`. `Intl` does not fit: it has no decimals for HUF or IDR, which have two. */
 const NOT_TWO: readonly (readonly [decimals: number, codes: string])[] = [
   [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],
   [3, 'BHD IQD JOD KWD LYD OMR TND'],

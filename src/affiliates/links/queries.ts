@@ -1,0 +1,328 @@
+import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
+import { inWindow } from '../../kit/engines/postgres/window.ts';
+import { notFound } from '../../kit/values/errors.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { isOfCreator, patternOf } from '../../workflow/creators/queries.ts';
+
+export type LinkType = 'discount_code' | 'link';
+
+export interface LinksTable {
+  id: string;
+  brandId: string;
+  creatorId: string;
+  creatorName: string | null;
+  campaignId: string | null;
+  integrationId: string | null;
+  type: LinkType;
+  value: string;
+  slug: string | null;
+  destinationUrl: string | null;
+  commissionRatePpm: number;
+  holdDays: number;
+  attributionDays: number;
+  currency: string;
+  platform: string | null;
+  active: boolean;
+  lastSyncAt: Date | null;
+  /** Discount of the store's coupon when it was last verified. */
+  discountPpm: Generated<number | null>;
+  expiresAt: Generated<Date | null>;
+  /** Whether renewals of a subscription earn; null: they do not. */
+  paysRenewals: Generated<boolean | null>;
+  createdAt: CreatedAt;
+  updatedAt: Date | null;
+}
+
+interface LinkStatesTable {
+  brandId: string;
+  linkId: string;
+  at: Date;
+  active: boolean;
+}
+
+interface LinkPastCodesTable {
+  brandId: string;
+  linkId: string;
+  code: string;
+  since: Date | null;
+  until: Date;
+  /** When the code that follows took over, if that was before `until`. */
+  replacedAt: Generated<Date | null>;
+}
+
+declare module '../../kit/engines/postgres/tables.ts' {
+  interface Database {
+    links: LinksTable;
+    linkStates: LinkStatesTable;
+    linkPastCodes: LinkPastCodesTable;
+  }
+}
+
+export type LinkRow = Selectable<LinksTable>;
+
+/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
+
+const withCreator = (db: Db) =>
+  db
+    .selectFrom('links')
+    .innerJoin('creators', 'creators.id', 'links.creatorId')
+    .selectAll('links')
+    .select(['creators.email as creatorEmail', shownName]);
+
+export interface LinkWhere extends ListWindow {
+  creator_email?: string | undefined;
+  campaign_id?: string | undefined;
+  type?: LinkType | undefined;
+  active?: boolean | undefined;
+  search?: string | undefined;
+}
+
+/** The filter as a condition on a link, but for the window. */
+function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkWhere) {
+  const conditions = [isOfCreator('links.creatorId', brandId, email)];
+  if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
+  if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
+  if (active !== undefined) conditions.push(sql<boolean>`links.active = ${active}`);
+  if (search !== undefined) conditions.push(sql<boolean>`links.value ilike ${patternOf(search)}`);
+  return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
+}
+
+export const links = listing({
+  noun: 'link',
+  table: 'links',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, brandId, where: LinkWhere) => db.selectFrom('links').where(matches(brandId, where)),
+  rows: withCreator,
+});
+export const { get: getLink } = links;
+export type ListedLink = Awaited<ReturnType<typeof getLink>>;
+
+const TIMES = { time: 'links.createdAt', changed: ['links.createdAt', 'links.updatedAt'] };
+
+/**
+ * The first and last of the links that the filter finds, when no other lies between them: by their ids, byte for byte, as
+ * ClickHouse orders them. Ids begin with the time, so a window of times is such a span.
+ */
+export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
+  const found = sql<boolean>`(${matches(brandId, where)} and ${inWindow(TIMES, where)})`;
+  const { rows } = await sql<{ first: string | null; last: string | null }>`
+    with span as (
+      select min(id collate "C") as first, max(id collate "C") as last from links
+      where links.brand_id = ${brandId} and ${found})
+    select first, last from span where not exists (
+      select from links
+      where links.brand_id = ${brandId} and links.id collate "C" between first and last and not (${found}))`.execute(
+    db,
+  );
+  const { first, last } = rows[0] ?? {};
+  return first && last ? { first, last } : undefined;
+}
+
+/** The filter's links by id, for sums over all of them. */
+export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Promise<string[]> {
+  const rows = await links.found(db, brandId, where).select('links.id').execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Unordered; ids of other brands are left out. */
+export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
+  if (ids.length === 0) return [];
+  return await withCreator(db)
+    .where('links.brandId', '=', brandId)
+    .where(sql<boolean>`links.id = any(${[...ids]}::text[])`)
+    .execute();
+}
+
+/** A code that an assignment has had until now: since it lost the one before, if there was one. */
+export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesTable>, 'since'>): Promise<void> {
+  const since = sql<Date | null>`(
+    select max(coalesce(before.replaced_at, before.until)) from link_past_codes as before
+    where before.brand_id = ${row.brandId} and before.link_id = ${row.linkId})`;
+  await db
+    .insertInto('linkPastCodes')
+    .values({ ...row, since })
+    // It may be replaced again, after it came back, until the same time.
+    .onConflict((conflict) =>
+      conflict
+        .columns(['linkId', 'code', 'until'])
+        .doUpdateSet((eb) => ({ replacedAt: eb.ref('excluded.replacedAt') })),
+    )
+    .execute();
+}
+
+/** Codes in lower case that still pay their earlier holder for a while, with the holder's assignment. */
+export async function listHeldCodes(db: Db, brandId: string, codes: readonly string[], at: Date) {
+  if (codes.length === 0) return [];
+  return await db
+    .selectFrom('linkPastCodes')
+    .select(['linkId', sql<string>`lower(code)`.as('code')])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`lower(code) = any(select lower(one) from unnest(${[...codes]}::text[]) as one)`)
+    .where('until', '>', at)
+    .execute();
+}
+
+/** The earlier codes of assignments. */
+export async function listPastCodes(db: Db, brandId: string, linkIds: readonly string[]) {
+  if (linkIds.length === 0) return [];
+  return await db
+    .selectFrom('linkPastCodes')
+    .select(['linkId', 'code', 'replacedAt', 'until'])
+    .where('brandId', '=', brandId)
+    .where(sql<boolean>`link_id = any(${[...linkIds]}::text[])`)
+    .execute();
+}
+
+/** What an order names: codes, in any case, and links. Its moment is as exact as answers give it: between the two. */
+export interface Naming {
+  codes: readonly string[];
+  linkIds: readonly string[];
+  first: Date;
+  last: Date;
+}
+
+/**
+ * The assignments that orders name, unordered: each with the order's place, its code as written, or null, and whether it was
+ * active then. A code belongs to its holder at that time, and to no one before it was first assigned.
+ */
+export async function listNamed(db: Db, brandId: string, orders: readonly Naming[]) {
+  const named = (kind: 'codes' | 'linkIds') =>
+    orders.flatMap((order, place) =>
+      order[kind].map((name) => ({ place, name, first: order.first, last: order.last })),
+    );
+  const [codes, linkIds] = [named('codes'), named('linkIds')];
+  if (codes.length === 0 && linkIds.length === 0) return [];
+  const given = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
+    ${names.map(({ name }) => name)}::text[], ${names.map(({ first }) => first.toISOString())}::timestamptz[],
+    ${names.map(({ last }) => last.toISOString())}::timestamptz[])`;
+  const all = sql<{ place: number; id: string; code: string | null }>`(
+    select given.place, coalesce(past.link_id, present.id) as id, given.code, given.first, given.last
+    from ${given(codes)} as given (place, code, first, last)
+    left join lateral (
+      select link_id from link_past_codes
+      where brand_id = ${brandId} and lower(code) = lower(given.code)
+        and until > given.first and (since is null or since <= given.last) order by until limit 1
+    ) as past on true
+    left join links as present on present.brand_id = ${brandId} and present.type = 'discount_code'
+      and lower(present.value) = lower(given.code) and not exists (
+        select from link_past_codes as other
+        where other.brand_id = ${brandId} and other.link_id = present.id
+          and coalesce(other.replaced_at, other.until) > given.last)
+    union all select given.place, given.id, null, given.first, given.last
+    from ${given(linkIds)} as given (place, id, first, last))`;
+  const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
+    select state.active from link_states as state
+    where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= named.${sql.ref(moment)}
+    order by state.at desc limit 1), false)`;
+  const wasActive = sql<boolean>`(${wasActiveAt('first')} or ${wasActiveAt('last')})`;
+  return await withCreator(db)
+    .where('links.brandId', '=', brandId)
+    .innerJoin(all.as('named'), 'named.id', 'links.id')
+    .leftJoin('attributionRules as rules', 'rules.brandId', 'links.brandId')
+    .leftJoin('fraudRules', 'fraudRules.brandId', 'links.brandId')
+    .leftJoin('codeLeaks', 'codeLeaks.linkId', 'links.id')
+    .select(['named.place', 'named.code', wasActive.as('wasActive')])
+    .select(['rules.model', 'rules.couponPolicy', 'rules.minOrderMinor', 'rules.minOrderCurrency'])
+    .select(['fraudRules.rules as fraudRules', 'codeLeaks.score as leakScore'])
+    .execute();
+}
+/** An assignment that an order names, with the brand's rules. */
+export type NamedLink = Awaited<ReturnType<typeof listNamed>>[number];
+
+/** The row, locked until the transaction ends; rows that only refer to it do not wait. */
+export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {
+  const row = await db
+    .selectFrom('links')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('link');
+  return row;
+}
+
+/** The link of the brand that has this value, in any case, active or not. */
+export async function findByValue(
+  db: Db,
+  brandId: string,
+  { type, value }: Pick<LinkRow, 'type' | 'value'>,
+): Promise<string | undefined> {
+  const row = await db
+    .selectFrom('links')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('type', '=', type)
+    .where(sql`lower(value)`, '=', sql`lower(${value})`)
+    .executeTakeFirst();
+  return row?.id;
+}
+
+/** The codes that replaced ones hold in the meantime are taken as well. */
+async function withoutHeld(db: Db, rows: readonly NewLink[]): Promise<readonly NewLink[]> {
+  const codes = rows.filter(({ type }) => type === 'discount_code');
+  const [first] = codes;
+  if (!first) return rows;
+  const values = codes.map(({ value }) => value);
+  const held = new Set((await listHeldCodes(db, first.brandId, values, first.createdAt)).map(({ code }) => code));
+  return rows.filter(({ type, value }) => type !== 'discount_code' || !held.has(value.toLowerCase()));
+}
+
+type NewLink = Insertable<LinksTable> & { createdAt: Date };
+
+/** The inserted rows, without those whose value the brand already has. */
+export async function insertLinks(db: Db, wanted: readonly NewLink[]): Promise<LinkRow[]> {
+  const rows = await withoutHeld(db, wanted);
+  if (rows.length === 0) return [];
+  return await db
+    .insertInto('links')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .execute();
+}
+
+export const updateLink = (db: Db, { brandId, id }: Pick<LinkRow, 'brandId' | 'id'>, change: Updateable<LinksTable>) =>
+  updateOwn(db.updateTable('links').set(change).returningAll(), brandId, id);
+
+/**
+ * Notes that links are active from `at` on, or not. A link's row is locked in the meantime; a clock that stands behind another
+ * process's must not put a change before the one it follows.
+ */
+export async function insertStates(
+  db: Db,
+  rows: { brandId: string; linkId: string; at: Date; active: boolean }[],
+): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    insert into link_states (brand_id, link_id, at, active)
+    select given.brand_id, given.link_id, greatest(given.at, (
+      select max(state.at) from link_states as state
+      where state.brand_id = given.brand_id and state.link_id = given.link_id)), given.active
+    from unnest(
+      ${rows.map(({ brandId }) => brandId)}::text[],
+      ${rows.map(({ linkId }) => linkId)}::text[],
+      ${rows.map(({ at }) => at.toISOString())}::timestamptz[],
+      ${rows.map(({ active }) => active)}::boolean[]) as given (brand_id, link_id, at, active)
+    on conflict (link_id, at) do update set active = excluded.active`.execute(db);
+}
+
+/** The brand's creator of this e-mail who is on the roster, and stays on it until the transaction ends. */
+export async function lockOnRoster(db: Db, brandId: string, email: string) {
+  return await db
+    .selectFrom('creators')
+    .innerJoin('rosterEntries', 'rosterEntries.creatorId', 'creators.id')
+    .select(['creators.id', 'creators.email', 'creators.name', 'creators.igHandle', 'creators.ttHandle'])
+    .where('creators.brandId', '=', brandId)
+    .where('rosterEntries.brandId', '=', brandId)
+    .where('rosterEntries.status', '<>', 'removed')
+    .where(sql`lower(creators.email)`, '=', sql`lower(${email})`)
+    .forShare('rosterEntries')
+    .executeTakeFirst();
+}

@@ -1,0 +1,85 @@
+import { openDisposable } from '../../../kit/mail/disposable.ts';
+import type { Work } from '../../../kit/operation/work.ts';
+import { MINUTE_MS } from '../../../kit/values/duration.ts';
+import type { Secrets } from '../../../kit/values/secrets.ts';
+import { getCreator } from '../../../workflow/creators/queries.ts';
+import { type CommissionRow, updateCommission } from '../../commissions/queries.ts';
+import { FraudFlags } from '../../commissions/schema.ts';
+import { getFraudRules } from '../../rules/fraud/queries.ts';
+import type { FraudRules } from '../../rules/fraud/schema.ts';
+import { getSalt, hashEmail } from '../customers/actions.ts';
+import { lookAround, type OrderRow, type WonOrder } from '../queries.ts';
+import { flagsOf } from './policy.ts';
+
+/** Of what is before and after the `@` and of its last label, one character each is shown: `j***@e***.com`. */
+export function maskEmail(email: string): string {
+  const match = /^(.).*@(.).*?(\.[^.@]*)?$/su.exec(email.replaceAll('\0', '').toWellFormed().trim());
+  if (!match) return '***';
+  const [, local, domain, suffix = ''] = match;
+  return `${local}***@${domain}***${suffix}`;
+}
+
+export interface Suspect extends WonOrder {
+  creatorEmail: string | null;
+  /** The customer's, as it was reported just now; it is not stored. */
+  reportedEmail: string | null;
+  /** Of the code that won. */
+  leakScore: number | null;
+}
+
+const isJustBefore = (other: Suspect, { linkId, occurredAt }: Suspect, withinMs: number) =>
+  other.linkId === linkId &&
+  other.occurredAt <= occurredAt &&
+  other.occurredAt.getTime() > occurredAt.getTime() - withinMs;
+
+/** Fraud flags of attributed orders without commissions yet, each given the orders around it now and those before it here. */
+export async function findFlags(
+  { db, now, brandId }: Work,
+  secrets: Secrets,
+  rules: FraudRules,
+  orders: readonly Suspect[],
+) {
+  const { customer_orders, link_orders, minutes } = rules.velocity;
+  const withinMs = minutes * MINUTE_MS;
+  const around = await lookAround(db, brandId, orders, {
+    withinMs,
+    most: { ofCustomer: customer_orders + 1, ofLink: link_orders },
+    refundsOf: rules.refund_rate.action === 'off' ? 0 : rules.refund_rate.orders,
+  });
+  const salt = await getSalt(db, secrets);
+  const isDisposable = rules.disposable_address.action === 'off' ? () => false : await openDisposable();
+  return orders.map((order, place) => {
+    const { customerHash, creatorEmail, reportedEmail, leakScore } = order;
+    const { ofCustomer = 0, ofLink = 0, isReturning = false, paid = 0, refunded = 0 } = around[place] ?? {};
+    const before = orders.slice(0, place).filter((other) => isJustBefore(other, order, withinMs));
+    const suspicion = {
+      ...{ customerHash, creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail) },
+      ...{ ordersOfCustomer: ofCustomer, ordersOfLink: 1 + ofLink + before.length },
+      ...{ isReturning, paid, refunded, leakScore, at: now },
+      hasDisposableAddress: reportedEmail !== null && isDisposable(reportedEmail),
+    };
+    return flagsOf(suspicion, rules);
+  });
+}
+
+/** A store may name the customer only after the attribution: flags are added then, and none is removed. */
+export async function addFlags(
+  work: Work,
+  secrets: Secrets,
+  order: OrderRow,
+  commission: CommissionRow,
+  reportedEmail: string | null,
+): Promise<void> {
+  const { linkId, creatorId, fraudFlags } = commission;
+  if (linkId === null) return;
+  const { rules: all } = await getFraudRules(work.db, work.brandId);
+  // The customer has no part in the refunds of others.
+  const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
+  const creator = await getCreator(work.db, work.brandId, creatorId);
+  const suspect = { ...order, linkId, creatorEmail: creator.email, reportedEmail, leakScore: null };
+  const [found = []] = await findFlags(work, secrets, rules, [suspect]);
+  const known = FraudFlags.parse(fraudFlags);
+  const added = found.filter(({ code }) => known.every((flag) => flag.code !== code));
+  if (added.length === 0) return;
+  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...known, ...added]) });
+}

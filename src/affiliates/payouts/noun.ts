@@ -1,0 +1,15 @@
+import { noun } from '../../kit/operation/noun.ts';
+import { payoutDueOperations } from './due/routes.ts';
+import { payoutMails } from './mails.ts';
+import { payoutOperations } from './routes.ts';
+
+export const payouts = noun({
+  name: 'payouts',
+  tag: {
+    name: 'Payouts',
+    about: 'What creators were paid, what they are owed, and statements that explain both.',
+  },
+  ids: { payout: 'pay', payouts: 'pay' },
+  operations: [...payoutOperations, ...payoutDueOperations],
+  mails: payoutMails,
+});

@@ -1,0 +1,40 @@
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { approveNextDue } from './actions.ts';
+import { listWithDue } from './queries.ts';
+
+const AT_ONCE = 100;
+
+async function approveOfBrand({ postgres, clock }: Context, brandId: string): Promise<number> {
+  const actor = { brandId, keyId: null, operation: 'auto_approve_commissions', requestId: null };
+  let approved = 0;
+  for (;;) {
+    const count = await inWork(postgres.db, clock, actor, (work) => approveNextDue(work, AT_ONCE));
+    approved += count;
+    if (count < AT_ONCE) return approved;
+  }
+}
+
+/**
+ * One pass over every brand that approves automatically. A failing brand does not delay the others. Returns how many
+ * were approved.
+ */
+export async function approveDue(context: Context): Promise<number> {
+  let approved = 0;
+  for (const brandId of await listWithDue(context.postgres.db, context.clock.now())) {
+    try {
+      approved += await approveOfBrand(context, brandId);
+    } catch (error) {
+      context.failures.failed('approving commissions of a brand', error, { brandId });
+    }
+  }
+  return approved;
+}
+
+export const approveCommissions: Job = {
+  name: 'approve-commissions',
+  everyMs: 5_000,
+  asksFor: 'commissions whose review period is over',
+  run: approveDue,
+};

@@ -1,0 +1,378 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { callOutside, type OutsideAnswer } from '../../../kit/engines/http/outside.ts';
+import { latestNow } from '../../../kit/values/clock.ts';
+import { ApiError, unavailable } from '../../../kit/values/errors.ts';
+import { problemsOf } from '../../../kit/values/problems.ts';
+import { WebAddress } from '../../../kit/values/web-address.ts';
+import type { DisputeOfOrder, OrderFacts, RefundOfOrder } from './facts.ts';
+
+export type Provider = 'shopify' | 'woocommerce' | 'generic';
+
+/** What calls to a store need. */
+export interface Store {
+  baseUrl: string;
+  /** What it is shown; `renew` replaces it. */
+  token: string;
+  /** Of WooCommerce: its host drops the `Authorization` header, so the keys go in the query. */
+  keysInQuery?: boolean;
+  /** Addresses that may be reached although they are private. */
+  allow: readonly string[];
+  /** Gets another token in place of the one that the store refused. */
+  renew?: (refused: string) => Promise<string>;
+  /** Called after each successful answer. */
+  onAnswer?: () => void;
+  /** Called with the version of its API that answered. */
+  onVersion?: (version: string) => Promise<void> | void;
+  /** Called when keys in the query turn out to be what the store takes. */
+  remember?: () => Promise<void>;
+}
+
+/** An app that gets tokens in exchange for its id and secret. */
+export interface StoreApp {
+  id: string;
+  secret: string;
+}
+
+export interface NewToken {
+  token: string;
+  expiresInMs: number;
+}
+
+/** What the store refused of an app's credentials, and what to do about it. */
+export class AppRefused extends Error {
+  readonly field: 'client_id' | 'client_secret';
+
+  constructor(field: AppRefused['field'], message: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** What a store says of itself when it is connected. */
+export interface StoreFacts {
+  name: string;
+  currency: string;
+  storefrontUrl: string;
+}
+
+export type Coupon =
+  | { state: 'active'; percentage: number; endsAt: Date | null }
+  | { state: 'not_found' }
+  | { state: 'inactive' }
+  | { state: 'not_percentage' };
+
+/** A delivery as facts. Undefined where it is read: of no concern to attribution. */
+export type Reading = (
+  | { kind: 'order'; facts: OrderFacts }
+  | { kind: 'refund'; facts: RefundOfOrder }
+  | { kind: 'dispute'; facts: DisputeOfOrder }
+  /** Of an order that its store no longer has, and never will again. */
+  | { kind: 'deletion'; orderId: string }
+) & {
+  /** What was left out as it was read, a sentence each, for the store's owner. */
+  notes: string[];
+};
+
+/** A webhook as the store lists it. */
+export interface ListedWebhook {
+  id: string;
+  topic: string;
+  url: string;
+  /** `paused`: by its owner, on purpose. */
+  state: 'active' | 'paused' | 'disabled';
+}
+
+/** Webhooks that a store lets its callers list and make. */
+export interface StoreWebhooks {
+  /** Those that are wanted as well, and that the store may refuse. */
+  alsoTopics: readonly string[];
+  /** Whether the store would sign them with a secret that is known. */
+  mayBeMade(secrets: { app?: StoreApp | undefined }): boolean;
+  list(store: Store): Promise<ListedWebhook[]>;
+  /** Throws `WebhookRefused` when the store does not let this caller make it. */
+  make(store: Store, webhook: { topic: string; url: string; secret: string }): Promise<void>;
+  remove(store: Store, id: string): Promise<void>;
+  /** Has the store sign a webhook with another secret than it was made with. */
+  sign?(store: Store, id: string, secret: string): Promise<void>;
+}
+
+export class WebhookRefused extends Error {}
+
+/** How one kind of store is met. */
+export interface StoreClient {
+  /** The events that it must report. */
+  topics: readonly string[];
+  webhooks?: StoreWebhooks;
+  /** When the app was uninstalled, if that is what a delivery says. */
+  uninstalledAt?(headers: IncomingHttpHeaders): Date | undefined;
+  /** The version of the API that it speaks, of a store that has versions. */
+  version?: string;
+  /** Reads who the store is; fails when the token may not read what later calls need. */
+  connect(store: Store): Promise<StoreFacts>;
+  /** Exchanges an app's id and secret for a token. Throws `AppRefused` when the store does not take them. */
+  newToken?(place: Pick<Store, 'baseUrl' | 'allow'>, app: StoreApp): Promise<NewToken>;
+  findCoupon(store: Store, code: string, now: Date): Promise<Coupon>;
+  verify(rawBody: Buffer, headers: IncomingHttpHeaders, secret: string): boolean;
+  /** An unsigned call that the store makes when a webhook is set up, and that only wants a 200. */
+  isPing(rawBody: Buffer, headers: IncomingHttpHeaders): boolean;
+  /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
+  read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
+  /** Lists orders that changed, those that changed first before others; undefined where the store does not list them. */
+  listOrders(store: Store, since: Since): Promise<OrderPage | undefined>;
+}
+
+/** Which page of a store's changed orders: the cursor is that of the page before. */
+export interface Since {
+  since: Date;
+  /** Only changes before this time, where the store can say so. */
+  before?: Date;
+  cursor: string | null;
+}
+
+export interface OrderPage {
+  /** As the store's webhook would report each of them now. */
+  orders: Delivery[];
+  /** Null on the last page. */
+  cursor: string | null;
+  /** How long the store wants to be left alone before the next page. */
+  waitMs: number;
+}
+
+export interface Delivery {
+  headers: IncomingHttpHeaders;
+  body: unknown;
+}
+
+export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : '';
+};
+
+/** Whether PostgreSQL stores the text unchanged: it has no NUL and no half of a character. */
+const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
+
+/** A delivery's body in its shape; a refusal says what was sent. */
+export const parseBody = <T>(shape: z.ZodType<T>, body: unknown): T => shape.parse(body, { reportInput: true });
+
+/** Ids of stores are numbers or text; one form for both. */
+export const StoreId = z
+  .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
+  .transform(String);
+
+const NAME_LENGTH = 200;
+
+/** A store's name as lists and terminals show it: on one line, and cut rather than refused, for its owner chose it for others. */
+export const StoreName = z.string().transform((name) => {
+  const line = name.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  return [...line].slice(0, NAME_LENGTH).join('').trimEnd();
+});
+
+/** Where a store sells. A URL may hold blanks and escapes, which lists and terminals should not. */
+export const StorefrontUrl = WebAddress.regex(
+  // The OpenAPI document has this pattern, and Python has no `\p{Cc}`.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused.
+  /^[^\s\u0000-\u001f\u007f-\u009f]*$/u,
+  'must be without blanks and control characters',
+);
+
+/** All that a store says of an order that was deleted. */
+export const DeletedOrder = z.object({ id: StoreId });
+
+/** The first day that figures count by. */
+const FIRST_MS = Date.UTC(1970, 0, 1);
+/** A store's clock may be ahead of ours, and a day may have begun before ours. */
+const AHEAD_MS = 24 * 60 * 60 * 1_000;
+
+/** When something happened at a store: by this machine's own clock, for that is what the store's is ahead of. */
+export const Happened = z
+  .date()
+  .refine(
+    (at) => at.getTime() >= FIRST_MS && at.getTime() <= latestNow().getTime() + AHEAD_MS,
+    'must be a time since 1970, at most a day from now',
+  );
+
+/** A time with its offset, as every store but WooCommerce writes it. */
+export const StoreTime = z.iso
+  .datetime({ offset: true })
+  .transform((text) => new Date(text))
+  .pipe(Happened);
+
+const TIMEOUT_MS = 8_000;
+const MAX_BYTES = 2 * 1024 * 1024;
+const LIST_TIMEOUT_MS = 30_000;
+const LIST_MAX_BYTES = 16 * 1024 * 1024;
+const NAME = 'The store';
+
+export interface StoreRequest<T> {
+  method: 'GET' | 'POST' | 'DELETE';
+  path: string;
+  /** How the store is shown its token. Called again after the token is renewed. */
+  credentials(store: Store): { headers?: Record<string, string>; query?: Record<string, string> };
+  /** Whether another way of showing the token may be what a 401 asks for; it then changes the store. */
+  showsAgain?(store: Store, text: string): boolean;
+  /** Reads the version of the API that answered. */
+  versionOf?(headers: IncomingHttpHeaders): string;
+  body?: object;
+  shape: z.ZodType<T>;
+  /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
+  goneText?: string;
+  /** Many rows take their store longer, and are more. */
+  isList?: boolean;
+}
+
+/** Of a store that nobody can speak with before its brand connects it again. */
+export const toReconnect = (message: string, cause: unknown): ApiError =>
+  new ApiError('CONFLICT', message, { facts: { integration_status: 'reauth_required' }, cause });
+
+export const unauthorized = (cause: unknown): ApiError =>
+  toReconnect('The store refuses its access token; connect it again.', cause);
+
+export const isToReconnect = (error: unknown): boolean =>
+  error instanceof ApiError && error.facts.integration_status === 'reauth_required';
+
+export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
+
+export const isStoreUnavailable = (error: unknown): boolean => error instanceof ApiError && error.engine === NAME;
+
+/** The store's rate limit refused a call, which may be repeated later. */
+class StoreBusy extends Error {
+  readonly retryAfterMs: number;
+
+  constructor(retryAfterMs: number) {
+    super(`It wants to be asked again in ${Math.ceil(retryAfterMs / 1_000)} s.`);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export const storeBusy = (retryAfterMs: number): ApiError =>
+  unavailable(NAME, new StoreBusy(retryAfterMs), Math.max(1, Math.ceil(retryAfterMs / 1_000)));
+
+/** How long a busy store wants callers to wait; undefined for other errors. */
+export const retryAfterMsOf = (error: unknown): number | undefined =>
+  error instanceof ApiError && error.cause instanceof StoreBusy ? error.cause.retryAfterMs : undefined;
+
+/** Of a 429 that does not say when to ask again. */
+const BUSY_MS = 10_000;
+const LONGEST_BUSY_MS = 60 * 60_000;
+
+/** `Retry-After` is seconds, which Shopify writes with decimals, or a date. */
+function readRetryAfter(header: string): number {
+  const ms = header === '' ? Number.NaN : Number(header) * 1_000;
+  const waitMs = Number.isNaN(ms) ? Date.parse(header) - Date.now() : ms;
+  return Number.isNaN(waitMs) ? BUSY_MS : Math.min(Math.max(waitMs, 1_000), LONGEST_BUSY_MS);
+}
+
+/** What a store answered, in its shape. */
+export function readAnswer<T>(
+  { method, path }: Pick<StoreRequest<T>, 'method' | 'path'>,
+  shape: z.ZodType<T>,
+  body: unknown,
+): T {
+  const parsed = shape.safeParse(body, { reportInput: true });
+  if (parsed.success) return parsed.data;
+  const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
+  const cause = new Error(`Its answer to ${method} ${path} is invalid:${lines.join('')}`);
+  const received = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
+  const { headers } = storeUnavailable(cause);
+  throw new ApiError(
+    'SERVICE_UNAVAILABLE',
+    `The store's answer to ${method} ${path} is invalid: ${received.join(' ')}`,
+    {
+      ...{ headers, engine: NAME, cause },
+    },
+  );
+}
+
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw storeUnavailable(new Error('Its answer is not JSON.'));
+  }
+}
+
+const FAILURES: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'Its name leads nowhere',
+  EAI_AGAIN: 'Its name cannot be looked up just now',
+  ECONNREFUSED: 'Nothing listens there',
+  ECONNRESET: 'It breaks the connection off',
+};
+
+/** Why it did not answer, in words for the person who typed its address: a library's own messages name its source files. */
+function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
+  if (reason === 'timeout' && cause instanceof Error) return cause.message;
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
+  const others =
+    reason === 'tls' ? 'It has no valid certificate, or speaks no TLS there' : 'It does not answer as HTTP';
+  return `${FAILURES[code ?? ''] ?? others}${code === undefined ? '' : ` (${code})`}.`;
+}
+
+/** Calls a store once, with limits on time and bytes. */
+export async function requestStore(
+  { baseUrl, allow }: Pick<Store, 'baseUrl' | 'allow'>,
+  call: Pick<StoreRequest<unknown>, 'method' | 'path' | 'body' | 'isList'> &
+    ReturnType<StoreRequest<unknown>['credentials']>,
+) {
+  const { method, path, headers = {}, query = {}, body, isList = false } = call;
+  const url = new URL(`${baseUrl}${path}`);
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
+  const answer = await callOutside({
+    ...{ url, method, allow },
+    timeoutMs: isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
+    maxBytes: isList ? LIST_MAX_BYTES : MAX_BYTES,
+    headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
+    ...(body ? { body: JSON.stringify(body) } : {}),
+  });
+  if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
+  if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));
+  return answer;
+}
+
+/** Shows the token, and once more where the store wants it shown in another way, or where it can be renewed. */
+async function showToken<T>(store: Store, request: StoreRequest<T>) {
+  const { method, path, body, isList = false } = request;
+  const once = () =>
+    requestStore(store, { method, path, isList, ...(body ? { body } : {}), ...request.credentials(store) });
+  const first = await once();
+  if (first.status !== 401) return first;
+  const isShownAgain = request.showsAgain?.(store, first.text) === true;
+  const second = isShownAgain ? await once() : first;
+  if (isShownAgain && second.status === 200) await store.remember?.();
+  if (second.status !== 401 || !store.renew) return second;
+  store.token = await store.renew(store.token);
+  return await once();
+}
+
+export interface StoreAnswer<T> {
+  body: T;
+  headers: IncomingHttpHeaders;
+}
+
+/** Asks a store; undefined when it has no such thing (404). */
+export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
+  const answer = await showToken(store, request);
+  const said = new Error(`It answered ${answer.status}.`);
+  if (answer.status === 404) {
+    if (answer.text.includes(request.goneText ?? '')) return undefined;
+    throw storeUnavailable(said);
+  }
+  if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status === 429) throw storeBusy(readRetryAfter(headerOf(answer.headers, 'retry-after')));
+  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
+  const version = request.versionOf?.(answer.headers);
+  if (version) await store.onVersion?.(version);
+  store.onAnswer?.();
+  return { body: readAnswer(request, request.shape, jsonOf(answer.text)), headers: answer.headers };
+}
+
+/** As `callStore`, for the body alone. */
+export const askStore = async <T>(store: Store, request: StoreRequest<T>): Promise<T | undefined> =>
+  (await callStore(store, request))?.body;
+
+/** As `askStore`, of what the store must have. */
+export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
+  const found = await askStore(store, request);
+  if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
+  return found;
+}

@@ -1,0 +1,266 @@
+import { z } from 'zod';
+import { Currency } from '../../../kit/values/money.ts';
+import type { OrderPage, Since, Store } from './provider.ts';
+import { affordableShareOf, callShopify, type ShopifyAnswer } from './shopify-graphql.ts';
+
+/** The first page size. A page that costs more than a query may is requested again with fewer orders. */
+const MOST_AT_ONCE = 50;
+/** Of an estimate that is met exactly, something else may be counted with it. */
+const MARGIN = 0.9;
+
+const MONEY = '{ shopMoney { amount currencyCode } }';
+
+const LINES = `pageInfo { hasNextPage endCursor } nodes {
+  id title sku quantity isGiftCard requiresShipping product { id }
+  originalUnitPriceSet ${MONEY}
+  discountAllocations { allocatedAmountSet ${MONEY} }
+  taxLines { priceSet ${MONEY} }
+}`;
+
+const REFUNDED_LINES = `pageInfo { hasNextPage endCursor } nodes {
+  quantity lineItem { id } subtotalSet ${MONEY} totalTaxSet ${MONEY}
+}`;
+
+/** Sorted by change, so that what changes while pages are read comes again on a later one. */
+const ORDERS = `query Orders($first: Int!, $after: String, $query: String!) {
+  orders(first: $first, after: $after, sortKey: UPDATED_AT, query: $query) {
+    pageInfo { hasNextPage endCursor }
+    nodes {
+      legacyResourceId currencyCode createdAt updatedAt cancelledAt displayFinancialStatus
+      test taxesIncluded email discountCodes sourceName tags
+      customAttributes { key value }
+      customerJourneySummary { lastVisit { landingPage } }
+      totalTipReceivedSet ${MONEY}
+      lineItems(first: 20) { ${LINES} }
+      refunds {
+        id legacyResourceId createdAt
+        refundLineItems(first: 20) { ${REFUNDED_LINES} }
+        orderAdjustments(first: 10) { nodes { reason amountSet ${MONEY} } }
+      }
+    }
+  }
+}`;
+
+const MORE_LINES = `query Lines($id: ID!, $after: String!) {
+  order(id: $id) { lineItems(first: 50, after: $after) { ${LINES} } }
+}`;
+
+const MORE_REFUNDED_LINES = `query RefundedLines($id: ID!, $after: String!) {
+  refund(id: $id) { refundLineItems(first: 50, after: $after) { ${REFUNDED_LINES} } }
+}`;
+
+const Bag = z.object({ shopMoney: z.object({ amount: z.string(), currencyCode: Currency }) });
+type Bag = z.output<typeof Bag>;
+
+const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() });
+const connectionOf = <T>(node: z.ZodType<T>) => z.object({ pageInfo: PageInfo, nodes: z.array(node) });
+
+const Line = z.object({
+  id: z.string(),
+  title: z.string(),
+  sku: z.string().nullish(),
+  quantity: z.number().int(),
+  isGiftCard: z.boolean(),
+  requiresShipping: z.boolean(),
+  product: z.unknown().nullable(),
+  originalUnitPriceSet: Bag,
+  discountAllocations: z.array(z.object({ allocatedAmountSet: Bag })),
+  taxLines: z.array(z.object({ priceSet: Bag })),
+});
+type Line = z.output<typeof Line>;
+const Lines = connectionOf(Line);
+
+const RefundedLine = z.object({
+  quantity: z.number().int(),
+  lineItem: z.object({ id: z.string() }),
+  subtotalSet: Bag,
+  totalTaxSet: Bag,
+});
+type RefundedLine = z.output<typeof RefundedLine>;
+const RefundedLines = connectionOf(RefundedLine);
+
+const Refund = z.object({
+  id: z.string(),
+  legacyResourceId: z.string(),
+  createdAt: z.string().nullable(),
+  refundLineItems: RefundedLines,
+  orderAdjustments: z.object({ nodes: z.array(z.object({ reason: z.string().nullable(), amountSet: Bag })) }),
+});
+
+const Order = z.object({
+  legacyResourceId: z.string(),
+  currencyCode: z.string(),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  cancelledAt: z.string().nullable(),
+  displayFinancialStatus: z.string().nullable(),
+  test: z.boolean(),
+  taxesIncluded: z.boolean(),
+  email: z.string().nullable(),
+  discountCodes: z.array(z.string()),
+  sourceName: z.string().nullable(),
+  tags: z.array(z.string()),
+  customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
+  customerJourneySummary: z
+    .object({ lastVisit: z.object({ landingPage: z.string().nullable() }).nullable() })
+    .nullable(),
+  totalTipReceivedSet: Bag.nullable(),
+  lineItems: Lines,
+  refunds: z.array(Refund),
+});
+type Order = z.output<typeof Order>;
+
+const Orders = z.object({ orders: connectionOf(Order) });
+const MoreLines = z.object({ order: z.object({ lineItems: Lines }).nullable() });
+const MoreRefundedLines = z.object({ refund: z.object({ refundLineItems: RefundedLines }).nullable() });
+
+type Connection<T> = { pageInfo: z.output<typeof PageInfo>; nodes: T[] };
+
+/** All items of a connection, whose first page comes with the order. */
+async function allOf<T>(
+  first: Connection<T>,
+  more: (after: string) => Promise<Connection<T> | undefined>,
+): Promise<T[]> {
+  const nodes = [...first.nodes];
+  let { pageInfo } = first;
+  while (pageInfo.hasNextPage && pageInfo.endCursor !== null) {
+    const next = await more(pageInfo.endCursor);
+    if (!next) break;
+    nodes.push(...next.nodes);
+    pageInfo = next.pageInfo;
+  }
+  return nodes;
+}
+
+/** `gid://shopify/LineItem/7` is 7 in webhooks. */
+const numberOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
+
+const amountOf = ({ shopMoney: { amount } }: Bag): string => amount;
+const setOf = ({ shopMoney: { amount, currencyCode } }: Bag) => ({
+  shop_money: { amount, currency_code: currencyCode },
+});
+
+/** `PENDING_REFUND_DISCREPANCY` is "Pending refund discrepancy" in webhooks. */
+const reasonOf = (reason: string): string => reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
+
+/** A tip is a line of no product; only webhooks mark it. */
+function isTip(
+  { product, requiresShipping, originalUnitPriceSet }: Line,
+  { totalTipReceivedSet: tips }: Order,
+): boolean {
+  if (product !== null || requiresShipping || tips === null) return false;
+  return Number(amountOf(tips)) > 0 && Number(amountOf(originalUnitPriceSet)) <= Number(amountOf(tips));
+}
+
+const lineOf = (line: Line, order: Order) => ({
+  id: numberOf(line.id),
+  title: line.title,
+  sku: line.sku ?? null,
+  quantity: line.quantity,
+  gift_card: line.isGiftCard,
+  ...(isTip(line, order) ? { tip: {} } : {}),
+  price: amountOf(line.originalUnitPriceSet),
+  discount_allocations: line.discountAllocations.map((one) => ({ amount: amountOf(one.allocatedAmountSet) })),
+  tax_lines: line.taxLines.map(({ priceSet }) => ({ price: amountOf(priceSet) })),
+});
+
+const refundedLineOf = ({ quantity, lineItem, subtotalSet, totalTaxSet }: RefundedLine) => ({
+  quantity,
+  line_item_id: numberOf(lineItem.id),
+  subtotal: amountOf(subtotalSet),
+  total_tax: amountOf(totalTaxSet),
+  subtotal_set: setOf(subtotalSet),
+  total_tax_set: setOf(totalTaxSet),
+});
+
+async function refundOf(store: Store, refund: z.output<typeof Refund>, order: Order) {
+  const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
+  const lines = await allOf(refundLineItems, async (after) => {
+    const request = { query: MORE_REFUNDED_LINES, variables: { id, after }, data: MoreRefundedLines };
+    return (await callShopify(store, request)).data.refund?.refundLineItems;
+  });
+  return {
+    id: legacyResourceId,
+    created_at: createdAt ?? order.updatedAt,
+    refund_line_items: lines.map(refundedLineOf),
+    // Unlike webhooks, GraphQL does not list refunded shipping among them.
+    order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
+      kind: 'refund_discrepancy',
+      reason: reasonOf(reason ?? ''),
+      amount: amountOf(amountSet),
+    })),
+  };
+}
+
+/** The order as `orders/updated` carries it, so that both are read by the same rules. */
+async function bodyOf(store: Store, order: Order): Promise<object> {
+  const id = `gid://shopify/Order/${order.legacyResourceId}`;
+  const lines = await allOf(order.lineItems, async (after) => {
+    const request = { query: MORE_LINES, variables: { id, after }, data: MoreLines };
+    return (await callShopify(store, request)).data.order?.lineItems;
+  });
+  const refunds: object[] = [];
+  for (const refund of order.refunds) refunds.push(await refundOf(store, refund, order));
+  return {
+    id: order.legacyResourceId,
+    currency: order.currencyCode,
+    created_at: order.createdAt,
+    updated_at: order.updatedAt,
+    cancelled_at: order.cancelledAt,
+    financial_status: order.displayFinancialStatus?.toLowerCase() ?? null,
+    test: order.test,
+    taxes_included: order.taxesIncluded,
+    email: order.email,
+    landing_site: order.customerJourneySummary?.lastVisit?.landingPage ?? null,
+    source_name: order.sourceName,
+    tags: order.tags.join(', '),
+    note_attributes: order.customAttributes.map(({ key, value }) => ({ name: key, value })),
+    discount_codes: order.discountCodes.map((code) => ({ code })),
+    line_items: lines.map((line) => lineOf(line, order)),
+    refunds,
+  };
+}
+
+/** How many orders the store can afford at once, and where the page begins. */
+function readCursor(cursor: string | null): { first: number; after: string | null } {
+  const [, first = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
+  return { first: Number(first), after: after || null };
+}
+
+interface PageRequest {
+  first: number;
+  after: string | null;
+  query: string;
+}
+
+/** Asks for fewer until a page costs what a query may; the size is kept for the next page. */
+async function requestPage(
+  store: Store,
+  request: PageRequest,
+): Promise<ShopifyAnswer<z.output<typeof Orders>> & { first: number }> {
+  try {
+    const { first } = request;
+    return {
+      first,
+      ...(await callShopify(store, { query: ORDERS, variables: request, data: Orders, isPartial: true })),
+    };
+  } catch (error) {
+    const share = affordableShareOf(error);
+    if (share === undefined || request.first === 1) throw error;
+    const first = Math.max(1, Math.min(request.first - 1, Math.floor(request.first * share * MARGIN)));
+    return await requestPage(store, { ...request, first });
+  }
+}
+
+export async function listShopifyOrders(store: Store, { since, before, cursor }: Since): Promise<OrderPage> {
+  const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
+  const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
+  const { data, waitMs, first } = await requestPage(store, request);
+  const { nodes, pageInfo } = data.orders;
+  const orders: OrderPage['orders'] = [];
+  for (const order of nodes) {
+    orders.push({ headers: { 'x-shopify-topic': 'orders/updated' }, body: await bodyOf(store, order) });
+  }
+  const isLast = !pageInfo.hasNextPage || pageInfo.endCursor === null;
+  return { orders, cursor: isLast ? null : `${first} ${pageInfo.endCursor}`, waitMs };
+}

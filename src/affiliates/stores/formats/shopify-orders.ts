@@ -1,0 +1,262 @@
+import { z } from 'zod';
+import { Currency } from '../../../kit/values/money.ts';
+import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
+import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import { keptItems, lineText } from './items.ts';
+import { type Lenient, lenient } from './lenient.ts';
+import { Decimal, sumOf, toMinorUnits } from './money.ts';
+import { DeletedOrder, type Delivery, headerOf, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
+
+const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
+const DISPUTE_TOPICS = ['disputes/create', 'disputes/update'];
+const PAID = ['paid', 'partially_refunded', 'refunded'];
+
+const Email = z.string().max(320);
+
+const Written = z.union([z.string().max(40), z.number()]);
+const Shown = z.object({ shop_money: z.object({ amount: Written, currency_code: Currency }) }).nullish();
+
+/** Lines that earn no commission: gift cards, and tips. Only a tip's line has these fields, even if they are null. */
+const Kind = z.object({
+  gift_card: z.boolean().nullish(),
+  tip: z.unknown().optional(),
+  tip_payment_gateway: z.unknown().optional(),
+});
+type Kind = z.output<typeof Kind>;
+
+const isOfGoods = ({ gift_card, tip, tip_payment_gateway }: Kind): boolean =>
+  gift_card !== true && tip_payment_gateway === undefined && (tip ?? null) === null;
+
+/** `subtotal` is a JSON float, which may have digits that nobody was charged; the text beside it is exact. */
+const RefundLine = z
+  .object({
+    subtotal: Written,
+    total_tax: Written,
+    subtotal_set: Shown,
+    total_tax_set: Shown,
+    line_item_id: StoreId.nullish(),
+    line_item: Kind.nullish(),
+  })
+  .transform(({ subtotal, total_tax, subtotal_set, total_tax_set, line_item_id, line_item }) => ({
+    subtotal: subtotal_set?.shop_money.amount ?? subtotal,
+    total_tax: total_tax_set?.shop_money.amount ?? total_tax,
+    currency: subtotal_set?.shop_money.currency_code,
+    lineId: line_item_id ?? undefined,
+    line: line_item ?? undefined,
+  }))
+  .pipe(
+    z.object({
+      subtotal: Decimal,
+      total_tax: Decimal,
+      currency: z.union([z.string(), z.undefined()]),
+      lineId: z.union([z.string(), z.undefined()]),
+      line: z.union([Kind, z.undefined()]),
+    }),
+  );
+
+const Adjustment = z.object({
+  amount: Decimal,
+  amount_set: Shown,
+  kind: z.string().nullish(),
+  reason: z.string().nullish(),
+});
+
+const Refund = z.object({
+  id: StoreId,
+  created_at: StoreTime,
+  processed_at: StoreTime.nullish(),
+  refund_line_items: z.array(RefundLine).default([]),
+  order_adjustments: z.array(Adjustment).default([]),
+});
+type Refund = z.output<typeof Refund>;
+
+const OnlyRefund = Refund.extend({ order_id: StoreId });
+
+const LineItem = Kind.extend({
+  id: StoreId.nullish(),
+  price: Decimal,
+  quantity: z.number().int().min(0),
+  sku: z.unknown().optional(),
+  title: z.unknown().optional(),
+  total_discount: Decimal.nullish(),
+  discount_allocations: z.array(z.object({ amount: Decimal })).nullish(),
+  tax_lines: z.array(z.object({ price: Decimal })).nullish(),
+});
+type LineItem = z.output<typeof LineItem>;
+
+const Order = z.object({
+  id: StoreId,
+  currency: Currency,
+  created_at: StoreTime,
+  updated_at: StoreTime,
+  cancelled_at: StoreTime.nullish(),
+  financial_status: z.string().nullable(),
+  taxes_included: z.boolean().default(false),
+  line_items: z.array(LineItem),
+  // A webhook may be set up with some of the fields only.
+  refunds: z.array(Refund).nullish(),
+  // The rest is read leniently.
+  test: z.unknown().optional(),
+  email: z.unknown().optional(),
+  contact_email: z.unknown().optional(),
+  customer: z.unknown().optional(),
+  landing_site: z.unknown().optional(),
+  note_attributes: z.unknown().optional(),
+  discount_codes: z.unknown().optional(),
+  source_name: z.unknown().optional(),
+  tags: z.unknown().optional(),
+});
+type Order = z.output<typeof Order>;
+
+const Attribute = z.object({ name: z.string(), value: z.unknown() });
+const Customer = z.object({ email: z.unknown() });
+
+/** What a line's goods cost the customer: order-wide discounts are allocated to lines, and prices may include tax. */
+function goodsOf(line: LineItem, taxesIncluded: boolean): bigint {
+  if (!isOfGoods(line)) return 0n;
+  const discounts = line.discount_allocations?.map(({ amount }) => amount) ?? [line.total_discount ?? 0n];
+  const taxes = taxesIncluded ? sumOf((line.tax_lines ?? []).map(({ price }) => price)) : 0n;
+  return line.price * BigInt(line.quantity) - sumOf(discounts) - taxes;
+}
+
+/** Lines without an id are named by their place. */
+const lineIdOf = ({ id }: LineItem, place: number): string => id ?? `#${place}`;
+
+function itemsOf({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
+  const items = lines.map((line, place) => ({
+    lineId: lineIdOf(line, place),
+    sku: lineText(line.sku),
+    title: lineText(line.title),
+    quantity: line.quantity,
+    amountMinor: toMinorUnits(goodsOf(line, taxesIncluded), currency),
+  }));
+  return keptItems(items.filter((_item, place) => isOfGoods(lines[place] ?? {})));
+}
+
+/** Refunded shipping does not count as goods. A pending refund has not happened yet. */
+const isGivenBack = ({ kind, reason }: z.output<typeof Adjustment>) =>
+  kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
+
+/** Goods given back. An amount refunded beside or without lines is an adjustment below zero. */
+function refundOf(
+  refund: Refund,
+  { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
+): RefundFacts {
+  const goods = refund.refund_line_items.filter(({ line, lineId }) =>
+    isOfGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
+  );
+  const givenOf = ({ subtotal, total_tax }: (typeof goods)[number]) => subtotal - (taxesIncluded ? total_tax : 0n);
+  const adjustments = refund.order_adjustments.filter(isGivenBack).map(({ amount }) => -amount);
+  return {
+    refundId: refund.id,
+    amountMinor: toMinorUnits(sumOf([...goods.map(givenOf), ...adjustments]), currency),
+    at: refund.processed_at ?? refund.created_at,
+    items: goods.flatMap((line) => {
+      const amountMinor = toMinorUnits(givenOf(line), currency);
+      return line.lineId === undefined || amountMinor === 0 ? [] : [{ lineId: line.lineId, amountMinor }];
+    }),
+  };
+}
+
+const ofGoods = (refunds: RefundFacts[]) => refunds.filter(({ amountMinor }) => amountMinor > 0);
+
+function emailOf({ email, contact_email, customer }: Order, { one }: Lenient): string | null {
+  const own = one('email', Email, email) || one('contact_email', Email, contact_email);
+  return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
+}
+
+/** What Shopify calls the source of orders that a subscription makes, and what subscription apps tag them with. */
+const RENEWED_BY = /^subscription_contract/;
+const isRenewalTag = (tag: string) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag);
+
+function isRenewal({ source_name, tags }: Order, { one }: Lenient): boolean {
+  const tagged = (one('tags', z.string(), tags) ?? '').split(',').some(isRenewalTag);
+  return tagged || RENEWED_BY.test(one('source_name', z.string(), source_name) ?? '');
+}
+
+function factsOf(order: Order, loose: Lenient): OrderFacts {
+  const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
+  const attributes = loose.list('note_attributes', Attribute, order.note_attributes);
+  const codes = loose.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
+  const landingSite = loose.one('landing_site', z.string(), order.landing_site);
+  return {
+    orderId: order.id,
+    currency,
+    baseMinor: toMinorUnits(sumOf(lines.map((line) => goodsOf(line, taxesIncluded))), currency),
+    occurredAt: order.created_at,
+    // An order does not say when it was paid: the earliest delivery that says it was counts, sent as it was paid.
+    paidAt: PAID.includes(order.financial_status ?? '') ? order.updated_at : null,
+    cancelledAt: order.cancelled_at ?? null,
+    updatedAt: order.updated_at,
+    customerEmail: emailOf(order, loose),
+    codes: distinct(codes.map(({ code }) => code)),
+    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(landingSite)]),
+    refunds: ofGoods((order.refunds ?? []).map((refund) => refundOf(refund, { currency, taxesIncluded, lines }))),
+    hasAllRefunds: (order.refunds ?? null) !== null,
+    isTest: loose.one('test', z.boolean(), order.test) ?? false,
+    isRenewal: isRenewal(order, loose),
+    dispute: null,
+    items: itemsOf(order),
+  };
+}
+
+function readOrder(body: unknown): Reading {
+  const loose = lenient();
+  return { kind: 'order', facts: factsOf(parseBody(Order, body), loose), notes: loose.notes };
+}
+
+/** A refund alone does not say whether its lines' sums include their tax; without tax it does not matter. */
+async function readRefund(
+  body: unknown,
+  shopCurrency: string,
+  areTaxesIncluded: (orderId: string) => Promise<boolean>,
+): Promise<Reading> {
+  const refund = parseBody(OnlyRefund, body);
+  const hasTax = refund.refund_line_items.some(({ total_tax }) => total_tax !== 0n);
+  const [line, adjustment] = [refund.refund_line_items[0], refund.order_adjustments[0]];
+  const currency = line?.currency ?? adjustment?.amount_set?.shop_money.currency_code ?? shopCurrency;
+  const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
+  const refunds = ofGoods([refundOf(refund, { currency, taxesIncluded, lines: [] })]);
+  const received = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
+  return { kind: 'refund', facts: { orderId: refund.order_id, ...received }, notes: [] };
+}
+
+const Dispute = z.object({
+  id: StoreId,
+  order_id: StoreId.nullable(),
+  status: z.string(),
+  initiated_at: StoreTime,
+  finalized_on: StoreTime.nullish(),
+});
+
+/** The bank decided for the customer, or the shop accepted the dispute. Refunded charges arrive as refunds. */
+const LOST = ['lost', 'accepted'];
+const WON = ['won', 'charge_refunded'];
+
+const outcomeOf = (status: string): DisputeFacts['status'] =>
+  LOST.includes(status) ? 'lost' : WON.includes(status) ? 'won' : 'open';
+
+/** A dispute does not say when it changed: its end does, else the time at which the delivery was triggered. */
+function readDispute({ headers, body }: Delivery): Reading | undefined {
+  const dispute = parseBody(Dispute, body);
+  // One over a charge that is of no order.
+  if (dispute.order_id === null) return undefined;
+  const { data: triggeredAt } = StoreTime.safeParse(headerOf(headers, 'x-shopify-triggered-at'));
+  const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;
+  const facts = { orderId: dispute.order_id, disputeId: dispute.id, status: outcomeOf(dispute.status), at };
+  return { kind: 'dispute', facts, notes: [] };
+}
+
+export async function readShopify(
+  delivery: Delivery,
+  shopCurrency: string,
+  areTaxesIncluded: (orderId: string) => Promise<boolean>,
+): Promise<Reading | undefined> {
+  const { headers, body } = delivery;
+  const topic = headerOf(headers, 'x-shopify-topic');
+  if (ORDER_TOPICS.includes(topic)) return readOrder(body);
+  if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
+  if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);
+  if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id, notes: [] };
+  return undefined;
+}

@@ -1,0 +1,94 @@
+import { z } from 'zod';
+import { Currency } from '../../../kit/values/money.ts';
+import {
+  type Coupon,
+  type Store,
+  type StoreClient,
+  type StoreFacts,
+  StorefrontUrl,
+  StoreName,
+  StoreTime,
+} from './provider.ts';
+import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
+import { listShopifyOrders } from './shopify-list.ts';
+import { readShopify } from './shopify-orders.ts';
+import { newShopifyToken } from './shopify-token.ts';
+import { shopifyWebhooks, TOPICS, uninstalledAt } from './shopify-webhooks.ts';
+import { isSignedBy } from './signature.ts';
+
+/** The coupon is read only to learn now, not at the first link, whether the token may read discounts. */
+const CONNECT = `query Connect {
+  shop { name currencyCode primaryDomain { host url } }
+  codeDiscountNodeByCode(code: "rollcall") { id }
+}`;
+
+const COUPON = `query Coupon($code: String!) {
+  codeDiscountNodeByCode(code: $code) {
+    codeDiscount {
+      __typename
+      ... on DiscountCodeBasic { status endsAt customerGets { value { __typename ... on DiscountPercentage { percentage } } } }
+      ... on DiscountCodeBxgy { status }
+      ... on DiscountCodeFreeShipping { status }
+      ... on DiscountCodeApp { status }
+    }
+  }
+}`;
+
+const TAXES = `query Taxes($id: ID!) { order(id: $id) { taxesIncluded } shop { taxesIncluded } }`;
+
+const Shop = z.object({
+  shop: z.object({
+    name: StoreName.pipe(z.string().min(1)),
+    currencyCode: Currency,
+    primaryDomain: z.object({ url: StorefrontUrl }),
+  }),
+});
+
+const Discount = z.object({
+  codeDiscountNodeByCode: z
+    .object({
+      codeDiscount: z.object({
+        status: z.string().optional(),
+        endsAt: StoreTime.nullish(),
+        customerGets: z.object({ value: z.object({ percentage: z.number().optional() }) }).optional(),
+      }),
+    })
+    .nullable(),
+});
+
+const Priced = z.object({ taxesIncluded: z.boolean() });
+const Taxes = z.object({ order: Priced.nullable(), shop: Priced });
+
+async function connect(store: Store): Promise<StoreFacts> {
+  const { shop } = await askShopify(store, CONNECT, {}, Shop);
+  return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
+}
+
+async function findCoupon(store: Store, code: string): Promise<Coupon> {
+  const { codeDiscountNodeByCode: node } = await askShopify(store, COUPON, { code }, Discount);
+  if (!node) return { state: 'not_found' };
+  const { status, customerGets, endsAt = null } = node.codeDiscount;
+  const fraction = customerGets?.value.percentage;
+  if (fraction === undefined) return { state: 'not_percentage' };
+  return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
+}
+
+/** Of an order that is gone, or older than the 60 days that a token reads without `read_all_orders`, the shop's way. */
+async function areTaxesIncluded(store: Store, orderId: string): Promise<boolean> {
+  const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
+  return (order ?? shop).taxesIncluded;
+}
+
+export const shopify: StoreClient = {
+  topics: TOPICS,
+  webhooks: shopifyWebhooks,
+  uninstalledAt,
+  version: SHOPIFY_VERSION,
+  connect,
+  newToken: newShopifyToken,
+  findCoupon,
+  verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
+  isPing: () => false,
+  read: (delivery, store) => readShopify(delivery, store.currency, (orderId) => areTaxesIncluded(store, orderId)),
+  listOrders: listShopifyOrders,
+};

@@ -1,0 +1,206 @@
+import { z } from 'zod';
+import { validationError } from '../../../kit/values/errors.ts';
+import { Currency } from '../../../kit/values/money.ts';
+import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
+import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
+import { keptItems, lineText } from './items.ts';
+import { type Lenient, lenient } from './lenient.ts';
+import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';
+import { DeletedOrder, type Delivery, Happened, headerOf, parseBody, type Reading, StoreId } from './provider.ts';
+
+const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
+/** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
+const DRAFTS = ['checkout-draft', 'auto-draft', 'draft'];
+/** What is put in the trash may come back. */
+const CANCELLED = ['cancelled', 'trash'];
+
+/** GMT without saying so: `2017-03-22T16:28:02`. */
+export const WooTime = z.iso
+  .datetime({ local: true, offset: true })
+  .transform((text) => new Date(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`));
+
+const WooMoment = WooTime.pipe(Happened);
+
+/** Totals of lines are after discounts and without tax, whichever way the shop shows its prices. */
+const Line = z.object({ total: Decimal });
+
+const LineItem = Line.extend({
+  id: z.unknown().optional(),
+  sku: z.unknown().optional(),
+  name: z.unknown().optional(),
+  quantity: z.unknown().optional(),
+});
+type LineItem = z.output<typeof LineItem>;
+
+const RefundedLine = Line.extend({ meta_data: z.unknown().optional() });
+
+export const WooOrder = z.object({
+  id: StoreId,
+  status: z.string(),
+  currency: Currency,
+  date_created_gmt: WooMoment,
+  date_modified_gmt: WooMoment,
+  date_paid_gmt: WooMoment.nullish(),
+  total: Decimal,
+  line_items: z.array(LineItem),
+  fee_lines: z.array(Line).default([]),
+  refunds: z.array(z.object({ id: StoreId })).default([]),
+  // The rest is read leniently.
+  billing: z.unknown().optional(),
+  coupon_lines: z.unknown().optional(),
+  meta_data: z.unknown().optional(),
+});
+type Order = z.output<typeof WooOrder>;
+
+export const WooRefunds = z.array(
+  z.object({
+    id: StoreId,
+    date_created_gmt: WooMoment,
+    amount: Decimal,
+    line_items: z.array(RefundedLine).default([]),
+    shipping_lines: z.array(z.unknown()).default([]),
+    fee_lines: z.array(z.unknown()).default([]),
+  }),
+);
+export type WooRefund = z.output<typeof WooRefunds>[number];
+
+/** What is read from the store, because its webhooks leave it out. */
+interface Requested {
+  findOrder(orderId: string): Promise<Order | undefined>;
+  listRefunds(orderId: string): Promise<WooRefund[]>;
+}
+
+const Meta = z.object({ key: z.string(), value: z.unknown() });
+const Billing = z.object({ email: z.string().max(320).nullish() });
+
+/** Of the orders' own data, by key. */
+type Attributes = readonly { name: string; value: unknown }[];
+
+const textOf = (attributes: Attributes, key: string): string | undefined => {
+  const value = attributes.find(({ name }) => name === key)?.value;
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** WooCommerce's own order attribution keeps the page that the visit began with. */
+const LANDING_PAGE = '_wc_order_attribution_session_entry';
+/** WooCommerce Subscriptions keeps the subscription that an order renews. */
+const RENEWED = '_subscription_renewal';
+/** WooCommerce has no test orders; WooPayments and PayPal Payments note which of their modes an order was paid in. */
+const TESTED: ReadonlyMap<string, unknown> = new Map([
+  ['_wcpay_mode', 'test'],
+  ['_ppcp_paypal_payment_mode', 'sandbox'],
+]);
+
+const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumOf(lines.map(({ total }) => total));
+
+/** Goods as their lines say, and after fees below zero, which plug-ins write discounts as. */
+function goodsOf({ line_items, fee_lines }: Order) {
+  const listed = lineTotals(line_items);
+  const charged = listed + lineTotals(fee_lines.filter(({ total }) => total < 0n));
+  return { listed, charged: charged > 0n ? charged : 0n };
+}
+
+/** What lines come to after discounts that are fees, in minor units. */
+function amountOf(total: bigint, order: Order): number {
+  const { listed, charged } = goodsOf(order);
+  return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
+}
+
+const quantityOf = ({ quantity }: LineItem): number => z.number().int().min(0).safeParse(quantity).data ?? 1;
+
+const itemsOf = (order: Order): ItemFacts[] =>
+  keptItems(
+    order.line_items.map((line, place) => ({
+      lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
+      sku: lineText(line.sku),
+      title: lineText(line.name),
+      quantity: quantityOf(line),
+      amountMinor: amountOf(line.total, order),
+    })),
+  );
+
+/** Where a line of a refund keeps the id of the line that it gives back. */
+const REFUNDED_LINE = '_refunded_item_id';
+
+/** The line of the order that a line of a refund is for. */
+function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | undefined {
+  const meta = z.array(Meta).safeParse(meta_data).data ?? [];
+  return StoreId.safeParse(meta.find(({ key }) => key === REFUNDED_LINE)?.value).data;
+}
+
+/**
+ * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for what,
+ * the goods' share of the order.
+ */
+function refundOf(refund: WooRefund, order: Order): RefundFacts {
+  const { charged } = goodsOf(order);
+  const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
+  const share = order.total > 0n ? divideHalfEven(refund.amount * charged, order.total) : 0n;
+  return {
+    refundId: refund.id,
+    amountMinor: hasLines ? amountOf(-lineTotals(refund.line_items), order) : toMinorUnits(share, order.currency),
+    at: refund.date_created_gmt,
+    items: refund.line_items.flatMap((line) => {
+      const [lineId, amountMinor] = [refundedLineId(line), amountOf(-line.total, order)];
+      return lineId === undefined || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
+    }),
+  };
+}
+
+function factsOf(order: Order, refunds: readonly WooRefund[], { one, list }: Lenient): OrderFacts {
+  const attributes = list('meta_data', Meta, order.meta_data).map(({ key, value }) => ({ name: key, value }));
+  const codes = list('coupon_lines', z.object({ code: z.string() }), order.coupon_lines);
+  return {
+    orderId: order.id,
+    currency: order.currency,
+    baseMinor: toMinorUnits(goodsOf(order).charged, order.currency),
+    occurredAt: order.date_created_gmt,
+    paidAt: order.date_paid_gmt ?? null,
+    cancelledAt: CANCELLED.includes(order.status) ? order.date_modified_gmt : null,
+    updatedAt: order.date_modified_gmt,
+    customerEmail: one('billing', Billing, order.billing)?.email || null,
+    codes: distinct(codes.map(({ code }) => code)),
+    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(textOf(attributes, LANDING_PAGE))]),
+    refunds: refunds.map((refund) => refundOf(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
+    hasAllRefunds: true,
+    isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
+    isRenewal: attributes.some(({ name }) => name === RENEWED),
+    dispute: null,
+    items: itemsOf(order),
+  };
+}
+
+/** An order names its refunds' sums with tax and shipping and without their times: the rest is read from the store. */
+async function readOrder(order: Order, { listRefunds }: Requested): Promise<Reading | undefined> {
+  if (DRAFTS.includes(order.status)) return undefined;
+  const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
+  const loose = lenient();
+  return { kind: 'order', facts: factsOf(order, refunds, loose), notes: loose.notes };
+}
+
+/** `order.deleted` means the trash and says neither when nor whether it is still there: the store is queried. */
+async function readDeletion(orderId: string, requested: Requested): Promise<Reading | undefined> {
+  const order = await requested.findOrder(orderId);
+  return order ? await readOrder(order, requested) : { kind: 'deletion', orderId, notes: [] };
+}
+
+/** What WordPress's API answers when it refuses. */
+const ErrorBody = z.object({ code: z.string(), message: z.string(), id: z.undefined().optional() });
+
+/** A webhook whose user lost its rights sends the refusal that the user would get, and signs it. */
+function assertNoError(body: unknown): void {
+  const { data } = ErrorBody.safeParse(body);
+  if (data === undefined) return;
+  const reason = `${data.code.slice(0, 100)} (${data.message.slice(0, 200)})`;
+  const message =
+    `is an error of the store instead of an order: ${reason}. The user that the webhook belongs to may not read orders; ` +
+    'make the webhook again as an administrator.';
+  throw validationError([{ field: 'body', code: 'store_error', message }]);
+}
+
+export async function readWooCommerce({ headers, body }: Delivery, requested: Requested): Promise<Reading | undefined> {
+  const topic = headerOf(headers, 'x-wc-webhook-topic');
+  if (topic === 'order.deleted' || ORDER_TOPICS.includes(topic)) assertNoError(body);
+  if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, requested);
+  return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), requested) : undefined;
+}

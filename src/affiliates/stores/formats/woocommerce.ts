@@ -1,0 +1,183 @@
+import { z } from 'zod';
+import { Currency } from '../../../kit/values/money.ts';
+import {
+  askStore,
+  type Coupon,
+  callStore,
+  getFromStore,
+  headerOf,
+  isToReconnect,
+  type ListedWebhook,
+  type Store,
+  type StoreAnswer,
+  type StoreClient,
+  type StoreFacts,
+  StorefrontUrl,
+  StoreName,
+  type StoreRequest,
+  storeUnavailable,
+  WebhookRefused,
+} from './provider.ts';
+import { isSignedBy } from './signature.ts';
+import { listWooOrders, WooOrders } from './woocommerce-list.ts';
+import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
+
+const API = '/wp-json/wc/v3';
+/** The most that WooCommerce gives at once. */
+const PER_PAGE = 100;
+const MAX_PAGES = 50;
+
+const Site = z.object({ name: StoreName, home: StorefrontUrl });
+const Setting = z.object({ value: Currency });
+
+const Coupons = z.array(
+  z.object({
+    code: z.string(),
+    amount: z.string(),
+    discount_type: z.string(),
+    status: z.string().optional(),
+    date_expires_gmt: WooTime.nullish(),
+    usage_limit: z.number().int().nullish(),
+    usage_count: z.number().int().default(0),
+  }),
+);
+type WooCoupon = z.output<typeof Coupons>[number];
+
+/** The token is `consumer key:consumer secret`, as basic authentication writes it. */
+function credentials({ token, keysInQuery }: Store) {
+  if (!keysInQuery) return { headers: { authorization: `Basic ${Buffer.from(token).toString('base64')}` } };
+  const [key = '', secret = ''] = token.split(':');
+  return { query: { consumer_key: key, consumer_secret: secret } };
+}
+
+/** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
+const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
+
+/** Where the host drops the `Authorization` header. Without TLS the keys would be readable on their way. */
+function showsAgain(store: Store, text: string): boolean {
+  if (store.keysInQuery || !NO_KEY_SEEN.test(text) || !store.baseUrl.startsWith('https:')) return false;
+  store.keysInQuery = true;
+  return true;
+}
+
+const requestOf = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
+  ...{ method: 'GET', path, shape },
+  ...{ credentials, showsAgain },
+});
+
+const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(path, shape));
+
+async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
+  const answer = await callStore(store, { ...requestOf(`${API}${path}`, shape), isList: true });
+  if (!answer) throw storeUnavailable(new Error(`It has no ${API}${path}.`));
+  return answer;
+}
+
+const couponsOf = (store: Store, code: string) =>
+  get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
+
+async function connect(store: Store): Promise<StoreFacts> {
+  const site = await get(store, '/wp-json/', Site);
+  const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
+  // To learn now, not at the first link, that the key may read coupons.
+  await couponsOf(store, 'rollcall');
+  return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
+}
+
+function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCoupon, now: Date): boolean {
+  const isPublished = status === undefined || status === 'publish';
+  const isUsedUp = usage_limit !== null && usage_limit !== undefined && usage_limit > 0 && usage_count >= usage_limit;
+  return isPublished && !isUsedUp && (!date_expires_gmt || date_expires_gmt > now);
+}
+
+async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon> {
+  const coupons = await couponsOf(store, code);
+  const coupon = coupons.find((one) => one.code.toLowerCase() === code.toLowerCase());
+  if (!coupon) return { state: 'not_found' };
+  if (coupon.discount_type !== 'percent') return { state: 'not_percentage' };
+  if (!isActive(coupon, now)) return { state: 'inactive' };
+  return { state: 'active', percentage: Number(coupon.amount), endsAt: coupon.date_expires_gmt ?? null };
+}
+
+/** WooCommerce's own code; WordPress answers 404 as well where the plugin or its routes are off. */
+const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
+
+const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
+
+async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
+  const found: WooRefund[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
+    const refunds = await get(store, path, WooRefunds);
+    found.push(...refunds);
+    if (refunds.length < PER_PAGE) return found;
+  }
+  throw storeUnavailable(new Error(`It has ${found.length} refunds of the order ${orderId}, or more.`));
+}
+
+const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const;
+
+const Webhook = z.object({
+  id: z.number().int(),
+  topic: z.string(),
+  delivery_url: z.string(),
+  status: z.enum(['active', 'paused', 'disabled']),
+});
+
+async function listWebhooks(store: Store): Promise<ListedWebhook[]> {
+  const found: ListedWebhook[] = [];
+  for (let page = 1; page <= MAX_PAGES; page += 1) {
+    const webhooks = await get(store, `${API}/webhooks?per_page=${PER_PAGE}&page=${page}`, z.array(Webhook));
+    found.push(
+      ...webhooks.map(({ id, topic, delivery_url: url, status: state }) => ({ id: String(id), topic, url, state })),
+    );
+    if (webhooks.length < PER_PAGE) break;
+  }
+  return found;
+}
+
+const READ_ONLY =
+  'The key may not make webhooks. In WooCommerce, under Settings, Advanced, REST API, make a key with the permission Read/Write, of a user who may manage WooCommerce.';
+
+/** A key that may only read is refused with the status of a wrong key. */
+function refusedWrite(error: unknown): never {
+  if (isToReconnect(error)) throw new WebhookRefused(READ_ONLY, { cause: error });
+  throw error;
+}
+
+async function makeWebhook(store: Store, { topic, url, secret }: { topic: string; url: string; secret: string }) {
+  const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
+  const request = { ...requestOf(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
+  await getFromStore(store, request).catch(refusedWrite);
+}
+
+async function signWebhook(store: Store, id: string, secret: string): Promise<void> {
+  const request = { ...requestOf(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
+  await getFromStore(store, request).catch(refusedWrite);
+}
+
+async function removeWebhook(store: Store, id: string): Promise<void> {
+  const request = { ...requestOf(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
+  await askStore(store, request).catch(refusedWrite);
+}
+
+export const woocommerce: StoreClient = {
+  topics: TOPICS,
+  webhooks: {
+    ...{ alsoTopics: [], mayBeMade: () => true, list: listWebhooks },
+    ...{ make: makeWebhook, remove: removeWebhook, sign: signWebhook },
+  },
+  connect,
+  findCoupon,
+  verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
+  isPing: (rawBody, headers) =>
+    /^application\/x-www-form-urlencoded\b/i.test(headerOf(headers, 'content-type')) &&
+    rawBody.length < 50 &&
+    /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
+  read: (delivery, store) =>
+    readWooCommerce(delivery, {
+      findOrder: (orderId) => askStore(store, { ...requestOf(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
+      listRefunds: (orderId) => listRefunds(store, orderId),
+    }),
+  listOrders: (store, since) => listWooOrders(since, (path) => list(store, path, WooOrders)),
+};

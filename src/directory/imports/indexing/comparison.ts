@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
+import type { Elastic } from '../../../kit/engines/elastic/open.ts';
+import { changedFieldsOf } from '../../changes/changes.ts';
+import type { Fill } from './fields.ts';
+import { type HashPages, mergeVersions } from './merge-versions.ts';
+import { IndexProfile, profileOf } from './profile.ts';
+import { sampler } from './sampler.ts';
+import { readStored } from './stored.ts';
+import type { DifferingPks } from './swap.ts';
+
+/** Creators whose fields are compared one by one; with more changed ones, the counts by field are estimates. */
+const COMPARED = 2_000;
+
+const Pks = z.array(z.number());
+
+/** What distinguishes one version of the directory from another. */
+export const Comparison = z.object({
+  from: z.object({ index: z.string(), profile: IndexProfile }),
+  to: z.object({ index: z.string(), profile: IndexProfile }),
+  added: z.number(),
+  removed: z.number(),
+  unchanged: z.number(),
+  changed: z.number(),
+  /** By field: how many creators changed in it. */
+  changedFields: z.record(z.string(), z.number()),
+  /** Whether the counts of changes come from a sample of the creators that differ. */
+  isEstimated: z.boolean(),
+  samples: z.object({ added: Pks, removed: Pks, changed: Pks }),
+});
+export type Comparison = z.infer<typeof Comparison>;
+
+/** In which fields each of these creators changed. */
+async function readChanges(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
+  const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
+  return pks.map((pk) => ({ pk, fields: changedFieldsOf(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {}) }));
+}
+
+const AT_ONCE = 500;
+
+async function readFields(elastic: Elastic, from: string, to: string, pks: readonly number[]) {
+  const fields = new Map<string, number>();
+  const changed: number[] = [];
+  for (let i = 0; i < pks.length; i += AT_ONCE) {
+    for (const one of await readChanges(elastic, from, to, pks.slice(i, i + AT_ONCE))) {
+      if (one.fields.length > 0) changed.push(one.pk);
+      for (const field of one.fields) fields.set(field, (fields.get(field) ?? 0) + 1);
+    }
+  }
+  return { changed, fields };
+}
+
+interface Version {
+  index: string;
+  /** As the import counted it; otherwise estimated from a sample. */
+  fill: Fill | undefined;
+  /** Its creators, if they have been read already. */
+  hashes?: HashPages | undefined;
+}
+
+/** Compares two versions of the directory, and adds to `found` the creators that differ. */
+export async function compareVersions(
+  elastic: Elastic,
+  from: Version,
+  to: Version,
+  sampleSize: number,
+  found?: DifferingPks,
+): Promise<Comparison> {
+  const counts = { added: 0, removed: 0, same: 0, certain: 0, unsure: 0 };
+  const [added, removed] = [sampler<number>(sampleSize), sampler<number>(sampleSize)];
+  const differing = sampler<number>(COMPARED);
+  const hashesOf = ({ index, hashes }: Version) => hashes ?? readHashes(elastic, index);
+  await mergeVersions(hashesOf(from), hashesOf(to), {
+    added: (pk) => {
+      found?.added.add(pk);
+      added.offer(++counts.added, pk);
+    },
+    removed: (pk) => {
+      found?.removed.add(pk);
+      removed.offer(++counts.removed, pk);
+    },
+    same: () => void ++counts.same,
+    differing: (pk, isCertain) => {
+      found?.differing.add(pk);
+      if (isCertain) counts.certain += 1;
+      else counts.unsure += 1;
+      differing.offer(counts.certain + counts.unsure, pk);
+    },
+  });
+  const candidates = differing.taken();
+  const { changed, fields } = await readFields(elastic, from.index, to.index, candidates);
+  const most = counts.certain + counts.unsure;
+  const scale = candidates.length === 0 ? 1 : most / candidates.length;
+  const total = counts.unsure === 0 ? counts.certain : Math.round(changed.length * scale);
+  const inOrder = (pks: readonly number[]) => [...pks].sort((a, b) => a - b);
+  const profiled = async ({ index, fill }: Version) => ({ index, profile: await profileOf(elastic, index, fill) });
+  const [before, after] = await Promise.all([profiled(from), profiled(to)]);
+  return {
+    from: before,
+    to: after,
+    added: counts.added,
+    removed: counts.removed,
+    unchanged: counts.same + most - total,
+    changed: total,
+    changedFields: Object.fromEntries([...fields].map(([field, count]) => [field, Math.round(count * scale)])),
+    isEstimated: scale > 1,
+    samples: {
+      added: inOrder(added.taken()),
+      removed: inOrder(removed.taken()),
+      changed: inOrder(changed.slice(0, sampleSize)),
+    },
+  };
+}

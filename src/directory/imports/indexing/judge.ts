@@ -1,0 +1,56 @@
+import { indexBehind } from '../../../kit/engines/elastic/indices.ts';
+import { boundsOf } from './begin.ts';
+import { breachesOf } from './bounds.ts';
+import { failingCanaries } from './canaries.ts';
+import { type Comparison, compareVersions } from './comparison.ts';
+import { Fill } from './fields.ts';
+import type { LiveCreators } from './live-creators.ts';
+import { type DirectoryImport, findImportOf } from './queries.ts';
+import { type DifferingPks, noDifference } from './swap.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+/** Creators of each kind that a report names. */
+export const SAMPLES = 20;
+
+export interface Judgement {
+  /** Undefined for a first import. */
+  comparison: Comparison | undefined;
+  /** The creators that differ from the live ones. */
+  found: DifferingPks;
+  /** Why the import is held; empty if it may go live. */
+  reasons: string[];
+}
+
+/** Compares two indices, each with the fill that its import counted. */
+export async function compareIndices(
+  { elastic, db }: DirectoryEngines,
+  from: string,
+  to: string,
+  { samples = SAMPLES, live, found }: { samples?: number; live?: LiveCreators | undefined; found?: DifferingPks } = {},
+): Promise<Comparison> {
+  const versionOf = async (index: string) => ({
+    index,
+    fill: Fill.nullish().parse((await findImportOf(db, index))?.fill) ?? undefined,
+    hashes: live?.index === index ? live.pages() : undefined,
+  });
+  return await compareVersions(elastic, await versionOf(from), await versionOf(to), samples, found);
+}
+
+/** Compares a verified index with the live one. */
+export async function judge(
+  engines: DirectoryEngines,
+  row: DirectoryImport,
+  index: string,
+  known: LiveCreators | undefined,
+): Promise<Judgement> {
+  const { elastic, alias } = engines;
+  const bounds = boundsOf(row);
+  const live = await indexBehind(elastic, alias);
+  const found = noDifference();
+  const comparison =
+    live === undefined ? undefined : await compareIndices(engines, live, index, { live: known, found });
+  const breaches = comparison && bounds.mode !== 'force' ? breachesOf(comparison, bounds) : [];
+  const wished = bounds.mode === 'hold' ? ['It was started with --hold.'] : [];
+  const failures = await failingCanaries(elastic, index, bounds.canaries);
+  return { comparison, found, reasons: [...breaches, ...failures, ...wished] };
+}

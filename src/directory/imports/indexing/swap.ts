@@ -1,0 +1,94 @@
+import { readHashes } from '../../../kit/engines/elastic/hashes.ts';
+import { swapAlias } from '../../../kit/engines/elastic/indices.ts';
+import { type Change, changedFieldsOf } from '../../changes/changes.ts';
+import { stageChanges } from '../../changes/queries.ts';
+import { mergeVersions } from './merge-versions.ts';
+import { type PkList, pkList } from './pk-list.ts';
+import { recordLive } from './queries.ts';
+import { readStored } from './stored.ts';
+import type { DirectoryEngines, WriterLock } from './writer.ts';
+
+/** The creators that distinguish two versions. */
+export interface DifferingPks {
+  added: PkList;
+  removed: PkList;
+  /** In both, with another hash or without one. */
+  differing: PkList;
+}
+
+export const noDifference = (): DifferingPks => ({ added: pkList(), removed: pkList(), differing: pkList() });
+
+const BATCH = 5_000;
+/** Documents read at once, of each version. */
+const READ = 1_000;
+
+function* batchesOf<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function differencesOf({ elastic }: DirectoryEngines, from: string, to: string): Promise<DifferingPks> {
+  const found = noDifference();
+  await mergeVersions(readHashes(elastic, from), readHashes(elastic, to), {
+    added: found.added.add,
+    removed: found.removed.add,
+    same: () => undefined,
+    differing: found.differing.add,
+  });
+  return found;
+}
+
+/** What changed in creators that both versions have. */
+async function readUpdates({ elastic }: DirectoryEngines, from: string, to: string, pks: number[]): Promise<Change[]> {
+  const [before, after] = await Promise.all([readStored(elastic, from, pks), readStored(elastic, to, pks)]);
+  return pks.flatMap((pk) => {
+    const fields = changedFieldsOf(before.get(pk)?.row ?? {}, after.get(pk)?.row ?? {});
+    return fields.length === 0 ? [] : [{ pk, type: 'updated' as const, fields, version: 0 }];
+  });
+}
+
+export interface Swap {
+  kind: 'import' | 'rollback';
+  /** The live index; undefined if there is none. */
+  from: string | undefined;
+  to: string;
+  /** The creators that differ, if they are known. */
+  found?: DifferingPks | undefined;
+}
+
+async function stageSwap(engines: DirectoryEngines, { kind, from, to, found: known }: Swap): Promise<void> {
+  const { db, alias } = engines;
+  const stage = (changes: Change[]) => stageChanges(db, { alias, kind, version: to }, changes);
+  // Marks the swap in the feed, even if nothing differs.
+  await stage([]);
+  if (from === undefined || from === to) return;
+  const found = known ?? (await differencesOf(engines, from, to));
+  for (const type of ['added', 'removed'] as const) {
+    for (const pks of batchesOf(found[type], BATCH)) {
+      await stage(pks.map((pk) => ({ pk, type, fields: [], version: 0 })));
+    }
+  }
+  let updates: Change[] = [];
+  for (const pks of batchesOf(found.differing, READ)) {
+    updates.push(...(await readUpdates(engines, from, to, pks)));
+    if (updates.length < BATCH) continue;
+    await stage(updates);
+    updates = [];
+  }
+  if (updates.length > 0) await stage(updates);
+}
+
+/** Moves the alias in one step, and reports what that changed. */
+export async function swapLive(engines: DirectoryEngines, swap: Swap, lock: WriterLock): Promise<void> {
+  const { elastic, db, clock, alias } = engines;
+  await stageSwap(engines, swap);
+  await lock.assertLocked();
+  await swapAlias(elastic, alias, swap.from, swap.to);
+  await recordLive(db, alias, swap.to, clock.now(), swap.kind === 'rollback' ? 'rolled_back' : 'superseded');
+}

@@ -1,0 +1,141 @@
+import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
+import {
+  countDocuments,
+  indexBehind,
+  mappingOf,
+  readDocuments,
+  type StoredDocument,
+  sampleDocuments,
+} from '../../../kit/engines/elastic/indices.ts';
+import type { Elastic } from '../../../kit/engines/elastic/open.ts';
+import { documentOf } from '../../search/document.ts';
+import { DirectoryCreator, DirectoryCreatorDetail } from '../../search/schema.ts';
+import type { Built } from './build.ts';
+import { readDefinition } from './definition.ts';
+import { type DirectoryWrite, findImportOf, listWrites } from './queries.ts';
+import { StoredFacts } from './stored.ts';
+import type { DirectoryEngines } from './writer.ts';
+
+const Stored = z.object({ card: z.record(z.string(), z.unknown()), x: z.record(z.string(), z.unknown()) });
+const SAMPLE = 200;
+
+/** The path of the first difference between sent and stored, such as `card.city`. */
+function differenceOf(sent: unknown, stored: unknown): string | undefined {
+  const [a, b] = [Stored.safeParse(sent), Stored.safeParse(stored)];
+  if (!a.success || !b.success) return 'the whole document';
+  for (const part of ['card', 'x'] as const) {
+    const fields = new Set([...Object.keys(a.data[part]), ...Object.keys(b.data[part])]);
+    for (const field of fields) {
+      if (!isDeepStrictEqual(a.data[part][field], b.data[part][field])) return `${part}.${field}`;
+    }
+  }
+  return undefined;
+}
+
+export class VerificationFailed extends Error {}
+
+/** Compares rows as they were sent with what is stored. Returns how many were compared. */
+async function compareSamples(elastic: Elastic, index: string, { samples, leftOut }: Built): Promise<number> {
+  const stored = new Map<string, StoredDocument>();
+  const ids = samples.map(({ pk }) => String(pk));
+  for (const document of await readDocuments(elastic, index, ids)) stored.set(document.id, document);
+  let compared = 0;
+  for (const { pk, version, document } of samples) {
+    if (leftOut.has(pk)) continue;
+    const found = stored.get(String(pk));
+    if (!found) throw new VerificationFailed(`Verification failed: pk ${pk} of row ${version} is not in ${index}.`);
+    // A later row with the same pk replaced this one.
+    if (found.version > version) continue;
+    const difference = differenceOf(JSON.parse(document), found.source);
+    if (difference) throw new VerificationFailed(`Verification failed: pk ${pk} differs in ${difference}.`);
+    compared += 1;
+  }
+  return compared;
+}
+
+/** Verifies a new index against the rows read: the number of documents, and a sample field by field. */
+export async function verifyBuilt(
+  elastic: Elastic,
+  index: string,
+  built: Built,
+): Promise<{ documents: number; compared: number }> {
+  const documents = await countDocuments(elastic, index);
+  // Creators who opted out may have been accepted by an earlier row.
+  if (documents > built.distinct || documents < built.distinct - built.leftOut.size) {
+    throw new VerificationFailed(
+      `Verification failed: ${index} holds ${documents} documents; ${built.distinct} different pks were accepted.`,
+    );
+  }
+  return { documents, compared: await compareSamples(elastic, index, built) };
+}
+
+const CARD = Object.keys(DirectoryCreator.shape);
+const Card = z.object({ card: DirectoryCreator.strict(), x: z.record(z.string(), z.unknown()) }).strict();
+
+/** What is wrong with a stored document on its own: the rest of it must follow from its card. */
+function damageOf({ id, source }: StoredDocument): string | undefined {
+  const parsed = Card.safeParse(source);
+  if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)[0];
+  const { card, x } = parsed.data;
+  if (Object.keys(card).join() !== CARD.join()) return 'the fields of the card are out of order';
+  if (String(card.pk) !== id) return `card.pk is ${card.pk}`;
+  const row = DirectoryCreatorDetail.partial().safeParse({ ...x, ...card });
+  if (!row.success) return row.error.issues.map(({ path, message }) => `x.${path.join('.')}: ${message}`)[0];
+  const facts = StoredFacts.safeParse(x);
+  if (!facts.success) return facts.error.issues.map(({ path, message }) => `x.${path.join('.')}: ${message}`)[0];
+  const { data_as_of, changed_at, content_hash, source: name } = facts.data;
+  const known = { importedAt: data_as_of, changedAt: changed_at, hash: content_hash, source: name };
+  const again: unknown = JSON.parse(JSON.stringify(documentOf({ ...row.data, ...card }, known)));
+  const difference = differenceOf(again, source);
+  return difference && `${difference} does not follow from the card`;
+}
+
+/** Elasticsearch returns `copy_to` as a list, even for one name. */
+function listTargets(mapping: unknown): unknown {
+  return JSON.parse(JSON.stringify(mapping ?? {}), (key, value) =>
+    key === 'copy_to' && typeof value === 'string' ? [value] : value,
+  );
+}
+
+/** The expected number of documents: exact except for interrupted writes. */
+function expectedDocuments(documents: number, writes: DirectoryWrite[]): { least: number; most: number } {
+  const rowsOf = (kind: DirectoryWrite['kind']) =>
+    writes.reduce((sum, write) => sum + (write.kind === kind && !write.finishedAt ? write.rows : 0), 0);
+  return { least: documents - rowsOf('delete'), most: documents + rowsOf('upsert') };
+}
+
+/** Everything wrong with an index; empty if it is sound. */
+export async function findDamage(engines: DirectoryEngines, index: string): Promise<string[]> {
+  const { elastic, db, alias } = engines;
+  const damage: string[] = [];
+  const { definition } = await readDefinition();
+  const { _meta: { cuts: _, ...meta } = {}, ...mapping } = (await mappingOf(elastic, index)) ?? {};
+  if (!isDeepStrictEqual(listTargets({ ...mapping, _meta: meta }), listTargets(definition.mappings))) {
+    damage.push('The mapping differs from mappings/creators.json.');
+  }
+  const [documents, record, writes] = [
+    await countDocuments(elastic, index),
+    await findImportOf(db, index),
+    await listWrites(db, index),
+  ];
+  if (!record) damage.push('No import in this database built it.');
+  if (record && record.documents !== null) {
+    const expected = expectedDocuments(record.documents, writes);
+    if (documents < expected.least || documents > expected.most) {
+      const few = expected.least === expected.most ? '' : `${expected.least} to `;
+      damage.push(`It holds ${documents} documents; ${few}${expected.most} are expected.`);
+    }
+  }
+  const live = await indexBehind(elastic, alias).catch((error: unknown) => {
+    damage.push(error instanceof Error ? error.message : String(error));
+    return undefined;
+  });
+  if (record?.state === 'live' && live !== index)
+    damage.push(`It should be live, but the alias ${alias} is elsewhere.`);
+  for (const document of await sampleDocuments(elastic, index, SAMPLE)) {
+    const wrong = damageOf(document);
+    if (wrong) damage.push(`Document ${document.id}: ${wrong}.`);
+  }
+  return damage;
+}

@@ -1,0 +1,78 @@
+import { deleteIndex, indexBehind, indexExists, listIndices, wereLive } from '../../../kit/engines/elastic/indices.ts';
+import { finishUnfinished } from '../../opt-out/forget.ts';
+import { type DirectoryWrite, findHeld, listRetired, listUnfinished, listWrites, updateImport } from './queries.ts';
+import { swapLive } from './swap.ts';
+import { asWriter, type DirectoryEngines, type WaitOptions } from './writer.ts';
+
+/** How long a previously live index is always kept, for clients paging through it and for rollbacks. */
+const KEPT_MS = 3_600_000;
+
+/** `creators-20261121-3f9a0c2e` for the alias `creators`. */
+export function isIndexName(alias: string, name: string): boolean {
+  return name.startsWith(`${alias}-`) && /^\d{8}-[0-9a-z]{6,}$/.test(name.slice(alias.length + 1));
+}
+
+export interface RollbackReport {
+  from: string;
+  to: string;
+  /** Upserts and deletes of the previously live index, which the older one lacks. */
+  forgotten: DirectoryWrite[];
+}
+
+/** Makes the previously live index live again. A second call goes back one more. */
+export async function rollback(engines: DirectoryEngines, options: WaitOptions): Promise<RollbackReport> {
+  return await asWriter(engines, 'rollback', options, async (lock) => {
+    const { elastic, db, alias } = engines;
+    const from = await indexBehind(elastic, alias);
+    if (from === undefined) throw new Error(`The alias ${alias} has no index.`);
+    for (const { state, indexName } of await listRetired(db, alias)) {
+      if (state !== 'superseded' || !indexName || indexName === from) continue;
+      if (!(await indexExists(elastic, indexName))) continue;
+      const forgotten = (await listWrites(db, from)).filter(({ rows }) => rows > 0);
+      await finishUnfinished(engines);
+      await swapLive(engines, { kind: 'rollback', from, to: indexName }, lock);
+      return { from, to: indexName, forgotten };
+    }
+    throw new Error(`No previous index is kept; ${from} stays live.`);
+  });
+}
+
+export interface PruneReport {
+  removed: string[];
+  /** Previous indices still kept, latest first. */
+  kept: string[];
+}
+
+/**
+ * Removes previous indices except the latest `keep`, and unfinished ones, but never the live one, a held one or one that
+ * was live within the last hour. It holds the write lock, so no build is running.
+ */
+export async function prune(engines: DirectoryEngines, keep: number, options: WaitOptions): Promise<PruneReport> {
+  return await asWriter(engines, 'prune', options, async () => {
+    const { elastic, db, clock, alias } = engines;
+    const now = clock.now();
+    const [live, held, indices, onceLive, retired] = [
+      await indexBehind(elastic, alias),
+      (await findHeld(db, alias))?.indexName,
+      await listIndices(elastic, `${alias}-`),
+      await wereLive(elastic, alias),
+      await listRetired(db, alias),
+    ];
+    const retiredAt = new Map(retired.map((row) => [row.indexName, row.retiredAt?.getTime() ?? 0]));
+    const candidates = indices.filter(({ name }) => isIndexName(alias, name) && name !== live && name !== held);
+    const previous = candidates
+      .filter(({ name }) => onceLive.has(name))
+      .map(({ name, createdAt }) => ({ name, leftAt: retiredAt.get(name) ?? createdAt.getTime() }))
+      .sort((a, b) => b.leftAt - a.leftAt);
+    const kept = previous
+      .filter(({ leftAt }, i) => i < keep || now.getTime() - leftAt < KEPT_MS)
+      .map(({ name }) => name);
+    const removed = candidates.map(({ name }) => name).filter((name) => !kept.includes(name));
+    for (const name of removed) await deleteIndex(elastic, name);
+    for (const { id, indexName } of await listUnfinished(db, alias)) {
+      if (!indexName || !removed.includes(indexName)) continue;
+      await updateImport(db, id, { state: 'failed', failure: 'Its unfinished index was pruned.', updatedAt: now });
+    }
+    return { removed, kept };
+  });
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { act, create, get, list, patch, read, remove } from '../../kit/operation/kit.ts';
+import { nothing } from '../../kit/operation/operation.ts';
+import { upload } from '../../kit/operation/upload.ts';
+import { pageOf, paginationOf } from '../../kit/values/page.ts';
+import { given } from '../../kit/values/patch.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { findCards } from '../search/pks.ts';
+import { addCreators, createList, findNamed, receiveNames, removeCreators, searchPks } from './actions.ts';
+import { creatorLists, deleteList, listCreators, updateList } from './queries.ts';
+import {
+  CreatorList,
+  CreatorListCreate,
+  CreatorListPatch,
+  CreatorsAdded,
+  CreatorsRemoved,
+  CreatorsToAdd,
+  CreatorsToRemove,
+  ListedCreatorFilter,
+  ListedCreators,
+} from './schema.ts';
+
+const tag = 'Lists';
+const all = { path: '/v1/lists', tag, item: CreatorList } as const;
+const one = { path: '/v1/lists/{id}', tag, item: CreatorList } as const;
+const creators = { path: '/v1/lists/{id}/creators', tag } as const;
+const byId = z.object({ id: z.string().max(100).describe('List id.') });
+
+/** Searches on this process see a change at once. */
+const afterwards = async ({ directory }: Context, { caller, params }: { caller: Caller; params: { id: string } }) =>
+  directory.lists.changed(caller.brandId, params.id);
+
+const hints = { readOnly: false, idempotent: true, destructive: false };
+
+export const listOperations = [
+  list({
+    ...all,
+    ...{ id: 'list_lists', summary: "The brand's lists of creators", description: 'Newest first.' },
+    rows: creatorLists,
+    itemOf: (row) => toWire(row),
+  }),
+  create({
+    ...all,
+    id: 'create_list',
+    summary: 'Create a list of creators',
+    description:
+      'Creates an empty list, or one with every match of a `search`. A brand can have 200 lists of up to 100,000 creators.',
+    forAgents: {
+      description: 'Empty, or with every match of a `search`.',
+      example: { name: 'Contacted', search: { city: 'LA' } },
+      omits: ['note'],
+    },
+    directory: true,
+    body: CreatorListCreate,
+    errors: ['SUBSCRIPTION_REQUIRED', 'LIST_LIMIT_REACHED', 'LIST_FULL', 'CONFLICT'],
+    lookUp: (context, { caller, body: { search } }) =>
+      search ? searchPks(context, caller, search) : Promise.resolve([]),
+    apply: async (work, { caller, body }, pks) => toWire(await createList(work, body, { pks, by: caller.keyId })),
+  }),
+  get({
+    ...one,
+    ...{ id: 'get_list', summary: 'One list', description: 'Includes the number of its creators.' },
+    // list_lists does the same.
+    forAgents: false,
+    find: async ({ postgres }, { caller, params }) =>
+      toWire(await creatorLists.get(postgres.db, caller.brandId, params.id)),
+  }),
+  patch({
+    ...one,
+    ...{ id: 'update_list', summary: 'Rename a list', description: 'A value changes a field; null clears the note.' },
+    forAgents: false,
+    body: CreatorListPatch,
+    errors: ['NOT_FOUND'],
+    apply: async ({ db, now, brandId, audit }, { params: { id }, body }) => {
+      const old = await creatorLists.lock(db, brandId, id);
+      const row = await updateList(db, brandId, id, { ...given(body), updatedAt: now });
+      audit({ resourceId: id, old, new: row });
+      return toWire(row);
+    },
+  }),
+  remove({
+    ...{ id: 'delete_list', path: '/v1/lists/{id}', tag },
+    ...{ summary: 'Delete a list', description: 'Searches that name the list then get 422.' },
+    forAgents: false,
+    item: CreatorList,
+    errors: ['NOT_FOUND'],
+    hints: { ...hints, destructive: true },
+    afterwards,
+    apply: async ({ db, brandId, audit }, { params: { id } }) => {
+      const row = await creatorLists.lock(db, brandId, id);
+      await deleteList(db, brandId, id);
+      audit({ resourceId: id, old: row, new: null });
+      return toWire(row);
+    },
+  }),
+  read({
+    ...creators,
+    id: 'list_listed_creators',
+    summary: 'The creators on a list',
+    description:
+      'Last added first, with the same fields as in a search. To filter or sort them, search with `in_list`.',
+    // search_creators with in_list does the same.
+    forAgents: false,
+    directory: true,
+    query: ListedCreatorFilter,
+    response: ListedCreators,
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED'],
+    handler: async ({ postgres, directory }, { caller, params, query }) => {
+      const { creators: total } = await creatorLists.get(postgres.db, caller.brandId, params.id);
+      const page = pageOf(query);
+      const rows = await listCreators(postgres.db, caller.brandId, params.id, page);
+      const cards = await findCards(
+        directory,
+        rows.map(({ pk }) => pk),
+      );
+      return {
+        data: rows.map((row) => ({ ...toWire(row), creator: cards.get(row.pk) ?? null })),
+        pagination: paginationOf(page, total),
+      };
+    },
+  }),
+  act({
+    ...creators,
+    id: 'add_to_list',
+    summary: 'Put creators on a list',
+    description: 'Adds up to 1,000 creators of the directory, by `pk` or username. Adding them again changes nothing.',
+    forAgents: { description: 'Up to 1,000.', example: { id: 'lst_…', pks: [2_566_083] } },
+    directory: true,
+    body: CreatorsToAdd,
+    item: CreatorsAdded,
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL'],
+    hints,
+    lookUp: (context, { body }) => findNamed(context, body),
+    afterwards,
+    apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
+  }),
+  upload({
+    ...{ id: 'add_file_to_list', method: 'POST', path: '/v1/lists/{id}/creators/csv', tag },
+    summary: 'Put the creators of a CSV on a list',
+    description:
+      'Send multipart/form-data with the file as `file`: up to 20 MB, with a header row and a column `pk` or `username`.',
+    forAgents: false,
+    callers: ['brand'],
+    directory: true,
+    ...{ params: byId, query: nothing, body: nothing },
+    response: z.object({ data: CreatorsAdded }),
+    errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
+    hints,
+    receive: (context, _brandId, part) => receiveNames(context, part),
+    release: async () => undefined,
+    apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
+    answer: (_context, data) => ({ data }),
+  }),
+  remove({
+    ...creators,
+    ...{ id: 'remove_from_list', summary: 'Remove creators from a list' },
+    description: 'Takes up to 1,000 in the body. Those that are not on the list are ignored.',
+    forAgents: false,
+    ...{ body: CreatorsToRemove },
+    item: CreatorsRemoved,
+    errors: ['NOT_FOUND'],
+    hints: { ...hints, destructive: true },
+    afterwards,
+    apply: async (work, { params, body }) => await removeCreators(work, params.id, body.pks),
+  }),
+] as const;

@@ -1,0 +1,73 @@
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+import { fold } from '../search/place-names.ts';
+import { type Hashes, type Kind, type Name, type Named, openHashes, TAG_BITS } from './hashes.ts';
+import { findKey, type HashRow, listHashes, stateOfHashes } from './queries.ts';
+
+/** The context under which the key is sealed. */
+export const KEY_CONTEXT = 'directory forgotten';
+
+/** What looking up opt-outs needs. The secret is read only if there are any. */
+export interface ForgetEngines {
+  db: Db;
+  secrets(): Secrets;
+}
+
+/** The creators who opted out, as a writer of the directory looks them up. */
+export interface ForgottenSet {
+  /** Whether the creator of a row opted out. */
+  has(row: Named): boolean;
+  /** Reads the opt-outs since; returns whether there are any. */
+  refresh(): Promise<boolean>;
+}
+
+interface Loaded {
+  hashes: Hashes;
+  tags: Uint8Array<ArrayBuffer>;
+  known: ReadonlySet<string>;
+}
+
+const keyOf = (kind: Kind, hash: Buffer) => `${kind}:${hash.toString('latin1')}`;
+
+function load(hashes: Hashes, rows: readonly HashRow[]): Loaded {
+  const tags = new Uint8Array(2 ** (TAG_BITS - 3));
+  for (const { tag } of rows) tags[tag >> 3] = (tags[tag >> 3] ?? 0) | (1 << (tag & 7));
+  return { hashes, tags, known: new Set(rows.map(({ kind, hash }) => keyOf(kind, hash))) };
+}
+
+function isIn({ hashes, tags, known }: Loaded, { pk, username, extracted_email: email }: Named): boolean {
+  // The tags rule out almost every row; an HMAC for each would take a tenth of the time of an import.
+  const mayBe = (tag: number) => ((tags[tag >> 3] ?? 0) & (1 << (tag & 7))) !== 0;
+  const isKnown = (name: Name) => known.has(keyOf(name.kind, hashes.hashOf(name)));
+  if (mayBe(hashes.tagOfPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
+  if (mayBe(hashes.tagOfText('username', fold(username))) && isKnown({ kind: 'username', value: username }))
+    return true;
+  if (email === null || email === undefined) return false;
+  return mayBe(hashes.tagOfText('email', fold(email))) && isKnown({ kind: 'email', value: email });
+}
+
+/** Opens the stored key of all hashes; undefined before anyone opted out. */
+async function readHashes({ db, secrets }: ForgetEngines): Promise<Hashes | undefined> {
+  const sealed = await findKey(db);
+  return sealed && openHashes(secrets().openBytes(sealed, KEY_CONTEXT));
+}
+
+/** Reads who opted out; with `ids`, only these opt-outs. */
+export async function openForgotten(engines: ForgetEngines, ids?: readonly string[]): Promise<ForgottenSet> {
+  const { db } = engines;
+  let state = '';
+  let loaded: Loaded | undefined;
+
+  async function refresh(): Promise<boolean> {
+    const found = await stateOfHashes(db);
+    if (found === state) return false;
+    const rows = await listHashes(db, ids);
+    const hashes = rows.length > 0 ? await readHashes(engines) : undefined;
+    loaded = hashes && load(hashes, rows);
+    state = found;
+    return true;
+  }
+
+  await refresh();
+  return { has: (row) => loaded !== undefined && isIn(loaded, row), refresh };
+}

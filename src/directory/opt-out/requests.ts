@@ -1,0 +1,82 @@
+import { writeLetter } from '../../kit/mail/letter.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { keyedHash } from '../../kit/values/secrets.ts';
+import { enginesOf } from '../imports/indexing/writer.ts';
+import { fold } from '../search/place-names.ts';
+import { forget } from './forget.ts';
+import type { ForgetRequest } from './queries.ts';
+import { claimRequests, deleteExpiredRequests, findRequest, insertRequest, updateRequest } from './requests-queries.ts';
+
+/** How long the link in the mail works. */
+const LINK_LIVES_MS = 3 * DAY_MS;
+/** The most mails to one address while its links work, however often it requests one. */
+const MOST_MAILS = 3;
+const BATCH = 20;
+const CLAIM_MS = 3 * MINUTE_MS;
+const PAUSES_MS = [MINUTE_MS, 15 * MINUTE_MS, 3 * HOUR_MS];
+const REASON = 'Requested on the page by the owner of the address.';
+
+const contextOf = (id: string) => `forget request ${id}`;
+
+/** Records a request of the page, without checking whether the directory knows the address. */
+export async function requestForgetting({ postgres, clock, secrets }: Context, email: string): Promise<void> {
+  const createdAt = clock.now();
+  const expiresAt = new Date(createdAt.getTime() + LINK_LIVES_MS);
+  const id = newId('fgr', createdAt.getTime());
+  const addressHash = keyedHash(secrets.key('forget request'), fold(email));
+  const row = { id, email: secrets.seal(email, contextOf(id)), addressHash, createdAt, expiresAt };
+  const since = new Date(createdAt.getTime() - LINK_LIVES_MS);
+  await insertRequest(postgres.db, row, { most: MOST_MAILS, since });
+}
+
+/** Whether the link of a request still works. */
+export async function isRequested({ postgres }: Context, id: string): Promise<boolean> {
+  return (await findRequest(postgres.db, id)) !== undefined;
+}
+
+/** Opts the address of a request out. Returns false if the request is gone. */
+export async function confirmForgetting(context: Context, id: string): Promise<boolean> {
+  const { postgres, secrets } = context;
+  const request = await findRequest(postgres.db, id);
+  if (!request) return false;
+  const value = secrets.open(request.email, contextOf(id));
+  await forget(enginesOf(context), { kind: 'email', value }, { reason: REASON, by: 'page' });
+  return true;
+}
+
+async function sendOne({ postgres, clock, secrets, mailer, pageLinks, failures }: Context, row: ForgetRequest) {
+  const { id, createdAt: date, expiresAt, attempts } = row;
+  const url = pageLinks.urlOf({ kind: 'forget', rowId: id, version: 0, expiresAt });
+  const letter = writeLetter(
+    {
+      subject: 'Leave the creator directory',
+      paragraphs: [
+        'You asked to be removed from the directory of creators that brands search here. The link below leads to a button that removes every profile that shows this address, for good.',
+        'If you did not ask for this, ignore this mail. Nothing happens.',
+      ],
+      action: { label: 'Leave the directory', url },
+    },
+    { name: 'Rollcall', isUnknown: false },
+  );
+  const to = secrets.open(row.email, contextOf(id));
+  const outcome = await mailer.send({ id, fromName: 'Rollcall', to, date, headers: {}, ...letter });
+  const pauseMs = outcome.outcome === 'failed' ? PAUSES_MS[attempts - 1] : undefined;
+  await updateRequest(postgres.db, id, pauseMs === undefined ? null : new Date(clock.now().getTime() + pauseMs));
+  // Without the reason, which may contain the address.
+  if (outcome.outcome !== 'sent') failures.failed('sending a mail', undefined, { request: id, attempts });
+}
+
+/** Sends the links of new requests. Several senders may run. */
+export async function sendForgetMails(context: Context): Promise<void> {
+  const { postgres, clock } = context;
+  for (;;) {
+    const now = clock.now();
+    const due = await claimRequests(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
+    for (const row of due) await sendOne(context, row);
+    if (due.length < BATCH) return;
+  }
+}
+
+export const deleteOldRequests = ({ postgres, clock }: Context) => deleteExpiredRequests(postgres.db, clock.now());

@@ -1,0 +1,201 @@
+import { LRUCache } from 'lru-cache';
+import { z } from 'zod';
+import type { Elastic } from '../../kit/engines/elastic/open.ts';
+import type { Counts, Snapshot } from './counts.ts';
+import { FIELD, type Ranged } from './order.ts';
+import { fold } from './place-names.ts';
+import { CountAnswer, type Filter, queryOf } from './query.ts';
+import { valuedOf } from './regions.ts';
+import { fetchPage } from './search.ts';
+import type { CreatorSearchQuery, Facet, Preview } from './search-schema.ts';
+
+/**
+ * More values than any facet has, so that each shard returns all of its values and the sums over several shards are exact.
+ */
+const MAX_VALUES = 10_000;
+
+const termsOf = (field: string, size: number, beginning = '') => {
+  const escaped = beginning.replace(/[^\p{L}\p{N} ]/gu, '\\$&');
+  return { terms: { field, size, shard_size: MAX_VALUES, ...(beginning === '' ? {} : { include: `${escaped}.*` }) } };
+};
+
+/** Codes of states and countries are in capitals, ids of metros have hyphens, other values are folded. */
+function beginningIn(name: string, text: string): string {
+  const folded = fold(text);
+  if (name === 'state' || name === 'country') return folded.toUpperCase();
+  return name === 'metro' ? folded.replaceAll(' ', '-') : folded;
+}
+
+/** Ranges of ascending cuts, open at both ends. */
+const rangesOf = (field: string, cuts: readonly number[]) => ({
+  range: {
+    field,
+    ranges: [undefined, ...cuts].map((from, i) => ({
+      ...(from === undefined ? {} : { from }),
+      ...(cuts[i] === undefined ? {} : { to: cuts[i] }),
+    })),
+  },
+});
+
+const Terms = z.object({ buckets: z.array(z.object({ key: z.string(), doc_count: z.number() })) });
+
+const FACET_FIELDS = {
+  category: 'card.category',
+  niche: 'x.niches',
+  country: 'x.country_code',
+  state: 'x.state_code',
+  metro: 'x.metros',
+  gender: 'x.gender',
+} as const;
+export type FacetName = keyof typeof FACET_FIELDS;
+const TERMS = ['category', 'niche', 'country', 'state', 'metro', 'gender'] as const;
+
+const RANGES = {
+  followers: { field: FIELD.followers, cuts: [1_000, 5_000, 10_000, 50_000, 100_000, 500_000, 1_000_000] },
+  engagement: { field: FIELD.engagement, cuts: [1, 2, 3, 5, 10] },
+  age: { field: 'x.age', cuts: [18, 25, 35, 45, 55, 65] },
+  posts: { field: 'x.media_count', cuts: [10, 50, 100, 500, 1_000, 5_000] },
+} as const;
+const RANGED = ['followers', 'engagement', 'age', 'posts'] as const;
+
+const TRUTHS = { is_verified: 'card.is_verified', has_email: 'x.has_email' } as const;
+const KNOWN = ['is_verified', 'has_email'] as const;
+
+const Ranges = z.object({
+  buckets: z.array(z.object({ from: z.number().optional(), to: z.number().optional(), doc_count: z.number() })),
+});
+const Truths = z.object({ buckets: z.array(z.object({ key: z.number(), doc_count: z.number() })) });
+const Mean = z.object({ value: z.number().nullable() });
+
+const PreviewAnswer = CountAnswer.extend({
+  aggregations: z
+    .object({
+      category: Terms,
+      niche: Terms,
+      country: Terms,
+      state: Terms,
+      metro: Terms,
+      gender: Terms,
+      followers: Ranges,
+      engagement: Ranges,
+      age: Ranges,
+      posts: Ranges,
+      is_verified: Truths,
+      has_email: Truths,
+      mean_followers: Mean,
+      mean_engagement: Mean,
+    })
+    .partial()
+    .default({}),
+});
+const TermsAnswer = z.object({ aggregations: z.object({ values: Terms }) });
+
+export interface FacetValue {
+  value: string;
+  count: number;
+}
+
+const valuesOf = (found: z.infer<typeof Terms> | undefined): FacetValue[] =>
+  (found?.buckets ?? []).map((bucket) => ({ value: bucket.key, count: bucket.doc_count }));
+
+const FACET_SIZE = 50;
+const MEANS = [
+  ['mean_followers', { avg: { field: FIELD.followers } }],
+  ['mean_engagement', { avg: { field: FIELD.engagement } }],
+] as const;
+const Values = z.object({
+  follower_count: z.number().nullish(),
+  engagement_rate: z.number().nullish(),
+});
+
+type PreviewQuery = Pick<CreatorSearchQuery, 'facets' | 'facet_size' | 'facet_q' | 'stats'>;
+type Previewed = { total: number } & Pick<Preview, 'facets' | 'stats'>;
+
+/** The most frequent values of each facet in the results of a search, cached until the next refresh. */
+export function openFacets(counts: Counts) {
+  const previews = new LRUCache<string, Previewed>({ max: 1_000 });
+  const lists = new LRUCache<string, FacetValue[]>({ max: 50 });
+
+  /** The value of the match at an offset, read from its card. */
+  async function valueAt(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, offset: number) {
+    const page = { page: offset + 1, limit: 1, offset };
+    const { cards } = await fetchPage(elastic, counts, snapshot, filter, sort, page);
+    const text = Buffer.from(cards, 'latin1').toString('utf8');
+    const card = Values.parse(JSON.parse(text === '' ? '{}' : text));
+    return (sort === 'followers' ? card.follower_count : card.engagement_rate) ?? null;
+  }
+
+  /** Exact percentiles by the nearest rank, over the matches that have the value. Matches without it come last. */
+  async function spread(elastic: Elastic, snapshot: Snapshot, filter: Filter, sort: Ranged, average: number | null) {
+    const having = valuedOf(await counts.level(snapshot, filter, sort));
+    const at = async (share: number) =>
+      having === 0 ? null : await valueAt(elastic, snapshot, filter, sort, having - Math.ceil(share * having));
+    const [p10, p50, p90] = await Promise.all([at(0.1), at(0.5), at(0.9)]);
+    return { p10, p50, p90, mean: average === null ? null : Math.round(average * 10_000) / 10_000 };
+  }
+
+  return {
+    preview: async (elastic: Elastic, snapshot: Snapshot, filter: Filter, query: PreviewQuery): Promise<Previewed> => {
+      const { facets: wanted = TERMS, facet_size: size = FACET_SIZE, facet_q = '', stats = false } = query;
+      const options = JSON.stringify([wanted, size, facet_q, stats]);
+      const key = `${snapshot.index}/${snapshot.generation}/${options}/${JSON.stringify(filter)}`;
+      const cached = previews.get(key);
+      if (cached) return cached;
+      const chosen = <T extends Facet>(names: readonly T[]) =>
+        names.filter((name) => wanted.some((one) => one === name));
+      const aggs = Object.fromEntries([
+        ...chosen(TERMS).map((name) => [name, termsOf(FACET_FIELDS[name], size, beginningIn(name, facet_q))] as const),
+        ...chosen(RANGED).map((name) => [name, rangesOf(RANGES[name].field, RANGES[name].cuts)] as const),
+        ...chosen(KNOWN).map((name) => [name, { terms: { field: TRUTHS[name] } }] as const),
+        ...(stats ? MEANS : []),
+      ]);
+      const body = { size: 0, track_total_hits: true, query: queryOf(filter, 'followers'), aggs };
+      const answer = await counts.ask(snapshot.index, PreviewAnswer, body);
+      const { mean_followers, mean_engagement, ...found } = answer.aggregations;
+      const facets: Preview['facets'] = {
+        category: valuesOf(found.category),
+        niche: valuesOf(found.niche),
+        country: valuesOf(found.country),
+        state: valuesOf(found.state),
+        metro: valuesOf(found.metro),
+        gender: valuesOf(found.gender),
+      };
+      for (const name of chosen(RANGED)) {
+        facets[name] = (found[name]?.buckets ?? []).map(({ from, to, doc_count }) => ({
+          from: from ?? null,
+          to: to ?? null,
+          count: doc_count,
+        }));
+      }
+      for (const name of chosen(KNOWN)) {
+        facets[name] = (found[name]?.buckets ?? []).map((bucket) => ({
+          value: bucket.key === 1,
+          count: bucket.doc_count,
+        }));
+      }
+      const total = answer.hits.total.value;
+      if (stats) counts.keep(snapshot, filter, total);
+      const spreadOf = (sort: Ranged, average: { value: number | null } | undefined) =>
+        spread(elastic, snapshot, filter, sort, average?.value ?? null);
+      const [followers, engagement] = stats
+        ? await Promise.all([spreadOf('followers', mean_followers), spreadOf('engagement', mean_engagement)])
+        : [];
+      const previewed = { total, facets, ...(followers && engagement ? { stats: { followers, engagement } } : {}) };
+      previews.set(key, previewed);
+      return previewed;
+    },
+    /** All values of one facet over the whole directory, most frequent first. */
+    list: async (snapshot: Snapshot, name: FacetName): Promise<FacetValue[]> => {
+      const key = `${snapshot.index}/${snapshot.generation}/${name}`;
+      const cached = lists.get(key);
+      if (cached) return cached;
+      const aggs = { values: termsOf(FACET_FIELDS[name], MAX_VALUES) };
+      const answer = await counts.ask(snapshot.index, TermsAnswer, { size: 0, track_total_hits: false, aggs });
+      const values = valuesOf(answer.aggregations.values);
+      lists.set(key, values);
+      return values;
+    },
+  };
+}
+
+export type Facets = ReturnType<typeof openFacets>;

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import { spliceCards } from '../../kit/engines/elastic/splice.ts';
+import { bodyOf } from './body.ts';
+import type { Snapshot } from './counts.ts';
+import type { Directory } from './directory.ts';
+import type { NotFound } from './look-up-schema.ts';
+import { type Clause, type Filter, queryOf, SOUGHT } from './query.ts';
+import { totalIn } from './search.ts';
+
+/** What creators are looked up by. */
+export interface Sought {
+  pks?: readonly number[] | undefined;
+  usernames?: readonly string[] | undefined;
+  emails?: readonly string[] | undefined;
+}
+
+/** The looked-up creators that match the filter, as the text inside a JSON array. */
+export interface LookedUp {
+  cards: string;
+  total: number;
+  notFound: NotFound;
+  /** Whether the directory has any of the values, even if the filter excludes it. */
+  hasFound: boolean;
+}
+
+const AGGREGATIONS = ',"aggregations":';
+const Counts = z.object({ sought: z.object({ buckets: z.array(z.object({ doc_count: z.number() })) }) });
+
+/** One request: a match scores by its first value, and each value is counted beside the filter. */
+export async function lookUp(
+  { elastic }: Directory,
+  { index }: Snapshot,
+  sought: Sought,
+  { filter, size }: { filter?: Filter; size: number },
+): Promise<LookedUp> {
+  const { pks = [], usernames = [], emails = [] } = sought;
+  const values: Clause[] = [
+    ...pks.map((value) => ({ term: { [SOUGHT.pks]: value } })),
+    ...usernames.map((value) => ({ term: { [SOUGHT.usernames]: value } })),
+    ...emails.map((value) => ({ term: { [SOUGHT.emails]: value } })),
+  ];
+  const queries = values.map((value, i) => ({ constant_score: { filter: value, boost: values.length - i } }));
+  const body = {
+    size,
+    track_total_hits: true,
+    query: { dis_max: { queries } },
+    ...(filter ? { post_filter: queryOf(filter, 'followers') } : {}),
+    sort: [{ _score: 'desc' }, { 'card.follower_count': { order: 'desc', missing: '_last' } }, { 'card.pk': 'asc' }],
+    aggs: { sought: { filters: { filters: values } } },
+  };
+  const bytes = await elastic.post(`/${index}/_search?allow_partial_search_results=false`, bodyOf(body));
+  // Nothing after the hits is text, so the last occurrence is the key.
+  const end = bytes.lastIndexOf(AGGREGATIONS);
+  const counts = Counts.parse(JSON.parse(bytes.toString('latin1', end + AGGREGATIONS.length, bytes.length - 1)));
+  const found = counts.sought.buckets.map((bucket) => bucket.doc_count > 0);
+  const lacks = <T>(list: readonly T[], offset: number) => list.filter((_, i) => found[offset + i] !== true);
+  return {
+    cards: spliceCards(bytes),
+    total: totalIn(bytes),
+    notFound: {
+      pks: lacks(pks, 0),
+      usernames: lacks(usernames, pks.length),
+      emails: lacks(emails, pks.length + usernames.length),
+    },
+    hasFound: found.includes(true),
+  };
+}

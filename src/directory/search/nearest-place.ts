@@ -1,0 +1,75 @@
+import { distance } from 'fastest-levenshtein';
+import { later } from '../../kit/values/later.ts';
+import { citiesByKey, type KnownCity, membersByKey, metros, namesakesOf } from './place-atlas.ts';
+import { fold, placeKey } from './place-names.ts';
+
+/** Longer than any place name; longer texts are cut here. */
+const LONGEST_NAME = 60;
+const SHORTEST_NAME = 3;
+
+interface KnownName {
+  key: string;
+  name: string;
+}
+
+const cities = later(() => [...citiesByKey.values()].flat().sort((a, b) => b.population - a.population));
+const metroNames = metros.flatMap((metro) => [metro.name, ...metro.aliases]);
+
+/** One text with all known names, so that searching for a part of any name is a single scan. */
+const allNames = later(() => {
+  const memberCities = [...membersByKey.values()].flat().map((member) => member.city);
+  return [...new Set([...cities(), ...memberCities].map((city) => fold(city.name))), ...metroNames.map(fold)].join(
+    '\n',
+  );
+});
+
+export function isPartOfKnownName(text: string): boolean {
+  return text.length <= LONGEST_NAME && allNames().includes(fold(text));
+}
+
+/** Names by length: a name within two edits is at most two letters longer or shorter. Larger cities come first. */
+function byLength(names: Iterable<string>): Map<number, KnownName[]> {
+  const known = new Map<string, string>();
+  for (const name of names) {
+    const key = placeKey(name);
+    if (!known.has(key)) known.set(key, name);
+  }
+  return Map.groupBy(
+    [...known].map(([key, name]) => ({ key, name })),
+    ({ key }) => key.length,
+  );
+}
+
+const placeNames = later(() => byLength([...cities().map((city) => city.name), ...metroNames]));
+
+/** The known city or metro whose spelling is closest to the text, optionally within an area. */
+export function nearestPlace(text: string, liesThere?: (city: KnownCity) => boolean): string | undefined {
+  return nearest(text, placeNames(), ({ key }) => !liesThere || namesakesOf(key).some(liesThere));
+}
+
+/** Finds the closest of a short list of names, such as states or countries. */
+export function nearestOf(names: Iterable<string>): (text: string) => string | undefined {
+  const known = later(() => byLength(names));
+  return (text) => nearest(text, known());
+}
+
+function nearest(
+  text: string,
+  known: Map<number, KnownName[]>,
+  isWanted: (name: KnownName) => boolean = () => true,
+): string | undefined {
+  const key = placeKey(text.slice(0, LONGEST_NAME));
+  if (key.length < SHORTEST_NAME) return undefined;
+  let allowed = key.length < 6 ? 1 : 2;
+  let found: string | undefined;
+  for (const length of [0, -1, 1, -2, 2].map((more) => key.length + more)) {
+    if (Math.abs(length - key.length) > allowed) continue;
+    for (const name of known.get(length) ?? []) {
+      const edits = distance(key, name.key);
+      if (edits > allowed || !isWanted(name)) continue;
+      found = name.name;
+      allowed = edits - 1;
+    }
+  }
+  return found;
+}

@@ -1,0 +1,157 @@
+import { z } from 'zod';
+import cityRows from '../../../metros/cities.json' with { type: 'json' };
+import countryRows from '../../../metros/countries.json' with { type: 'json' };
+import metroRows from '../../../metros/metros.json' with { type: 'json' };
+import wordRows from '../../../metros/not-places.json' with { type: 'json' };
+import stateRows from '../../../metros/states.json' with { type: 'json' };
+import townRows from '../../../metros/towns.json' with { type: 'json' };
+import { later } from '../../kit/values/later.ts';
+import { placeKey, placeKeys } from './place-names.ts';
+
+/** A state of the US, the District of Columbia or a territory. */
+export interface State {
+  code: string;
+  name: string;
+}
+
+/** A country by its ISO 3166-1 alpha-2 code. */
+export interface Country {
+  code: string;
+  name: string;
+}
+
+export interface Metro {
+  id: string;
+  name: string;
+  aliases: string[];
+  country: string;
+  members: Array<{ city: string; state: string | null; country: string }>;
+}
+
+/** A city and where it is. Members of metros that the dictionary of cities lacks have no population. */
+export interface KnownCity {
+  name: string;
+  state: string | null;
+  country: string;
+  population: number;
+}
+
+export interface Membership {
+  metroId: string;
+  city: KnownCity;
+}
+
+const SpelledRows = z.array(
+  z.object({
+    code: z.string(),
+    name: z.string(),
+    spellings: z.array(z.string()),
+    parts: z.array(z.string()).default([]),
+  }),
+);
+const CityRows = z.record(z.string(), z.array(z.tuple([z.string(), z.number()])));
+const MetroRows = z.array(
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    country: z.string(),
+    aliases: z.array(z.string()),
+    members: z.record(z.string(), z.array(z.string())),
+  }),
+);
+
+/** The data names an area `US-CA` if the state matters and `FR` if it does not. */
+function readArea(area: string): { country: string; state: string | null } {
+  const [country = area, state] = area.split('-');
+  return { country, state: state ?? null };
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+const stateList = SpelledRows.parse(stateRows);
+const countryList = SpelledRows.parse(countryRows);
+
+export const states: readonly State[] = stateList.map(({ code, name }) => ({ code, name }));
+export const countries: readonly Country[] = countryList.map(({ code, name }) => ({ code, name }));
+export const metros: readonly Metro[] = MetroRows.parse(metroRows).map((row) => ({
+  ...row,
+  members: Object.entries(row.members).flatMap(([area, cities]) => cities.map((city) => ({ city, ...readArea(area) }))),
+}));
+
+export const stateByKey = new Map<string, State>();
+export const stateByName = new Map<string, State>();
+for (const { code, name, spellings } of stateList) {
+  const state = { code, name };
+  stateByName.set(placeKey(name), state);
+  for (const spelling of [code, name, ...spellings]) stateByKey.set(placeKey(spelling), state);
+}
+
+export const countryByKey = new Map<string, Country>();
+/** England is in the United Kingdom, but a search for England does not mean all of it. */
+export const countryOfPart = new Map<string, Country>();
+for (const { code, name, spellings, parts } of countryList) {
+  const country = { code, name };
+  for (const spelling of [code, name, ...spellings]) countryByKey.set(placeKey(spelling), country);
+  for (const part of parts) countryOfPart.set(placeKey(part), country);
+}
+
+/** Places by the keys of their names. */
+export interface Places<T> {
+  get(key: string): T | undefined;
+  has(key: string): boolean;
+  values(): Iterable<T>;
+}
+
+/** Places that are read when the first is wanted: reading them all is a fifth of the start of a small program. */
+function placesOf<T>(fill: (places: Map<string, T>) => void): Places<T> {
+  const all = later(() => {
+    const places = new Map<string, T>();
+    fill(places);
+    return places;
+  });
+  return { get: (key) => all().get(key), has: (key) => all().has(key), values: () => all().values() };
+}
+
+/** The cities of the dictionary by name, the largest first. */
+export const citiesByKey = placesOf<KnownCity[]>((places) => {
+  for (const [area, cities] of Object.entries(CityRows.parse(cityRows))) {
+    for (const [name, population] of cities) {
+      append(places, placeKey(name), { name, population, ...readArea(area) });
+    }
+  }
+  for (const namesakes of places.values()) namesakes.sort((a, b) => b.population - a.population);
+});
+
+export const metroByAlias = placesOf<Metro>((places) => {
+  for (const metro of metros) {
+    for (const key of [metro.name, ...metro.aliases].flatMap(placeKeys)) places.set(key, metro);
+  }
+});
+
+export const membersByKey = placesOf<Membership[]>((places) => {
+  for (const metro of metros) {
+    for (const { city, state, country } of metro.members) {
+      append(places, placeKey(city), { metroId: metro.id, city: { name: city, state, country, population: 0 } });
+    }
+  }
+});
+
+/** Smaller US towns, recognized only together with their state. */
+const townsByKey = placesOf<KnownCity[]>((places) => {
+  for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string())).parse(townRows))) {
+    for (const name of towns) append(places, placeKey(name), { name, population: 0, ...readArea(area) });
+  }
+});
+
+/** City names that are also everyday words or given names. */
+export const everydayWords: ReadonlySet<string> = new Set(wordRows.map(placeKey));
+
+/** All places with a name: cities of the dictionary, largest first, then members of metros and towns. */
+export function namesakesOf(key: string): KnownCity[] {
+  const members = membersByKey.get(key) ?? [];
+  return [...(citiesByKey.get(key) ?? []), ...members.map((member) => member.city), ...(townsByKey.get(key) ?? [])];
+}

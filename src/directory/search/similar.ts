@@ -1,0 +1,196 @@
+import { z } from 'zod';
+import { validationError } from '../../kit/values/errors.ts';
+import type { Page } from '../../kit/values/page.ts';
+import type { Snapshot } from './counts.ts';
+import type { Directory } from './directory.ts';
+import { FIELD } from './order.ts';
+import { fold } from './place-names.ts';
+import { type Clause, type Filter, queryOf } from './query.ts';
+import { DirectoryCreator } from './schema.ts';
+import { SIMILAR_AT_MOST, type Similarity } from './similar-schema.ts';
+
+const texts = z.array(z.string()).default([]);
+const Source = z.object({
+  card: DirectoryCreator,
+  // Absent if none of the fields is known.
+  x: z
+    .object({
+      niches: texts,
+      metros: texts,
+      state_code: z.string().optional(),
+      country_code: z.string().optional(),
+    })
+    .default({ niches: [], metros: [] }),
+});
+type Creator = z.infer<typeof Source>;
+const Hits = z.object({
+  hits: z.object({
+    total: z.object({ value: z.number() }).optional(),
+    max_score: z.number().nullish(),
+    hits: z.array(z.object({ _source: Source, _score: z.number().nullish() })).default([]),
+  }),
+});
+
+const SOURCE = ['card', 'x.niches', 'x.metros', 'x.state_code', 'x.country_code'];
+
+/** What similar creators share with the others, in the order in which it is shown. */
+interface Traits {
+  niche: string[];
+  category: string[];
+  metro: string[];
+  state: string[];
+  country: string[];
+}
+const TRAITS = ['niche', 'category', 'metro', 'state', 'country'] as const;
+const FIELDS: Record<keyof Traits, string> = {
+  niche: 'x.niches',
+  category: 'card.category',
+  metro: 'x.metros',
+  state: 'x.state_code',
+  country: 'x.country_code',
+};
+/** Measured on the sample: what a creator is about must outweigh where they live. */
+const BOOSTS: Record<keyof Traits, number> = { niche: 8, category: 12, metro: 2, state: 1, country: 1 };
+const WORDS_BOOST = 0.4;
+/** A following within these factors of one of the others is as good as another of these bands each. */
+const BANDS = [2, 5, 20];
+const BAND_BOOST = 1;
+
+const known = (value: string | null | undefined) => (value === null || value === undefined ? [] : [fold(value)]);
+
+/** States and countries are codes. */
+const traitsOf = ({ card, x }: Creator): Traits => ({
+  niche: x.niches.map(fold),
+  category: known(card.category),
+  metro: x.metros,
+  state: x.state_code === undefined ? [] : [x.state_code],
+  country: x.country_code === undefined ? [] : [x.country_code],
+});
+
+/** Creators who are similar to others, as a filter and what ranks them. */
+export interface Likeness {
+  filter: Filter;
+  ranking: Clause[];
+  /** What they may share, with the kind before each value. */
+  traits: ReadonlySet<string>;
+}
+
+const constant = (filter: Clause, boost: number): Clause => ({ constant_score: { filter, boost } });
+const labelsOf = (creator: Creator): string[] => {
+  const traits = traitsOf(creator);
+  return TRAITS.flatMap((kind) => traits[kind].map((value) => `${kind}:${value}`));
+};
+
+/** The creators with these keys, in the same version. Throws VALIDATION_ERROR for one that the caller cannot find. */
+async function readSeeds(
+  { counts }: Directory,
+  { index }: Snapshot,
+  pks: readonly number[],
+  bound: readonly Clause[],
+): Promise<Creator[]> {
+  const query = { bool: { filter: [{ terms: { 'card.pk': [...pks] } }, ...bound] } };
+  const { hits } = await counts.ask(index, Hits, { size: pks.length, _source: SOURCE, query });
+  const found = hits.hits.map(({ _source }) => _source);
+  const unknown = pks.filter((pk) => found.every(({ card }) => card.pk !== pk));
+  if (unknown.length > 0) {
+    const message = `names ${unknown.join(', ')}, which no creator in the directory has.`;
+    throw validationError([{ field: 'similar_to', code: 'not_found', message }]);
+  }
+  return found;
+}
+
+const bandsOf = (followers: number): Clause => ({
+  bool: {
+    should: BANDS.map((factor) =>
+      constant({ range: { [FIELD.followers]: { gte: followers / factor, lte: followers * factor } } }, BAND_BOOST),
+    ),
+  },
+});
+
+/**
+ * Reads who the others are. A creator is similar by words of the biography and niches, by a niche or by the category; place
+ * and following only rank.
+ */
+export async function likenessOf(
+  directory: Directory,
+  snapshot: Snapshot,
+  { pks, filter, bound }: { pks: readonly number[]; filter: Filter; bound: readonly Clause[] },
+): Promise<Likeness> {
+  const seeds = await readSeeds(directory, snapshot, pks, bound);
+  const like = seeds.map(({ card }) => [card.niches, card.biography].filter(Boolean).join('. ')).filter(Boolean);
+  const words = {
+    more_like_this: {
+      fields: ['q_all'],
+      like,
+      min_term_freq: 1,
+      min_doc_freq: 2,
+      max_query_terms: 20,
+      boost: WORDS_BOOST,
+    },
+  };
+  const traits = new Set(seeds.flatMap(labelsOf));
+  const byKind = Map.groupBy(traits, (label) => label.slice(0, label.indexOf(':')));
+  const clausesOf = (kind: keyof Traits) =>
+    (byKind.get(kind) ?? []).map((label) =>
+      constant({ term: { [FIELDS[kind]]: label.slice(kind.length + 1) } }, BOOSTS[kind]),
+    );
+  const about = [...(like.length > 0 ? [words] : []), ...clausesOf('niche'), ...clausesOf('category')];
+  const followings = seeds.flatMap(({ card }) => card.follower_count ?? []);
+  const around = followings.length === 0 ? [] : [{ dis_max: { queries: followings.map(bandsOf) } }];
+  return {
+    filter: {
+      ...filter,
+      clauses: [
+        ...filter.clauses,
+        about.length === 0 ? { match_none: {} } : { bool: { should: about, minimum_should_match: 1 } },
+        { bool: { must_not: [{ terms: { 'card.pk': [...pks] } }] } },
+      ],
+    },
+    ranking: [...about, ...clausesOf('metro'), ...clausesOf('state'), ...clausesOf('country'), ...around],
+    traits,
+  };
+}
+
+const ranked = ({ filter, ranking }: Likeness) => ({
+  query: { bool: { filter: [queryOf(filter, 'followers')], should: ranking } },
+  sort: [{ _score: 'desc' }, { 'card.pk': 'asc' }],
+});
+
+const Sorts = z.object({ hits: z.object({ hits: z.array(z.object({ sort: z.tuple([z.number(), z.number()]) })) }) });
+
+/** The keys of all similar creators, best first. */
+export async function similarPks({ counts }: Directory, { index }: Snapshot, likeness: Likeness): Promise<number[]> {
+  const body = { size: SIMILAR_AT_MOST, track_total_hits: false, _source: false, ...ranked(likeness) };
+  const { hits } = await counts.ask(index, Sorts, body, 'relevance');
+  return hits.hits.map(({ sort: [, pk] }) => pk);
+}
+
+/** A page of similar creators, best first, with what makes each similar. */
+export async function findSimilar(
+  { elastic }: Directory,
+  { index }: Snapshot,
+  likeness: Likeness,
+  { limit, offset }: Page,
+): Promise<{ cards: string; total: number; similarity: Similarity }> {
+  const size = Math.max(0, Math.min(limit, SIMILAR_AT_MOST - offset));
+  const body = {
+    ...{ from: size === 0 ? 0 : offset, size, track_total_hits: SIMILAR_AT_MOST, _source: SOURCE },
+    ...{ ...ranked(likeness), track_scores: true },
+  };
+  const fields = 'hits.total.value,hits.max_score,hits.hits._score,hits.hits._source';
+  // Scores of several shards compare only if each counts words over all of them.
+  const path = `/${index}/_search?filter_path=${fields}&allow_partial_search_results=false&search_type=dfs_query_then_fetch`;
+  const bytes = await elastic.post(path, JSON.stringify(body));
+  const { hits } = Hits.parse(JSON.parse(bytes.toString('utf8')));
+  const best = hits.max_score ?? 1;
+  const cards = hits.hits.map(({ _source }) => JSON.stringify(_source.card)).join(',');
+  return {
+    cards: Buffer.from(cards).toString('latin1'),
+    total: Math.min(hits.total?.value ?? 0, SIMILAR_AT_MOST),
+    similarity: hits.hits.map(({ _source, _score }) => ({
+      pk: _source.card.pk,
+      score: Math.round(((_score ?? 0) / best) * 10_000) / 10_000,
+      shared: labelsOf(_source).filter((label) => likeness.traits.has(label)),
+    })),
+  };
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { validationError } from '../../kit/values/errors.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+
+/** Where a walk continues. */
+const Position = z.object({
+  walkId: z.string(),
+  /** The version of the directory. */
+  index: z.string(),
+  /** A hash of the filters and the order. */
+  search: z.string(),
+  /** Creators before it, in whole blocks. */
+  creators: z.number().int(),
+  /** The sort values of the last creator as Elasticsearch wrote them: numbers may be beyond what JavaScript holds. */
+  after: z.string(),
+});
+export type Position = z.infer<typeof Position>;
+
+const contextOf = (brandId: string) => `walk:${brandId}`;
+
+export const cursorOf = (secrets: Secrets, brandId: string, position: Position): string =>
+  secrets.seal(JSON.stringify(position), contextOf(brandId)).toString('base64url');
+
+function refused(message: string) {
+  return validationError([{ field: 'cursor', code: 'invalid', message }]);
+}
+
+/** Throws VALIDATION_ERROR if it is forged, or another brand's or another search's. */
+export function readCursor(secrets: Secrets, brandId: string, cursor: string, search: string): Position {
+  const position = opened(secrets, brandId, cursor);
+  if (position.search === search) return position;
+  throw refused('belongs to a walk with other filters or another order; send them as for its first call.');
+}
+
+function opened(secrets: Secrets, brandId: string, cursor: string): Position {
+  try {
+    return Position.parse(JSON.parse(secrets.open(Buffer.from(cursor, 'base64url'), contextOf(brandId))));
+  } catch {
+    throw refused('must be a cursor of a walk by this brand, unchanged.');
+  }
+}

@@ -1,0 +1,294 @@
+import { createHash, createHmac } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { SetHeader } from '../../kit/access/rate/headers.ts';
+import type { Slot } from '../../kit/access/rate/slots.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { csvOf } from '../../kit/operation/csv.ts';
+import type { Streaming } from '../../kit/operation/operation.ts';
+import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
+import { scoredAlike } from './counts.ts';
+import { narrowed, neededBy } from './forced.ts';
+import { sortOf } from './order.ts';
+import { neededField, planOf } from './plan.ts';
+import { queryOf } from './query.ts';
+import { recentOf } from './recent.ts';
+import { DirectoryCreator } from './schema.ts';
+import { assertKept } from './search.ts';
+import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
+import { soughtOf } from './sought.ts';
+import { cursorOf, type Position, readCursor } from './walk-cursor.ts';
+
+/** Creators that are paid together. */
+export const BLOCK = 100;
+/** A cursor follows each of these. */
+const CURSOR_EVERY = 1_000;
+/** Creators a second of one walk: a million in less than five minutes. */
+const PACE = 3_500;
+/** While searches wait, a walk pauses for up to this long before it reads on. */
+const YIELD_MS = 250;
+const YIELD_STEP_MS = 5;
+/** After a read beside searches, a walk rests for so many times as long as the read took: less where the machine is idle. */
+const RESTS = 3;
+/** Creators that one request reads, by how large the last ones were: a slow reader holds at most twice these bytes. */
+const READ_BYTES = 400_000;
+const MAX_READ = 1_000;
+
+/** A walk as it was requested, before anything is read or paid. */
+export interface Walk {
+  position: Position;
+  query: CreatorSearchQuery;
+  caller: Caller;
+  /** Credits for each block; 0 for a brand key. */
+  price: number;
+}
+
+const sha = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 22);
+
+/** The filters and the order, whatever the order of the parameters. */
+function searchHash(query: CreatorSearchQuery, caller: Caller): string {
+  const { walk: _walk, cursor: _cursor, max_credits: _max, directory_version: _version, ...search } = query;
+  return sha(
+    JSON.stringify(
+      Object.entries({ ...search, sort: sortOfQuery(query), forced: caller.limits?.forced_filters ?? null }).sort(
+        ([a], [b]) => (a < b ? -1 : 1),
+      ),
+    ),
+  );
+}
+
+/**
+ * The position that a call begins at. The same call with the same request id is the same walk for the rest of the UTC day,
+ * so that a caller whose connection broke before the first line does not pay twice.
+ */
+async function begin(
+  { secrets, directory, clock }: Context,
+  query: CreatorSearchQuery,
+  caller: Caller,
+  requestId: string,
+) {
+  const search = searchHash(query, caller);
+  if (query.cursor !== undefined) {
+    const position = readCursor(secrets, caller.brandId, query.cursor, search);
+    if (query.directory_version !== undefined && query.directory_version !== position.index) {
+      const message = `contradicts cursor, whose walk is of version ${JSON.stringify(position.index)}.`;
+      throw validationError([{ field: 'directory_version', code: 'contradiction', message }]);
+    }
+    await directory.snapshot(position.index);
+    return position;
+  }
+  const { index } = await directory.snapshot(query.directory_version);
+  const day = clock.now().toISOString().slice(0, 10);
+  const name = [caller.subscription.id, requestId, day, search, index].join(' ');
+  const walkId = `walk_${createHmac('sha256', secrets.key('walk')).update(name).digest('hex').slice(0, 24)}`;
+  return { walkId, index, search, creators: 0, after: '' };
+}
+
+interface Read {
+  /** Cards as JSON, as UTF-8 bytes held as latin1 text. */
+  cards: string[];
+  /** The sort values of each, as JSON. */
+  sorts: string[];
+  tookMs: number;
+}
+
+const BETWEEN = ',{"_source":{"card":';
+const SORT = '},"sort":';
+
+/** Splits a response without parsing it: a JSON string has no unescaped quote, so the separators are unique. */
+function splitHits(bytes: Buffer): Omit<Read, 'tookMs'> {
+  const text = bytes.toString('latin1');
+  const start = text.indexOf('[');
+  const read: Omit<Read, 'tookMs'> = { cards: [], sorts: [] };
+  if (start < 0) return read;
+  for (const hit of `,${text.slice(start + 1, -']}}'.length)}`.split(BETWEEN).slice(1)) {
+    const end = hit.lastIndexOf(SORT);
+    read.cards.push(hit.slice(0, end));
+    read.sorts.push(hit.slice(end + SORT.length, -1));
+  }
+  return read;
+}
+
+async function readOn(context: Context, { query, caller, position }: Walk, size: number): Promise<Read> {
+  const { directory } = context;
+  const sort = sortOfQuery(query);
+  // Read each time, because lists change.
+  const plan = await narrowed(directory, caller, query, planOf(query, [], 'places'));
+  const { filter } = await recentOf(context, query, plan.filter);
+  const body = JSON.stringify({
+    ...{ size, track_total_hits: false, _source: true },
+    ...{ query: queryOf(filter, sort), sort: sortOf(sort) },
+  });
+  const after = position.after === '' ? body : `${body.slice(0, -1)},"search_after":${position.after}}`;
+  const fields = 'hits.hits._source.card,hits.hits.sort';
+  const path = `/${position.index}/_search?filter_path=${fields}&allow_partial_search_results=false${scoredAlike(sort)}`;
+  try {
+    const from = performance.now();
+    const read = splitHits(await directory.elastic.post(path, after));
+    return { ...read, tookMs: performance.now() - from };
+  } catch (error) {
+    return assertKept(error, position.index);
+  }
+}
+
+/** Whole blocks within the bytes, by the size of the cards before. */
+function sizeAfter({ cards }: Read): number {
+  const bytes = cards.reduce((sum, card) => sum + card.length, 0) / Math.max(1, cards.length);
+  return Math.min(MAX_READ, Math.max(1, Math.floor(READ_BYTES / Math.max(1, bytes) / BLOCK)) * BLOCK);
+}
+
+/** Waits until the walk is due again, and while searches are running. */
+async function pause({ directory, stopping }: Context, dueAt: number): Promise<void> {
+  const { signal } = stopping;
+  const wait = (ms: number) => sleep(ms, undefined, { signal }).catch(ignoreFailure('the walk sees that it must stop'));
+  if (dueAt > performance.now()) await wait(dueAt - performance.now());
+  const until = performance.now() + YIELD_MS;
+  while (directory.searching.count > 0 && performance.now() < until && !signal.aborted) await wait(YIELD_STEP_MS);
+}
+
+/** A block that is paid, and what follows it. */
+interface Paid {
+  cards: string[];
+  position: Position;
+}
+
+/** How a walk ended. */
+interface End {
+  credits: number;
+  creators: number;
+  /** Why it ended before the last creator. */
+  failure: ApiError | undefined;
+}
+
+/** Reads, pays and yields block after block. Throws what prevents the first block; later failures are in the result. */
+async function* blocksOf(
+  context: Context,
+  walk: Walk,
+  { pay, note }: Pick<Streaming, 'pay' | 'note'>,
+  slot: Slot,
+): AsyncGenerator<Paid, End> {
+  const { query, price } = walk;
+  const { searching } = context.directory;
+  const end: End = { credits: 0, creators: 0, failure: undefined };
+  const startedAt = performance.now();
+  let { position } = walk;
+  let isFirst = true;
+  const payFor = async () => {
+    if (price === 0) return;
+    if (query.max_credits !== undefined && end.credits + price > query.max_credits) {
+      throw new ApiError('CREDITS_EXHAUSTED', `max_credits=${query.max_credits} is reached.`);
+    }
+    const number = Math.floor(position.creators / BLOCK) + 1;
+    const { isPaid } = await pay(price, { walkId: position.walkId, number });
+    if (!isPaid) end.credits += price;
+  };
+  try {
+    for (let size = BLOCK; ; ) {
+      if (context.stopping.signal.aborted) throw new ApiError('SERVICE_UNAVAILABLE', 'The server is stopping.');
+      if (!isFirst && !(await slot.keep())) throw new ApiError('CONFLICT', 'A newer call continues this walk.');
+      const { begun } = searching;
+      const read = await readOn(context, { ...walk, position }, size);
+      for (let from = 0; from < read.cards.length; from += BLOCK) {
+        const cards = read.cards.slice(from, from + BLOCK);
+        await payFor();
+        isFirst = false;
+        end.creators += cards.length;
+        note({ results: end.creators });
+        const after = read.sorts[from + cards.length - 1] ?? position.after;
+        position = { ...position, creators: position.creators + cards.length, after };
+        yield { cards, position };
+      }
+      if (isFirst && walk.position.creators === 0) {
+        await payFor();
+        note({ results: 0 });
+        yield { cards: [], position };
+      }
+      if (read.cards.length < size) return end;
+      size = sizeAfter(read);
+      const restMs = searching.begun === begun ? 0 : RESTS * read.tookMs;
+      await pause(context, Math.max(startedAt + (end.creators / PACE) * 1_000, performance.now() + restMs));
+    }
+  } catch (error) {
+    if (isFirst) throw error;
+    return { ...end, failure: toApiError(error) };
+  }
+}
+
+const lineOf = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+
+/** The lines of a walk: a cursor, creators with a cursor after each thousand, and how it ended. */
+async function* linesOf(
+  context: Context,
+  walk: Walk,
+  blocks: AsyncGenerator<Paid, End>,
+  first: IteratorResult<Paid, End>,
+) {
+  const { secrets } = context;
+  let { position } = walk;
+  const cursor = () => cursorOf(secrets, walk.caller.brandId, position);
+  yield lineOf({ cursor: cursor() });
+  let found = first;
+  for (; !found.done; found = await blocks.next()) {
+    const { cards } = found.value;
+    position = found.value.position;
+    if (cards.length > 0) yield Buffer.from(`${cards.join('\n')}\n`, 'latin1');
+    if (cards.length > 0 && position.creators % CURSOR_EVERY === 0) yield lineOf({ cursor: cursor() });
+  }
+  const { creators, credits, failure } = found.value;
+  const next = failure ? cursor() : null;
+  const reason = failure ? { reason: { code: failure.code, error: failure.message } } : {};
+  yield lineOf({ walk: { complete: !failure, creators, credits, next, ...reason } });
+}
+
+/** The creators of a walk for CSV, which has no place for a cursor: a failure cuts the stream, `max_credits` ends it. */
+async function* cardsOf(
+  walk: Walk,
+  blocks: AsyncGenerator<Paid, End>,
+  first: IteratorResult<Paid, End>,
+): AsyncGenerator<unknown> {
+  let found = first;
+  for (; !found.done; found = await blocks.next()) {
+    for (const card of found.value.cards) yield JSON.parse(Buffer.from(card, 'latin1').toString('utf8'));
+  }
+  const { failure, credits } = found.value;
+  const isWanted = walk.query.max_credits !== undefined && credits + walk.price > walk.query.max_credits;
+  if (failure && !(failure.code === 'CREDITS_EXHAUSTED' && isWanted)) throw failure;
+}
+
+/** Gives the slot back when the stream ends, however it ends. */
+async function* leaving<T>(rows: AsyncGenerator<T>, blocks: AsyncGenerator<Paid, End>, slot: Slot): AsyncGenerator<T> {
+  try {
+    yield* rows;
+  } finally {
+    await blocks.return({ credits: 0, creators: 0, failure: undefined });
+    await slot.leave();
+  }
+}
+
+interface WalkCall extends Pick<Streaming, 'answer' | 'pay' | 'requestId' | 'note'> {
+  query: CreatorSearchQuery;
+  caller: Caller;
+  setHeader: SetHeader;
+}
+
+const TOO_MANY = 'Two walks of this brand are under way; try again when one has ended.';
+
+/** Starts a walk: its first block is read and paid before anything is sent. */
+export async function openWalk(context: Context, call: WalkCall, credits: number): Promise<Readable> {
+  const { query, caller, requestId, setHeader, note } = call;
+  const { directory } = context;
+  note({ sought: soughtOf(query) });
+  const position = await begin(context, query, caller, requestId);
+  await directory.assertServes({ index: position.index, generation: 0 }, neededField(query) ?? neededBy(caller));
+  setHeader('x-directory-version', position.index);
+  const walk: Walk = { position, query, caller, price: caller.kind === 'data' ? credits : 0 };
+  const slot = await directory.walks.take(caller.brandId, position.walkId, TOO_MANY);
+  const blocks = blocksOf(context, walk, call, slot);
+  const first = await blocks.next().catch(async (error: unknown) => {
+    await slot.leave();
+    throw error;
+  });
+  if (call.answer === 'csv') return csvOf(DirectoryCreator, leaving(cardsOf(walk, blocks, first), blocks, slot));
+  return Readable.from(leaving(linesOf(context, walk, blocks, first), blocks, slot), { objectMode: false });
+}

@@ -1,0 +1,301 @@
+import { addAbortSignal } from 'node:stream';
+import { creditHeaders, creditsExhausted } from '../../kit/access/credits/headers.ts';
+import { openHeadroom } from '../../kit/access/credits/headroom.ts';
+import { type Metered, openMeter, rateLimitOf } from '../../kit/access/credits/meter.ts';
+import { openMetering } from '../../kit/access/credits/metering.ts';
+import { openRefund } from '../../kit/access/credits/refund.ts';
+import { type Identified, openIdentity, type Request } from '../../kit/access/keys/identify.ts';
+import { type Keys, openKeys } from '../../kit/access/keys/keys.ts';
+import { refuseAddress } from '../../kit/access/keys/limits.ts';
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import { refuseClassOrPlan, refuseForeignPage, refuseOtherResource } from '../../kit/access/keys/rules.ts';
+import { type AddressLimit, openAddressLimit } from '../../kit/access/rate/address.ts';
+import { rateHeaders, rateLimited, type SetHeader } from '../../kit/access/rate/headers.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Answer, Circumstances, Operation, Prepared } from '../../kit/operation/operation.ts';
+import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/values/errors.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import type { OpenCall } from '../../platform/requests/actions.ts';
+
+/** How often a caller that changes during its call is read again before the call fails. */
+const MAX_READINGS = 5;
+/** Streamed responses are cut off this long after the process begins to stop. */
+const STREAMS_END_WITHIN_MS = 10_000;
+
+/** The decision on a request, made without I/O: refuse it, or run it at a price. */
+type Decision = { refusal: ApiError } | { prepared: Prepared; price: number };
+type Decide = (caller: Caller) => Decision;
+
+interface Admitted {
+  caller: Caller;
+  identified: Identified;
+  decision: Decision;
+  metered: Metered;
+  ahead: Ahead | undefined;
+}
+
+/** Work that started before its debit. Its response and headers are withheld until the debit succeeds. */
+interface Ahead {
+  answer: Promise<Answer>;
+  headers: [name: string, value: string][];
+  charge: Waivable;
+}
+
+/** Whether the call's credits are given back although it has an answer. */
+interface Waivable {
+  isWaived: boolean;
+}
+
+function waive(charge: Waivable): void {
+  charge.isWaived = true;
+}
+
+const noteIn =
+  ({ found }: OpenCall): Circumstances['note'] =>
+  (more) =>
+    void Object.assign(found, more);
+
+export interface Door {
+  /** Runs an operation: identifies the caller, checks the rate and credits, then does the work. Throws ApiError. */
+  run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer>;
+  /** Refuses a request that is not an operation, after identifying, counting and rate-limiting its caller. */
+  refuse(request: Request, refusal: ApiError): Promise<never>;
+  addresses: AddressLimit;
+  keys: Keys;
+  /** Stops the gate: streamed responses are cut off soon. */
+  stop(): void;
+  close(): Promise<void>;
+}
+
+export function openDoor(context: Context, metrics: Metrics): Door {
+  const { clock, calls } = context;
+  const engines = { db: context.postgres.db, redis: context.redis, clock };
+  const keys = openKeys(context.postgres.db, clock);
+  const addresses = openAddressLimit(context.redis, clock, metrics);
+  const identity = openIdentity(keys, addresses, clock);
+  const refund = openRefund(engines, context);
+  const meter = openMetering(openMeter(engines, refund), identity, metrics, clock);
+  const headroom = openHeadroom();
+  /** Until when a caller is over its rate limit. Its requests are not read in the meantime. */
+  const overUntil = new WeakMap<Caller, number>();
+  const stopping = new AbortController();
+
+  /**
+   * Priced operations are reads. For callers far from their limits they start before the debit: run one after the
+   * other, a response took 5 to 26% longer (docs/measured.md).
+   */
+  function beginAhead(
+    request: Request,
+    caller: Caller,
+    decision: Decision,
+    note: Circumstances['note'],
+  ): Ahead | undefined {
+    if ('refusal' in decision || decision.price === 0) return undefined;
+    if (!headroom.isAmple(caller, decision.price, clock.now().getTime())) return undefined;
+    const headers: Ahead['headers'] = [];
+    const setHeader: SetHeader = (name, value) => void headers.push([name, value]);
+    const charge = { isWaived: false };
+    const answer = decision.prepared.run(context, caller, {
+      ...request,
+      setHeader,
+      note,
+      waive: () => waive(charge),
+      pay: () => Promise.reject(new Error('A priced call pays for itself.')),
+    });
+    answer.catch(ignoreFailure('the consumer of the response gets the error; a refused call has no response'));
+    return { answer, headers, charge };
+  }
+
+  /**
+   * Identifies, counts and charges the caller. If the caller turns out to be outdated, it is read again and the
+   * decision is repeated.
+   */
+  async function admit(request: Request, decide: Decide, call: OpenCall): Promise<Admitted> {
+    let identified: Identified = await identity.identify(request);
+    const note = noteIn(call);
+    let countedAs: number | undefined;
+    for (let reading = 0; reading < MAX_READINGS; reading += 1) {
+      const { caller } = identified;
+      call.caller = caller;
+      const isOver = countedAs === undefined && (overUntil.get(caller) ?? 0) > clock.now().getTime();
+      const decision = isOver ? unread : decide(caller);
+      const price = 'refusal' in decision ? 0 : decision.price;
+      const ahead = countedAs === undefined ? beginAhead(request, caller, decision, note) : undefined;
+      headroom.forget(caller);
+      const metered = await meter(request, identified, { credits: price, countedAs });
+      headroom.note(caller, metered);
+      call.count = metered.calls;
+      const isAllowed = metered.calls <= rateLimitOf(caller);
+      if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
+      if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, identified, decision, metered, ahead };
+      countedAs = metered.calls;
+      if (metered.state === 'ok') continue;
+      identified = await identity.identifyAgain(request, identified.key, 0, true);
+    }
+    throw unavailable('The subscription', new Error('It kept changing during the call.'), 1);
+  }
+
+  async function giveBack({ caller, metered }: Admitted, setHeader: SetHeader): Promise<void> {
+    if (!metered.charge) return;
+    setHeaders(setHeader, creditHeaders(caller, metered, 0, clock.now()));
+    metrics.credits.inc({ kind: 'refund' }, metered.charge.credits);
+    await refund(metered.charge);
+  }
+
+  /** Pays for the blocks of a walk. The call is counted once; the headers show the first block's charge. */
+  function openPay(
+    { identified: first, metered: { calls } }: Admitted,
+    request: Request,
+    call: OpenCall,
+  ): Circumstances['pay'] {
+    let identified = first;
+    let isFirst = true;
+    return async (credits, block) => {
+      for (let reading = 0; reading < MAX_READINGS; reading += 1) {
+        const { caller } = identified;
+        const metered = await meter(request, identified, { credits, countedAs: calls, block });
+        if (metered.state !== 'ok') {
+          identified = await identity.identifyAgain(request, identified.key, 0, true);
+          continue;
+        }
+        const charged = metered.charge?.credits ?? 0;
+        if (isFirst) setHeaders(request.setHeader, creditHeaders(caller, metered, charged, clock.now()));
+        isFirst = false;
+        if (!metered.charge && !metered.isPaid) throw creditsExhausted(credits, metered);
+        metrics.credits.inc({ kind: 'charge' }, charged);
+        call.credits += charged;
+        return metered;
+      }
+      throw unavailable('The subscription', new Error('It kept changing during the call.'), 1);
+    };
+  }
+
+  async function run(operation: Operation, request: Request, prepare: () => Prepared): Promise<Answer> {
+    return await recorded(operation.id, request, async (call) => {
+      const admitted = await admit(
+        request,
+        (caller) => decide(context, refusePlace(request, caller, operation), caller, operation, prepare),
+        call,
+      );
+      const prepared = assertAdmitted(admitted, clock.now(), request.setHeader);
+      if (admitted.metered.charge) metrics.credits.inc({ kind: 'charge' }, admitted.metered.charge.credits);
+      if (prepared.ignored.length > 0) request.setHeader('x-ignored-params', ignoredHeader(prepared.ignored));
+      try {
+        const { answer, charge } = await finish(prepared, admitted, request, call);
+        if (charge.isWaived) await giveBack(admitted, request.setHeader);
+        else call.credits += admitted.metered.charge?.credits ?? 0;
+        return { answer, status: prepared.status ?? operation.status };
+      } catch (error) {
+        await giveBack(admitted, request.setHeader);
+        throw error;
+      }
+    });
+  }
+
+  /** Does the work and records what came of it; a stream is recorded when it ends. */
+  async function recorded(
+    operation: string,
+    request: Request,
+    work: (call: OpenCall) => Promise<{ answer: Answer; status: number }>,
+  ): Promise<Answer> {
+    const call = calls.begin(operation, request.requestId);
+    try {
+      const { answer, status } = await work(call);
+      if (Buffer.isBuffer(answer)) {
+        calls.end(call, status);
+        return answer;
+      }
+      return addAbortSignal(stopping.signal, answer).once('close', () => calls.end(call, status));
+    } catch (error) {
+      const { status, code } = toApiError(error);
+      calls.end(call, status, code);
+      throw error;
+    }
+  }
+
+  async function finish(prepared: Prepared, admitted: Admitted, request: Request, call: OpenCall) {
+    const { caller, ahead } = admitted;
+    if (!ahead) {
+      const charge = { isWaived: false };
+      const pay = openPay(admitted, request, call);
+      const circumstances = { ...request, pay, note: noteIn(call), waive: () => waive(charge) };
+      return { answer: await prepared.run(context, caller, circumstances), charge };
+    }
+    const answer = await ahead.answer;
+    for (const [name, value] of ahead.headers) request.setHeader(name, value);
+    return { answer, charge: ahead.charge };
+  }
+
+  async function refuse(request: Request, refusal: ApiError): Promise<never> {
+    await recorded('', request, async (call) => {
+      const decideOn: Decide = (caller) => ({
+        refusal: refuseAddress(caller.limits, request.address) ?? refuseClassOrPlan(caller, undefined) ?? refusal,
+      });
+      assertAdmitted(await admit(request, decideOn, call), clock.now(), request.setHeader);
+      throw refusal;
+    });
+    throw refusal;
+  }
+
+  function stop(): void {
+    setTimeout(() => stopping.abort(), STREAMS_END_WITHIN_MS).unref();
+  }
+
+  return { run, refuse, keys, addresses, stop, close: () => keys.close() };
+}
+
+/** The error if the request came from another site's page, or to a resource that its token is not for. */
+const refusePlace = (request: Request, caller: Caller, operation: Operation): ApiError | undefined =>
+  refuseForeignPage(request, caller, operation) ??
+  refuseOtherResource(request, caller) ??
+  refuseAddress(caller.limits, request.address);
+
+/** The decision for a caller over its rate limit: the request is not examined further. */
+const unread: Decision = { refusal: new ApiError('RATE_LIMITED', 'Too many calls; try again shortly.') };
+
+/** Checks the key's class, the plan and the input in this order, and returns the price. */
+function decide(
+  context: Context,
+  foreign: ApiError | undefined,
+  caller: Caller,
+  operation: Operation,
+  prepare: () => Prepared,
+): Decision {
+  const refusal = foreign ?? refuseClassOrPlan(caller, operation);
+  if (refusal) return { refusal };
+  try {
+    const prepared = prepare();
+    return { prepared, price: caller.kind === 'data' ? prepared.price(context) : 0 };
+  } catch (error) {
+    return { refusal: toApiError(error) };
+  }
+}
+
+function setHeaders(setHeader: SetHeader, headers: Record<string, string>): void {
+  for (const name in headers) setHeader(name, headers[name] ?? '');
+}
+
+/** Throws the first that applies: the rate limit, the refusal, missing credits. */
+function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): Prepared {
+  setHeaders(setHeader, rateHeaders(metered, rateLimitOf(caller)));
+  setHeaders(setHeader, creditHeaders(caller, metered, metered.charge?.credits ?? 0, now));
+  const limit = rateLimitOf(caller);
+  if (metered.calls > limit) throw rateLimited(metered, limit, now.getTime());
+  if ('refusal' in decision) throw decision.refusal;
+  if (decision.price > 0 && !metered.charge) throw creditsExhausted(decision.price, metered);
+  return decision.prepared;
+}
+
+/** A percent-encoded name of at most 64 bytes, cut at a whole character. */
+function encodedName(name: string): string {
+  let encoded = '';
+  for (const character of name.toWellFormed()) {
+    const longer = encoded + encodeURIComponent(character);
+    if (longer.length > 64) break;
+    encoded = longer;
+  }
+  return encoded;
+}
+
+/** The value of `X-Ignored-Params`: at most 20 names, in ASCII. */
+const ignoredHeader = (names: readonly string[]): string => names.slice(0, 20).map(encodedName).join(', ');

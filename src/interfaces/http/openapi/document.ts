@@ -1,0 +1,290 @@
+import { z } from 'zod';
+import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic-schema.ts';
+import { mayBeBare } from '../../../kit/operation/input.ts';
+import { LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
+import { Planned } from '../../../kit/operation/plans/schema.ts';
+import { exampleOf, idExample, idInPath } from '../../../kit/operation/words/examples.ts';
+import { type Json, jsonSchemaOf } from '../../../kit/operation/words/schema.ts';
+import type { Variant } from '../../../kit/outbox/events.ts';
+import { ERROR_CODES, type ErrorCode, STATUS } from '../../../kit/values/errors.ts';
+import { SEPARATOR } from '../../../kit/values/page.ts';
+import { tags } from '../../nouns.ts';
+import { constrainInputs } from './inputs.ts';
+import { Refusal, refusalExample, refusalName } from './refusals.ts';
+import { type Announced, webhooksOf } from './webhooks.ts';
+
+/** One of the two API versions, as its document describes it. */
+export interface Interface {
+  variant: Variant;
+  operations: readonly Operation[];
+  events: readonly Announced[];
+}
+
+/** Error codes that every operation can return. */
+const COMMON: readonly ErrorCode[] = [
+  'AUTH_REQUIRED',
+  'INVALID_API_KEY',
+  'ADDRESS_NOT_ALLOWED',
+  'RATE_LIMITED',
+  'VALIDATION_ERROR',
+  'NOT_ACCEPTABLE',
+  'REQUEST_TOO_LONG',
+  'INTERNAL_ERROR',
+  'SERVICE_UNAVAILABLE',
+];
+/** Error codes that every POST, PATCH and DELETE can return, because each is an idempotent change. */
+const OF_CHANGES: readonly ErrorCode[] = [
+  'INVALID_JSON',
+  'PAYLOAD_TOO_LARGE',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'IDEMPOTENCY_KEY_REUSED',
+];
+
+interface Collected {
+  schemas: Json;
+  operation: Operation;
+  variant: Variant;
+}
+
+/** A shape as JSON Schema; shapes with an id are collected. */
+function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
+  const { schema, named } = jsonSchemaOf(shape, io, '#/components/schemas/');
+  Object.assign(schemas, named);
+  if (typeof schema.id !== 'string') return schema;
+  const { id, ...definition } = schema;
+  schemas[schema.id] = definition;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+const pascalCase = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
+
+/** A body as a named schema with an example, so that generated clients have good type names. */
+function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
+  const { operation, schemas } = collected;
+  let schema = schemaOf(shape, io, collected);
+  if (schema.$ref === undefined) {
+    const name = `${pascalCase(operation.id)}${io === 'input' ? 'Request' : 'Answer'}`;
+    schemas[name] = schema;
+    schema = { $ref: `#/components/schemas/${name}` };
+  }
+  const example = exampleOf(schema, { named: schemas, id: idExample(operation.path) });
+  return { 'application/json': { schema, example } };
+}
+
+/** A list in the query is one comma-separated parameter, or is repeated where values may have commas. */
+function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
+  if (!(shape instanceof z.ZodObject)) return [];
+  return Object.entries(shape.shape).map(([name, field]) => {
+    const own = z.instanceof(z.ZodType).parse(field);
+    const { description, [SEPARATOR]: separator, ...schema } = schemaOf(own, 'output', collected);
+    // Declared as it is written in a URL.
+    if (schema.type === 'array' && typeof schema.example === 'string') schema.example = schema.example.split(',');
+    const required = place === 'path' || !own.safeParse(undefined).success;
+    const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
+    const example = required ? { example: exampleOf(schema, source, name) } : {};
+    const listed = schema.type === 'array' ? { style: 'form', explode: separator !== undefined } : {};
+    return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
+  });
+}
+
+const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+const HEADERS = {
+  'X-RateLimit-Limit': { description: 'Calls per window.', schema: { type: 'integer' } },
+  'X-RateLimit-Remaining': { description: 'Calls left in this window.', schema: { type: 'integer' } },
+  'X-RateLimit-Reset': { description: "The window's end, UTC epoch seconds.", schema: { type: 'integer' } },
+  'X-Request-Id': { description: 'Identifies this request in errors and logs.', schema: { type: 'string' } },
+};
+const EVERY_HEADER = Object.fromEntries(Object.keys(HEADERS).map((name) => [name, headerRef(name)]));
+
+/** A search whose criteria are a body changes nothing, although it is a POST. */
+const isChange = ({ method, hints }: Operation) => method !== 'GET' && !hints.readOnly;
+
+/** A repeat under the same Idempotency-Key makes no second change, and starts no second job. */
+const takesKey = (operation: Operation) => isChange(operation) || operation.later !== undefined;
+
+/** The older API has no plans: its clients expect one kind of response to a change. A job is made, or it is not. */
+const canBePlanned = ({ operation, variant }: Collected) =>
+  variant === 'current' && isChange(operation) && !operation.takesFile && operation.status !== PLANNED_STATUS;
+
+const MODE = {
+  name: 'mode',
+  in: 'query',
+  required: false,
+  description:
+    '`plan` changes nothing: the response is 202 with every row that would change and a `plan_id`, which a person applies ' +
+    'within a day with POST /v1/plans/{id}/apply. The Idempotency-Key is ignored.',
+  schema: { type: 'string', enum: ['apply', 'plan'], default: 'apply' },
+};
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Identifies this call: a repeat within 24 hours gets the first response, with `Idempotency-Replayed: true`, and changes ' +
+    'nothing. With another body it is 409 IDEMPOTENCY_KEY_REUSED. Scoped to the brand; a blank value is ignored.',
+  schema: { type: 'string', maxLength: 255, pattern: '^[!-~]*$' },
+};
+
+function plannedResponse(schemas: Json): Json {
+  const schema = schemaOf(Planned, 'output', { schemas });
+  const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
+  const description = 'With `mode=plan`: the changes that would be made. Nothing has changed.';
+  return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
+}
+
+function refusalResponses(schemas: Json): Json {
+  const schema = schemaOf(Refusal, 'output', { schemas });
+  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
+  byStatus.set(414, ['REQUEST_TOO_LONG']);
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]): [string, Json] => {
+      const content = { 'application/json': { schema, example: refusalExample(status) } };
+      return [refusalName(status), { description: codes.join(' or '), headers: EVERY_HEADER, content }];
+    }),
+  );
+}
+
+function responsesOf(operation: Operation, collected: Collected): Json {
+  const codes = [...new Set([...COMMON, ...(takesKey(operation) ? OF_CHANGES : []), ...operation.errors])];
+  if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
+  const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
+  byStatus.set(414, ['REQUEST_TOO_LONG']);
+  const failures = [...byStatus].map(([status, its]): [string, Json] => [
+    String(status),
+    { $ref: `#/components/responses/${refusalName(status)}`, description: its.join(' or ') },
+  ]);
+  const success = {
+    description: 'OK',
+    headers: EVERY_HEADER,
+    content: contentOf(operation.response, 'output', collected),
+  };
+  const planned = { $ref: '#/components/responses/Planned' };
+  const later = operation.later && {
+    description: 'The job that does the work, because it takes longer than a call.',
+    headers: EVERY_HEADER,
+    content: contentOf(operation.later.response, 'output', collected),
+  };
+  return Object.fromEntries([
+    [String(operation.status), success],
+    ...(later ? [[String(LATER_STATUS), later]] : []),
+    ...(canBePlanned(collected) ? [[String(PLANNED_STATUS), planned]] : []),
+    ...failures,
+  ]);
+}
+
+const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
+
+/** The request body of an upload. It has no example, because a form is not JSON. */
+function formOf({ operation, schemas }: Collected): Json {
+  const { example: _json, ...schema } = schemaOf(operation.body, 'input', { schemas });
+  const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
+  return {
+    'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
+  };
+}
+
+function describe(collected: Collected): Json {
+  const { operation } = collected;
+  const hasBody = operation.method !== 'GET' && (operation.method !== 'DELETE' || !mayBeBare(operation));
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    description: `${operation.description}\n\nKeys: ${operation.callers.join(' or ')}.`,
+    parameters: [
+      ...parametersOf(operation.params, 'path', collected),
+      ...parametersOf(operation.query, 'query', collected),
+      ...(takesKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(canBePlanned(collected) ? [{ $ref: '#/components/parameters/Mode' }] : []),
+    ],
+    ...(hasBody
+      ? {
+          requestBody: {
+            required: operation.takesFile === true || !mayBeBare(operation),
+            content: {
+              ...(operation.takesFile ? formOf(collected) : {}),
+              ...(operation.takesFile && !operation.mayOmitFile ? {} : contentOf(operation.body, 'input', collected)),
+            },
+          },
+        }
+      : {}),
+    responses: responsesOf(operation, collected),
+    security: [{ apiKey: [] }],
+    'x-callers': operation.callers,
+    'x-hints': operation.hints,
+  };
+}
+
+function tagsOf(operations: readonly Operation[]): Json[] {
+  const used = new Set(operations.map(({ tag }) => tag));
+  return tags.flatMap(({ name, about }) => (used.has(name) ? [{ name, description: about }] : []));
+}
+
+/** The introduction of the reference: first steps, and where keys come from. */
+const FIRST_STEPS = `The API behind a brand's work with content creators.
+
+1. **Get a key.** Create one in the [web app](/app) under *API keys*, or ask your operator for one. On a machine where
+   \`npm start\` runs, \`.rollcall/demo.env\` has two keys of the brand \`demo\`.
+2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits. A *brand* key can call everything.
+3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*. The example
+   values find creators.
+
+**Lists** answer \`{data, pagination}\`. \`page\` starts at 1 and \`limit\` is the number of items on it; \`pagination.total\` counts the
+items of all pages, and \`has_more\` says whether another page follows.
+
+**Changes** take an \`Idempotency-Key\` header with a value of your choice. If you got no response, send the call again with the
+same key: within 24 hours you get the first response, and nothing changes twice. Without a key, a repeat is a second change.
+
+**Webhooks** tell you what happens: [create one](#tag/webhooks/POST/v1/webhooks), verify the signature of each delivery, and answer
+with a 2xx. Anything else is sent again, so an event can arrive twice: \`X-Service-Event-Id\` stays the same.
+
+**Errors** are \`{error, code, details?, request_id}\`: branch on \`code\`. Each key has 100 calls a minute.
+
+**Clients** for TypeScript and Python are at [/clients/](/clients/). The same reference is an OpenAPI document at
+[/openapi.json](/openapi.json). Agents can read [/llms.txt](/llms.txt) and call tools at \`/mcp\`.`;
+
+/** The title and description of each document. */
+const INFO: Readonly<Record<Variant, Json>> = {
+  current: {
+    title: 'Rollcall',
+    version: '1',
+    description: FIRST_STEPS,
+  },
+  legacy: {
+    title: 'Rollcall, older interface',
+    version: '0',
+    description:
+      'The same service under `/api/v1`, for clients written before `/v1`. Every response links to its successor; ' +
+      'docs/legacy.md lists the differences, [/docs](/docs) has the current API.',
+  },
+};
+
+/** The OpenAPI 3.1 document of an API version's operations and events. */
+export function openapiDocument({ variant, operations, events }: Interface): Json {
+  const schemas: Json = {};
+  const responses = { Planned: plannedResponse(schemas), ...refusalResponses(schemas) };
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = paths[operation.path] ?? {};
+    path[operation.method.toLowerCase()] = describe({ schemas, operation, variant });
+    paths[operation.path] = path;
+  }
+  for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
+  constrainInputs(paths, schemas);
+  return {
+    openapi: '3.1.0',
+    info: INFO[variant],
+    servers: [{ url: '/' }],
+    tags: tagsOf(operations),
+    paths,
+    webhooks: webhooksOf(variant, events, (shape) => schemaOf(shape, 'output', { schemas })),
+    components: {
+      schemas,
+      responses,
+      headers: HEADERS,
+      parameters: { IdempotencyKey: IDEMPOTENCY_KEY, Mode: MODE },
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { LRUCache } from 'lru-cache';
+import { ZodError } from 'zod';
+import {
+  countFailure,
+  findReceiver,
+  markReceived,
+  markStatus,
+  type Receiver,
+} from '../../affiliates/stores/connections/queries.ts';
+import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/actions.ts';
+import { clientOf } from '../../affiliates/stores/formats/clients.ts';
+import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
+import { type Provider, storeUnavailable } from '../../affiliates/stores/formats/provider.ts';
+import { openStoreSecrets } from '../../affiliates/stores/formats/store-secrets.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { type ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
+import { problemsOf } from '../../kit/values/problems.ts';
+
+/** Checked in place of a secret that is not there, so that both answers take the same work. */
+const NOBODYS_SECRET = 'no integration has this secret';
+
+const KNOWN_STORES = 10_000;
+const KNOWN_MS = 600_000;
+/** How often a store's `last_received_at` moves, so that its deliveries do not all write one row. */
+const RECEIVED_EVERY_MS = 1_000;
+
+/** A store as this process knows it, perhaps of a while ago. */
+export interface Known {
+  receiver: Receiver;
+  webhookSecret: string;
+  markedAtMs: number;
+}
+
+export interface Receivers {
+  /** A store that was looked up recently: its secrets may have changed since. */
+  recall(provider: Provider, id: string): Known | undefined;
+  lookUp(provider: Provider, id: string): Promise<Known | undefined>;
+  isAuthentic(known: Known | undefined, provider: Provider, delivery: RawDelivery): boolean;
+  /** Stores an authentic delivery; false when the store was disconnected or given other secrets in the meantime. */
+  store(known: Known, delivery: RawDelivery): Promise<boolean>;
+}
+
+/** Refused until its owner, who is notified, reconnects the store. Shopify sends it again; sweeps read what others do not. */
+async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, error: unknown): Promise<never> {
+  const now = clock.now();
+  await countFailure(postgres.db, receiver.id, now).catch(ignoreFailure('the answer says it; health is a hint'));
+  await markStatus(postgres.db, receiver, 'reauth_required', now);
+  throw storeUnavailable(error);
+}
+
+/** Looks a store up once in a while: whether it still has these secrets is decided by the statement that stores. */
+export function openReceivers(context: Context): Receivers {
+  const { postgres, clock, secrets } = context;
+  const seen = new LRUCache<string, Known>({ max: KNOWN_STORES, ttl: KNOWN_MS });
+  const inbox: Inbox = openInbox(context);
+  const nameOf = (provider: Provider, id: string) => `${provider} ${id}`;
+
+  async function openSecret(receiver: Receiver): Promise<string> {
+    try {
+      return openStoreSecrets(secrets, receiver.secrets, receiver.id).webhookSecret;
+    } catch (error) {
+      return await refuseForNow(context, receiver, error);
+    }
+  }
+
+  async function mark(known: Known): Promise<void> {
+    const now = clock.now();
+    if (Math.abs(now.getTime() - known.markedAtMs) < RECEIVED_EVERY_MS) return;
+    known.markedAtMs = now.getTime();
+    const { id } = known.receiver;
+    await markReceived(postgres.db, id, now).catch(ignoreFailure('the delivery is stored; its time is a hint'));
+  }
+
+  return {
+    recall: (provider, id) => seen.get(nameOf(provider, id)),
+    lookUp: async (provider, id) => {
+      const receiver = await findReceiver(postgres.db, provider, id);
+      if (!receiver) return void seen.delete(nameOf(provider, id));
+      const known = { receiver, webhookSecret: await openSecret(receiver), markedAtMs: Number.NEGATIVE_INFINITY };
+      seen.set(nameOf(provider, id), known);
+      return known;
+    },
+    isAuthentic: (known, provider, { rawBody, headers }) =>
+      clientOf(provider).verify(rawBody, headers, known?.webhookSecret ?? NOBODYS_SECRET) && known !== undefined,
+    store: async (known, delivery) => {
+      const isStored = await inbox.store(known.receiver, delivery);
+      if (isStored) await mark(known);
+      return isStored;
+    },
+  };
+}
+
+/**
+ * Why a generic store's delivery cannot be read. Reading it takes no call to the store, so its developers learn of it at once.
+ * Deliveries of other stores are always stored.
+ */
+export async function refusalOf(
+  { receiver: { provider, baseUrl, currency } }: Known,
+  { headers, rawBody }: RawDelivery,
+): Promise<ApiError | undefined> {
+  if (provider !== 'generic') return undefined;
+  try {
+    await clientOf(provider).read(
+      { headers, body: parseDelivery(rawBody) },
+      { baseUrl, currency, token: '', allow: [] },
+    );
+    return undefined;
+  } catch (error) {
+    return error instanceof ZodError ? validationError(problemsOf({ success: false, error })) : toApiError(error);
+  }
+}
+
+export function isPing(provider: Provider, { rawBody, headers }: RawDelivery): boolean {
+  return clientOf(provider).isPing(rawBody, headers);
+}

@@ -1,0 +1,130 @@
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { countFailure, countForged, findReceiver, type Receiver } from '../../affiliates/stores/connections/queries.ts';
+import { PROVIDERS } from '../../affiliates/stores/connections/schema.ts';
+import type { RawDelivery } from '../../affiliates/stores/deliveries/actions.ts';
+import { openAddressLimit } from '../../kit/access/rate/address.ts';
+import { openFew } from '../../kit/access/rate/few.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { ApiError, ignoreFailure, notFound, toApiError } from '../../kit/values/errors.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import { unreadable } from '../http/request.ts';
+import { isPing, type Known, openReceivers, refusalOf } from './deliveries.ts';
+import { openRefusals } from './refusal.ts';
+
+/** An order of a thousand lines is about a megabyte at Shopify. */
+const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
+/** Of one address, with a wrong signature or id, or too large; right deliveries are never limited. */
+const REFUSALS_PER_MINUTE = 60;
+
+/** Where deliveries go; no answer below it carries rate headers. */
+const INGEST = '/ingest/';
+const DELIVERIES = `${INGEST}:provider/:integration`;
+
+/** Stores that this process does not know, for addresses that are over their limit. */
+const LOOKED_UP_AT_ONCE = 10;
+const LOOKED_UP_EVERY_MS = 200;
+
+const tooLarge = new ApiError('PAYLOAD_TOO_LARGE', 'The delivery is larger than 4 MB.');
+
+const unsigned = new ApiError('INVALID_SIGNATURE', 'The signature does not match the body and the webhook secret.');
+
+const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent with POST.', {
+  headers: { allow: 'POST' },
+});
+
+const Params = z.object({ provider: z.enum(PROVIDERS), integration: z.string().regex(/^\w{1,100}$/) });
+type Params = z.infer<typeof Params>;
+
+const deliveryOf = ({ headers, body }: FastifyRequest): RawDelivery => ({
+  headers,
+  rawBody: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
+});
+
+/** The door of stores: signed deliveries of orders and refunds. No part of the API: no key, no rate headers. */
+export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
+  const { postgres, clock } = context;
+  const send = openRefusals(context, metrics);
+  const allowance = { name: 'ingest', limit: REFUSALS_PER_MINUTE };
+  const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
+
+  const receivers = openReceivers(context);
+  const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
+
+  const noteFailure = (receiver: Receiver) =>
+    countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));
+
+  const noteForged = (receiver: Receiver) =>
+    countForged(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; the number is a hint'));
+
+  async function refuse(receiver: Receiver | undefined, address: string, refusal: ApiError): Promise<ApiError> {
+    const limited = await addresses.count(address, () => undefined);
+    if (limited) return limited;
+    if (!receiver) return notFound('integration');
+    await noteForged(receiver);
+    return refusal;
+  }
+
+  /** Of an address that is over its limit only what a known store has signed is looked at, and now and then another. */
+  async function assertMayAsk(
+    { provider, integration }: Params,
+    address: string,
+    delivery: RawDelivery,
+  ): Promise<void> {
+    const known = receivers.recall(provider, integration);
+    const isRight = receivers.isAuthentic(known, provider, delivery);
+    if (!isRight && (known || !mayLookUp())) throw await refuse(known?.receiver, address, unsigned);
+  }
+
+  /** True if the delivery was stored or is a ping. Throws if a store that was just looked up sent it wrongly. */
+  async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
+    if (isPing(provider, delivery)) return true;
+    if (!receivers.isAuthentic(known, provider, delivery)) return false;
+    const refusal = await refusalOf(known, delivery);
+    if (!refusal) return await receivers.store(known, delivery);
+    if (isRecalled) return false;
+    await noteFailure(known.receiver);
+    throw refusal;
+  }
+
+  async function take(params: Params, request: FastifyRequest): Promise<void> {
+    const { provider, integration } = params;
+    const delivery = deliveryOf(request);
+    if (addresses.isOver(request.ip)) await assertMayAsk(params, request.ip, delivery);
+    const recalled = receivers.recall(provider, integration);
+    if (recalled && (await accept(recalled, provider, delivery, true))) return;
+    const known = await receivers.lookUp(provider, integration);
+    if (!known) receivers.isAuthentic(known, provider, delivery);
+    else if (await accept(known, provider, delivery, false)) return;
+    throw await refuse(known?.receiver, request.ip, unsigned);
+  }
+
+  async function answerOf(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
+    if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return toApiError(unreadable(error));
+    const { data } = addresses.isOver(request.ip) ? { data: undefined } : Params.safeParse(request.params);
+    const receiver = data && (await findReceiver(postgres.db, data.provider, data.integration));
+    return await refuse(receiver, request.ip, tooLarge);
+  }
+
+  async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await send(await answerOf(error, request).catch(toApiError), request, reply);
+  }
+
+  const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };
+  app.post(DELIVERIES, options, async (request, reply) => {
+    const { data } = Params.safeParse(request.params);
+    if (!data) throw await refuse(undefined, request.ip, unsigned);
+    await take(data, request);
+    return reply.send({ received: true });
+  });
+
+  /** Refused before a body is read. */
+  const refusing = (refusal: ApiError) => ({
+    onRequest: async () => Promise.reject(refusal),
+    errorHandler: answerError,
+    handler: async () => undefined,
+  });
+  const others = app.supportedMethods.filter((method) => method !== 'POST');
+  app.route({ method: others, url: DELIVERIES, ...refusing(notDelivered) });
+  app.route({ method: app.supportedMethods, url: `${INGEST}*`, ...refusing(notFound('path')) });
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import type { RawInput } from '../../kit/operation/input.ts';
+import type { Operation, Prepared } from '../../kit/operation/operation.ts';
+import { type Problem, validationError } from '../../kit/values/errors.ts';
+
+/** How an operation differs in the older interface. Omitted parts are the same. */
+export interface Difference {
+  /** Under /api/v1. */
+  path?: string;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** Parses the current response and converts it to the older shape. */
+  response?: z.ZodType;
+  /** Rewrites the input to that of the current operation; throws if that is impossible. */
+  read?: (raw: RawInput) => RawInput;
+  /** Parameters of the current operation that the older interface does not know: ignored and named. */
+  unknown?: readonly string[];
+  /** The difference in words, for the migration guide. */
+  says: string;
+}
+
+/** Refused, because ignoring the mode would make a change that was meant to be planned. */
+const NO_PLANS: Problem = {
+  field: 'mode',
+  code: 'not_supported',
+  message: 'is only supported under /v1.',
+};
+
+const Json = z.string().transform((text): unknown => JSON.parse(text));
+
+/** Parameters that every list of `/v1` has since. */
+const SINCE = ['updated_after'];
+
+function withoutLater(query: z.ZodObject): z.ZodObject {
+  const kept = Object.entries(query.shape).filter(([name]) => !SINCE.includes(name));
+  return kept.length === Object.keys(query.shape).length ? query : z.object(Object.fromEntries(kept));
+}
+
+/** `/v1/campaigns` is `/api/v1/campaigns`. */
+export const olderPath = (path: string): string => path.replace(/^\/v1\//, '/api/v1/');
+
+/**
+ * An operation of the older interface. The current response is stored for an Idempotency-Key, so that the same key
+ * works in both interfaces, each with its own shape.
+ */
+export function inOlderShape(operation: Operation, difference: Difference | undefined): Operation {
+  const { path = olderPath(operation.path), query, body, response, read = (raw: RawInput) => raw } = difference ?? {};
+  const unknown = [...(difference?.unknown ?? []), ...SINCE];
+  const whole = response && operation.answeredAs?.(response);
+  const source = whole ?? operation;
+  const shown = async (prepared: Prepared, ...requested: Parameters<Prepared['run']>) => {
+    const answer = await prepared.run(...requested);
+    if (whole || response === undefined || !Buffer.isBuffer(answer)) return answer;
+    return Buffer.from(JSON.stringify(response.parse(Json.parse(answer.toString('utf8')))));
+  };
+  return {
+    ...operation,
+    ...{
+      path,
+      query: withoutLater(query ?? operation.query),
+      body: body ?? operation.body,
+      response: response ?? operation.response,
+    },
+    hasCsv: false,
+    csvProfiles: [],
+    prepare: (raw) => {
+      if (raw.query.mode === 'plan') throw validationError([NO_PLANS]);
+      const dropped = unknown.filter((name) => Object.hasOwn(raw.query, name));
+      const kept = Object.fromEntries(Object.entries(raw.query).filter(([name]) => !dropped.includes(name)));
+      const prepared = source.prepare(read({ ...raw, query: kept }));
+      const ignored = [...prepared.ignored, ...dropped];
+      return { ...prepared, ignored, run: (...requested) => shown(prepared, ...requested) };
+    },
+  };
+}

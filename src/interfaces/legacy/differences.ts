@@ -1,0 +1,162 @@
+import { z } from 'zod';
+import { LaterCommissionFilter, PlainCommissionFilter } from '../../affiliates/commissions/schema.ts';
+import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/schema.ts';
+import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/analytics/schema.ts';
+import { DirectoryCreatorDetail } from '../../directory/search/schema.ts';
+import { listOf, Pagination, timestampInput } from '../../kit/values/page.ts';
+import { OlderWebhook } from '../../platform/webhooks/schema.ts';
+import {
+  Campaign,
+  CampaignCreate,
+  CampaignDetail,
+  CampaignFilter,
+  CampaignPatch,
+  CampaignSaved,
+} from '../../workflow/campaigns/schema.ts';
+import { Shipment, ShipmentCreate, ShipmentPatch } from '../../workflow/shipments/schema.ts';
+import type { Difference } from './declare.ts';
+import { legacyCampaign, legacyCommission, legacyLink, legacyShipment, Town } from './items.ts';
+import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
+
+const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
+const pageOf = <T extends z.ZodType>(item: T, name: string) => listOf(item).meta({ id: name });
+
+const status = z
+  .enum(['live', 'active', 'draft', 'paused', 'completed'])
+  .describe('`live` or `active`: creators can apply.');
+const WORDS = '`active` is `live` and `ugc` is `organic_ugc`; both words are accepted.';
+
+const campaigns: Record<string, Difference> = {
+  list_campaigns: {
+    query: CampaignFilter.omit({ search: true }).extend({ status: status.optional() }),
+    response: pageOf(legacyCampaign(Campaign), 'LegacyCampaignList'),
+    read: readCampaign,
+    says: WORDS,
+  },
+  create_campaign: {
+    body: CampaignCreate.extend({ status: status.optional() }).meta({ id: 'LegacyCampaignCreate' }),
+    response: oneOf(legacyCampaign(CampaignSaved)),
+    read: readCampaign,
+    says: WORDS,
+  },
+  get_campaign: { response: oneOf(legacyCampaign(CampaignDetail)), says: WORDS },
+  update_campaign: {
+    body: CampaignPatch.extend({ status: status.optional() }).meta({ id: 'LegacyCampaignPatch' }),
+    response: oneOf(legacyCampaign(CampaignSaved)),
+    read: readCampaign,
+    says: WORDS,
+  },
+};
+
+const LINKS =
+  'Items have `code`, `discount_percent`, `url`, `destination_url`, `status` (`active`, `expired`, `disabled`) and `expires_at` in place of ' +
+  '`value`, `commission_rate` and `active`.';
+
+function links(now: () => Date): Record<string, Difference> {
+  const item = legacyLink(now);
+  const code = { code: z.string().optional().describe('Alias of `value`.').meta({ example: 'ANA10' }) };
+  return {
+    list_affiliates: {
+      response: z
+        .object({ data: z.array(item), pagination: Pagination, summary: AffiliateList.shape.summary })
+        .meta({ id: 'LegacyAffiliateList' }),
+      says: LINKS,
+    },
+    list_affiliate_links: { response: pageOf(item, 'LegacyLinkList'), says: LINKS },
+    create_affiliate_link: {
+      body: z
+        .object({ ...LinkCreate.shape, value: LinkCreate.shape.value.optional(), ...code })
+        .meta({ id: 'LegacyLinkCreate' }),
+      response: oneOf(item),
+      read: readLink,
+      says: `\`code\` is an alias of \`value\`. ${LINKS}`,
+    },
+    update_affiliate_link: {
+      body: LinkPatch.extend({
+        ...code,
+        status: z.enum(['active', 'disabled']).optional().describe('`disabled` deactivates the link.'),
+      }).meta({
+        id: 'LegacyLinkPatch',
+      }),
+      response: oneOf(item),
+      read: readLink,
+      says: `\`code\` is an alias of \`value\`; \`status\` \`active\` or \`disabled\` is \`active\` true or false. ${LINKS}`,
+    },
+  };
+}
+
+const window = {
+  from: timestampInput.optional().describe('Only those created at or after this time.'),
+  to: timestampInput.optional().describe('Only those created at or before this time; a date includes the whole day.'),
+};
+const COMMISSIONS =
+  '`from` and `to` select by the time of creation, both included. Items have `order_amount`, `commission_amount`, ' +
+  '`commission_rate`, `source` (`discount_code`, `link`, `manual`) and `code`.';
+const listed: Difference = {
+  query: PlainCommissionFilter.extend(window),
+  unknown: Object.keys(LaterCommissionFilter).filter((name) => name !== 'sort'),
+  response: pageOf(legacyCommission, 'LegacyCommissionList'),
+  read: readCommissionWindow,
+  says: COMMISSIONS,
+};
+
+const SHIPMENTS =
+  'Items also have `address` (`city`, `state`, `country`), which is also accepted in place of `shipping_address`.';
+const address = z.object(Town.shape).partial().nullable().optional().describe('Taken for `shipping_address`.');
+
+const shipments: Record<string, Difference> = {
+  list_shipments: { response: pageOf(legacyShipment(Shipment), 'LegacyShipmentList'), says: SHIPMENTS },
+  create_shipment: {
+    body: ShipmentCreate.extend({ address }).meta({ id: 'LegacyShipmentCreate' }),
+    response: oneOf(legacyShipment(Shipment)),
+    read: readShipment,
+    says: SHIPMENTS,
+  },
+  update_shipment: {
+    body: ShipmentPatch.extend({ address }).meta({ id: 'LegacyShipmentPatch' }),
+    response: oneOf(legacyShipment(Shipment)),
+    read: readShipment,
+    says: SHIPMENTS,
+  },
+};
+
+const WEBHOOKS =
+  'Items have `status` (`active`, `failing`, `disabled`) and `last_triggered` in place of `active` and ' +
+  '`last_triggered_at`. Webhooks of both interfaces are listed.';
+
+const webhooks: Record<string, Difference> = {
+  list_webhooks: { response: pageOf(OlderWebhook, 'OlderWebhookList'), says: WEBHOOKS },
+  create_webhook: {
+    says: `Takes a \`secret\` and the older names of events; see [webhooks](webhooks.md#the-older-interface). ${WEBHOOKS}`,
+  },
+};
+
+/** What is marked as different in the older interface, by operation. */
+export const differences = (now: () => Date): Readonly<Record<string, Difference>> => ({
+  ...campaigns,
+  search_creators: {
+    unknown: ['preview', 'directory_version', 'q_as'],
+    says:
+      'City and state are plain partial matches of the stored text, without metros, `City, ST` and codes; gender is an exact ' +
+      'match. There is no preview.',
+  },
+  get_directory_creator: { response: z.object({ data: DirectoryCreatorDetail }), says: 'There is no `meta`.' },
+  ...links(now),
+  list_commissions: listed,
+  list_affiliate_commissions: listed,
+  ...shipments,
+  ...webhooks,
+  review_commissions: {
+    says: 'Also records a commission by hand: `creator_email`, `amount`, `description`, `status` (`pending`, `approved`) → 201.',
+  },
+  get_analytics: {
+    query: PlainAnalyticsFilter,
+    unknown: [...Object.keys(DimensionFilter), 'compare'],
+    response: Analytics.omit({ previous: true }).meta({ id: 'LegacyAnalytics' }),
+    says: 'There are no filters and no `previous`.',
+  },
+  refresh_content: {
+    path: '/api/v1/content/{id}',
+    says: 'The path is `POST /api/v1/content/{id}`, without `/refresh`.',
+  },
+});

@@ -1,0 +1,207 @@
+import { LRUCache } from 'lru-cache';
+import type { Context } from '../../kit/operation/context.ts';
+import { ignoreFailure, unavailable } from '../../kit/values/errors.ts';
+import { whole } from '../../kit/values/text.ts';
+import { within } from '../../kit/values/within.ts';
+import { type ClickedLink, listChangedLinks } from './queries.ts';
+import { linkFields, linkFingerprintOf } from './row.ts';
+
+/** A changed link takes effect everywhere within this time. */
+const FRESH_MS = 1_000;
+/** A clicked link older than this is read again, while the known version still serves. */
+const REFRESH_MS = 500;
+/** How long a link that cannot be read again keeps redirecting. */
+const KEPT_MS = 3_600_000;
+/** How long a link that is known waits to be read again, and how long any read takes. */
+const KEEPS_WITHIN_MS = 1_000;
+const READ_WITHIN_MS = 2_000;
+/** For so long after a read that took too long no other is waited for where a link is known. */
+const HANGS_MS = 5_000;
+const KNOWN_SLUGS = 50_000;
+/** A separate cache, so that invented slugs evict no real links. */
+const UNKNOWN_SLUGS = 10_000;
+const MAX_REFRESHED = 1_000;
+const SLUG = /^[\w.~-]{1,200}$/;
+
+const PARAMETER = 'click_id';
+
+/** The destination of a link, ready for a click id. */
+export interface Destination {
+  linkId: string;
+  /** What its clicks are noted under for a while; see `linkFingerprintOf`. */
+  fingerprint: string;
+  fields: string;
+  /** Its attribution window. */
+  days: number;
+  before: string;
+  after: string;
+}
+
+/** Cuts the URL where the click id goes; one that is there already gives way. Undefined: not a web address. */
+export function cutDestination(destinationUrl: string): Pick<Destination, 'before' | 'after'> | undefined {
+  const url = URL.parse(destinationUrl);
+  if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) return undefined;
+  const { hash, search } = url;
+  // Split as text: URLSearchParams re-encodes the query, and a store may read that differently.
+  const kept = search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '' && !new URLSearchParams(pair).has(PARAMETER));
+  url.hash = '';
+  url.search = '';
+  return { before: `${url.href}?${[...kept, `${PARAMETER}=`].join('&')}`, after: hash };
+}
+
+function destinationOf(link: ClickedLink | undefined): Destination | undefined {
+  if (!link?.active || link.destinationUrl === null) return undefined;
+  const cut = cutDestination(link.destinationUrl);
+  return (
+    cut && {
+      linkId: link.id,
+      fingerprint: linkFingerprintOf(link.id),
+      fields: whole(linkFields(link)),
+      days: link.attributionDays,
+      before: whole(cut.before),
+      after: cut.after,
+    }
+  );
+}
+
+interface Known {
+  /** A separate string: a slug as requested is a slice of everything the visitor sent. */
+  slug: string;
+  destination: Destination | undefined;
+  version: string | null;
+  readAtMs: number;
+  /** Clicked since it was read. */
+  isUsed: boolean;
+}
+
+const UNKNOWN = { destination: undefined, version: null };
+
+const tooLate = () => unavailable('PostgreSQL', new Error(`Links were not read within ${READ_WITHIN_MS} ms.`));
+
+interface Batch {
+  slugs: string[];
+  entries: Promise<Map<string, Known>>;
+}
+
+export interface Destinations {
+  /** Undefined: no link of this slug is active. At once when it is known, else as soon as PostgreSQL has answered. */
+  find(slug: string): Destination | undefined | Promise<Destination | undefined>;
+}
+
+/** Active links by slug, at most a second old while PostgreSQL answers, and up to an hour while it does not. */
+export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Destinations {
+  /** Clicked since they were read. */
+  const used = new Set<string>();
+  // Read again, by whichever way, or forgotten.
+  const dispose = (_entry: Known, slug: string) => void used.delete(slug);
+  const leading = new LRUCache<string, Known>({ max: KNOWN_SLUGS, dispose });
+  const missing = new LRUCache<string, Known>({ max: UNKNOWN_SLUGS, dispose });
+  const find = (slug: string) => leading.get(slug) ?? missing.get(slug);
+
+  function keep(entry: Known): void {
+    const [into, outOf] = entry.version === null ? [missing, leading] : [leading, missing];
+    into.set(entry.slug, entry);
+    outOf.delete(entry.slug);
+  }
+
+  const reading = new Map<string, Promise<Known>>();
+  let batch: Batch | undefined;
+  let isRefreshing = false;
+  /** Until when PostgreSQL is taken to hang. */
+  let hangsUntilMs = 0;
+
+  async function readAll(slugs: readonly string[]): Promise<Map<string, Known>> {
+    const readAtMs = performance.now();
+    const before = new Map(slugs.map((slug) => [slug, leading.peek(slug) ?? missing.peek(slug) ?? UNKNOWN]));
+    const changed = await within(READ_WITHIN_MS, listChangedLinks(postgres.db, before), tooLate);
+    hangsUntilMs = 0;
+    const entries = new Map<string, Known>();
+    for (const [slug, { destination, version }] of before) {
+      const link = changed.get(slug);
+      const now = link ? { destination: destinationOf(link), version: link.version } : { destination, version };
+      entries.set(slug, { slug, ...now, readAtMs, isUsed: false });
+    }
+    for (const entry of entries.values()) keep(entry);
+    return entries;
+  }
+
+  /** Links that are requested in one turn of the event loop are read by one statement: after a pause all of them are outdated. */
+  function openBatch(): Batch {
+    const slugs: string[] = [];
+    const entries = new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      batch = undefined;
+      return readAll(slugs);
+    });
+    return { slugs, entries };
+  }
+
+  async function readNow(slug: string): Promise<Known> {
+    batch ??= openBatch();
+    batch.slugs.push(slug);
+    const entry = (await batch.entries).get(slug);
+    if (!entry) throw new Error(`${slug} was not read.`);
+    return entry;
+  }
+
+  function read(slug: string): Promise<Known> {
+    const underWay = reading.get(slug);
+    if (underWay) return underWay;
+    const started = readNow(slug).finally(() => reading.delete(slug));
+    reading.set(slug, started);
+    return started;
+  }
+
+  /** All that was clicked since, in one statement: one for each of 200 links clicked was 400 a second. */
+  async function refresh(): Promise<void> {
+    isRefreshing = true;
+    try {
+      await readAll([...used].slice(0, MAX_REFRESHED));
+    } finally {
+      isRefreshing = false;
+    }
+  }
+
+  async function readFirst(slug: string): Promise<Destination | undefined> {
+    return (await read(slug)).destination;
+  }
+
+  async function readOrKeep(old: Known): Promise<Destination | undefined> {
+    const latest = read(old.slug).catch(() => old);
+    const entry = await within(KEEPS_WITHIN_MS, latest).catch(() => {
+      hangsUntilMs = performance.now() + HANGS_MS;
+      return old;
+    });
+    return entry.destination;
+  }
+
+  function serveOld(old: Known, ageMs: number): Destination | undefined | Promise<Destination | undefined> {
+    if (ageMs >= KEPT_MS) return readFirst(old.slug);
+    return performance.now() < hangsUntilMs ? old.destination : readOrKeep(old);
+  }
+
+  function serve(found: Known): Destination | undefined | Promise<Destination | undefined> {
+    if (!found.isUsed) {
+      found.isUsed = true;
+      used.add(found.slug);
+    }
+    const ageMs = performance.now() - found.readAtMs;
+    if (ageMs >= FRESH_MS) return serveOld(found, ageMs);
+    if (ageMs >= REFRESH_MS && !isRefreshing) refresh().catch(ignoreFailure('each is read by itself when too old'));
+    return found.destination;
+  }
+
+  return {
+    find: (written) => {
+      // Tries the slug as written first. A slug in a different case is still found.
+      const asWritten = find(written);
+      if (asWritten) return serve(asWritten);
+      if (!SLUG.test(written)) return undefined;
+      const slug = whole(written.toLowerCase());
+      const found = find(slug);
+      return found ? serve(found) : readFirst(slug);
+    },
+  };
+}

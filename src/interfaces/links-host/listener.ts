@@ -1,0 +1,19 @@
+import type { FastifyInstance } from 'fastify';
+import type { Context } from '../../kit/operation/context.ts';
+import { ApiError, toApiError } from '../../kit/values/errors.ts';
+import type { Shared } from '../http/app.ts';
+import { openBase } from '../http/base.ts';
+import { isUnroutable, unreadable } from '../http/request.ts';
+
+const noSuchPath = new ApiError('NOT_FOUND', 'No such path on the links host.');
+
+/** The server of the links host's own port. */
+export function buildLinksHost(context: Context, { door, metrics, bodies }: Shared): FastifyInstance {
+  const refusalOf = async (error: unknown) => toApiError(isUnroutable(error) ? noSuchPath : unreadable(error));
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
+  app.setNotFoundHandler(() => {
+    throw noSuchPath;
+  });
+  app.get('/healthz', () => ({ status: 'ok' }));
+  return app;
+}

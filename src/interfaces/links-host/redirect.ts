@@ -1,0 +1,116 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { contentPolicy } from '../../kit/html/page.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { mint } from '../../kit/values/click-token.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import { openRepeatedFailures } from '../../kit/values/repeated-failures.ts';
+import { openSenders } from '../http/sender.ts';
+import { type Destination, openDestinations } from './destinations.ts';
+import { openRecorder } from './recorder.ts';
+import { rowOf } from './row.ts';
+import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
+import { openVisits, type VisitRequest } from './visit.ts';
+
+/** Path prefix of short links. */
+export const REDIRECTS = '/r/';
+
+export type Redirect = (request: IncomingMessage, response: ServerResponse) => void;
+
+function slugOf(url: string): string {
+  const query = url.indexOf('?', REDIRECTS.length);
+  return query === -1 ? url.slice(REDIRECTS.length) : url.slice(REDIRECTS.length, query);
+}
+
+/** Any method with a body or a side effect is refused; HEAD and GET are answered alike. */
+const isRead = (method: string | undefined) => method === 'GET' || method === 'HEAD';
+
+/** Names and values by turns: Node checks and joins a flat list faster than an object. */
+const EMPTY = ['Cache-Control', 'no-store', 'Content-Length', '0'] as const;
+
+function sendPage(response: ServerResponse, status: number, page: string, ...more: string[]): void {
+  const headers = [
+    'Content-Type',
+    'text/html; charset=utf-8',
+    'Content-Security-Policy',
+    contentPolicy(),
+    'Cache-Control',
+    'no-store',
+    'Content-Length',
+    String(Buffer.byteLength(page)),
+    ...more,
+  ];
+  response.writeHead(status, headers).end(page);
+}
+
+function sendTo(response: ServerResponse, url: string, cookie: string | undefined, isRecorded: boolean): void {
+  const headers = ['Location', url, ...EMPTY];
+  if (cookie !== undefined) headers.push('Set-Cookie', cookie);
+  if (!isRecorded) headers.push('X-Click-Recorded', 'false');
+  response.writeHead(302, headers).end();
+}
+
+/** Links of creators: the visitor is sent on as soon as the click is durable, or after a second without Redis. */
+export function openRedirect(context: Context, metrics: Metrics): Redirect {
+  const { clock, config, secrets, clicksRedis, log } = context;
+  const senderOf = openSenders(config.trustedProxies);
+  const failures = openRepeatedFailures(log, clock);
+  const clickKey = secrets.key('click');
+  const destinations = openDestinations(context);
+  const visitOf = openVisits(secrets.key('visitor'), config.linksUrl.startsWith('https:'));
+  const { redirects } = metrics;
+  const recorder = openRecorder(clicksRedis, config.maxClicksBytes, (clicks) => metrics.lostClicks.inc(clicks));
+
+  // Normalised by URL, so that it is plain ASCII on one line.
+  const elsewhere = config.unknownLinkUrl && new URL(config.unknownLinkUrl).href;
+
+  function sendUnknown(response: ServerResponse): void {
+    redirects.unknown += 1;
+    if (elsewhere === undefined) sendPage(response, 404, unknownLinkPage());
+    else response.writeHead(302, ['Location', elsewhere, ...EMPTY]).end();
+  }
+
+  function sendOn(
+    response: ServerResponse,
+    visitRequest: VisitRequest,
+    { linkId, fingerprint, fields, days, before, after }: Destination,
+  ): void {
+    const { atMs } = visitRequest;
+    redirects.sent_on += 1;
+    const visit = visitOf(visitRequest);
+    const { id, token } = mint(clickKey, { linkId, atMs, days });
+    recorder.record({
+      row: rowOf(id, fields, atMs, visit),
+      visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + fingerprint) : [],
+      onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
+    });
+  }
+
+  const redirect: Redirect = (request, response) => {
+    const { method, url = '', headers } = request;
+    if (!isRead(method)) {
+      redirects.not_allowed += 1;
+      return sendPage(response, 405, unknownLinkPage(), 'Allow', 'GET, HEAD');
+    }
+    const { address, isTrusted } = senderOf(request);
+    const answer = (destination: Destination | undefined) => {
+      if (!destination) sendUnknown(response);
+      else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
+    };
+    const found = destinations.find(slugOf(url));
+    if (!(found instanceof Promise)) return answer(found);
+    found.then(answer, (error: unknown) => {
+      redirects.unavailable += 1;
+      failures.failed('looking up links', error);
+      sendPage(response, 503, laterPage(), 'Retry-After', '2');
+    });
+  };
+
+  return (request, response) => {
+    try {
+      redirect(request, response);
+    } catch (error) {
+      log.error({ err: error }, 'a redirect failed');
+      request.socket.destroy();
+    }
+  };
+}

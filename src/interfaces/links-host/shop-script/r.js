@@ -1,0 +1,62 @@
+// Keeps the click that led a visitor to this shop, so that an order can name it. A shop includes it as
+//   <script src="https://LINKS/r.js?v=1" async></script>
+// It is served without comments and indentation, at most 1,000 bytes compressed (test/affiliates/stores/shop-script.test.ts).
+(() => {
+  const { consent, keep } = document.currentScript?.dataset ?? {};
+  let isAllowed = consent !== 'wait';
+  let Shopify;
+
+  // A click id says in which minute, in base 36, its link's window ends. It is signed: one that was changed to last longer
+  // pays nobody.
+  const secondsLeft = (id) => Number.parseInt(/^clk_\w+\.(\w{5})/.exec(id)?.[1] ?? '', 36) * 60 - Date.now() / 1e3;
+
+  const setCookie = (value, seconds) => {
+    const secure = location.protocol > 'http:' ? ';secure' : '';
+    // biome-ignore lint/suspicious/noDocumentCookie: not every browser has the Cookie Store API
+    document.cookie = `rollcall_click=${value};path=/;max-age=${seconds};samesite=lax${secure}`;
+  };
+
+  // Shopify's consent API once it is loaded, WordPress's, or the shop's own word.
+  const mayKeep = () =>
+    isAllowed &&
+    (Shopify?.loadFeatures
+      ? Shopify.customerPrivacy?.marketingAllowed()
+      : (window.wp_has_consent?.('marketing') ?? true));
+
+  const post = (url, fields) => fetch(url, { method: 'POST', body: new URLSearchParams(fields) });
+
+  // `data-keep` names a page of the shop that sets the cookie. WebKit keeps a server's cookie longer than a script's, so the
+  // script does not replace it. A cart that was just begun has no attributes yet, so every page looks.
+  const keepClick = async (click_id, isNew) => {
+    if (!keep || isNew) setCookie(click_id, Math.min(secondsLeft(click_id), 7776e3) | 0);
+    if (keep && isNew) await post(keep, { click_id });
+    if (!Shopify) return;
+    const { attributes } = await (await fetch('/cart.js')).json();
+    if (attributes.click_id !== click_id) await post('/cart/update.js', { 'attributes[click_id]': click_id });
+  };
+
+  const run = () => {
+    const kept = /rollcall_click=([^;]+)/.exec(document.cookie)?.[1];
+    const carried = new URLSearchParams(location.search).get('click_id');
+    const click = mayKeep() ? [carried, kept].find((id) => secondsLeft(id) > 0) : undefined;
+    if (click && click !== rollcall.click) keepClick(click, click !== kept).catch(() => {});
+    if (!click && kept) setCookie('', 0);
+    rollcall.click = click;
+  };
+
+  window.rollcall = {
+    allow(yes = true) {
+      isAllowed = yes;
+      run();
+    },
+  };
+  const start = () => {
+    Shopify = window.Shopify;
+    if (Shopify?.loadFeatures) Shopify.loadFeatures([{ name: 'consent-tracking-api', version: '0.1' }], run);
+    else run();
+  };
+  // The scripts of consent APIs have run at the first of these. A script that is late for it has the second.
+  for (const event of ['DOMContentLoaded', 'load', 'visitorConsentCollected', 'wp_listen_for_consent_change'])
+    addEventListener(event, start, true);
+  if (document.readyState === 'complete') start();
+})();

@@ -1,0 +1,128 @@
+import { LRUCache } from 'lru-cache';
+import type { CallerKind } from '../../kit/access/keys/queries.ts';
+import type { Operation } from '../../kit/operation/operation.ts';
+import { type Problem, validationError } from '../../kit/values/errors.ts';
+import { type Bound, bind, type Tool } from './tools.ts';
+
+/** The tools of an installation, and the selection that a connection requests. */
+export interface Catalog {
+  find(name: string): Bound | undefined;
+  toolsets: readonly string[];
+  /** Throws VALIDATION_ERROR if the selection names an unknown tool or toolset. */
+  select(query: URLSearchParams): Selection;
+}
+
+export interface Selection {
+  has(name: string): boolean;
+  /** Whether results have one line of text instead of the serialized JSON. */
+  isSummary: boolean;
+  toolsFor(kind: CallerKind): Tool[];
+}
+
+/** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
+const toolsetOf = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+
+/** The scope of a token that may only call what changes nothing. */
+export const READONLY = 'readonly';
+
+/** Whether a token with these scopes may call the operation; null: a key, which has none. */
+export function isGranted(scopes: readonly string[] | null, operation: Operation): boolean {
+  if (scopes === null) return true;
+  return scopes.includes(toolsetOf(operation)) && (operation.hints.readOnly || !scopes.includes(READONLY));
+}
+
+const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output', 'summary'];
+const MAX_SELECTIONS = 500;
+
+function listed(query: URLSearchParams, name: string): string[] | undefined {
+  const text = query.get(name)?.trim();
+  return text ? text.split(',').map((one) => one.trim()) : undefined;
+}
+
+/** Omits what an update would repeat of its arguments from the tool that creates, which is in the same toolset. */
+function withoutRepeats(all: readonly Bound[]): Bound[] {
+  const said = new Set<string>();
+  const keyOf = (operation: Operation, name: string, text: unknown) =>
+    JSON.stringify([toolsetOf(operation), name, text]);
+  for (const { operation, tool } of all) {
+    if (operation.method !== 'POST') continue;
+    for (const [name, { description }] of Object.entries(tool.inputSchema.properties)) {
+      if (description !== undefined) said.add(keyOf(operation, name, description));
+    }
+  }
+  return all.map((bound) => {
+    const { operation, tool } = bound;
+    if (operation.method !== 'PATCH') return bound;
+    const properties = Object.fromEntries(
+      Object.entries(tool.inputSchema.properties).map(([name, { description, ...schema }]) => {
+        const isSaid = description === undefined || said.has(keyOf(operation, name, description));
+        return [name, isSaid ? schema : { ...schema, description }];
+      }),
+    );
+    return { ...bound, tool: { ...tool, inputSchema: { ...tool.inputSchema, properties } } };
+  });
+}
+
+export function openCatalog(operations: readonly Operation[]): Catalog {
+  const isTool = ({ forAgents, takesFile, callers }: Operation) =>
+    forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
+  const offered = operations.filter(isTool);
+  const ids = new Set(offered.map(({ id }) => id));
+  const toolsets = new Set(offered.map(toolsetOf));
+  let kept: Map<string, Bound> | undefined;
+  /** The tools by name. Describing them all takes as long as the rest of the start, so the first message does it. */
+  const tools = (): Map<string, Bound> => {
+    kept ??= new Map(withoutRepeats(offered.map(bind)).map((one) => [one.operation.id, one]));
+    return kept;
+  };
+  const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
+
+  function problemsOf(query: URLSearchParams): Problem[] {
+    const wrong = (field: string, code: string, message: string): Problem => ({ field, code, message });
+    return [
+      ...[...query.keys()]
+        .filter((name) => !PARAMETERS.includes(name))
+        .map((name) => wrong(name, 'unknown', `is not a parameter of this URL, which takes ${PARAMETERS.join(', ')}.`)),
+      ...(listed(query, 'toolsets') ?? [])
+        .filter((name) => !toolsets.has(name))
+        .map((name) => wrong('toolsets', 'unknown', `has no set ${name}; there are ${[...toolsets].join(', ')}.`)),
+      ...(listed(query, 'tools') ?? [])
+        .filter((name) => !ids.has(name))
+        .map((name) => wrong('tools', 'unknown', `has no tool ${name}.`)),
+    ];
+  }
+
+  function select(query: URLSearchParams): Selection {
+    const known = selections.get(query.toString());
+    if (known) return known;
+    const problems = problemsOf(query);
+    if (problems.length > 0) throw validationError(problems);
+    const sets = listed(query, 'toolsets');
+    const named = listed(query, 'tools');
+    const isChosen = ({ operation }: Bound) =>
+      (!(sets || named) || sets?.includes(toolsetOf(operation)) || named?.includes(operation.id)) === true;
+    const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
+    const chosen = [...tools().values()]
+      .filter(isChosen)
+      .filter(({ operation }) => operation.hints.readOnly || !isFlagged('readonly'))
+      .map((one) => ({
+        callers: one.operation.callers,
+        tool: isFlagged('output') && one.outputSchema ? { ...one.tool, outputSchema: one.outputSchema } : one.tool,
+      }));
+    const names = new Set(chosen.map(({ tool }) => tool.name));
+    const lists = new Map<CallerKind, Tool[]>();
+    for (const kind of ['brand', 'data'] as const) {
+      const own = chosen.filter(({ callers }) => callers.includes(kind)).map(({ tool }) => tool);
+      lists.set(kind, own);
+    }
+    const selection: Selection = {
+      has: (name) => names.has(name),
+      isSummary: isFlagged('summary'),
+      toolsFor: (kind) => lists.get(kind) ?? [],
+    };
+    selections.set(query.toString(), selection);
+    return selection;
+  }
+
+  return { find: (name) => tools().get(name), toolsets: [...toolsets], select };
+}

@@ -1,0 +1,70 @@
+import type { z } from 'zod';
+import { type Json, jsonSchemaOf } from '../../kit/operation/words/schema.ts';
+import { SEPARATOR } from '../../kit/values/page.ts';
+import { UNTRUSTED } from '../../kit/values/untrusted.ts';
+import { isRecord } from '../../kit/values/wire.ts';
+
+const REFS = '#/$defs/';
+
+/**
+ * A shape as one JSON Schema without references, which many hosts resolve badly, and with an object at the root, as MCP
+ * requires.
+ */
+export function toolSchemaOf(shape: z.ZodType, io: 'input' | 'output'): Json {
+  const { schema, named } = jsonSchemaOf(shape, io, REFS, false);
+  return compactObject(schema, named, io);
+}
+
+/**
+ * Keywords omitted from the list of tools, which an agent reads in full in every session. Limits and formats are rarely
+ * violated, and the error then says what is valid.
+ */
+const LEFT_OUT = new Set([
+  SEPARATOR,
+  ...['id', '$ref', 'example', 'examples', 'additionalProperties', 'pattern'],
+  ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems'],
+]);
+
+const isKept = (name: string, io: 'input' | 'output'): boolean =>
+  !(LEFT_OUT.has(name) || (io === 'output' ? ['format', 'default'] : [UNTRUSTED]).includes(name));
+
+/** Whether a default is null or an empty list, which goes without saying. */
+const isEmptyDefault = (name: string, value: unknown) =>
+  name === 'default' && (value === null || value === false || (Array.isArray(value) && value.length === 0));
+
+function compact(value: unknown, named: Json, io: 'input' | 'output'): unknown {
+  if (Array.isArray(value)) return value.map((one) => compact(one, named, io));
+  return isRecord(value) ? compactObject(value, named, io) : value;
+}
+
+function compactObject(schema: Json, named: Json, io: 'input' | 'output'): Json {
+  const target = typeof schema.$ref === 'string' ? named[schema.$ref.slice(REFS.length)] : undefined;
+  const found = isRecord(target) ? compactObject(target, named, io) : {};
+  const own = Object.entries(schema)
+    .filter(([name, inner]) => isKept(name, io) && !isEmptyDefault(name, inner))
+    .map(([name, inner]) => [name, name === 'properties' ? properties(inner, named, io) : compact(inner, named, io)]);
+  return withoutRepeats({ ...found, ...shortened(Object.fromEntries(own)) });
+}
+
+/** Omits the type of an enum, which its values show. */
+function withoutRepeats(schema: Json): Json {
+  if (!Array.isArray(schema.enum) || schema.type === undefined) return schema;
+  const { type: _type, ...rest } = schema;
+  return rest;
+}
+
+function properties(value: unknown, named: Json, io: 'input' | 'output'): Json {
+  if (!isRecord(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, compact(inner, named, io)]));
+}
+
+/** Shortens `anyOf: [X, null]` to X, because the instructions explain null, and a union of strings to one string. */
+function shortened(schema: Json): Json {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const branches = anyOf.filter(isRecord);
+  const [first, ...others] = branches.filter(({ type }) => type !== 'null');
+  if (!first || others.some(({ type }) => type !== 'string' || first.type !== 'string')) return schema;
+  if (others.length > 0) return { type: 'string', ...rest };
+  return { ...first, ...rest };
+}

@@ -1,0 +1,199 @@
+import { z } from 'zod';
+import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
+import { exampleOf, idInPath } from '../../kit/operation/words/examples.ts';
+import { idOf } from '../../kit/operation/words/ids.ts';
+import { type Json, jsonSchemaOf } from '../../kit/operation/words/schema.ts';
+import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
+import { isRecord } from '../../kit/values/wire.ts';
+import { toolSchemaOf } from './input-schema.ts';
+
+export type Place = 'params' | 'query' | 'body';
+
+/** The arguments of a tool, and where an operation takes each. */
+export interface Inputs {
+  places: Map<string, Place>;
+  properties: Record<string, Json>;
+  required: string[];
+  example: Json;
+}
+
+/** Explained once in the instructions, for every list and every change. */
+const PAGING = ['page', 'limit'];
+/** Filters whose names say it. */
+const PLAIN = [
+  'creator_email',
+  'campaign_id',
+  'link_id',
+  'integration_id',
+  'order_id',
+  'currency',
+  'status',
+  ...['from', 'to', 'date_from', 'date_to'],
+  ...['country', 'creator', 'campaign', 'account', 'method', 'tag', 'type', 'event', 'key_id', 'operation', 'line_id'],
+];
+/** Parameters of every list that the instructions explain and the tools omit. */
+const UNLISTED = ['created_after', 'created_before', 'updated_after', 'offset'];
+const OF_EVERY_CHANGE = {
+  mode: { enum: ['apply', 'plan'] },
+  idempotency_key: { type: 'string' },
+} as const;
+
+export const isChange = ({ method }: Operation) => method !== 'GET';
+
+/** What an operation declares for agents; nothing for one that agents cannot call. */
+export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === false ? {} : forAgents);
+
+function isUnlisted({ place, name, schema }: Given, operation: Operation): boolean {
+  if (factsFor(operation).omits?.includes(name)) return true;
+  if (place !== 'query') return false;
+  return UNLISTED.includes(name) || (name === 'sort' && JSON.stringify(schema.enum) === '["newest","oldest"]');
+}
+
+/** The first sentence of a description, without what the instructions say of every argument. */
+const firstSentence = (text: string): string =>
+  text
+    .split(/(?<=\.) /, 1)
+    .join('')
+    .replace(`: ${PLATFORM_NAMES}`, '')
+    .replace(/; (?:(?:null|empty|case is ignored)[^;.]*|[^;.]* when omitted)/g, '')
+    .replace(/\.$/, '');
+
+const LITTLE_WORDS = [
+  ...['the', 'its', 'only', 'with', 'this', 'those', 'new', 'that', 'for', 'and', 'belongs'],
+  ...[
+    'address',
+    'free',
+    'number',
+    'text',
+    'url',
+    'when',
+    'ends',
+    'your',
+    'own',
+    'gives',
+    'mail',
+    'what',
+    'row',
+    'about',
+  ],
+];
+const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+
+/** Whether the names of a tool and its argument have each word of a description, such as "Campaign id", or its beginning. */
+function isInNames(text: string, names: readonly string[]): boolean {
+  const known = names.flatMap(wordsOf);
+  const isKnown = (word: string) => LITTLE_WORDS.includes(word) || known.some((name) => word.startsWith(name));
+  return wordsOf(text).every(isKnown);
+}
+
+/** Whether a filter's name says as much as its description, or the instructions say it. */
+const isPlain = (name: string, text: string) =>
+  PAGING.includes(name) || (PLAIN.includes(name) && text.startsWith('Only '));
+
+/** The instructions say which times a window takes. */
+const isOfWindow = (text: string) => /^(?:Start|End) of the (?:period|window): /.test(text);
+
+function described({ description, ...schema }: Json, name: string, { id, method }: Operation): Json {
+  if (typeof description !== 'string' || isOfWindow(description)) return schema;
+  if (method === 'GET' && isPlain(name, description)) return schema;
+  const text = firstSentence(description);
+  return isInNames(text, [id, name]) ? schema : { ...schema, description: text };
+}
+
+/** Omits descriptions of the fields below an argument; its own says what matters. */
+function bareBelow(schema: Json): Json {
+  const { items, properties, anyOf } = schema;
+  const below = (inner: unknown): unknown => {
+    if (!isRecord(inner)) return inner;
+    const { description: _description, default: _default, ...bare } = bareBelow(inner);
+    return bare;
+  };
+  return {
+    ...schema,
+    ...(items === undefined ? {} : { items: below(items) }),
+    ...(Array.isArray(anyOf) ? { anyOf: anyOf.map(below) } : {}),
+    ...(isRecord(properties)
+      ? { properties: Object.fromEntries(Object.entries(properties).map(([name, inner]) => [name, below(inner)])) }
+      : {}),
+  };
+}
+
+/** Omits the default, which an update has none of and a parameter's description says. */
+const withoutDefault = ({ default: _default, ...schema }: Json): Json => schema;
+
+interface Given {
+  place: Place;
+  name: string;
+  /** As a tool has it. */
+  schema: Json;
+  isRequired: boolean;
+  /** A value that could be real. */
+  example: unknown;
+}
+
+/** An id in an example shows only its kind, because ids are drawn: `cmp_…`. */
+const shortId = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(shortId);
+  if (isRecord(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, shortId(inner)]));
+  return typeof value === 'string' ? value.replace(/^([a-z]{2,4}_)0U\w+$/, '$1…') : value;
+};
+
+function parametersOf(operation: Operation): Given[] {
+  const id = idInPath(operation.path);
+  return (['params', 'query'] as const).flatMap((place) => {
+    const shape = operation[place];
+    if (!(shape instanceof z.ZodObject)) return [];
+    return Object.entries(shape.shape).map(([name, given]) => {
+      const own = z.instanceof(z.ZodType).parse(given);
+      const { schema, named } = jsonSchemaOf(own, 'output', '#/$defs/', false);
+      const ofKind = { named, id: idOf(name) ?? id };
+      const isId = place === 'params' && schema.example === undefined;
+      const example = isId ? ofKind.id : exampleOf(schema, ofKind, name);
+      const tooled = withoutDefault(toolSchemaOf(own, 'output'));
+      const isRequired = place === 'params' || !own.safeParse(undefined).success;
+      return { place, name, schema: described(tooled, name, operation), isRequired, example };
+    });
+  });
+}
+
+function fieldsOf(operation: Operation): Given[] {
+  if (!isChange(operation)) return [];
+  const body = toolSchemaOf(operation.body, 'input');
+  const whole = jsonSchemaOf(operation.body, 'input', '#/$defs/', false);
+  const examples = exampleOf(whole.schema, { named: whole.named, id: idInPath(operation.path) });
+  const required = Array.isArray(body.required) ? body.required : [];
+  return Object.entries(isRecord(body.properties) ? body.properties : {}).flatMap(([name, schema]) => {
+    if (!isRecord(schema)) return [];
+    const tooled = bareBelow(operation.method === 'PATCH' ? withoutDefault(schema) : schema);
+    const own = described(tooled, name, operation);
+    const example = isRecord(examples) ? examples[name] : undefined;
+    return [{ place: 'body' as const, name, schema: own, isRequired: required.includes(name), example }];
+  });
+}
+
+/** The required arguments, and the first of the body or the query where none of these is required. */
+function exampleArguments(given: readonly Given[], operation: Operation): Json {
+  const { example: declared } = factsFor(operation);
+  if (declared) return declared;
+  const own = given.filter(({ place }) => place !== 'params');
+  const optional = own.filter(({ name, example }) => !PAGING.includes(name) && example !== 'text');
+  const [first] = own.some(({ isRequired }) => isRequired) ? [] : optional;
+  const shown = given.filter((one) => one.isRequired || one === first);
+  return Object.fromEntries(shown.map(({ name, example }) => [name, shortId(example)]));
+}
+
+export function inputsOf(operation: Operation): Inputs {
+  const given = [...parametersOf(operation), ...fieldsOf(operation)];
+  const places = new Map(given.map(({ name, place }) => [name, place]));
+  if (places.size < given.length) throw new Error(`${operation.id} has two inputs of one name.`);
+  const listed = given.filter((one) => !isUnlisted(one, operation));
+  return {
+    places,
+    properties: {
+      ...Object.fromEntries(listed.map(({ name, schema }) => [name, schema])),
+      ...(isChange(operation) ? OF_EVERY_CHANGE : {}),
+    },
+    required: listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+    example: exampleArguments(listed, operation),
+  };
+}

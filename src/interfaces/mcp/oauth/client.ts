@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { ignoreFailure } from '../../../kit/values/errors.ts';
+import type { Secrets } from '../../../kit/values/secrets.ts';
+
+const PURPOSE = 'oauth client';
+const MAX_REDIRECTS = 10;
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+/** Schemes that run or show what they are given, and are no application's own. */
+const NO_APPLICATION = ['javascript:', 'data:', 'file:', 'blob:', 'about:', 'vbscript:', 'ftp:', 'ws:', 'wss:'];
+
+const isLoopback = ({ protocol, hostname }: URL) => protocol === 'http:' && LOOPBACK.includes(hostname);
+
+function isRedirect(text: string): boolean {
+  const url = URL.parse(text);
+  if (url === null || url.hash !== '' || url.username !== '' || url.password !== '') return false;
+  if (url.protocol === 'http:') return isLoopback(url);
+  return !NO_APPLICATION.includes(url.protocol) && url.host !== '';
+}
+
+/** A host of agents, as it registers: a public client, which proves itself by PKCE. */
+const Client = z.object({
+  client_name: z.string().trim().min(1).max(100).default('An agent'),
+  redirect_uris: z
+    .array(
+      z
+        .string()
+        .max(500)
+        .refine(isRedirect, "must be https, http on the machine's own address, or an application's scheme"),
+    )
+    .min(1)
+    .max(MAX_REDIRECTS),
+});
+export type Client = z.infer<typeof Client>;
+
+export const parseClient = (body: unknown) => Client.safeParse(body);
+
+/** A client id that contains the sealed client, so that any client can register and nothing is stored. */
+export const clientIdOf = (secrets: Secrets, client: Client): string =>
+  secrets.seal(JSON.stringify(client), PURPOSE).toString('base64url');
+
+export function readClient(secrets: Secrets, id: string): Client | undefined {
+  try {
+    return Client.parse(JSON.parse(secrets.open(Buffer.from(id, 'base64url'), PURPOSE)));
+  } catch (error) {
+    ignoreFailure('an id that is not ours names no client')(error);
+    return undefined;
+  }
+}
+
+/** Whether a client registered this address; of the machine's own address the port may be another (RFC 8252). */
+export function hasRedirect({ redirect_uris: registered }: Client, sent: string): boolean {
+  if (registered.includes(sent)) return true;
+  const url = URL.parse(sent);
+  if (!url || !isRedirect(sent) || !isLoopback(url)) return false;
+  return registered.some((one) => {
+    const own = new URL(one);
+    own.port = url.port;
+    return isLoopback(own) && own.href === url.href;
+  });
+}

@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { newSecret } from '../../../kit/access/grants/actions.ts';
+import { insertGrant } from '../../../kit/access/grants/queries.ts';
+import { hashKey } from '../../../kit/access/keys/key-form.ts';
+import { personOf } from '../../../kit/access/keys/rules.ts';
+import { checkbox, postForm, submitButton } from '../../../kit/html/controls.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { page } from '../../../kit/html/page.ts';
+import { read } from '../../../kit/operation/kit.ts';
+import { change, noLookUp, nothing } from '../../../kit/operation/operation.ts';
+import { MINUTE_MS } from '../../../kit/values/duration.ts';
+import { newId } from '../../../kit/values/ids.ts';
+import { getBrand } from '../../../platform/brands/queries.ts';
+import { READONLY } from '../catalog.ts';
+import type { ConsentRequest } from './request.ts';
+
+const CODE_LIFE_MS = MINUTE_MS;
+const tag = 'Agents';
+
+const Owner = z.object({ brand: z.string(), email: z.string() });
+
+/** The person who is signed in to the web app and sees the consent page. */
+export const askOwner = read({
+  id: 'show_agent_consent',
+  path: '/oauth/authorize',
+  tag,
+  summary: 'Whom an agent asks',
+  description: 'The signed-in owner.',
+  callers: ['session'],
+  ownersOnly: true,
+  response: Owner,
+  handler: async ({ postgres }, { caller }) => ({
+    brand: (await getBrand(postgres.db, caller.brandId)).name,
+    email: personOf(caller).email,
+  }),
+});
+
+const Consent = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uri: z.string(),
+  code_challenge: z.string(),
+  scopes: z.array(z.string()).min(1),
+});
+
+/** An owner's consent, as a code that the host exchanges for tokens. */
+export const grantAgent = change({
+  id: 'grant_agent',
+  method: 'POST',
+  path: '/oauth/authorize',
+  tag,
+  summary: 'Let an agent act for the brand',
+  description: 'Within the scopes and the policy for agents.',
+  callers: ['session'],
+  ownersOnly: true,
+  params: nothing,
+  query: nothing,
+  body: Consent,
+  response: z.object({ code: z.string() }),
+  sealsAnswer: true,
+  hints: { readOnly: false, idempotent: false, destructive: false },
+  lookUp: noLookUp,
+  apply: async (work, { caller, body }) => {
+    const { db, brandId, now } = work;
+    const code = newSecret('svc_');
+    const grant = {
+      ...{ id: newId('agr', now.getTime()), brandId, personId: personOf(caller).id, createdAt: now },
+      ...{ clientName: body.client_name, redirectUri: body.redirect_uri, scopes: body.scopes },
+    };
+    const codeExpiresAt = new Date(now.getTime() + CODE_LIFE_MS);
+    const proof = { clientHash: hashKey(body.client_id), codeHash: hashKey(code), codeChallenge: body.code_challenge };
+    await insertGrant(db, { ...grant, ...proof, codeExpiresAt });
+    work.audit({ resourceId: grant.id, old: null, new: grant });
+    return { code };
+  },
+});
+
+const wordsOf = (toolset: string): string =>
+  toolset.replaceAll('-', ' ').replace(/^./, (letter) => letter.toUpperCase());
+
+/** Which parts the agent may use, and whether it may change anything; `action` is the page itself. */
+export function consentPage(
+  { client, scopes, redirectUri }: ConsentRequest,
+  owner: z.infer<typeof Owner>,
+  action: string,
+): string {
+  const boxes = scopes
+    .filter((one) => one !== READONLY)
+    .map((one) => checkbox({ name: one, label: wordsOf(one), isChecked: true, required: true }));
+  const only = { name: READONLY, label: 'Only read: it may not change anything', required: true };
+  const title = `Let ${client.client_name} act for ${owner.brand}?`;
+  return page(
+    title,
+    html`<h1>${title}</h1>
+<p>It calls itself “${client.client_name}” and returns to <strong>${new URL(redirectUri).host}</strong>. Allow it only if you have
+just connected it yourself. The policy for agents applies to all it does; you can end its access under Keys.</p>
+<p class="hint">Signed in as ${owner.email}.</p>
+${postForm(
+  action,
+  html`<h2>It may use</h2>
+${boxes}<h2>How</h2>
+${checkbox({ ...only, isChecked: scopes.includes(READONLY) })}
+${submitButton('Allow', { name: 'decision', value: 'allow' })}
+${submitButton('Refuse', { name: 'decision', value: 'refuse', quiet: true })}`,
+)}`,
+  );
+}
+
+export const messagePage = (title: string, message: Html): string => page(title, html`<h1>${title}</h1>\n${message}`);

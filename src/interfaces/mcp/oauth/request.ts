@@ -1,0 +1,69 @@
+import type { FastifyRequest } from 'fastify';
+import type { Context } from '../../../kit/operation/context.ts';
+import { READONLY } from '../catalog.ts';
+import { type Client, hasRedirect, readClient } from './client.ts';
+
+/** The issuer: this API, as its callers reach it. */
+export const issuerOf = ({ protocol, host }: FastifyRequest, { config }: Context): string =>
+  config.apiUrl ?? `${protocol}://${host}`;
+
+export const resourceOf = (request: FastifyRequest, context: Context): string => `${issuerOf(request, context)}/mcp`;
+
+/** A host's request for an owner's consent. */
+export interface ConsentRequest {
+  client: Client;
+  clientId: string;
+  redirectUri: string;
+  state: string | undefined;
+  codeChallenge: string;
+  scopes: readonly string[];
+}
+
+/** A request that leads to no known address, or back to its client with an error. */
+export type Refused = { problem: string } | { redirectUri: string; state: string | undefined; error: string };
+
+const CHALLENGE = /^[\w-]{43}$/;
+
+/** The known scopes of a request, or all if it has none. Others, such as `offline_access`, are ignored. */
+function scopesOf(text: string | null, toolsets: readonly string[]): string[] {
+  const requested = (text ?? '').split(' ').filter((one) => one === READONLY || toolsets.includes(one));
+  return requested.some((one) => one !== READONLY) ? requested : [...requested, ...toolsets];
+}
+
+export function readConsentRequest(
+  request: FastifyRequest,
+  context: Context,
+  toolsets: readonly string[],
+): { requested: ConsentRequest } | { refused: Refused } {
+  const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+  const clientId = query.get('client_id') ?? '';
+  const client = readClient(context.secrets, clientId);
+  if (!client) return { refused: { problem: 'The application is unknown here; let it register again.' } };
+  const redirectUri = query.get('redirect_uri') ?? client.redirect_uris[0] ?? '';
+  if (!hasRedirect(client, redirectUri)) {
+    return { refused: { problem: 'The application did not register the address that it wants to return to.' } };
+  }
+  const state = query.get('state') ?? undefined;
+  const back = (error: string) => ({ refused: { redirectUri, state, error } });
+  if (query.get('response_type') !== 'code') return back('unsupported_response_type');
+  const codeChallenge = query.get('code_challenge') ?? '';
+  if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(codeChallenge)) return back('invalid_request');
+  const resource = query.get('resource')?.replace(/\/$/, '');
+  const own = [resourceOf(request, context), issuerOf(request, context)];
+  if (resource !== undefined && !own.includes(resource)) return back('invalid_target');
+  const scopes = scopesOf(query.get('scope'), toolsets);
+  return { requested: { client, clientId, redirectUri, state, codeChallenge, scopes } };
+}
+
+/** The client's address with an answer to its request. */
+export function addressOf(
+  { redirectUri, state }: { redirectUri: string; state: string | undefined },
+  answer: { code: string } | { error: string },
+  issuer: string,
+): string {
+  const url = new URL(redirectUri);
+  for (const [name, value] of Object.entries({ ...answer, state, iss: issuer })) {
+    if (value !== undefined) url.searchParams.set(name, value);
+  }
+  return url.href;
+}

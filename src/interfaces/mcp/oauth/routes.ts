@@ -1,0 +1,214 @@
+import { createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../kit/access/grants/actions.ts';
+import { hashKey } from '../../../kit/access/keys/key-form.ts';
+import { openAddressLimit } from '../../../kit/access/rate/address.ts';
+import { readCookie } from '../../../kit/access/sessions/cookie.ts';
+import { html } from '../../../kit/html/html.ts';
+import { pageHeaders } from '../../../kit/html/page.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import type { Operation } from '../../../kit/operation/operation.ts';
+import { ApiError, toApiError } from '../../../kit/values/errors.ts';
+import type { Metrics } from '../../../kit/values/metrics.ts';
+import type { Door } from '../../http/gate.ts';
+import { READONLY } from '../catalog.ts';
+import { clientIdOf, parseClient } from './client.ts';
+import { askOwner, consentPage, grantAgent, messagePage } from './consent.ts';
+import { addressOf, type ConsentRequest, issuerOf, type Refused, readConsentRequest, resourceOf } from './request.ts';
+
+const PER_MINUTE = 100;
+const BODY_LIMIT_BYTES = 64 * 1024;
+const RESOURCE = '/.well-known/oauth-protected-resource';
+
+/** A refusal for a lack of a key, with the address at which a host learns how to get one. */
+export function challenged(error: unknown, request: FastifyRequest, context: Context): ApiError {
+  const refusal = toApiError(error);
+  if (refusal.status !== 401) return refusal;
+  const { code, message, facts, headers } = refusal;
+  const [scheme = 'Bearer', ...rest] = (headers['www-authenticate'] ?? 'Bearer').split(' ');
+  const metadata = `resource_metadata="${issuerOf(request, context)}${RESOURCE}/mcp"`;
+  const challenge = `${scheme} ${[...rest, metadata].join(', ')}`;
+  return new ApiError(code, message, { facts, cause: error, headers: { ...headers, 'www-authenticate': challenge } });
+}
+
+const formOf = ({ body }: FastifyRequest) => new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '');
+
+function jsonOf({ body }: FastifyRequest): unknown {
+  try {
+    return JSON.parse(Buffer.isBuffer(body) ? body.toString('utf8') : '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** `S256` of RFC 7636. */
+const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
+
+/** OAuth 2.1 for `/mcp`, as its specification has it: hosts that take no header get their token from an owner. */
+export function oauthRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { door, metrics, toolsets }: { door: Door; metrics: Metrics; toolsets: readonly string[] },
+): void {
+  const { postgres, redis, clock, secrets } = context;
+  const engines = { db: postgres.db, redis, clock };
+  const addresses = openAddressLimit(redis, clock, metrics, { name: 'oauth', limit: PER_MINUTE });
+  const scopes = [...toolsets, READONLY];
+  const options = { bodyLimit: BODY_LIMIT_BYTES };
+
+  async function assertRate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const limited = await addresses.count(request.ip, (name, value) => void reply.header(name, value));
+    if (limited) throw limited;
+  }
+
+  // Metadata and tokens are for any page: there is no cookie in them.
+  const open = (reply: FastifyReply) =>
+    reply.headers({ 'access-control-allow-origin': '*', 'cache-control': 'no-store' });
+
+  for (const url of [RESOURCE, `${RESOURCE}/mcp`]) {
+    app.get(url, (request, reply) =>
+      open(reply).send({
+        resource: resourceOf(request, context),
+        authorization_servers: [issuerOf(request, context)],
+        bearer_methods_supported: ['header'],
+        scopes_supported: scopes,
+        resource_name: 'Rollcall',
+      }),
+    );
+  }
+
+  app.get('/.well-known/oauth-authorization-server', (request, reply) => {
+    const issuer = issuerOf(request, context);
+    return open(reply).send({
+      issuer,
+      authorization_endpoint: `${issuer}/oauth/authorize`,
+      token_endpoint: `${issuer}/oauth/token`,
+      registration_endpoint: `${issuer}/oauth/register`,
+      scopes_supported: scopes,
+      response_types_supported: ['code'],
+      grant_types_supported: ['authorization_code', 'refresh_token'],
+      token_endpoint_auth_methods_supported: ['none'],
+      code_challenge_methods_supported: ['S256'],
+      authorization_response_iss_parameter_supported: true,
+    });
+  });
+
+  app.post('/oauth/register', options, async (request, reply) => {
+    await assertRate(request, reply);
+    const read = parseClient(jsonOf(request));
+    if (!read.success) {
+      const [issue] = read.error.issues;
+      const error = issue?.path[0] === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata';
+      const said = `${issue?.path.join('.') || 'body'} ${issue?.message}`;
+      return open(reply).code(400).send({ error, error_description: said });
+    }
+    const client_id = clientIdOf(secrets, read.data);
+    const kinds = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
+    return open(reply)
+      .code(201)
+      .send({ client_id, ...read.data, ...kinds, token_endpoint_auth_method: 'none' });
+  });
+
+  /** Runs an operation of the signed-in owner's by the gate, as the web app's calls. */
+  async function asOwner(request: FastifyRequest, reply: FastifyReply, operation: Operation, body?: unknown) {
+    const prepared = () => operation.prepare({ params: {}, query: {}, body, answer: 'json' });
+    const requested = {
+      ...{ authorization: undefined, cookie: readCookie(request), address: request.ip, requestId: request.id },
+      ...{ idempotencyKey: undefined, setHeader: (name: string, value: string) => void reply.header(name, value) },
+    };
+    return JSON.parse(String(await door.run(operation, requested, prepared)));
+  }
+
+  const show = (reply: FastifyReply, status: number, content: string, leadsTo?: string) =>
+    reply
+      .code(status)
+      .headers({ ...pageHeaders(undefined, leadsTo), 'cache-control': 'no-store' })
+      .type('text/html; charset=utf-8')
+      .send(content);
+
+  function refuse(request: FastifyRequest, reply: FastifyReply, refused: Refused) {
+    if ('error' in refused) {
+      return reply.redirect(addressOf(refused, { error: refused.error }, issuerOf(request, context)), 303);
+    }
+    return show(reply, 400, messagePage('This link does not work', html`<p>${refused.problem}</p>`));
+  }
+
+  app.get('/oauth/authorize', async (request, reply) => {
+    const read = readConsentRequest(request, context, toolsets);
+    if ('refused' in read) return refuse(request, reply, read.refused);
+    try {
+      const owner = await asOwner(request, reply, askOwner);
+      const url = new URL(read.requested.redirectUri);
+      const leadsTo = /^https?:$/.test(url.protocol) ? url.origin : url.protocol;
+      return show(reply, 200, consentPage(read.requested, owner, request.url), leadsTo);
+    } catch (error) {
+      const refusal = toApiError(error);
+      if (refusal.status === 401) return show(reply, 401, signInPage(request.url));
+      if (refusal.status === 403) return show(reply, 403, messagePage('Ask an owner', html`<p>${refusal.message}</p>`));
+      throw error;
+    }
+  });
+
+  async function allow(request: FastifyRequest, reply: FastifyReply, requested: ConsentRequest, form: URLSearchParams) {
+    const chosen = [...requested.scopes, READONLY].filter((one) => form.get(one) === 'yes');
+    const { client, clientId, redirectUri, codeChallenge } = requested;
+    const given = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
+    const body = { ...given, code_challenge: codeChallenge, scopes: [...new Set(chosen)] };
+    const { code } = await asOwner(request, reply, grantAgent, body);
+    return reply.redirect(addressOf(requested, { code }, issuerOf(request, context)), 303);
+  }
+
+  app.post('/oauth/authorize', options, async (request, reply) => {
+    const read = readConsentRequest(request, context, toolsets);
+    if ('refused' in read) return refuse(request, reply, read.refused);
+    const form = formOf(request);
+    const isChosen = read.requested.scopes.some((one) => one !== READONLY && form.get(one) === 'yes');
+    if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
+    return refuse(request, reply, { ...read.requested, error: 'access_denied' });
+  });
+
+  function answerTokens(reply: FastifyReply, tokens: Tokens | undefined) {
+    if (!tokens) {
+      return open(reply)
+        .code(400)
+        .send({ error: 'invalid_grant', error_description: 'It is unknown, used, expired or revoked.' });
+    }
+    const { access: access_token, refresh: refresh_token } = tokens;
+    const expires_in = TOKEN_LIFE_MS / 1_000;
+    return open(reply).send({
+      access_token,
+      token_type: 'Bearer',
+      expires_in,
+      refresh_token,
+      scope: tokens.scopes.join(' '),
+    });
+  }
+
+  app.post('/oauth/token', options, async (request, reply) => {
+    await assertRate(request, reply);
+    const form = formOf(request);
+    const sent = (name: string) => form.get(name) ?? '';
+    const clientHash = hashKey(sent('client_id'));
+    const resource = form.get('resource')?.replace(/\/$/, '');
+    if (resource !== undefined && ![resourceOf(request, context), issuerOf(request, context)].includes(resource)) {
+      return open(reply).code(400).send({ error: 'invalid_target' });
+    }
+    if (sent('grant_type') === 'refresh_token') {
+      return answerTokens(reply, await refreshTokens(engines, hashKey(sent('refresh_token')), clientHash));
+    }
+    if (sent('grant_type') !== 'authorization_code') {
+      return open(reply).code(400).send({ error: 'unsupported_grant_type' });
+    }
+    const codeChallenge = challengeOf(sent('code_verifier'));
+    const code = { codeHash: hashKey(sent('code')), clientHash, redirectUri: sent('redirect_uri'), codeChallenge };
+    return answerTokens(reply, await redeemCode(engines, code));
+  });
+}
+
+/** Signing in leads to the web app, so the page is opened once more afterwards. */
+const signInPage = (here: string): string =>
+  messagePage(
+    'Sign in first',
+    html`<p>An agent asks to act for your brand. <a href="/app/" target="_blank" rel="noopener">Sign in to the web app</a> as an
+owner, then <a href="${here}">continue here</a>.</p>`,
+  );

@@ -1,0 +1,177 @@
+import { LRUCache } from 'lru-cache';
+import { foreignHosts } from '../../kit/mail/imitation.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Circumstances, Operation } from '../../kit/operation/operation.ts';
+import type { Json } from '../../kit/operation/words/schema.ts';
+import type { AuditEntry, Weighed, Work } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { formatMoney, fromPpm } from '../../kit/values/money.ts';
+import { isRecord } from '../../kit/values/wire.ts';
+import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../../platform/agents/policy/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/queries.ts';
+
+function refused(rule: string, message: string): ApiError {
+  return new ApiError('POLICY_REFUSED', `The brand's policy for agents refuses this: ${message}`, { facts: { rule } });
+}
+
+function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
+  if (allowedTools === null || allowedTools.includes(id)) return;
+  throw refused('allowed_tools', `agents may not call ${id}.`);
+}
+
+const columnOf = (row: object | null, name: string): unknown => (isRecord(row) ? row[name] : undefined);
+
+/** The numbers that the change set in a column, if they differ from before. */
+function numbersSet(entries: readonly AuditEntry[], name: string): number[] {
+  return entries.flatMap(({ old, new: row }) => {
+    const now = columnOf(row, name);
+    return typeof now === 'number' && now !== columnOf(old, name) ? [now] : [];
+  });
+}
+
+function assertRates({ highestRatePpm }: PolicyRow, { rate }: Weighed, entries: readonly AuditEntry[]): void {
+  if (highestRatePpm === null || rate === undefined) return;
+  const tooHigh = numbersSet(entries, rate).find((ppm) => ppm > highestRatePpm);
+  if (tooHigh === undefined) return;
+  const [percent, most] = [fromPpm(tooHigh), fromPpm(highestRatePpm)];
+  throw refused('highest_rate', `${percent}% is above the highest rate, ${most}%.`);
+}
+
+interface Money {
+  minor: number;
+  currency: string;
+  isMade: boolean;
+}
+
+/** The money in every row that the change created or changed. */
+function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Money[] {
+  if (columns === undefined) return [];
+  return entries.flatMap(({ old, new: row }) => {
+    const [minor, currency] = [columnOf(row, columns.minor), columnOf(row, columns.currency)];
+    return typeof minor === 'number' && typeof currency === 'string' ? [{ minor, currency, isMade: old === null }] : [];
+  });
+}
+
+/** Promised money that the change itself set. Agents may change other fields of such rows. */
+function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']): Money[] {
+  if (columns === undefined) return [];
+  const { minor, currency } = columns;
+  const isSet = ({ old, new: row }: AuditEntry) =>
+    [minor, currency].some((name) => columnOf(row, name) !== columnOf(old, name));
+  return moneyIn(entries.filter(isSet), columns);
+}
+
+/** Limits are in the brand's currency, so an agent may not change it. */
+function assertCounted(policy: PolicyRow, { counted }: Weighed, entries: readonly AuditEntry[]): void {
+  if (counted === undefined || (policy.payoutsPerDayMinor === null && policy.personAboveMinor === null)) return;
+  if (entries.every(({ old, new: row }) => columnOf(old, counted) === columnOf(row, counted))) return;
+  throw refused('currency', 'its limits are in the current currency; plan it for a person (mode "plan").');
+}
+
+/**
+ * Checks sums: payments must stay within the daily limit, and payments and promises below the amount that needs a
+ * person. When a recorded payout is settled, only the payout itself is checked: it already counted towards its day, and
+ * its commissions are paid by it.
+ */
+async function assertSums(
+  policy: PolicyRow,
+  work: Work,
+  { paid, promised }: { paid: Money[]; promised: Money[] },
+): Promise<void> {
+  const { db, brandId, now } = work;
+  const { payoutsPerDayMinor, personAboveMinor } = policy;
+  const made = paid.filter(({ isMade }) => isMade);
+  const weighed = personAboveMinor === null ? (payoutsPerDayMinor === null ? [] : made) : [...paid, ...promised];
+  if (weighed.length === 0) return;
+  const currency = await getBrandCurrency(db, brandId);
+  if (weighed.some((money) => money.currency !== currency)) {
+    throw refused('currency', `limits are in ${currency} only; plan it for a person (mode "plan").`);
+  }
+  if (personAboveMinor !== null && weighed.some(({ minor }) => minor > personAboveMinor)) {
+    const limit = formatMoney(personAboveMinor, currency);
+    throw refused('person_above', `amounts above ${limit} need a person; plan it (mode "plan").`);
+  }
+  if (made.length === 0 || payoutsPerDayMinor === null) return;
+  const today = new Date(Math.floor(now.getTime() / DAY_MS) * DAY_MS);
+  const sum = await sumPayouts(db, brandId, currency, today);
+  if (sum <= payoutsPerDayMinor) return;
+  const before = sum - made.reduce((total, { minor }) => total + minor, 0);
+  const [limit, already] = [payoutsPerDayMinor, before].map((minor) => formatMoney(minor, currency));
+  throw refused('payouts_per_day', `at most ${limit} a day, of which ${already} are paid; plan it (mode "plan").`);
+}
+
+/** Reads trust a cached policy for this long, as they do a key. Changes read it again, also within their transaction. */
+const BELIEVED_MS = 900;
+const MAX_BELIEVED = 10_000;
+const believed = new LRUCache<string, PolicyRow>({ max: MAX_BELIEVED, ttl: BELIEVED_MS });
+
+async function policyFor({ postgres }: Context, brandId: string, isRead: boolean): Promise<PolicyRow> {
+  const known = isRead ? believed.get(brandId) : undefined;
+  if (known) return known;
+  const policy = await getPolicy(postgres.db, brandId);
+  believed.set(brandId, policy);
+  return policy;
+}
+
+function* textsOf(value: unknown): Generator<string> {
+  if (typeof value === 'string') yield value;
+  else if (Array.isArray(value)) for (const one of value) yield* textsOf(one);
+  else if (isRecord(value)) yield* textsOf(Object.values(value));
+}
+
+/** Whether the call sends data to an address that it names. A creator's text may have tricked the agent into it. */
+function sendsOut({ hints: { dataOut = [] } }: Operation, args: Json): boolean {
+  if (dataOut === true) return true;
+  if (dataOut === 'links') return foreignHosts([...textsOf(args)].join('\n'), []).length > 0;
+  return dataOut.some((field) => args[field] !== undefined);
+}
+
+function assertDataStays(policy: PolicyRow, operation: Operation, args: Json): void {
+  if (policy.dataOut || args.mode === 'plan' || !sendsOut(operation, args)) return;
+  throw refused('data_out', 'it sends data to an address outside, which needs a person; plan it (mode "plan").');
+}
+
+/** Runs before the transaction, so that forbidden calls make no outside requests. */
+export async function assertMayCall(
+  context: Context,
+  brandId: string,
+  operation: Operation,
+  args: Json,
+): Promise<void> {
+  const policy = await policyFor(context, brandId, operation.hints.readOnly);
+  assertTool(policy, operation);
+  assertDataStays(policy, operation, args);
+  if (operation.hints.moneyOut && !policy.moneyOut) {
+    throw refused('money_out', 'agents may not pay anybody, nor plan it; a person can allow it (money_out).');
+  }
+}
+
+/**
+ * Runs a change in its transaction with the policy locked, so that concurrent payouts see each other. Checks the
+ * changed rows by the operation's declaration before the commit. A plan is exempt, because a person decides on it.
+ */
+export function guardOf(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
+  const isPlan = args.mode === 'plan';
+  const { weighs, hints } = operation;
+  return async (work, change) => {
+    const policy = await lockPolicy(work.db, work.brandId);
+    assertTool(policy, operation);
+    assertDataStays(policy, operation, args);
+    if (hints.moneyOut && !policy.moneyOut) throw refused('money_out', 'agents may not pay anybody, nor plan it.');
+    const entries: AuditEntry[] = [];
+    const audit = (entry: AuditEntry) => {
+      entries.push(entry);
+      work.audit(entry);
+    };
+    const answer = await change({ ...work, audit });
+    assertRates(policy, weighs, entries);
+    if (isPlan) return answer;
+    assertCounted(policy, weighs, entries);
+    await assertSums(policy, work, {
+      paid: moneyIn(entries, weighs.paid),
+      promised: promisesIn(entries, weighs.promised),
+    });
+    return answer;
+  };
+}

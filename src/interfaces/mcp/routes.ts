@@ -1,0 +1,155 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import type { Request as Requested } from '../../kit/access/keys/identify.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { nothing, type Operation, operation } from '../../kit/operation/operation.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { later } from '../../kit/values/later.ts';
+import { logFailure } from '../../kit/values/log.ts';
+import type { Metrics } from '../../kit/values/metrics.ts';
+import { assertShallow } from '../../kit/values/nesting.ts';
+import { isRecord } from '../../kit/values/wire.ts';
+import type { Door } from '../http/gate.ts';
+import { openCatalog } from './catalog.ts';
+import { challenged, oauthRoutes } from './oauth/routes.ts';
+import type { Asker } from './server.ts';
+
+const Who = z.object({ kind: z.enum(['brand', 'data']), scopes: z.array(z.string()).nullable() });
+
+/** A no-op operation for messages that call no tool, so that the gate checks their key and rate. */
+const whoAsks = operation({
+  id: 'mcp',
+  method: 'POST',
+  path: '/mcp',
+  tag: 'Agents',
+  summary: 'Tools for agents',
+  description: 'The Model Context Protocol.',
+  callers: ['brand', 'data'],
+  params: nothing,
+  query: nothing,
+  body: nothing,
+  response: Who,
+  hints: { readOnly: true, idempotent: true, destructive: false },
+  handler: async (_context, { caller }) => Who.parse(caller),
+});
+
+function requestOf(request: FastifyRequest, reply: FastifyReply): Requested {
+  return {
+    authorization: request.headers.authorization,
+    address: request.ip,
+    requestId: request.id,
+    idempotencyKey: undefined,
+    setHeader: (name, value) => void reply.header(name, value),
+    isAgent: true,
+  };
+}
+
+function readMessage({ body, headers }: FastifyRequest): unknown {
+  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+  if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
+    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the message as application/json.');
+  }
+  assertShallow(body);
+  try {
+    const message: unknown = JSON.parse(body.toString('utf8'));
+    return message;
+  } catch {
+    throw new ApiError('INVALID_JSON', 'The message is not JSON.');
+  }
+}
+
+/** Both protocol versions allow one message per POST. A batch would be many calls counted as one. */
+const BATCH_REFUSED = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_600, message: 'Invalid Request: batches are not supported; send one message per request.' },
+};
+
+const methodOf = (message: unknown) => (isRecord(message) ? message.method : undefined);
+const toolOf = (message: unknown) =>
+  isRecord(message) && isRecord(message.params) && typeof message.params.name === 'string'
+    ? message.params.name
+    : undefined;
+
+function webRequest(request: FastifyRequest): Request {
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (typeof value === 'string' && name !== 'content-length') headers.set(name, value);
+  }
+  return new Request(`http://localhost${request.url}`, {
+    method: request.method,
+    headers,
+    ...(Buffer.isBuffer(request.body) && request.body.length > 0 ? { body: new Uint8Array(request.body) } : {}),
+  });
+}
+
+/** `/mcp` lists every tool that the key may call. It is stateless. */
+export function mcpRoutes(
+  app: FastifyInstance,
+  context: Context,
+  { door, metrics, operations }: { door: Door; metrics: Metrics; operations: readonly Operation[] },
+): void {
+  const catalog = openCatalog(operations);
+  let close: () => unknown = () => undefined;
+  app.addHook('onClose', async () => void (await close()));
+  /** The protocol's package takes a tenth of a second to load, which is when the first agent comes. */
+  const protocol = later(async () => {
+    const [{ assertKnownHost }, { Asking, openMcpHandler }] = await Promise.all([
+      import('./hosts.ts'),
+      import('./server.ts'),
+    ]);
+    const handler = openMcpHandler(door, catalog);
+    close = () => handler.close();
+    return { assertKnownHost, Asking, handler };
+  });
+  oauthRoutes(app, context, { door, metrics, toolsets: catalog.toolsets });
+
+  async function askerOf(requested: Requested): Promise<Asker> {
+    const prepared = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
+    const answer = await door.run(whoAsks, requested, () => prepared);
+    return Who.parse(JSON.parse(String(answer)));
+  }
+
+  async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const { assertKnownHost, Asking, handler } = await protocol();
+    assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
+    const requested = requestOf(request, reply);
+    const message = readMessage(request);
+    const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
+    const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
+    // The gate checks tool calls; all other messages need a key too.
+    const isCall = tool !== undefined && catalog.find(tool) !== undefined;
+    const asker = isCall ? undefined : await askerOf(requested);
+    if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);
+    const selection = catalog.select(query);
+    if (methodOf(message) === 'subscriptions/listen') {
+      throw new ApiError('METHOD_NOT_ALLOWED', 'The list of tools does not change while a server runs.', {
+        headers: { allow: 'POST' },
+      });
+    }
+    const failed = (error: ApiError) => {
+      logFailure(context.log, error, request.id);
+      metrics.refusals.inc({ door: 'mcp', code: error.code });
+    };
+    const asking = new Asking({ requested, selection, asker, failed });
+    const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
+    const response = await handler.fetch(webRequest(request), { authInfo });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    if (asking.refusal) throw asking.refusal;
+    response.headers.forEach((value, name) => {
+      if (name !== 'content-length') reply.header(name, value);
+    });
+    return reply.code(response.status).send(bytes);
+  }
+
+  app.route({
+    method: ['GET', 'POST', 'DELETE'],
+    url: '/mcp',
+    handler: (request, reply) =>
+      serve(request, reply).catch((error: unknown) => Promise.reject(challenged(error, request, context))),
+    onResponse: (_request, reply, done) => {
+      metrics.requests.observe({ operation: 'mcp', status: String(reply.statusCode) }, reply.elapsedTime / 1000);
+      done();
+    },
+  });
+}

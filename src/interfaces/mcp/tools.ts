@@ -1,0 +1,130 @@
+import { distance } from 'fastest-levenshtein';
+import type { RawInput } from '../../kit/operation/input.ts';
+import type { Operation, Prepared } from '../../kit/operation/operation.ts';
+import type { Json } from '../../kit/operation/words/schema.ts';
+import { type Problem, validationError } from '../../kit/values/errors.ts';
+import { untrustedPaths } from '../../kit/values/untrusted.ts';
+import { toolSchemaOf } from './input-schema.ts';
+import { factsFor, type Inputs, inputsOf, isChange } from './inputs.ts';
+
+export interface Tool {
+  name: string;
+  description: string;
+  inputSchema: { type: 'object'; properties: Record<string, Json>; required?: string[] };
+  outputSchema?: { type: 'object'; [key: string]: unknown };
+  annotations: {
+    readOnlyHint: boolean;
+    destructiveHint: boolean;
+    idempotentHint: boolean;
+    openWorldHint: boolean;
+  };
+}
+
+/** An operation as a tool, and how its arguments are read. */
+export interface Bound {
+  operation: Operation;
+  tool: Tool;
+  outputSchema: Tool['outputSchema'];
+  /** Response fields that people outside the brand write, such as `data[].message`. */
+  untrusted: readonly string[];
+  /** Validates a tool's arguments by the operation's shapes. Unknown arguments throw VALIDATION_ERROR too. */
+  prepare(args: Json): Prepared;
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return /[.!?]$/.test(trimmed) ? trimmed : `${trimmed}.`;
+}
+
+export function bind(operation: Operation): Bound {
+  const inputs = inputsOf(operation);
+  const { readOnly, destructive, idempotent } = operation.hints;
+  const { description = operation.description } = factsFor(operation);
+  const cost = operation.isPriced && !/credit/i.test(description) ? ' Costs credits with a data key.' : '';
+  const example = JSON.stringify(inputs.example);
+  const output = toolSchemaOf(operation.response, 'output');
+  return {
+    operation,
+    outputSchema: { ...output, type: 'object' },
+    untrusted: untrustedPaths(output),
+    tool: {
+      name: operation.id,
+      description: `${sentence(operation.summary)} ${sentence(description)}${cost} Example: ${example}`,
+      inputSchema: {
+        type: 'object',
+        properties: inputs.properties,
+        ...(inputs.required.length > 0 ? { required: inputs.required } : {}),
+      },
+      annotations: {
+        readOnlyHint: readOnly,
+        destructiveHint: destructive,
+        idempotentHint: idempotent,
+        openWorldHint: false,
+      },
+    },
+    prepare: (args) => prepare(operation, inputs, args),
+  };
+}
+
+function prepare(operation: Operation, inputs: Inputs, args: Json): Prepared {
+  const { raw, problems } = readArguments(operation, inputs, args);
+  if (problems.length > 0) throw validationError(problems);
+  const prepared = operation.prepare(raw);
+  if (prepared.ignored.length === 0) return prepared;
+  throw validationError(prepared.ignored.map((name) => unknown(name.replace(/^body\./, ''), [])));
+}
+
+/** Unknown arguments are errors, because a misspelt filter would match, and charge for, everything. */
+function unknown(field: string, names: readonly string[]): Problem {
+  const near = names.find((name) => distance(name, field) <= 2 || name.includes(field) || field.includes(name));
+  const meant = near === undefined ? '' : ` Did you mean ${near}?`;
+  const known = names.length > 0 ? ` It takes ${names.join(', ')}.` : '';
+  return { field, code: 'unknown', message: `is not an argument of this tool.${meant}${known}` };
+}
+
+function readArguments(operation: Operation, { places, properties }: Inputs, args: Json) {
+  const raw: RawInput = { params: {}, query: {}, body: undefined, answer: 'json' };
+  const body: Json = {};
+  const problems: Problem[] = [];
+  for (const [name, value] of Object.entries(args)) {
+    const place = places.get(name);
+    if (place === 'body') body[name] = value;
+    else if (isChange(operation) && name === 'idempotency_key') continue;
+    else if (isChange(operation) && name === 'mode') raw.query.mode = String(value);
+    else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
+    else if (value !== null) {
+      const schema = properties[name] ?? (name === 'offset' ? { type: 'integer' } : {});
+      const text = textOf(value, schema);
+      const list = place === 'query' ? listOf(value, schema) : undefined;
+      if (list) raw.query[name] = list;
+      else if (text === undefined) problems.push(notText(name, value, schema));
+      else raw[place][name] = text;
+    }
+  }
+  if ([...places.values()].includes('body')) raw.body = body;
+  return { raw, problems };
+}
+
+const typesOf = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+
+/** A JSON value as URL text; undefined if it has the wrong type for the field. */
+function textOf(value: unknown, schema: Json): string | undefined {
+  if (typeof value === 'string') return value;
+  const types = typesOf(schema);
+  if (typeof value === 'number')
+    return types.includes('integer') || types.includes('number') ? String(value) : undefined;
+  return typeof value === 'boolean' && types.includes('boolean') ? String(value) : undefined;
+}
+
+/** The values of a list, which a query may give one at a time. */
+function listOf(value: unknown, schema: Json): string[] | undefined {
+  if (!Array.isArray(value) || !typesOf(schema).includes('array')) return undefined;
+  const texts = value.map((one) => textOf(one, { type: ['string', 'integer'] }));
+  return texts.every((one) => one !== undefined) ? texts : undefined;
+}
+
+function notText(field: string, value: unknown, schema: Json): Problem {
+  const given = Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  const wanted = typesOf(schema).filter((type) => type !== undefined && type !== 'null');
+  return { field, code: 'invalid_type', message: `must be one ${wanted.join(' or ') || 'text'}; got ${given}.` };
+}

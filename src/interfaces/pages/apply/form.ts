@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { readForm } from '../../../kit/html/form.ts';
+import { hasLogin } from '../../../kit/values/web-address.ts';
+import type { Applying } from '../../../workflow/applications/actions.ts';
+import { HANDLE_FORM } from '../../../workflow/creators/schema.ts';
+
+const MAX_MESSAGE = 5_000;
+const MAX_LINKS = 5;
+const MAX_LINK = 2_000;
+const NOT_A_HANDLE = 'Enter only the handle, such as @yourname, not a link.';
+
+/** An optional field. */
+const optional = (shape: z.ZodType<string, string>) =>
+  z
+    .string()
+    .trim()
+    .transform((text) => (text === '' ? null : text))
+    .pipe(shape.nullable());
+
+const handle = optional(
+  z
+    .string()
+    .transform((text) => text.replace(/^@/, ''))
+    .pipe(z.string().max(50, NOT_A_HANDLE).regex(HANDLE_FORM, NOT_A_HANDLE)),
+);
+
+const links = z
+  .string()
+  .transform((text) => text.split(/\s+/).filter(Boolean))
+  .superRefine((found, context) => {
+    const problem = linkProblem(found);
+    if (problem) context.addIssue({ code: 'custom', message: problem });
+  });
+
+function linkProblem(found: readonly string[]): string | undefined {
+  if (found.length > MAX_LINKS) return `Give at most ${MAX_LINKS} links; there are ${found.length}.`;
+  const wrong = found.findIndex((link) => !/^https:\/\/[^/]/i.test(link) || !URL.canParse(link));
+  if (wrong >= 0) return `Link ${wrong + 1} must be a complete URL that begins with https://.`;
+  const secret = found.findIndex((link) => hasLogin(new URL(link)));
+  if (secret >= 0) return `Link ${secret + 1} must not contain a user name or password.`;
+  const long = found.findIndex((link) => link.length > MAX_LINK);
+  return long >= 0 ? `Link ${long + 1} is longer than ${MAX_LINK} characters.` : undefined;
+}
+
+/** The form's fields, with messages for the applicant. */
+const Form = z.object({
+  email: z
+    .string()
+    .trim()
+    .min(1, 'Enter your e-mail address.')
+    .pipe(
+      z
+        .email('Enter a complete e-mail address, such as name@example.com.')
+        .max(254, 'This is too long for an e-mail address.'),
+    ),
+  name: optional(
+    z
+      .string()
+      .transform((text) => text.replace(/\s+/g, ' '))
+      .pipe(z.string().max(200, 'Your name may have up to 200 characters.')),
+  ),
+  photo_app: handle,
+  video_app: handle,
+  message: optional(
+    z.string().max(MAX_MESSAGE, {
+      error: ({ input }) =>
+        `Shorten your message to 5,000 characters; it has ${String(input).length.toLocaleString('en')}.`,
+    }),
+  ),
+  portfolio_urls: links,
+});
+
+export type FormValues = z.input<typeof Form>;
+export type Problems = { [Field in keyof FormValues]?: string };
+
+/** Hidden from people: only a program fills it in. */
+export const DECOY = 'leave_empty';
+
+export const EMPTY: FormValues = { email: '', name: '', photo_app: '', video_app: '', message: '', portfolio_urls: '' };
+
+export interface FilledForm {
+  /** As typed, to be displayed again. */
+  values: FormValues;
+  /** What is wrong, in the order of the form's fields. */
+  problems: Problems;
+  /** Undefined if anything is wrong. */
+  applying: Applying | undefined;
+  isDecoy: boolean;
+}
+
+const FIELDS = Form.keyof().options;
+
+/** Reads a form as browsers send it. If a field is sent several times, each value is a line. */
+export function readApplying(body: Buffer): FilledForm {
+  const form = readForm(body);
+  const values = { ...EMPTY };
+  for (const field of FIELDS) values[field] = form.text(field);
+  const isDecoy = form.isTicked(DECOY);
+  const parsed = Form.safeParse(values, { reportInput: true });
+  const problems: Problems = {};
+  for (const field of FIELDS) {
+    const issue = parsed.error?.issues.find(({ path }) => path[0] === field);
+    if (issue) problems[field] = issue.message;
+  }
+  if (!parsed.success) return { values, problems, applying: undefined, isDecoy };
+  const { email, name, photo_app: photoApp, video_app: videoApp, message, portfolio_urls: portfolioUrls } = parsed.data;
+  return { values, problems, applying: { email, name, photoApp, videoApp, message, portfolioUrls }, isDecoy };
+}

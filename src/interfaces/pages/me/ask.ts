@@ -1,0 +1,37 @@
+import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { page } from '../../../kit/html/page.ts';
+
+function form(lead: Html, email: string, problem: string | undefined): Html {
+  const address = {
+    ...{ name: 'email', label: 'E-mail', value: email, problem, required: true },
+    hint: 'The address that the brand writes to.',
+    more: html` type="email" autocomplete="email" required`,
+  };
+  return html`${errorSummary([address])}
+${lead}
+${postForm('/me', html`${field(address)}${submitButton('Mail me the link')}`)}`;
+}
+
+/** The form of a creator who lost their link. */
+export const askPage = (email: string, problem: string | undefined): string =>
+  page(
+    `${problem ? 'Error: ' : ''}Your page`,
+    form(
+      html`<h1>Your page</h1>
+<p>Your links, earnings and work with a brand are on one page. We mail its link to you.</p>`,
+      email,
+      problem,
+    ),
+  );
+
+/** The same for unknown, revoked and expired links, so that callers cannot tell them apart. */
+export const ENDED = page(
+  'This link has ended',
+  form(
+    html`<h1>This link has ended</h1>
+<p>We can mail you a new one.</p>`,
+    '',
+    undefined,
+  ),
+);

@@ -1,0 +1,51 @@
+import { commissions, listHolds } from '../../../affiliates/commissions/queries.ts';
+import { links } from '../../../affiliates/links/queries.ts';
+import { listStandings } from '../../../affiliates/payouts/due/queries.ts';
+import { payouts } from '../../../affiliates/payouts/queries.ts';
+import { statements } from '../../../affiliates/statements/queries.ts';
+import { lifetimeOf } from '../../../analytics/figures/queries.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import { listReceived } from '../../../workflow/briefs/queries.ts';
+import { signingLink } from '../../../workflow/contracts/mails.ts';
+import { contracts } from '../../../workflow/contracts/queries.ts';
+import type { CreatorRow } from '../../../workflow/creators/queries.ts';
+import { isKnownToCreator } from '../../../workflow/deliverables/policy.ts';
+import { deliverables } from '../../../workflow/deliverables/queries.ts';
+import { findConversationOf } from '../../../workflow/messages/queries.ts';
+import { shipments } from '../../../workflow/shipments/queries.ts';
+
+/** The newest of each list are shown. */
+export const SHOWN = 20;
+/** Rows that creators never see, such as drafts, are read with the others. */
+const READ = { limit: 2 * SHOWN };
+
+/** The creator whose page it is. */
+export type Me = CreatorRow & { email: string };
+
+/** Everything that the brand and this creator have together. */
+export async function listAll({ postgres: { db }, clickhouse }: Context, { id, brandId, email }: Me, now: Date) {
+  const own = { creator_email: email, sort: 'newest' as const };
+  const ownLinks = await links.select(db, brandId, own, READ);
+  const work = await deliverables.select(db, brandId, own, READ);
+  const agreed = await contracts.select(db, brandId, own, READ);
+  return {
+    standings: await listStandings(db, brandId, { creatorIds: [id] }, now),
+    holds: await listHolds(db, brandId, id, now),
+    links: ownLinks,
+    figures: await lifetimeOf(clickhouse, brandId, ownLinks),
+    orders: await commissions.select(db, brandId, { ...own, now }, { limit: SHOWN }),
+    payouts: await payouts.select(db, brandId, own, { limit: SHOWN }),
+    statements: await statements.select(db, brandId, own, { limit: SHOWN }),
+    briefs: await listReceived(db, brandId, id, SHOWN),
+    contracts: agreed.filter(({ status }) => status !== 'draft').slice(0, SHOWN),
+    work: work.filter(isKnownToCreator).slice(0, SHOWN),
+    conversation: await findConversationOf(db, brandId, id),
+    parcels: await shipments.select(db, brandId, own, { limit: SHOWN }),
+  };
+}
+
+export type All = Awaited<ReturnType<typeof listAll>>;
+
+/** Until when an open contract is signed. */
+export const signableUntil = (contract: All['contracts'][number]): Date =>
+  signingLink(contract, contract.sentAt ?? contract.createdAt).expiresAt;

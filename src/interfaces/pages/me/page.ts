@@ -1,0 +1,36 @@
+import type { PageKind } from '../../../kit/access/page-tokens.ts';
+import { findCreatorPage } from '../../../workflow/creators/queries.ts';
+import { creatorPage, type Visit } from '../declare.ts';
+import { ENDED } from './ask.ts';
+import { listAll, type Me } from './everything.ts';
+import { content } from './sections.ts';
+
+type MeVisit = Visit<Me>;
+
+/** Leads to another page of the creator, which is open as long as this one. */
+export type Leads = (
+  kind: PageKind,
+  row: { id: string; linkVersion: number },
+  more?: { holderId?: string; expiresAt?: Date },
+) => string;
+
+function leadsOf({ context: { pageLinks }, link: { expiresAt } }: MeVisit): Leads {
+  return (kind, { id: rowId, linkVersion: version }, more) =>
+    new URL(pageLinks.urlOf({ kind, rowId, version, expiresAt, ...more })).pathname;
+}
+
+/** A creator's page with one brand, linked from each of the brand's mails to them. It changes nothing. */
+export const mePage = creatorPage<Me>({
+  kind: 'me',
+  ended: ENDED,
+  find: async ({ postgres }, { rowId }) => {
+    const row = await findCreatorPage(postgres.db, rowId);
+    return row && row.email !== null ? { ...row, email: row.email } : undefined;
+  },
+  show: async (visit) => {
+    const { context, row, brand, now } = visit;
+    const all = await listAll(context, row, now);
+    const facts = { brandName: brand.name, name: row.name, linksUrl: context.config.linksUrl, now };
+    return { title: 'Your page', content: content(all, facts, leadsOf(visit)) };
+  },
+});

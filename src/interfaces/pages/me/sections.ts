@@ -1,0 +1,230 @@
+import { shortUrl } from '../../../affiliates/links/schema.ts';
+import { totalDueOf } from '../../../affiliates/payouts/due/policy.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
+import { formatMoney } from '../../../kit/values/money.ts';
+import { STATUS as PARCEL_STATUS } from '../parcel/page.ts';
+import { nameOf, STATUS } from '../work/view.ts';
+import { type All, SHOWN, signableUntil } from './everything.ts';
+import type { Leads } from './page.ts';
+
+interface Facts {
+  brandName: string;
+  name: string | null;
+  linksUrl: string;
+  now: Date;
+}
+
+const NOTHING = html``;
+const DAYS_SHOWN = 5;
+
+const dayOf = (at: Date): Html => dayTag(at.toISOString().slice(0, 10));
+const counted = (count: number, one: string, many: string) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
+
+/** Left out without lines, unless it says what is missing. */
+const section = (title: string, lines: readonly Html[], none?: string): Html =>
+  lines.length === 0 && none === undefined
+    ? NOTHING
+    : html`<h2>${title}</h2>
+${lines.length === 0 ? html`<p class="hint">${none ?? ''}</p>` : html`<ul class="plain">${lines}</ul>`}
+`;
+
+/** A line with a link, and what is known about it. */
+const linked = (href: string | undefined, name: string, more: Html | string): Html => html`<li>${
+  href === undefined ? html`<strong>${name}</strong>` : html`<a href="${href}">${name}</a>`
+}<br><span class="hint">${more}</span></li>
+`;
+
+const isOpen = ({ status }: All['work'][number]) =>
+  status === 'pending' || status === 'in_progress' || status === 'revision_requested';
+
+/** What the brand waits for. */
+function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }: Facts, to: Leads): Html {
+  const lines = [
+    ...contracts
+      .filter((row) => row.status === 'sent' && signableUntil(row) > now)
+      .map((row) =>
+        linked(
+          to('sign', row, { expiresAt: signableUntil(row) }),
+          `Sign: ${row.title}`,
+          html`Until ${timeTag(signableUntil(row))}`,
+        ),
+      ),
+    ...work
+      .filter(isOpen)
+      .map((row) =>
+        linked(
+          `${to('work', row)}?deliverable=${row.id}`,
+          `Hand in: ${nameOf(row)}`,
+          row.dueDate === null ? STATUS[row.status] : html`${STATUS[row.status]}, due ${dayTag(row.dueDate)}`,
+        ),
+      ),
+    ...briefs
+      .filter(({ viewedAt }) => viewedAt === null)
+      .map((row) => linked(briefHref(row, to), `Read: ${row.title}`, 'A new brief')),
+    ...(conversation && conversation.creatorUnread > 0
+      ? [linked(to('talk', conversation), `Reply to ${brandName}`, unreadOf(conversation))]
+      : []),
+  ];
+  return section('To do', lines);
+}
+
+const unreadOf = ({ creatorUnread }: { creatorUnread: number }) =>
+  counted(creatorUnread, 'unread message', 'unread messages');
+
+function earnings({ standings, holds }: All): Html {
+  if (standings.length === 0) return html`<h2>Earnings</h2>\n<p class="hint">Nothing has been earned yet.</p>`;
+  const each = standings.map((standing) => {
+    const { currency, pendingMinor, unpaidOrdersMinor, outstandingMinor } = standing;
+    const money = (minor: number) => formatMoney(minor, currency);
+    const facts: [string, number, boolean][] = [
+      ['Paid so far', standing.earnedMinor, true],
+      ['Paid in advance', standing.unallocatedMinor, standing.unallocatedMinor > 0],
+      ['On its way to you', standing.recordedMinor, standing.recordedMinor > 0],
+      ['Awaiting approval', pendingMinor, pendingMinor > 0],
+      ['From orders that are not paid yet', unpaidOrdersMinor, unpaidOrdersMinor > 0],
+      ['To be deducted for refunds', outstandingMinor, outstandingMinor > 0],
+      ['In the review period', standing.heldMinor, standing.heldMinor > 0],
+    ];
+    return html`<p class="amount">${money(totalDueOf(standing))}</p>
+<p class="hint">Payable now, in ${currency}</p>
+<dl class="sums">${facts.map(([name, minor, isShown]) => (isShown ? html`<dt>${name}</dt><dd>${money(minor)}</dd>\n` : NOTHING))}</dl>
+${heldUntil(holds.filter((hold) => hold.currency === currency))}`;
+  });
+  return html`<h2>Earnings</h2>
+${each}`;
+}
+
+/** When pending commissions can be approved. */
+function heldUntil(holds: All['holds']): Html {
+  if (holds.length === 0) return NOTHING;
+  const later = holds.slice(DAYS_SHOWN);
+  const rest = later.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  return html`<h3>Review ends</h3>
+<dl class="sums">${holds
+    .slice(0, DAYS_SHOWN)
+    .map(
+      ({ day, amountMinor, currency }) => html`<dt>${dayTag(day)}</dt><dd>${formatMoney(amountMinor, currency)}</dd>\n`,
+    )}${later[0] ? html`<dt>Later</dt><dd>${formatMoney(rest, later[0].currency)}</dd>\n` : NOTHING}</dl>
+<p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
+}
+
+function linksOf({ links, figures }: All, { linksUrl }: Facts): Html {
+  const lines = links.map((link) => {
+    const url = shortUrl(linksUrl, link.slug);
+    const { clicks = 0, conversions = 0, commissionMinor = 0 } = figures.get(link.id) ?? {};
+    const results = [
+      ...(url === null ? [] : [counted(clicks, 'click', 'clicks')]),
+      counted(conversions, 'order', 'orders'),
+      `${formatMoney(commissionMinor, link.currency)} commission`,
+      ...(link.active ? [] : ['no longer active']),
+    ].join(' · ');
+    const name = url === null ? `Code ${link.value}` : url.replace(/^https?:\/\//, '');
+    return linked(url ?? undefined, name, results);
+  });
+  return section('Your links and codes', lines, 'You have no link or code yet.');
+}
+
+const ORDER_STATUS = { approved: 'Approved', rejected: 'Does not count', paid: 'Paid' } as const;
+
+/** In the words of the earnings above, which add these up. */
+function orderStatus({ status, holdEndsAt }: All['orders'][number], now: Date): string {
+  if (status !== 'pending') return ORDER_STATUS[status];
+  if (holdEndsAt === null) return 'Not paid for yet';
+  return holdEndsAt > now ? 'In the review period' : 'Awaiting approval';
+}
+
+function ordersOf({ orders }: All, { now }: Facts): Html {
+  if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
+  const rows = orders.map(
+    (order) => html`<tr>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.storeOrderId}`}<br><span class="hint">${dayOf(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
+<td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
+`,
+  );
+  return html`<h2>Orders</h2>
+<div class="scroll" tabindex="0" role="region" aria-label="Orders">
+<table>
+<thead><tr><th scope="col">Order</th><th scope="col" class="money">For you</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table>
+</div>
+${orders.length === SHOWN ? html`<p class="hint">The newest ${SHOWN}.</p>` : NOTHING}
+`;
+}
+
+function payoutsOf({ payouts, statements }: All, to: Leads): Html {
+  const paid = payouts.map((row) => {
+    const { id, amountMinor, currency, paidAt, createdAt, reference } = row;
+    const more = paidAt === null ? html`Recorded ${dayOf(createdAt)}, on its way` : html`Paid ${dayOf(paidAt)}`;
+    const name = formatMoney(amountMinor, currency);
+    return linked(
+      to('statement', { id, linkVersion: 0 }),
+      name,
+      html`${more}${reference === null ? '' : `, reference ${reference}`}`,
+    );
+  });
+  const periods = statements.map((row) =>
+    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${dayOf(row.createdAt)}`),
+  );
+  return html`${section('Payouts', paid, 'Nothing has been paid out yet.')}
+${section('Statements', periods)}`;
+}
+
+const briefHref = ({ id, linkVersion, holderId }: All['briefs'][number], to: Leads) =>
+  to('brief', { id, linkVersion }, { holderId });
+
+const CONTRACT_STATUS = {
+  draft: 'Not sent',
+  sent: 'Waiting for your signature',
+  signed: 'Signed',
+  expired: 'No longer open',
+} as const;
+
+function workOf({ briefs, contracts, work }: All, { now }: Facts, to: Leads): Html {
+  const agreed = contracts.map((row) => {
+    const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
+    const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
+    return linked(isReadable ? to('sign', row, expiry) : undefined, row.title, CONTRACT_STATUS[row.status]);
+  });
+  const pieces = work.map((row) => linked(`${to('work', row)}?deliverable=${row.id}`, nameOf(row), STATUS[row.status]));
+  const read = briefs.map((row) => linked(briefHref(row, to), row.title, html`Sent ${dayOf(row.sentAt)}`));
+  return html`${section('Contracts', agreed)}
+${section('Your work', pieces)}
+${section('Briefs', read)}`;
+}
+
+function talkOf({ conversation }: All, { brandName }: Facts, to: Leads): Html {
+  if (!conversation) return NOTHING;
+  const { creatorUnread, messageCount, lastMessageAt } = conversation;
+  const about = creatorUnread > 0 ? unreadOf(conversation) : counted(messageCount, 'message', 'messages');
+  const line = linked(
+    to('talk', conversation),
+    `Your conversation with ${brandName}`,
+    html`${about}, the last on ${dayOf(lastMessageAt)}`,
+  );
+  return section('Conversation', [line]);
+}
+
+function parcelsOf({ parcels }: All, to: Leads): Html {
+  const lines = parcels.map((row) =>
+    linked(to('parcel', row), row.productDescription ?? 'Parcel', PARCEL_STATUS[row.status]),
+  );
+  return section('Parcels', lines);
+}
+
+/** The page from top to bottom: what is to do, money, then everything else. */
+export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
+  facts.name === null ? 'Your page' : `Hello ${facts.name}`
+}</h1>
+<p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it sees the same.</p>
+${toDo(all, facts, to)}
+${earnings(all)}
+${linksOf(all, facts)}
+${ordersOf(all, facts)}
+${payoutsOf(all, to)}
+${workOf(all, facts, to)}
+${talkOf(all, facts, to)}
+${parcelsOf(all, to)}`;

@@ -1,0 +1,127 @@
+import { checkbox, errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
+import type { Form } from '../../../kit/html/form.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { timeTag } from '../../../kit/html/times.ts';
+import { withoutUnseen } from '../../../kit/values/text.ts';
+import { signContract } from '../../../workflow/contracts/actions.ts';
+import { documentHtml, readDocument } from '../../../workflow/contracts/document/policy.ts';
+import { type ContractFacts, findContractOfLink } from '../../../workflow/contracts/queries.ts';
+import { listOfContract } from '../../../workflow/deliverables/queries.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { workLink } from '../work/link.ts';
+
+const MIN_LETTERS = 2;
+/** Hangul fillers are letters in Unicode but invisible. */
+const LETTER = /(?=\p{L})\P{Default_Ignorable_Code_Point}/gu;
+const MAX_NAME = 200;
+const NOTHING = html``;
+const CONSENT = 'I have read this contract, I agree to it, and typing my name here is my signature.';
+
+type SignVisit = Visit<ContractFacts>;
+
+/** Undefined if the contract has no text yet; no link leads to such a contract. */
+function textOf({ document }: ContractFacts) {
+  return document === null ? undefined : readDocument(document);
+}
+
+const hashLine = ({ contentHash }: ContractFacts): Html =>
+  html`<p class="hint">SHA-256 of this text: <code>${contentHash?.toString('hex') ?? ''}</code></p>`;
+
+/** The link to the work page, for a creator who has just signed. */
+async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
+  const [first] = await listOfContract(context.postgres.db, row.brandId, row.id);
+  if (!first) return NOTHING;
+  return html`<p><a href="${workLink(context.pageLinks, first, now)}">Hand in your work</a></p>`;
+}
+
+async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean }): Promise<PageAnswer> {
+  const { row } = visit;
+  const text = textOf(row);
+  return {
+    ...(isRepeat ? { status: 409 } : {}),
+    title: isRepeat ? 'Already signed' : `Signed: ${row.title}`,
+    content: html`<h1>${row.title}</h1>
+<p class="notice" role="status">${isRepeat ? 'This contract is already signed: by' : 'Signed by'} ${row.signerName ?? ''}${
+      row.signedAt ? html`, ${timeTag(row.signedAt)}` : NOTHING
+    }. You will get a copy by mail.</p>
+${await nextStep(visit)}
+${text ? documentHtml(text) : NOTHING}
+${hashLine(row)}`,
+  };
+}
+
+interface Filled {
+  name: string;
+  isAgreed: boolean;
+  problems: { name?: string | undefined; agree?: string | undefined };
+}
+
+const EMPTY: Filled = { name: '', isAgreed: false, problems: {} };
+
+function readSignature(form: Form): Filled {
+  const name = withoutUnseen(form.text('name').replace(/\s+/g, ' ')).trim();
+  const isAgreed = form.isTicked('agree');
+  const letters = [...name.matchAll(LETTER)].length;
+  return {
+    ...{ name, isAgreed },
+    problems: {
+      name:
+        letters < MIN_LETTERS
+          ? 'Type your full name.'
+          : [...name].length > MAX_NAME
+            ? `Your name may have up to ${MAX_NAME} characters.`
+            : undefined,
+      agree: isAgreed ? undefined : 'Tick this box to sign.',
+    },
+  };
+}
+
+function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: Filled): PageAnswer {
+  const text = textOf(row);
+  const nameField = { name: 'name', label: 'Your full name', required: true, problem: problems.name };
+  const agreeBox = { name: 'agree', label: CONSENT, required: true, problem: problems.agree };
+  const isWrong = problems.name !== undefined || problems.agree !== undefined;
+  return {
+    ...(isWrong ? { status: 422 } : {}),
+    title: `${isWrong ? 'Error: ' : ''}Sign: ${row.title}`,
+    content: html`${errorSummary([nameField, agreeBox])}
+<h1>${row.title}</h1>
+${text ? documentHtml(text) : NOTHING}
+<h2>Sign</h2>
+<p class="hint">Until ${timeTag(link.expiresAt)}.</p>
+${postForm(
+  action,
+  html`${field({ ...nameField, value: name, more: html` autocomplete="name" required` })}
+${checkbox({ ...agreeBox, isChecked: isAgreed })}
+${submitButton('Sign')}`,
+)}
+<p class="hint">We keep the time, your network address and your browser's name with your signature, encrypted, as evidence.</p>
+${hashLine(row)}`,
+  };
+}
+
+const endedPage = (row: ContractFacts): PageAnswer => ({
+  status: 409,
+  title: 'No longer open for signature',
+  content: html`<h1>${row.title}</h1>
+<p class="notice">This contract can no longer be signed. If you think it should be, please ask for a new link.</p>`,
+});
+
+/** Where a creator signs. The link is for this creator and one signature. */
+export const signPage = creatorPage<ContractFacts>({
+  kind: 'sign',
+  find: async ({ postgres }, { rowId, version }) => await findContractOfLink(postgres.db, rowId, version),
+  show: async (visit) =>
+    visit.row.status === 'signed' ? await signedPage(visit, { isRepeat: false }) : formPage(visit, EMPTY),
+  submit: async (visit) => {
+    const { row, context, address, userAgent, action, inWork } = visit;
+    if (row.status === 'signed') return await signedPage(visit, { isRepeat: true });
+    const filled = readSignature(visit.form());
+    if (filled.problems.name !== undefined || filled.problems.agree !== undefined) return formPage(visit, filled);
+    const signature = { name: filled.name, address, userAgent };
+    const signed = await inWork((work) => signContract(work, context.secrets, row, signature));
+    if (signed) return { seeOther: action };
+    const now = await findContractOfLink(context.postgres.db, row.id, row.linkVersion);
+    return now?.status === 'signed' ? await signedPage({ ...visit, row: now }, { isRepeat: true }) : endedPage(row);
+  },
+});

@@ -1,0 +1,142 @@
+import type { z } from 'zod';
+import type { StatementLineRow } from '../../../affiliates/payouts/due/queries.ts';
+import { statementLines } from '../../../affiliates/payouts/policy.ts';
+import type { PayoutFacts } from '../../../affiliates/payouts/queries.ts';
+import type { StatementFacts } from '../../../affiliates/statements/queries.ts';
+import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/schema.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { dayTag, timeText } from '../../../kit/html/times.ts';
+import { formatMoney, toMinor } from '../../../kit/values/money.ts';
+
+/** A line as displayed to the creator. */
+export interface ShownLine {
+  /** The id to ask about; null if the line cannot be asked about. */
+  id: string | null;
+  name: string;
+  date: string;
+  details: string;
+  amount: string;
+}
+
+const NOTHING = html``;
+
+/** `$1,250.50`, for an amount in major units. */
+const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
+const dayOf = (at: string | null): string => at?.slice(0, 10) ?? '';
+const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
+
+type Line = z.output<typeof CreatorStatementLine>;
+
+/** A refund of this period, of an order whose commission was earned in an earlier one. */
+const isOfEarlier = ({ type, refunded_amount, commission, taken_back }: Line): boolean =>
+  type !== 'payout' && refunded_amount !== 0 && commission === 0 && taken_back === 0;
+
+function commissionLine(line: Line, hasAddress: boolean): ShownLine {
+  const { currency, commission, taken_back: back } = line;
+  const money = (amount: number) => shown(amount, currency);
+  return {
+    id: line.id,
+    name: line.order_id === null ? 'Commission' : `Order ${line.order_id}`,
+    date: dayOf(line.occurred_at),
+    details: joined([
+      hasAddress ? line.customer_email : null,
+      line.code,
+      line.sale_amount === 0 ? null : `sale ${money(line.sale_amount)}`,
+      line.refunded_amount === 0 ? null : `refunded ${money(line.refunded_amount)}`,
+      back === 0 ? null : `taken back ${money(back)}`,
+      isOfEarlier(line) ? 'in the opening balance' : line.status,
+    ]),
+    amount: isOfEarlier(line) ? '–' : money(commission - back),
+  };
+}
+
+function payoutLine({ id, currency, occurred_at, reference, paid_out, fee }: Line): ShownLine {
+  return {
+    ...{ id, name: 'Payout', date: dayOf(occurred_at) },
+    details: joined([reference, fee === 0 ? null : `a fee of ${shown(fee, currency)}`]),
+    amount: fee === 0 ? shown(-paid_out, currency) : '',
+  };
+}
+
+/** The lines that add up to the totals come first. A masked address that several lines share says nothing. */
+export function linesOfStatement(lines: readonly Line[]): ShownLine[] {
+  const addresses = lines.flatMap(({ customer_email }) => customer_email ?? []);
+  const hasAddress = addresses.length === 1 || new Set(addresses).size > 1;
+  return lines
+    .toSorted((one, other) => Number(isOfEarlier(one)) - Number(isOfEarlier(other)))
+    .map((line) => (line.type === 'payout' ? payoutLine(line) : commissionLine(line, hasAddress)));
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  commission: 'Commission',
+  refunds: 'Refunds after an earlier payment',
+  unallocated: 'For commissions to come',
+  fee: 'Fee',
+  not_paid: 'Not paid yet',
+};
+
+export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineRow[]): ShownLine[] {
+  const { currency, amountMinor } = payout;
+  const lines = statementLines(payout, rows).map((line) => ({
+    id: line.commission_id,
+    name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_id}`,
+    date: dayOf(line.occurred_at ?? line.paid_at),
+    details: joined([
+      line.customer_email,
+      line.code,
+      line.sale_amount === null ? null : `sale ${shown(line.sale_amount, currency)}`,
+      line.refunded_amount ? `refunded ${shown(line.refunded_amount, currency)}` : null,
+    ]),
+    amount: shown(line.amount, currency),
+  }));
+  const total = { id: null, name: 'Total', date: dayOf(payout.paidAt?.toISOString() ?? null) };
+  return [...lines, { ...total, details: payout.reference ?? '', amount: formatMoney(amountMinor, currency) }];
+}
+
+/** The lines as a table, each with a link to ask about it. */
+export function tableOf(lines: readonly ShownLine[], action: string): Html {
+  if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
+  const rows = lines.map(
+    ({
+      id,
+      name,
+      date,
+      details,
+      amount,
+    }) => html`<tr><td>${name}<br><span class="hint">${date === '' ? NOTHING : dayTag(date)}${
+      date === '' || details === '' ? '' : ' · '
+    }${details}</span>${
+      id === null
+        ? NOTHING
+        : html`<span class="hint"> · <a class="hint" href="${action}?ask=${id}" aria-label="Ask about ${name}">Ask</a></span>`
+    }</td><td class="money">${amount}</td></tr>
+`,
+  );
+  return html`<div class="scroll"><table>
+<thead><tr><th scope="col">What</th><th scope="col" class="money">Amount</th></tr></thead>
+<tbody>
+${rows}</tbody>
+</table></div>`;
+}
+
+export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
+  const blocks = totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => {
+    const facts: [string, number][] = [
+      ['Opening balance', opening],
+      ['Earned', commission],
+      ['Reversed by refunds', -taken_back],
+      ['Paid out', -paid_out],
+      ['Closing balance', closing],
+    ];
+    return html`<h2>In ${currency}</h2>
+<dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${shown(amount, currency)}</dd>\n`)}</dl>
+`;
+  });
+  return html`${blocks}`;
+}
+
+/** How the statement can be verified later. */
+export function proofOf({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
+  const hash = ledgerHash?.toString('hex') ?? 'none';
+  return html`<p class="hint">Created on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the hash of the last one is <code>${hash}</code>.</p>`;
+}

@@ -1,0 +1,124 @@
+import { listStatementLines } from '../../../affiliates/payouts/due/queries.ts';
+import { findPayoutPage } from '../../../affiliates/payouts/queries.ts';
+import { openDispute } from '../../../affiliates/statements/disputes/actions.ts';
+import { type DisputeRow, listQuestions } from '../../../affiliates/statements/disputes/queries.ts';
+import { Question } from '../../../affiliates/statements/disputes/schema.ts';
+import { findStatementPage, sumStatement } from '../../../affiliates/statements/queries.ts';
+import { contentOf } from '../../../affiliates/statements/schema.ts';
+import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { periodText } from '../../../kit/html/times.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { linesOfPayout, linesOfStatement, proofOf, type ShownLine, tableOf, totalsOf } from './lines.ts';
+
+type Shown = Awaited<ReturnType<typeof ofStatement>> | Awaited<ReturnType<typeof ofPayout>>;
+
+const NOTHING = html``;
+
+/** A creator's statement of a period. */
+async function ofStatement({ postgres: { db } }: Context, id: string) {
+  const row = await findStatementPage(db, id);
+  if (!row) return undefined;
+  const { lines, totals } = contentOf(await sumStatement(db, row));
+  return {
+    ...{ brandId: row.brandId, linkVersion: row.linkVersion, creatorId: row.creatorId },
+    creatorName: row.creatorName,
+    on: { statementId: row.id },
+    title: `Statement, ${periodText(row.fromText, row.toText)}`,
+    lines: linesOfStatement(lines),
+    totals: totalsOf(totals),
+    after: proofOf(row),
+    questions: await listQuestions(db, row.brandId, { statementId: row.id }),
+  };
+}
+
+/** The lines of one payout. */
+async function ofPayout({ postgres: { db } }: Context, id: string) {
+  const payout = await findPayoutPage(db, id);
+  if (!payout) return undefined;
+  const { brandId, creatorId } = payout;
+  return {
+    ...{ brandId, linkVersion: 0, creatorId, creatorName: payout.creatorName, on: { payoutId: id } },
+    title: `Payout ${payout.reference ?? payout.id}`,
+    lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
+    ...{ totals: NOTHING, after: NOTHING },
+    questions: await listQuestions(db, brandId, { payoutId: id }),
+  };
+}
+
+const nameOf = (lines: readonly ShownLine[], id: string | null) =>
+  lines.find((line) => line.id === id)?.name ?? 'the whole statement';
+
+function questionsOf(questions: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
+  if (questions.length === 0) return NOTHING;
+  const each = questions.map(
+    ({ lineId, message, answer, status }) => html`<h3>About ${nameOf(lines, lineId)}</h3>
+<blockquote>${message}</blockquote>
+${answer === null ? html`<p class="hint">${status === 'closed' ? 'Closed without an answer.' : 'Not answered yet.'}</p>` : html`<p>Their answer:</p><blockquote>${answer}</blockquote>`}
+`,
+  );
+  return html`<h2>Your questions</h2>
+${each}`;
+}
+
+const notices: Readonly<Record<string, string>> = {
+  sent: 'Your question has been sent. You will get a mail when it is answered.',
+  known: 'You have already asked about this line; they have not answered yet.',
+};
+
+function askForm({ row, action }: Visit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
+  const name = nameOf(row.lines, lineId);
+  const question = { name: 'message', label: 'Your question', value: '', rows: 6, required: true, problem };
+  const content = html`<h1>Ask about ${name}</h1>
+${errorSummary(problem ? [question] : [])}
+${postForm(
+  action,
+  html`<input type="hidden" name="line" value="${lineId ?? ''}">
+${field(question)}${submitButton('Ask')}`,
+)}
+<p><a href="${action}">Back to the statement</a></p>`;
+  return { status: problem === undefined ? 200 : 422, title: `Ask about ${name}`, content };
+}
+
+/** The line in question; null for the whole statement. */
+const lineOf = ({ lines }: NonNullable<Shown>, id: string | undefined) =>
+  lines.some((line) => line.id !== null && line.id === id) ? (id ?? null) : null;
+
+function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
+  const { row, action, brand, query } = visit;
+  const { ask } = query;
+  if (ask !== undefined) return askForm(visit, lineOf(row, ask));
+  const notice = notices[query.done ?? ''];
+  const isMasked = row.lines.some(({ details }) => details.includes('***@'));
+  return {
+    title: row.title,
+    content: html`<h1>${row.title}</h1>
+${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice}</p>`}
+<p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''}</p>
+${row.totals}
+<h2>Lines</h2>
+${tableOf(row.lines, action)}
+${row.after}
+<p><a href="${action}?ask=all">Ask about the whole statement</a></p>
+${questionsOf(row.questions, row.lines)}`,
+  };
+}
+
+/** A creator's statement, or the statement of one payout: to read, to print, and to ask about. */
+export const statementPage = creatorPage<NonNullable<Shown>>({
+  kind: 'statement',
+  find: async (context, { rowId }) =>
+    rowId.startsWith('pay_') ? await ofPayout(context, rowId) : await ofStatement(context, rowId),
+  show,
+  submit: async (visit) => {
+    const { row, form, inWork, action } = visit;
+    const { creatorId, on } = row;
+    const lineId = lineOf(row, form().text('line'));
+    const message = Question.safeParse(form().text('message'));
+    if (!message.success) return askForm(visit, lineId, 'must be between 1 and 2,000 characters');
+    const place = { statementId: null, payoutId: null, ...on };
+    const isNew = await inWork((work) => openDispute(work, { creatorId, ...place, lineId, message: message.data }));
+    return { seeOther: `${action}?done=${isNew ? 'sent' : 'known'}` };
+  },
+});

@@ -1,0 +1,102 @@
+import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { timeTag } from '../../../kit/html/times.ts';
+import { receiveReply, seeConversation } from '../../../workflow/messages/actions.ts';
+import { contactsOf, inWords, REPLIES_PER_HOUR } from '../../../workflow/messages/policy.ts';
+import { findConversationPage, listMessages, type MessageRow } from '../../../workflow/messages/queries.ts';
+import { MAX_BODY } from '../../../workflow/messages/schema.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+
+type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
+
+const NOTHING = html``;
+/** The page shows only the newest messages. */
+const SHOWN = 100;
+
+const messageHtml = (
+  brandName: string,
+  { sender, subject, body, sentAt }: MessageRow,
+): Html => html`<article class="${sender === 'brand' ? 'said' : 'said own'}">
+<h3>${sender === 'brand' ? brandName : 'You'}</h3>
+<p class="hint">${timeTag(sentAt)}</p>
+${subject === null ? NOTHING : html`<p><strong>${subject}</strong></p>`}
+<p class="description">${body}</p>
+</article>
+`;
+
+interface Filled {
+  value: string;
+  problem?: string;
+}
+
+async function content({ context, row, brand, action, query }: Visit<Talk>, { value, problem }: Filled): Promise<Html> {
+  const rows = await listMessages(context.postgres.db, row, { limit: SHOWN + 1 });
+  const control = {
+    ...{ name: 'body', label: 'Your reply', value, rows: 6, required: true },
+    hint: 'Please leave out e-mail addresses and phone numbers.',
+    more: html` maxlength="${MAX_BODY}" autocomplete="off"`,
+    ...(problem === undefined ? {} : { problem }),
+  };
+  return html`${errorSummary([control])}
+${query.sent === undefined || problem !== undefined ? NOTHING : html`<p class="notice" role="status">Your message was sent.</p>`}
+<h1>Your conversation with ${brand.name}</h1>
+<h2>Messages</h2>
+${rows.length > SHOWN ? html`<p class="hint">The last ${SHOWN} messages.</p>` : NOTHING}
+${rows
+  .slice(0, SHOWN)
+  .reverse()
+  .map((message) => messageHtml(brand.name, message))}
+${postForm(action, html`${field(control)}${submitButton('Send')}`)}`;
+}
+
+const TITLE = 'Messages';
+
+const refuse = async (visit: Visit<Talk>, status: number, value: string, problem: string): Promise<PageAnswer> => ({
+  ...{ status, title: `Error: ${TITLE}` },
+  content: await content(visit, { value, problem }),
+});
+
+/** The status and message for a reply that is refused before anything is written. */
+function problemOf(body: string): [status: number, problem: string] | undefined {
+  if (body === '') return [422, 'Write a message first.'];
+  const { length } = body;
+  if (length > MAX_BODY) {
+    return [
+      422,
+      `Shorten your message to ${MAX_BODY.toLocaleString('en')} characters; it has ${length.toLocaleString('en')}.`,
+    ];
+  }
+  const found = contactsOf({ body });
+  return found.length === 0 ? undefined : [403, `The message seems to contain ${inWords(found)}. Please leave it out.`];
+}
+
+async function submit(visit: Visit<Talk>): Promise<PageAnswer> {
+  const { row, form, inWork, action } = visit;
+  const body = form().text('body').trim();
+  const [status, problem] = problemOf(body) ?? [];
+  if (status !== undefined && problem !== undefined) return await refuse(visit, status, body, problem);
+  const person = { id: row.id, email: row.creatorEmail, name: row.creatorName };
+  const reply = await inWork((work) => receiveReply(work, person, body));
+  if (reply === 'too_many') {
+    return await refuse(
+      visit,
+      429,
+      body,
+      `You have sent ${REPLIES_PER_HOUR} messages within an hour. Please try again later.`,
+    );
+  }
+  return { seeOther: `${action}?sent=1` };
+}
+
+/** A conversation as its creator sees it, with a form for the reply. */
+export const talkPage = creatorPage<Talk>({
+  kind: 'talk',
+  find: async ({ postgres }, { rowId }) => await findConversationPage(postgres.db, rowId),
+  show: async (visit) => {
+    const { row, isPerson, inWork } = visit;
+    // Read before the messages are listed, so that one sent in the meantime stays unread.
+    if (isPerson && row.creatorUnread > 0) await inWork((work) => seeConversation(work, row));
+    return { title: TITLE, content: await content(visit, { value: '' }) };
+  },
+  submit,
+});

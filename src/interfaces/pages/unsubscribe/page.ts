@@ -1,0 +1,38 @@
+import { postForm, submitButton } from '../../../kit/html/controls.ts';
+import { html } from '../../../kit/html/html.ts';
+import { findMail, insertSuppression, isSuppressed } from '../../../kit/mail/queries.ts';
+import { creatorPage } from '../declare.ts';
+
+const done = (brandName: string) => ({
+  title: 'No more mail',
+  content: html`<h1>No more mail</h1>
+<p>You will get no more mail from ${brandName}. Links in their earlier mails still work.</p>`,
+});
+
+/**
+ * Where a mail's `List-Unsubscribe` leads. Opening the page changes nothing, because mail scanners open every link; the
+ * button, or a mail program's own (RFC 8058), is a POST.
+ */
+export const unsubscribePage = creatorPage({
+  kind: 'unsubscribe',
+  find: async ({ postgres }, { rowId }) => {
+    const mail = await findMail(postgres.db, rowId);
+    return mail && { ...mail, linkVersion: 0 };
+  },
+  show: async ({ context, row, brand, action }) => {
+    if (await isSuppressed(context.postgres.db, row.brandId, row.toEmail)) return done(brand.name);
+    return {
+      title: 'No more mail?',
+      content: html`<h1>No more mail from ${brand.name}?</h1>
+<p>${brand.name} will no longer be able to mail ${row.toEmail} through Rollcall: no briefs, contracts or messages.</p>
+${postForm(action, submitButton('Stop these mails'))}`,
+    };
+  },
+  submit: async ({ row, brand, inWork }) => {
+    await inWork(async ({ db, brandId, now, audit }) => {
+      if (!(await insertSuppression(db, brandId, row.toEmail, now))) return;
+      audit({ resourceId: row.creatorId ?? row.id, old: null, new: { email: row.toEmail, mail: 'suppressed' } });
+    });
+    return done(brand.name);
+  },
+});

@@ -1,0 +1,134 @@
+import type { Form } from '../../../kit/html/form.ts';
+import { html } from '../../../kit/html/html.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { fileUrlOf } from '../../../workflow/assets/policy.ts';
+import { listAssetsById } from '../../../workflow/assets/queries.ts';
+import { declineDeliverable, startDeliverables, submitDeliverable } from '../../../workflow/deliverables/actions.ts';
+import { isKnownToCreator } from '../../../workflow/deliverables/policy.ts';
+import {
+  type DeliverableFacts,
+  findDeliverableOfLink,
+  listOfContract,
+  listSubmissions,
+  type SubmissionRow,
+} from '../../../workflow/deliverables/queries.ts';
+import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
+import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
+import { MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
+import { type Files, itemView, listView, nameOf, pathTo } from './view.ts';
+
+type WorkVisit = Visit<DeliverableFacts>;
+
+/** The deliverables that the link opens: all of the contract, or the one without a contract. */
+async function allOf({ postgres }: Context, row: DeliverableFacts): Promise<DeliverableFacts[]> {
+  return row.contractId === null ? [row] : await listOfContract(postgres.db, row.brandId, row.contractId);
+}
+
+async function filesOf(context: Context, brandId: string, submissions: readonly SubmissionRow[]): Promise<Files> {
+  const ids = submissions.flatMap(({ assetIds }) => assetIds);
+  const assets = ids.length === 0 ? [] : await listAssetsById(context.postgres.db, brandId, ids);
+  return new Map(
+    assets.map(({ id, name }) => [id, { name, url: fileUrlOf(context, { assetId: id, form: 'original' }) }]),
+  );
+}
+
+async function showItem(
+  { context, action, brand }: WorkVisit,
+  row: DeliverableFacts,
+  hasOthers: boolean,
+  filled: { submission?: typeof NO_SUBMISSION; refusal?: typeof NO_REFUSAL; status?: number } = {},
+): Promise<PageAnswer> {
+  const { submission = NO_SUBMISSION, refusal = NO_REFUSAL, status } = filled;
+  const isWrong = hasProblem(submission.problems) || hasProblem(refusal.problems);
+  const submissions = await listSubmissions(context.postgres.db, row.brandId, [row.id]);
+  const files = await filesOf(context, row.brandId, submissions);
+  return {
+    ...(status === undefined ? {} : { status }),
+    title: `${isWrong ? 'Error: ' : ''}${nameOf(row)}`,
+    content: itemView({
+      ...{ action, brandName: brand.name, row, submissions, files, submission, refusal, hasOthers },
+      maxFileBytes: context.config.maxAssetBytes,
+    }),
+  };
+}
+
+async function show(visit: WorkVisit): Promise<PageAnswer> {
+  const { context, row, action, query, isPerson, inWork } = visit;
+  let all = await allOf(context, row);
+  const pending = all.filter(({ status }) => status === 'pending');
+  if (isPerson && pending.length > 0) {
+    await inWork((work) => startDeliverables(work, pending));
+    all = await allOf(context, { ...row, status: row.status === 'pending' ? 'in_progress' : row.status });
+  }
+  const wanted = all.find(({ id }) => id === query.deliverable);
+  const [only] = all;
+  if (wanted) return await showItem(visit, wanted, all.length > 1);
+  if (only && all.length === 1) return await showItem(visit, only, false);
+  const title = row.contractTitle ?? 'Your work';
+  return { title, content: listView(title, action, all) };
+}
+
+/** Another change came first: the page shows the current state. */
+async function conflict(visit: WorkVisit, id: string, error: unknown): Promise<PageAnswer> {
+  if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE_TRANSITION') throw error;
+  const all = await allOf(visit.context, visit.row);
+  const row = all.find((one) => one.id === id) ?? visit.row;
+  const shown = await showItem(visit, row, all.length > 1, { status: 409 });
+  if (!('content' in shown)) return shown;
+  const said = html`<p class="notice" role="alert">We could not accept this: it has changed in the meantime. This is its current state.</p>`;
+  return { ...shown, title: `Not sent: ${nameOf(row)}`, content: html`${said}${shown.content}` };
+}
+
+async function decline(visit: WorkVisit, row: DeliverableFacts, form: Form, hasOthers: boolean): Promise<PageAnswer> {
+  const refusal = readRefusal(form);
+  if (hasProblem(refusal.problems)) return await showItem(visit, row, hasOthers, { refusal, status: 422 });
+  await visit.inWork((work) => declineDeliverable(work, row.id, refusal.reason));
+  return { seeOther: pathTo(visit.action, row.id) };
+}
+
+async function handIn(
+  visit: WorkVisit,
+  row: DeliverableFacts,
+  posted: Posted,
+  hasOthers: boolean,
+): Promise<PageAnswer> {
+  const { form, files, fileProblem } = posted;
+  const submission = readSubmission(form, files.length, fileProblem);
+  if (hasProblem(submission.problems)) return await showItem(visit, row, hasOthers, { submission, status: 422 });
+  const { contentUrl, note } = submission;
+  const handed = { contentUrl: contentUrl || null, caption: note || null, files };
+  await visit.inWork((work) => submitDeliverable(work, row.id, handed));
+  return { seeOther: pathTo(visit.action, row.id) };
+}
+
+/** Hands in or declines the deliverable that the form names, if the link opens it. */
+async function submit(visit: WorkVisit): Promise<PageAnswer> {
+  const { context, action } = visit;
+  const posted = await receivePost(visit);
+  try {
+    const all = await allOf(context, visit.row);
+    const row = all.find(({ id }) => id === posted.form.text('deliverable'));
+    if (!row) return { seeOther: action };
+    const isRefusal = posted.form.text('do') === 'decline';
+    const hasOthers = all.length > 1;
+    return await (isRefusal
+      ? decline(visit, row, posted.form, hasOthers)
+      : handIn(visit, row, posted, hasOthers)
+    ).catch((error: unknown) => conflict(visit, row.id, error));
+  } finally {
+    await releaseAll(context, posted.files);
+  }
+}
+
+/** Where a creator hands in the deliverables of a signed contract, or one that was requested without a contract. */
+export const workPage = creatorPage<DeliverableFacts>({
+  kind: 'work',
+  upload: { maxFiles: MAX_FILES },
+  find: async ({ postgres }, { rowId }) => {
+    const row = await findDeliverableOfLink(postgres.db, rowId);
+    return row && isKnownToCreator(row) ? row : undefined;
+  },
+  show,
+  submit,
+});

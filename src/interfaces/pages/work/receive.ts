@@ -1,0 +1,58 @@
+import { type Form, formOf } from '../../../kit/html/form.ts';
+import type { FilePart } from '../../../kit/operation/form-part.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/actions.ts';
+import type { DeliverableFacts } from '../../../workflow/deliverables/queries.ts';
+import type { Visit } from '../declare.ts';
+
+export const MAX_FILES = 5;
+
+/** A posted form. Its files are in the storage without an owner, until they are taken or released. */
+export interface Posted {
+  form: Form;
+  files: StoredFile[];
+  /** Why one of the files was refused. */
+  fileProblem: string | undefined;
+}
+
+type WorkVisit = Visit<DeliverableFacts>;
+
+async function drain({ bytes }: FilePart): Promise<void> {
+  for await (const _ of bytes);
+}
+
+/** Names the file, because a form may have several. */
+function problemOf(error: unknown, { filename }: FilePart): string {
+  if (error instanceof ApiError && error.status === 422)
+    return `${fileNameOf(filename)} ${error.details?.[0]?.message ?? ''}`;
+  throw error;
+}
+
+/** Reads a form with its files as a stream. Browsers send an empty file field without a name. */
+export async function receivePost({ context, row, parts }: WorkVisit): Promise<Posted> {
+  const fields: [string, string][] = [];
+  const files: StoredFile[] = [];
+  let fileProblem: string | undefined;
+  try {
+    for await (const part of parts()) {
+      if ('value' in part) fields.push([part.field, part.value]);
+      else if (part.filename === '' || fileProblem !== undefined) await drain(part);
+      else {
+        const received = await receiveFile(context, row.brandId, part).catch((error: unknown) =>
+          problemOf(error, part),
+        );
+        if (typeof received === 'string') fileProblem = received;
+        else files.push(received);
+      }
+    }
+  } catch (error) {
+    await releaseAll(context, files);
+    throw error;
+  }
+  return { form: formOf(fields), files, fileProblem };
+}
+
+/** Files that a deliverable took stay. */
+export async function releaseAll(context: WorkVisit['context'], files: readonly StoredFile[]): Promise<void> {
+  for (const file of files) await releaseFile(context, file);
+}

@@ -1,0 +1,165 @@
+import { errorSummary, field, fileField, postForm, submitButton } from '../../../kit/html/controls.ts';
+import { type Html, html } from '../../../kit/html/html.ts';
+import { dayTag, timeTag } from '../../../kit/html/times.ts';
+import { platformName } from '../../../kit/values/platforms.ts';
+import { allowedOf } from '../../../workflow/deliverables/policy.ts';
+import type { DeliverableFacts, SubmissionRow } from '../../../workflow/deliverables/queries.ts';
+import type { Refusal, Submission } from './form.ts';
+import { MAX_FILES } from './receive.ts';
+
+const NOTHING = html``;
+
+export const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
+  pending: 'Not started',
+  in_progress: 'In progress',
+  submitted: 'Handed in, awaiting review',
+  approved: 'Approved',
+  revision_requested: 'A new version is requested',
+  declined: 'Declined by you',
+  cancelled: 'Cancelled, no longer needed',
+};
+
+/** "Reel, Instagram" */
+export function nameOf({ type, platform }: DeliverableFacts): string {
+  const name = `${type.slice(0, 1).toUpperCase()}${type.slice(1)}`;
+  return platform === null ? name : `${name}, ${platformName(platform)}`;
+}
+
+/** Where one deliverable of the page is shown. */
+export const pathTo = (action: string, id: string): string => `${action}?deliverable=${id}`;
+
+/** All deliverables of a contract, each with a link to its part of the page. */
+export function listView(title: string, action: string, rows: readonly DeliverableFacts[]): Html {
+  return html`<h1>${title}</h1>
+<p>Open one to hand it in or to see its status.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="What to deliver">
+<table>
+<thead><tr><th scope="col">What</th><th scope="col">Due</th></tr></thead>
+<tbody>
+${rows.map(
+  (
+    row,
+    i,
+  ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${nameOf(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
+<td class="unbroken">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td></tr>
+`,
+)}</tbody>
+</table>
+</div>`;
+}
+
+/** A file of the library by its id, with a signed address. */
+export type Files = ReadonlyMap<string, { name: string; url: string }>;
+
+function fileLinks(assetIds: readonly string[], files: Files): Html {
+  const links = assetIds.map((id) => {
+    const file = files.get(id);
+    return file ? html`<dd><a href="${file.url}">${file.name}</a></dd>` : html`<dd>No longer kept</dd>`;
+  });
+  return links.length === 0 ? NOTHING : html`<dt>Files</dt>${links}`;
+}
+
+/** Earlier versions, newest first. */
+function versionsOf(submissions: readonly SubmissionRow[], files: Files): Html {
+  if (submissions.length === 0) return NOTHING;
+  return html`<h2>What you handed in</h2>
+${submissions.map(
+  ({ n, at, isLate, contentUrl, caption, assetIds, feedback }) => html`<h3>Version ${n}</h3>
+<dl><dt>When</dt><dd>${timeTag(at)}${isLate ? ', after the due date' : NOTHING}</dd>
+${contentUrl === null ? NOTHING : html`<dt>Link</dt><dd><a href="${contentUrl}" rel="noreferrer noopener">${contentUrl}</a></dd>`}
+${fileLinks(assetIds, files)}
+${caption === null ? NOTHING : html`<dt>Your note</dt><dd class="description">${caption}</dd>`}
+${feedback === null ? NOTHING : html`<dt>Their feedback</dt><dd class="description">${feedback}</dd>`}
+</dl>
+`,
+)}`;
+}
+
+/** The status, with the brand's feedback. */
+function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html {
+  const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
+  if (status === 'revision_requested') {
+    const without = feedback === null ? ' They wrote nothing to it.' : '';
+    return html`<div class="notice"><p>They requested a new version.${without}</p>${said}</div>`;
+  }
+  if (status === 'approved') return html`<div class="notice"><p>This is approved. Thank you!</p>${said}</div>`;
+  if (status === 'declined' && declinedReason !== null) {
+    return html`<div class="notice"><p>You declined this, and wrote:</p><blockquote>${declinedReason}</blockquote></div>`;
+  }
+  if (status === 'cancelled') return html`<div class="notice"><p>This is no longer needed.</p>${said}</div>`;
+  if (status === 'submitted')
+    return html`<p class="notice" role="status">You handed this in. It is awaiting review.</p>`;
+  return NOTHING;
+}
+
+function submitForm({ action, row: { id }, submission, maxFileBytes }: ItemView): Html {
+  const { contentUrl, note, problems } = submission;
+  const link = {
+    ...{ name: 'content_url', label: 'Link', value: contentUrl, problem: problems.content_url },
+    hint: 'Where it can be viewed; begins with https://.',
+    more: html` type="url" inputmode="url" autocomplete="off"`,
+  };
+  const files = {
+    ...{ name: 'files', label: 'Files', problem: problems.files, multiple: true },
+    hint: `Up to ${MAX_FILES}, each up to ${maxFileBytes / 1024 / 1024} MB.`,
+  };
+  const words = { name: 'note', label: 'Note', value: note, problem: problems.note, rows: 3 };
+  return html`<h2>Hand it in</h2>
+${postForm(
+  action,
+  html`<input type="hidden" name="deliverable" value="${id}">
+<p class="hint">A link, files, or both.</p>
+${field(link)}${fileField(files)}${field(words)}${submitButton('Hand in', { name: 'do', value: 'submit' })}`,
+  { multipart: true },
+)}`;
+}
+
+function declineForm(action: string, { id }: DeliverableFacts, { reason, problems }: Refusal): Html {
+  const isOpen = problems.reason !== undefined ? html` open` : NOTHING;
+  return html`<details${isOpen}><summary>I cannot do this</summary>
+${postForm(
+  action,
+  html`<input type="hidden" name="deliverable" value="${id}">
+${field({ name: 'reason', label: 'Why', value: reason, problem: problems.reason, required: true, rows: 3 })}
+${submitButton('Decline', { name: 'do', value: 'decline', quiet: true })}`,
+  { multipart: true },
+)}
+</details>`;
+}
+
+export interface ItemView {
+  action: string;
+  brandName: string;
+  row: DeliverableFacts;
+  submissions: readonly SubmissionRow[];
+  files: Files;
+  submission: Submission;
+  refusal: Refusal;
+  /** Whether the link opens other deliverables. */
+  hasOthers: boolean;
+  maxFileBytes: number;
+}
+
+/** One deliverable: its instructions, its versions, and the forms that its status allows. */
+export function itemView(view: ItemView): Html {
+  const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
+  const allowed = allowedOf('creator', row.status);
+  const back = hasOthers ? html`<p><a href="${action}">All deliverables</a></p>` : NOTHING;
+  return html`${errorSummary([
+    { name: 'content_url', label: 'Link', problem: submission.problems.content_url },
+    { name: 'files', label: 'Files', problem: submission.problems.files },
+    { name: 'note', label: 'Note', problem: submission.problems.note },
+    { name: 'reason', label: 'Why', problem: refusal.problems.reason },
+  ])}
+<h1>${nameOf(row)}</h1>
+${back}
+<dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}</dd>`}
+<dt>Due</dt><dd>${row.dueDate === null ? 'No date' : dayTag(row.dueDate)}</dd>
+<dt>State</dt><dd>${STATUS[row.status]}</dd></dl>
+${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
+${reviewOf(row)}
+${allowed.includes('submitted') ? submitForm(view) : NOTHING}
+${versionsOf(submissions, files)}
+${allowed.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
+<p class="hint">What you hand in goes to ${brandName}.</p>`;
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import type { Caller } from '../../../kit/access/keys/queries.ts';
+import { refuseClassOrPlan } from '../../../kit/access/keys/rules.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import { get, read, write } from '../../../kit/operation/kit.ts';
+import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
+import { findOperation } from '../../../kit/operation/noun.ts';
+import { doesAsPlanned, type Outcome } from '../../../kit/operation/plans/compare.ts';
+import { plannedChange } from '../../../kit/operation/plans/diff.ts';
+import { type PlanRow, planOf } from '../../../kit/operation/plans/queries.ts';
+import { Plan, PlannedChange } from '../../../kit/operation/plans/schema.ts';
+import type { AuditEntry, Work } from '../../../kit/operation/work.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { ListQuery, listOf } from '../../../kit/values/page.ts';
+import { getPlan, plans, takePlan } from './queries.ts';
+
+const tag = 'Agents';
+
+const PlanFilter = z.object({
+  status: Plan.shape.status.optional().describe('Only plans with this status.'),
+  ...ListQuery,
+});
+
+const Sent = z.object({
+  params: z.record(z.string(), z.string()),
+  query: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  body: z.unknown().optional(),
+});
+
+/** Prepares the planned operation. Everything it needs is looked up again, because a day may have passed. */
+async function beginPlanned(context: Context, caller: Caller, plan: PlanRow) {
+  const planned = findOperation(plan.operation);
+  if (!planned) throw new ApiError('CONFLICT', `The operation ${plan.operation} no longer exists; create a new plan.`);
+  const refusal = refuseClassOrPlan(caller, planned);
+  if (refusal) throw refusal;
+  const { params, query, body } = Sent.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
+  const begun = await planned
+    .prepare({ params, query, body, answer: 'json' })
+    .begin?.(context, caller, () => undefined);
+  if (!begun) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
+  return begun;
+}
+
+/** Throws, and so rolls back, if the outcome differs from the plan; the error carries the new outcome. */
+function assertAsPlanned({ createdAt, changes, events }: PlanRow, done: Outcome): void {
+  if (doesAsPlanned({ at: createdAt, changes, events }, done)) return;
+  const message = 'This plan would now do something different, so nothing was changed; create a new plan.';
+  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: done.changes, events: done.events } });
+}
+
+function alreadyOver(plan: PlanRow, now: Date): ApiError {
+  const { status } = planOf(plan, now);
+  return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only open plans can be applied.`, {
+    facts: { current_status: status, allowed: ['open'] },
+  });
+}
+
+async function applyPlan(
+  work: Work,
+  { id, keyId }: { id: string; keyId: string },
+  begun: (work: Work) => Promise<Buffer>,
+): Promise<{ plan: PlanRow; answer: unknown }> {
+  const plan = await takePlan(work.db, work.brandId, { id, now: work.now, keyId });
+  if (!plan) throw alreadyOver(await getPlan(work.db, work.brandId, id), work.now);
+  const entries: AuditEntry[] = [];
+  const events: string[] = [];
+  const watched: Work = {
+    ...work,
+    audit: (entry) => {
+      entries.push(entry);
+      work.audit(entry);
+    },
+    emit: (event, data) => {
+      events.push(event);
+      work.emit(event, data);
+    },
+  };
+  const answer: unknown = JSON.parse((await begun(watched)).toString());
+  const changes = z.array(PlannedChange).parse(JSON.parse(JSON.stringify(entries.map(plannedChange))));
+  assertAsPlanned(plan, { at: work.now, changes, events });
+  return { plan, answer };
+}
+
+export const planOperations = [
+  read({
+    id: 'list_plans',
+    path: '/v1/plans',
+    tag,
+    summary: 'Planned changes',
+    description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
+    forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
+    query: PlanFilter,
+    response: listOf(Plan),
+    ...answersWhere(
+      plans,
+      ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
+      Plan,
+      (row, { clock }) => planOf(row, clock.now()),
+    ),
+  }),
+  get({
+    id: 'get_plan',
+    path: '/v1/plans/{id}',
+    tag,
+    summary: 'One plan',
+    description: 'Shows the changes as old and new values.',
+    item: Plan,
+    find: async ({ postgres, clock }, { caller, params }) =>
+      planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
+  }),
+  write({
+    id: 'apply_plan',
+    method: 'POST',
+    path: '/v1/plans/{id}/apply',
+    tag,
+    summary: 'Apply a plan',
+    description:
+      'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
+      'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
+      'nothing is changed.',
+    response: z
+      .object({
+        data: Plan,
+        answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
+      })
+      .meta({ id: 'PlanApplied' }),
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
+    forAgents: false,
+    sealsAnswer: true,
+    lookUp: async (context, { caller, params }) => {
+      const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
+      const now = context.clock.now();
+      if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
+      return await beginPlanned(context, caller, plan);
+    },
+    apply: async (work, { caller, params }, begun) => {
+      const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
+      return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
+    },
+  }),
+] as const;

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { idField } from '../../kit/values/fields.ts';
+import { clampedParameter, integerParameter, MAX_LIMIT } from '../../kit/values/page.ts';
+import { fromOutside } from '../../kit/values/untrusted.ts';
+
+const MAX_WAIT_SECONDS = 20;
+export const LATEST = 'latest';
+
+export const EventFilter = z.object({
+  after: z
+    .string()
+    .regex(/^(?:evt_[0-9A-Za-z]{20}|latest)$/, `must be an event's id (evt_…) or ${LATEST}`)
+    .optional()
+    .describe(
+      'Only later events: `next_after` of the previous response, or the id of the last event you have. ' +
+        '`latest` returns only events from now on. Without it the feed starts at the oldest event kept.',
+    ),
+  types: z.string().max(1_000).optional().describe('Comma-separated event names, such as `commission.created`.'),
+  limit: clampedParameter(MAX_LIMIT)
+    .default(MAX_LIMIT)
+    .describe('Most events in one response; larger values are clamped to 100.'),
+  wait: integerParameter({ min: 0, max: MAX_WAIT_SECONDS })
+    .default(0)
+    .describe('Seconds to wait for an event if there is none yet. Counts as one call of the rate limit.'),
+});
+export type EventFilter = z.output<typeof EventFilter>;
+
+const FeedEvent = z
+  .object({
+    id: idField('evt', 'Event id, the same as `webhook-id` and `X-Service-Event-Id` of its deliveries.'),
+    event: z.string().describe('Event name.').meta({ example: 'commission.approved' }),
+    createdAt: z
+      .string()
+      .describe('When the event happened. Times of neighbouring events may be slightly out of order.')
+      .meta({ example: '2026-03-02T09:30:00.000Z' }),
+    data: fromOutside(z.unknown())
+      .describe('Data of the event, byte for byte as webhooks deliver it.')
+      .meta({ example: { id: 'com_0Uo3xK2mVdT2aXs7LpRb', status: 'approved' } }),
+  })
+  .meta({ id: 'FeedEvent' });
+
+export const EventFeed = z
+  .object({
+    data: z.array(FeedEvent).describe('Events in commit order, oldest first.'),
+    has_more: z.boolean().describe('Whether more events are ready to be read.').meta({ example: false }),
+    next_after: z
+      .string()
+      .nullable()
+      .describe('Position in the feed, to send as `after` in the next call; null while the brand has no events.')
+      .meta({ example: 'evt_0Uo3xK2mVdT2aXs7LpRb' }),
+  })
+  .meta({ id: 'EventFeed' });

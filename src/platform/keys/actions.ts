@@ -1,0 +1,123 @@
+import { forcedProblems } from '../../directory/search/forced.ts';
+import { bumpVersion } from '../../kit/access/credits/queries.ts';
+import { createKey } from '../../kit/access/keys/actions.ts';
+import { type KeyLimits, limitsOf, NO_LIMITS } from '../../kit/access/keys/limits.ts';
+import type { KeyKind } from '../../kit/access/keys/queries.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { HOUR_MS } from '../../kit/values/duration.ts';
+import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
+import { given } from '../../kit/values/patch.ts';
+import { listSubscriptions } from '../brands/queries.ts';
+import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
+import type { LimitsPatch } from './schema.ts';
+
+export type Made = ApiKeyRow & { key: string };
+
+interface Wanted {
+  name: string;
+  type: KeyKind;
+  expires_at?: Date | null | undefined;
+  limits?: LimitsPatch | undefined;
+}
+
+/** The audit log shows only the first and last characters of a key. */
+const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: ApiKeyRow) => ({
+  ...{ id, kind, name, expiresAt, revokedAt, replacedBy, limits },
+});
+
+const OF_DATA_KEYS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
+
+/** The limits with the patch applied; undefined if none is left. Throws VALIDATION_ERROR. */
+async function limitedTo(
+  { db, brandId }: Work,
+  kind: ApiKeyRow['kind'],
+  old: KeyLimits | undefined,
+  patch: LimitsPatch,
+): Promise<KeyLimits | undefined> {
+  const limits: KeyLimits = { ...NO_LIMITS, ...old, ...given(patch) };
+  const problems: Problem[] = OF_DATA_KEYS.filter((name) => kind !== 'data' && limits[name] !== null).map((name) => ({
+    field: `limits.${name}`,
+    code: 'contradiction',
+    message: 'is a limit of data keys; brand keys spend no credits.',
+  }));
+  const { forced_filters: forced } = patch;
+  if (forced) problems.push(...(await forcedProblems(db, brandId, 'limits.forced_filters', forced)));
+  if (problems.length > 0) throw validationError(problems);
+  return Object.values(limits).every((value) => value === null) ? undefined : limits;
+}
+
+async function lock(work: Work, id: string): Promise<ApiKeyRow> {
+  const row = await lockApiKey(work.db, work.brandId, id);
+  if (!row) throw notFound('API key');
+  return row;
+}
+
+async function insertApiKey(
+  work: Work,
+  { name, type, expires_at, limits }: Omit<Wanted, 'limits'> & { limits: KeyLimits | undefined },
+): Promise<Made> {
+  const { db, brandId, now } = work;
+  const subscription = (await listSubscriptions(db, brandId)).find(({ kind }) => kind === type);
+  if (!subscription) throw new ApiError('CONFLICT', `The brand has no ${type} subscription.`);
+  const request = { brandId, subscriptionId: subscription.id, kind: type, name };
+  const { id, key } = await createKey(
+    db,
+    { now: () => now },
+    { ...request, limits, ...(expires_at ? { expiresAt: expires_at } : {}) },
+  );
+  const row = await lock(work, id);
+  work.audit({ resourceId: id, old: null, new: auditOf(row) });
+  return { ...row, key };
+}
+
+export async function makeApiKey(work: Work, { limits = {}, ...wanted }: Wanted): Promise<Made> {
+  return await insertApiKey(work, { ...wanted, limits: await limitedTo(work, wanted.type, undefined, limits) });
+}
+
+/** The new key works at once; the old one keeps working for the overlap. */
+export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<Made> {
+  const { db, brandId, now } = work;
+  const old = await lock(work, id);
+  if (old.kind === 'session') throw notFound('API key');
+  if (old.revokedAt || (old.expiresAt && old.expiresAt <= now)) {
+    const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
+    throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
+  }
+  const made = await insertApiKey(work, { name: old.name, type: old.kind, limits: limitsOf(old.limits) });
+  const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
+  const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
+  const row = await updateApiKey(db, brandId, id, {
+    ...{ expiresAt, replacedBy: made.id },
+    ...(overlapHours === 0 ? { revokedAt: now } : {}),
+  });
+  await bumpVersion(db, old.subscriptionId);
+  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  return made;
+}
+
+/** Every process applies new limits from the key's next call on. */
+export async function patchApiKey(
+  work: Work,
+  id: string,
+  patch: { name?: string | undefined; limits?: LimitsPatch | undefined },
+): Promise<ApiKeyRow> {
+  const old = await lock(work, id);
+  const limits = patch.limits && (await limitedTo(work, old.kind, limitsOf(old.limits), patch.limits));
+  const row = await updateApiKey(work.db, work.brandId, id, {
+    ...given({ name: patch.name }),
+    ...(patch.limits ? { limits: limits ? JSON.stringify(limits) : null } : {}),
+  });
+  await bumpVersion(work.db, old.subscriptionId);
+  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  return row;
+}
+
+/** Revoking again changes nothing. */
+export async function revokeApiKey(work: Work, id: string): Promise<ApiKeyRow> {
+  const old = await lock(work, id);
+  if (old.revokedAt) return old;
+  const row = await updateApiKey(work.db, work.brandId, id, { revokedAt: work.now });
+  await bumpVersion(work.db, old.subscriptionId);
+  work.audit({ resourceId: id, old: auditOf(old), new: auditOf(row) });
+  return row;
+}

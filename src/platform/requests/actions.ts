@@ -1,0 +1,155 @@
+import { createHash, createHmac } from 'node:crypto';
+import { rateLimitOf } from '../../kit/access/credits/meter.ts';
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
+import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
+import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Found, Sought } from '../../kit/operation/operation.ts';
+import { type ErrorCode, ignoreFailure } from '../../kit/values/errors.ts';
+import { within } from '../../kit/values/within.ts';
+
+/** A call that is under way. */
+export interface OpenCall {
+  /** Empty if there is no such operation. */
+  operation: string;
+  requestId: string;
+  at: Date;
+  startedAtMs: number;
+  /** Undefined until the caller is identified. */
+  caller: Caller | undefined;
+  /** Its number in the rate window of its key. */
+  count: number;
+  credits: number;
+  found: Found;
+}
+
+/** Writes what keys did to ClickHouse. No call waits for it, and calls are dropped while ClickHouse is down. */
+export interface CallRecord {
+  begin(operation: string, requestId: string): OpenCall;
+  end(call: OpenCall, status: number, code?: ErrorCode): void;
+  /** How many calls this process dropped. */
+  dropped(): number;
+  close(): Promise<void>;
+}
+
+declare module '../../kit/operation/context.ts' {
+  interface Context {
+    calls: CallRecord;
+  }
+}
+
+interface Row extends Omit<OpenCall, 'startedAtMs' | 'caller' | 'count'> {
+  caller: Caller;
+  status: number;
+  code: ErrorCode | undefined;
+  micros: number;
+}
+
+const TABLE = 'requests_v1';
+const COLUMNS = [
+  ...['brand_id', 'at', 'key_id', 'request_id', 'operation', 'status', 'code', 'credits', 'micros', 'results'],
+  ...['search', 'filters', 'fingerprint'],
+];
+
+const SENT_EVERY_MS = 2_000;
+const SENT_AT_ONCE = 10_000;
+/** Beyond these, calls are dropped: about 10 MB. */
+const MOST_WAITING = 20_000;
+const CLOSED_WITHIN_MS = 2_000;
+/** Of the calls over a rate limit, as many as the limit allows are recorded, so that a flood does not fill the disk. */
+const REFUSED_SHARE = 2;
+
+type Needed = Pick<Context, 'clickhouse' | 'clock' | 'secrets' | 'failures'>;
+
+export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed): CallRecord {
+  let waiting: Row[] = [];
+  let dropped = 0;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+  /** The batch that is sent until ClickHouse has it, always with the same token. */
+  let batch: { rows: number; text: string; token: string } | undefined;
+  const digests = new WeakMap<Sought, string>();
+
+  function digestOf(sought: Sought): string {
+    const known = digests.get(sought);
+    if (known !== undefined) return known;
+    const digest = createHmac('sha256', secrets.key('requests')).update(sought.text).digest('hex').slice(0, 16);
+    digests.set(sought, digest);
+    return digest;
+  }
+
+  function lineOf({ caller, at, requestId, operation, status, code, credits, micros, found }: Row): string {
+    const { results, sought } = found;
+    const filters = sought?.filters.map((name) => `'${name}'`).join(',') ?? '';
+    const search = `${sought?.kind ?? ''}\t[${filters}]\t${sought ? digestOf(sought) : ''}`;
+    const call = `${status}\t${code ?? ''}\t${credits}\t${micros}\t${results ?? '\\N'}`;
+    return `${caller.brandId}\t${tsvTime(at)}\t${caller.keyId}\t${tsvText(requestId)}\t${operation}\t${call}\t${search}\n`;
+  }
+
+  function nextBatch(): typeof batch {
+    if (waiting.length === 0) return undefined;
+    const rows = waiting.slice(0, SENT_AT_ONCE);
+    waiting = waiting.slice(SENT_AT_ONCE);
+    const text = rows.map(lineOf).join('');
+    return { rows: rows.length, text, token: createHash('sha256').update(text).digest('hex') };
+  }
+
+  async function sendAll(): Promise<void> {
+    for (;;) {
+      batch ??= nextBatch();
+      if (!batch) return;
+      await ensureMigrated(clickhouse);
+      // Without a quorum: a replica that is lost may take these rows with it.
+      await insertOnce({ ...clickhouse, cluster: undefined }, TABLE, COLUMNS, batch.text, batch.token);
+      batch = undefined;
+    }
+  }
+
+  let sending: Promise<void> | undefined;
+  function sendOnce(): Promise<void> {
+    sending ??= sendAll()
+      .then(() => failures.succeeded('recording calls'))
+      .catch((error: unknown) => failures.failed('recording calls', error))
+      .finally(() => {
+        sending = undefined;
+      });
+    return sending;
+  }
+
+  /** No timer runs in a process without calls. */
+  function sendSoon(): void {
+    timer ??= setTimeout(() => {
+      void sendOnce().then(() => {
+        timer = undefined;
+        if ((batch || waiting.length > 0) && !isClosed) sendSoon();
+      });
+    }, SENT_EVERY_MS).unref();
+  }
+
+  return {
+    begin: (operation, requestId) => ({
+      ...{ operation, requestId, at: clock.now(), startedAtMs: performance.now() },
+      ...{ caller: undefined, count: 0, credits: 0, found: {} },
+    }),
+    end: (call, status, code) => {
+      const { caller } = call;
+      if (!caller || caller.kind === 'session' || isClosed) return;
+      if (status === 429 && call.count > REFUSED_SHARE * rateLimitOf(caller)) return;
+      if (waiting.length >= MOST_WAITING) {
+        dropped += 1;
+        return;
+      }
+      const { operation, requestId, at, credits, startedAtMs, found } = call;
+      const micros = Math.max(0, Math.round((performance.now() - startedAtMs) * 1_000));
+      waiting.push({ operation, requestId, at, credits, found: { ...found }, caller, status, code, micros });
+      sendSoon();
+    },
+    dropped: () => dropped,
+    close: async () => {
+      isClosed = true;
+      clearTimeout(timer);
+      await within(CLOSED_WITHIN_MS, sendOnce().then(sendOnce)).catch(ignoreFailure('these calls are not recorded'));
+    },
+  };
+}

@@ -1,0 +1,75 @@
+import { sql } from 'kysely';
+import { inBatches } from '../../kit/engines/postgres/batches.ts';
+import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
+import type { Page } from '../../kit/values/page.ts';
+
+export interface UsageWindow {
+  from: Date;
+  /** Exclusive. */
+  until: Date;
+  keyId: string | undefined;
+}
+
+const DAY = sql<string>`to_char(entry.occurred_at at time zone 'UTC', 'YYYY-MM-DD')`;
+
+function entriesOf(db: Db, brandId: string, { from, until, keyId }: UsageWindow) {
+  return db
+    .selectFrom('creditEntries as entry')
+    .innerJoin('apiKeys as key', 'key.id', 'entry.keyId')
+    .where('key.brandId', '=', brandId)
+    .where('entry.kind', 'in', ['charge', 'refund'])
+    .where('entry.occurredAt', '>=', from)
+    .where('entry.occurredAt', '<', until)
+    .$if(keyId !== undefined, (query) => query.where('key.id', '=', keyId ?? ''))
+    .groupBy([DAY, 'key.id']);
+}
+
+function usageOf(db: Db, brandId: string, window: UsageWindow) {
+  return entriesOf(db, brandId, window)
+    .select(({ fn }) => [
+      DAY.as('date'),
+      'key.id as keyId',
+      'key.name as keyName',
+      sql<string>`key.first_characters || '…' || key.last_characters`.as('key'),
+      fn.countAll<number>().filterWhere('entry.kind', '=', 'charge').as('calls'),
+      fn
+        .coalesce(fn.sum<number>('entry.credits').filterWhere('entry.kind', '=', 'charge'), sql<number>`0`)
+        .as('credits'),
+      fn
+        .coalesce(fn.sum<number>('entry.credits').filterWhere('entry.kind', '=', 'refund'), sql<number>`0`)
+        .as('refunded'),
+    ])
+    .orderBy(DAY, 'desc')
+    .orderBy('key.id');
+}
+
+/** Credits and calls per key and UTC day, newest first. They are sums, which the list kit cannot page. */
+export async function listUsage(db: Db, brandId: string, window: UsageWindow, page: Page) {
+  const rows = await usageOf(db, brandId, window).offset(page.offset).limit(page.limit).execute();
+  const { total } = await db
+    .selectFrom(entriesOf(db, brandId, window).select('key.id').as('groups'))
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows, total };
+}
+
+type UsageSums = Awaited<ReturnType<typeof listUsage>>['rows'][number];
+
+/** All rows, in the order of the list. */
+export function eachUsage(exports: Exports, brandId: string, window: UsageWindow) {
+  let seen = 0;
+  return inBatches<UsageSums>(exports, brandId, async (trx, _last, limit) => {
+    const rows = await usageOf(trx, brandId, window).offset(seen).limit(limit).execute();
+    seen += rows.length;
+    return rows;
+  });
+}
+
+export async function findDataSubscription(db: Db, brandId: string) {
+  return await db
+    .selectFrom('subscriptions')
+    .select(['id', 'plan', 'status', 'anchorAt', 'monthlyCredits'])
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'data')
+    .executeTakeFirst();
+}

@@ -1,7 +1,0 @@
-import { noun } from '../../operation/noun.ts';
-import { passkeyOperations } from './routes.ts';
-
-export const passkeys = noun({
-  name: 'passkeys',
-  operations: passkeyOperations,
-});

@@ -1,0 +1,137 @@
+import { z } from 'zod';
+import type { Context } from '../../kit/operation/context.ts';
+import { get, patch, read, remove } from '../../kit/operation/kit.ts';
+import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
+import { nothing } from '../../kit/operation/operation.ts';
+import { upload } from '../../kit/operation/upload.ts';
+import { idField } from '../../kit/values/fields.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { deleteAsset, patchAssets, receiveFile, releaseFile, uploadAsset } from './actions.ts';
+import { fileUrlOf } from './policy.ts';
+import { type AssetRow, assets, getAsset } from './queries.ts';
+import { mayUse } from './rights/policy.ts';
+import {
+  Asset,
+  AssetFilter,
+  AssetList,
+  AssetPatch,
+  AssetRights,
+  AssetsSaved,
+  AssetUpload,
+  RightsQuery,
+} from './schema.ts';
+
+const tag = 'Assets';
+
+type Signing = Pick<Context, 'config' | 'secrets' | 'clock'>;
+
+/** An asset as the API returns it, with signed addresses of its files. */
+function assetOf(row: AssetRow, context: Signing): Asset {
+  const { id: assetId, sha256, thumbnailKey } = row;
+  return Asset.parse({
+    ...toWire(row),
+    sha256: sha256.toString('hex'),
+    url: fileUrlOf(context, { assetId, form: 'original' }),
+    thumbnail_url: thumbnailKey === null ? null : fileUrlOf(context, { assetId, form: 'thumbnail' }),
+  });
+}
+
+export const assetOperations = [
+  read({
+    id: 'list_assets',
+    path: '/v1/assets',
+    tag,
+    summary: 'The files of the content library',
+    description: 'Newest first.',
+    forAgents: { example: { creator_email: 'ana@example.com' } },
+    query: AssetFilter,
+    response: AssetList,
+    ...answersWhere(
+      assets,
+      ({ clock }, { query }: ListCall<AssetFilter>) => ({ ...query, now: clock.now() }),
+      Asset,
+      assetOf,
+    ),
+  }),
+  upload({
+    id: 'upload_asset',
+    method: 'POST',
+    path: '/v1/assets',
+    tag,
+    summary: 'Upload a file',
+    description:
+      'Send multipart/form-data with the file as `file`. The type is recognized by the content; a file whose content does ' +
+      'not match its name is 422. An Idempotency-Key compares the fields and the SHA-256 of the bytes.',
+    callers: ['brand'],
+    params: nothing,
+    query: nothing,
+    body: AssetUpload,
+    response: z.object({ data: Asset }),
+    status: 201,
+    hints: { readOnly: false, idempotent: false, destructive: false },
+    receive: receiveFile,
+    release: releaseFile,
+    apply: (work, { body }, file) => uploadAsset(work, file, body),
+    answer: (context, row) => ({ data: assetOf(row, context) }),
+  }),
+  patch({
+    id: 'update_assets',
+    path: '/v1/assets',
+    tag,
+    summary: 'Change one asset or up to 100: name, folder, tags, rights',
+    description: 'Set changes, omit keeps, null clears. Either all selected assets change, or none.',
+    forAgents: {
+      description: 'Either all selected assets change, or none.',
+      example: { ids: ['ast_…'], tags: ['summer'] },
+    },
+    body: AssetPatch,
+    item: AssetsSaved,
+    sealsAnswer: true,
+    errors: ['INVALID_SELECTION'],
+    lookUp: async (context) => context,
+    apply: async (work, { body }, signing: Signing) => {
+      const assets = (await patchAssets(work, body)).map((row) => assetOf(row, signing));
+      return { updated_count: assets.length, assets };
+    },
+  }),
+  get({
+    id: 'get_asset',
+    path: '/v1/assets/{id}',
+    tag,
+    summary: 'One file of the content library',
+    description: 'With fresh signed addresses of the file and its thumbnail.',
+    item: Asset,
+    find: async (context, { caller, params }) =>
+      assetOf(await getAsset(context.postgres.db, caller.brandId, params.id), context),
+  }),
+  get({
+    id: 'get_asset_rights',
+    path: '/v1/assets/{id}/rights',
+    tag,
+    summary: 'Whether an asset may be used at a time and on a channel',
+    description: 'Decided by the terms of its contract, or by rights that were set on the asset.',
+    forAgents: { example: { id: 'ast_…', channel: 'paid_social' } },
+    query: RightsQuery,
+    item: AssetRights,
+    find: async ({ postgres, clock }, { caller, params, query }) => {
+      const row = await getAsset(postgres.db, caller.brandId, params.id);
+      return toWire(mayUse(row, query.on ?? clock.now(), query.channel));
+    },
+  }),
+  remove({
+    id: 'delete_asset',
+    path: '/v1/assets/{id}',
+    tag,
+    summary: 'Delete a file',
+    description: 'Its addresses stop working immediately.',
+    item: z.object({
+      id: idField('ast', 'Id of the deleted asset.'),
+      deleted: z.literal(true).describe('Always true: the file is deleted.'),
+    }),
+    errors: ['NOT_FOUND'],
+    apply: async (work, { params }) => {
+      await deleteAsset(work, params.id);
+      return { id: params.id, deleted: true as const };
+    },
+  }),
+] as const;

@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import type { Db } from '../../../kit/engines/postgres/open.ts';
+import type { Page } from '../../../kit/values/page.ts';
+import { STAGES, type Sum } from './schema.ts';
+
+type Stage = (typeof STAGES)[number];
+const rankOf = (stage: Stage) => STAGES.indexOf(stage) + 1;
+const rank = (stage: Stage) => sql.lit(rankOf(stage));
+
+interface Of {
+  brandId: string;
+  campaignId: string;
+}
+
+/**
+ * Everyone in the campaign with the furthest stage they reached. An application belongs to the creator with its e-mail
+ * address, if there is one. Whether a commission was paid is looked up for these creators only, in the index of their
+ * commissions.
+ */
+const people = ({ brandId, campaignId }: Of) => sql`(
+  select found.creator_id, max(found.application_id) as application_id,
+    greatest(max(found.rank), case when exists (
+      select from commissions as commission
+      where commission.brand_id = ${brandId} and commission.creator_id = found.creator_id
+        and commission.campaign_id = ${campaignId} and commission.status = 'paid'
+    ) then ${rank('paid')} end) as rank
+  from (
+    select coalesce(application.creator_id, known.id) as creator_id, application.id as application_id,
+      case application.status when 'accepted' then ${rank('accepted')} else ${rank('applied')} end as rank
+    from applications as application
+    left join creators as known
+      on known.brand_id = application.brand_id and lower(known.email) = lower(application.creator_email)
+    where application.brand_id = ${brandId} and application.campaign_id = ${campaignId}
+      and application.status <> 'rejected'
+    union all
+    select creator_id, null, case status when 'signed' then ${rank('contracted')} else ${rank('accepted')} end
+    from contracts where brand_id = ${brandId} and campaign_id = ${campaignId} and status <> 'expired'
+    union all
+    select creator_id, null, case status when 'approved' then ${rank('delivered')} else ${rank('accepted')} end
+    from deliverables
+    where brand_id = ${brandId} and campaign_id = ${campaignId} and status not in ('declined', 'cancelled')
+    union all
+    select creator_id, null, ${rank('posted')} from content
+    where brand_id = ${brandId} and campaign_id = ${campaignId} and creator_id is not null and deleted_at is null
+    union all
+    select creator_id, null, ${rank('accepted')} from links
+    where brand_id = ${brandId} and campaign_id = ${campaignId}
+  ) as found
+  group by found.creator_id, case when found.creator_id is null then found.application_id end
+)`;
+
+export interface CampaignCreatorRow {
+  rank: number;
+  creatorId: string | null;
+  rosterId: string | null;
+  applicationId: string | null;
+  creatorEmail: string | null;
+  creatorName: string | null;
+  pfpUrl: string | null;
+  igHandle: string | null;
+  ttHandle: string | null;
+  contractsSigned: number;
+  deliverables: number;
+  deliverablesApproved: number;
+  posts: number;
+  earned: Sum[];
+}
+
+/** The furthest stage first; everyone without a page. */
+export async function listCampaignCreators(db: Db, of: Of, stage: Stage | undefined, page?: Page) {
+  const { brandId, campaignId } = of;
+  const own = sql`brand_id = ${brandId} and campaign_id = ${campaignId} and creator_id = person.creator_id`;
+  const { rows } = await sql<CampaignCreatorRow>`
+    select person.rank, person.application_id, creator.id as creator_id, entry.id as roster_id, creator.pfp_url,
+      coalesce(creator.email, application.creator_email) as creator_email,
+      coalesce(creator.name, application.creator_name) as creator_name,
+      coalesce(creator.ig_handle, application.creator_photo_app) as ig_handle,
+      coalesce(creator.tt_handle, application.creator_video_app) as tt_handle,
+      (select count(*)::int from contracts where ${own} and status = 'signed') as contracts_signed,
+      (select count(*)::int from deliverables where ${own} and status not in ('declined', 'cancelled')) as deliverables,
+      (select count(*)::int from deliverables where ${own} and status = 'approved') as deliverables_approved,
+      (select count(*)::int from content where ${own} and deleted_at is null) as posts,
+      (select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
+       from (select currency, sum(commission_minor)::bigint as minor from commissions
+             where ${own} and status <> 'rejected' group by currency) as one) as earned
+    from ${people(of)} as person
+    left join creators as creator on creator.brand_id = ${brandId} and creator.id = person.creator_id
+    left join roster_entries as entry on entry.brand_id = ${brandId} and entry.creator_id = person.creator_id
+    left join applications as application
+      on application.brand_id = ${brandId} and application.id = person.application_id
+    where ${stage === undefined ? sql`true` : sql`person.rank = ${rank(stage)}`}
+    order by person.rank desc, lower(coalesce(creator.name, application.creator_name)),
+      coalesce(person.creator_id, person.application_id)
+    limit ${page?.limit ?? null} offset ${page?.offset ?? 0}`.execute(db);
+  return rows;
+}
+
+/** The number of creators at each stage, first to last. */
+export async function countByStage(db: Db, of: Of) {
+  const { rows } = await sql<{ rank: number; creators: number }>`
+    select rank, count(*)::int as creators from ${people(of)} as person group by rank`.execute(db);
+  const counts = new Map(rows.map((row) => [row.rank, row.creators]));
+  return STAGES.map((stage) => ({ stage, creators: counts.get(rankOf(stage)) ?? 0 }));
+}
+
+/** Fixed fees of signed contracts, by currency. */
+export async function sumFees(db: Db, { brandId, campaignId }: Of): Promise<Sum[]> {
+  const rows = await db
+    .selectFrom('contracts')
+    .select(['compensationCurrency as currency', ({ fn }) => fn.sum<number>('compensationAmountMinor').as('minor')])
+    .where('brandId', '=', brandId)
+    .where('campaignId', '=', campaignId)
+    .where('status', '=', 'signed')
+    .where('compensationType', '=', 'fixed')
+    .groupBy('compensationCurrency')
+    .orderBy('compensationCurrency')
+    .execute();
+  return rows.flatMap(({ currency, minor }) => (currency === null ? [] : [{ currency, minor: Number(minor) }]));
+}

@@ -1,0 +1,17 @@
+import { noun } from '../../kit/operation/noun.ts';
+import { creatorMails } from './mails.ts';
+import { profileConsumer, profileCreators } from './profiles/jobs.ts';
+import { creatorOperations } from './routes.ts';
+
+export const creators = noun({
+  name: 'creators',
+  tag: {
+    name: 'Creators',
+    about: 'The creators that your brand works with or has worked with, and what they earned.',
+  },
+  ids: { creators: 'crt' },
+  operations: creatorOperations,
+  jobs: [profileCreators],
+  consumers: [profileConsumer],
+  mails: creatorMails,
+});

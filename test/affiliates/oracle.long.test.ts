@@ -1,0 +1,3 @@
+import { compareWithOracle } from './oracle/comparison.ts';
+
+compareWithOracle(40);

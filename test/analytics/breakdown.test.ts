@@ -1,0 +1,172 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
+import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
+import { syncLedger } from '../../src/analytics/figures/jobs.ts';
+import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
+import { command, integer, query } from '../../src/kit/engines/clickhouse/query.ts';
+import { deskOf, SHOP } from '../harness/affiliates.ts';
+import { call, send, startApp, type TestApp } from '../harness/app.ts';
+import { BEHIND_PROXY } from '../harness/applying.ts';
+import { click, makeLink, ownRedis } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { sync } from '../harness/figures.ts';
+import { makeSeller } from '../harness/ordering.ts';
+import { orderFacts, report } from '../harness/sales.ts';
+
+/** A separate database: another file's sync looks for clicks in its own Redis, and would send these orders without theirs. */
+let database: TestDatabase;
+let app: TestApp;
+beforeAll(async () => {
+  database = await makeDatabase('breakdown');
+  app = await startApp({ env: BEHIND_PROXY, urls: { postgres: database.url, redis: ownRedis('breakdown') } });
+});
+afterAll(async () => {
+  await app?.close();
+  await database?.drop();
+});
+
+const breakdownOf = (key: string, parameters: string) =>
+  send(`${app.url}/v1/analytics/breakdown?${parameters}`, key, 'GET');
+
+/** A brand with two clicks from Germany and one from France; the French one and a code won an order each. */
+async function makeSold() {
+  const { brand, assignment, key } = await makeSeller(app);
+  const link = await makeLink(await deskOf(app, brand), SHOP, { commission_rate: 10 });
+  for (const [n, country] of ['DE', 'DE', 'FR'].entries()) {
+    await click(app, link.slug, { 'cf-ipcountry': country, 'user-agent': `Mozilla/5.0 (iPhone) ${n}` });
+  }
+  const won = await click(app, link.slug, { 'cf-ipcountry': 'FR', 'user-agent': 'Mozilla/5.0 (iPhone) 2' });
+  return { brand, assignment, key, link, won };
+}
+
+const Rows = z.object({ rows: integer });
+
+describe('a breakdown', () => {
+  it('has an order under the country of the click that won it, and one that a code won under null', async () => {
+    const { brand, assignment, key, won } = await makeSold();
+    await report(app.context, assignment, orderFacts(new Date(), { clickIds: [won.clickId] }));
+    await report(app.context, assignment, orderFacts(new Date(), { codes: [assignment.code], baseMinor: 5_000 }));
+    await sync(app, brand.id);
+    const before = await breakdownOf(key, 'by=country');
+    expect(before.body.data, 'the click that won is on its way').toEqual([]);
+    expect(before.headers.get('x-data-as-of')).not.toBeNull();
+    expect(new Date(before.headers.get('x-data-as-of') ?? '').getTime()).toBeLessThan(Date.now());
+    await drainClicks(app.context);
+    await syncLedger(app.context);
+    const { body } = await breakdownOf(key, 'by=country&sort=orders&compare=year');
+    const none = { refunds_minor: 0, previous: expect.objectContaining({ clicks: 0, orders: 0, aov_minor: null }) };
+    expect(body.data).toEqual([
+      {
+        ...{ key: 'FR', label: 'France', currency: 'USD', clicks: 1, visitors: 1, orders: 1, revenue_minor: 10_000 },
+        ...{ commission_minor: 1_000, conversion_rate: 100, aov_minor: 10_000, ...none },
+      },
+      {
+        ...{ key: null, label: null, currency: 'USD', clicks: 0, visitors: 0, orders: 1, revenue_minor: 5_000 },
+        ...{ commission_minor: 500, conversion_rate: null, aov_minor: 5_000, ...none },
+      },
+      {
+        ...{ key: 'DE', label: 'Germany', currency: 'USD', clicks: 2, visitors: 2, orders: 0, revenue_minor: 0 },
+        ...{ commission_minor: 0, conversion_rate: 0, aov_minor: null, ...none },
+      },
+    ]);
+    const bySource = (await breakdownOf(key, 'by=source&sort=orders')).body.data;
+    expect(bySource).toMatchObject([
+      { key: 'generic', clicks: 0, orders: 2, revenue_minor: 15_000 },
+      { key: null, clicks: 3, visitors: 3, orders: 0, revenue_minor: 0 },
+    ]);
+    expect(body.meta.coverage).toEqual({ orders: 2, by_click: 1, by_code: 1 });
+    expect(body.pagination).toEqual({ page: 1, limit: 20, total: 3, has_more: false });
+
+    const csv = await call(`${app.url}/v1/analytics/breakdown?by=country&sort=orders`, key, {
+      headers: { accept: 'text/csv' },
+    });
+    expect(csv.body.split('\n').map((line: string) => line.split(',')[1])).toEqual([
+      'label',
+      'France',
+      '',
+      'Germany',
+      undefined,
+    ]);
+    const french = await send(
+      `${app.url}/v1/analytics?country=FR&compare=previous&granularity=hour&from=${new Date().toISOString().slice(0, 10)}`,
+      key,
+      'GET',
+    );
+    expect(french.body.summary).toMatchObject({ total_clicks: 1, total_conversions: 1, conversion_rate: 100 });
+    expect(french.body.previous.summary).toMatchObject({ total_clicks: 0, total_revenue: 0 });
+    expect(french.body.trends).toHaveLength(24);
+
+    const engines = { db: app.context.postgres.db, clickhouse: app.context.clickhouse };
+    expect(await compareFigures(engines, brand.id)).toEqual([]);
+    const ofBrand = { brand: brand.id };
+    await command(
+      app.context.clickhouse,
+      "DELETE FROM dimension_daily_v1 WHERE brand_id = {brand:String} AND key = 'DE'",
+      ofBrand,
+    );
+    await command(
+      app.context.clickhouse,
+      "ALTER TABLE order_figures_v1 UPDATE country = 'IT' WHERE brand_id = {brand:String} AND country = 'FR' SETTINGS mutations_sync = 1",
+      ofBrand,
+    );
+    expect((await compareFigures(engines, brand.id)).join('\n')).toMatch(
+      /^order_figures_v1: 1 rows do not have the facts of their click\ndimension_daily_v1: 3 rows are not the sum of their events$/,
+    );
+    await rebuildFigures(app.context, brand.id);
+    expect(await compareFigures(engines, brand.id)).toEqual([]);
+    expect((await breakdownOf(key, 'by=country&sort=orders&compare=year')).body.data).toEqual(body.data);
+    const [found] = await query(
+      app.context.clickhouse,
+      Rows,
+      'SELECT count() AS rows FROM order_figures_v1 WHERE brand_id = {brand:String}',
+      ofBrand,
+    );
+    expect(found?.rows).toBe(2);
+  });
+
+  it('is made of clicks that are listed one by one, newest first, page by page', async () => {
+    const { key, link, won } = await makeSold();
+    await drainClicks(app.context);
+    const list = (parameters = '') => send(`${app.url}/v1/clicks?${parameters}`, key, 'GET');
+    const { body } = await list();
+    expect(body.data).toHaveLength(4);
+    expect(body).toMatchObject({ has_more: false, next_after: null });
+    expect(body.data[0]).toMatchObject({
+      ...{ id: won.clickId.slice(0, 24), kind: 'repeat', link_id: link.id, country: 'FR', device: 'mobile' },
+      referrer: null,
+    });
+    const ids = body.data.map(({ id }: { id: string }) => id);
+    const first = (await list('limit=3')).body;
+    expect([first.has_more, first.next_after]).toEqual([true, ids[2]]);
+    expect((await list(`limit=3&after=${first.next_after}`)).body.data).toEqual(body.data.slice(3));
+    expect((await list(`country=DE&link_id=${link.id}&kind=counted`)).body.data).toHaveLength(2);
+    expect((await list('to=2020-01-01')).body.data).toEqual([]);
+    expect((await list('after=clk_1')).status).toBe(422);
+    const stranger = await makeSeller(app);
+    expect((await send(`${app.url}/v1/clicks`, stranger.key, 'GET')).body.data).toEqual([]);
+  });
+
+  it('finds nothing under an id that nobody has', async () => {
+    const { key } = await makeSeller(app);
+    for (const filter of ['link', 'creator', 'campaign', 'store']) {
+      const { status, body } = await breakdownOf(key, `by=country&${filter}=${encodeURIComponent("lü,'")}`);
+      expect([status, body.data], filter).toEqual([200, []]);
+    }
+  });
+
+  it('is refused with what would be right', async () => {
+    const { key } = await makeSeller(app);
+    const refused = async (parameters: string) => {
+      const { status, body } = await breakdownOf(key, parameters);
+      return [status, body.details?.map(({ field }: { field: string }) => field)];
+    };
+    expect(await refused('by=colour&country=germany&weekday=8&hour=24')).toEqual([
+      422,
+      ['by', 'country', 'weekday', 'hour'],
+    ]);
+    expect(await refused('by=link&from=2026-03-02&to=2026-03-01')).toEqual([422, ['from']]);
+    const hours = await send(`${app.url}/v1/analytics?granularity=hour&from=2026-01-01&to=2026-02-01`, key, 'GET');
+    expect([hours.status, hours.body.details[0].field]).toEqual([422, 'from']);
+  });
+});

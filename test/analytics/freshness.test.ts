@@ -1,0 +1,270 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
+import { reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
+import { fresh, freshRows } from '../../src/analytics/figures/queries.ts';
+import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
+import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/schema.ts';
+import { isBeingRebuilt } from '../../src/analytics/figures/sync/queries.ts';
+import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
+import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
+import { readClick } from '../../src/kit/values/click-token.ts';
+import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
+import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
+import { startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
+import { type Click, click, makeLink, type TrackedLink } from '../harness/clicks.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { sync } from '../harness/figures.ts';
+import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
+import {
+  connectTestStore,
+  deliver,
+  signedDelivery,
+  startStore,
+  type TestStore,
+  WEBHOOK_SECRET,
+} from '../harness/store.ts';
+
+/** Engines of its own: this test kills ClickHouse, holds up its clicks, and decides when a worker runs. */
+let engines: EmbeddedEngines;
+let database: TestDatabase;
+let app: TestApp;
+let desk: Desk;
+let other: Desk;
+let store: TestStore;
+let integration = '';
+let link: TrackedLink;
+const CODE = 'ANN10';
+const dataName = `test-${process.pid}-freshness`;
+
+beforeAll(async () => {
+  database = await makeDatabase('freshness');
+  engines = await startOwnEngines(dataName, ['redis', 'clickhouse']);
+  const { redis = '', clickhouse = '' } = engines.urls;
+  app = await startApp({ urls: { postgres: database.url, redis, clickhouse } });
+  await app.context.redis.ready();
+  await migrateClickHouse(app.context.clickhouse);
+  await insertReconciliation(app.context.clickhouse, { claim: '', batch: 0 });
+  await finishReconciliation(app.context.clickhouse);
+  [desk, other] = [await openDesk(app), await openDesk(app)];
+  store = await startStore('generic');
+  integration = await connectTestStore(app.context, desk.brand.id, store);
+  link = await makeLink(desk, SHOP);
+  await desk.made({ type: 'discount_code', value: CODE, commission_rate: 10 });
+});
+afterAll(async () => {
+  await app?.close();
+  await store?.close();
+  await engines?.stop();
+  await database?.drop();
+  await removeEngineData(dataName);
+});
+
+async function report(event: string, data: object): Promise<void> {
+  const delivery = signedDelivery('generic', WEBHOOK_SECRET, event, data);
+  expect((await deliver(app.url, 'generic', integration, delivery)).status).toBe(200);
+}
+
+/** A paid order of 100 dollars with the code. */
+async function sell(): Promise<string> {
+  const order_id = unique('order');
+  const at = new Date().toISOString();
+  await report('order.paid', {
+    order_id,
+    currency: 'USD',
+    amount: '100.00',
+    placed_at: at,
+    paid_at: at,
+    codes: [CODE],
+  });
+  return order_id;
+}
+
+/** By what the API answers at each place with figures. */
+async function headersOf({ get }: Desk): Promise<(number | null)[]> {
+  const lists = [
+    '/v1/affiliates',
+    '/v1/affiliates/links',
+    '/v1/affiliates/performance',
+    '/v1/analytics',
+    '/v1/creators',
+  ];
+  const paths = get === desk.get ? [...lists, `/v1/affiliates/links/${link.id}`] : lists;
+  const answers = await Promise.all(paths.map((one) => get(one)));
+  expect(answers.map(({ status }) => status)).toEqual(paths.map(() => 200));
+  return answers.map(({ headers }) => {
+    const at = headers.get('x-data-as-of');
+    return at === null ? null : Date.parse(at);
+  });
+}
+
+/** Likewise, of the lists as CSV. */
+async function csvHeaders(): Promise<(string | null)[]> {
+  const paths = ['/v1/affiliates', '/v1/affiliates/links', '/v1/affiliates/performance', '/v1/creators'];
+  const answers = await Promise.all(paths.map((one) => desk.get(one, 'text/csv')));
+  expect(answers.map(({ headers }) => headers.get('content-type'))).toEqual(paths.map(() => 'text/csv; charset=utf-8'));
+  return answers.map(({ headers }) => headers.get('x-data-as-of'));
+}
+
+async function moveAll(): Promise<void> {
+  await drainClicks(app.context);
+  await sync(app, desk.brand.id);
+}
+
+const revenueOf = async () => (await desk.get('/v1/analytics')).body.summary.total_revenue;
+
+describe('X-Data-As-Of on every response with figures', () => {
+  it('is before a sale that is not in them yet, and advances once it is', async () => {
+    await moveAll();
+    const order = await sell();
+    const { recorded_at } = (await desk.get('/v1/affiliates/ledger')).body.data[0];
+    for (const at of await headersOf(desk)) expect(at, order).toBeLessThan(Date.parse(recorded_at));
+    await moveAll();
+    const now = Date.now();
+    for (const at of await headersOf(desk)) expect(at).toBeGreaterThanOrEqual(now);
+  });
+
+  it('is before a click that is not in them yet, and advances once it is', async () => {
+    const before = Date.now();
+    await click(app, link.slug, { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
+    const after = Date.now();
+    await until('the click’s moment to pass', () => Date.now() > after);
+    for (const at of await headersOf(desk)) {
+      expect(at).toBeLessThan(after);
+      expect(at).toBeGreaterThanOrEqual(before - 1);
+    }
+    await moveAll();
+    for (const at of await headersOf(desk)) expect(at).toBeGreaterThan(after);
+  });
+
+  it('is before a click that arrived late, and before an older one that came after it', async () => {
+    await moveAll();
+    const timeOf = ({ clickId }: Click) => readClick(app.context.secrets.key('click'), clickId)?.at.getTime() ?? 0;
+    const someone = () => ({ 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
+    const { redis = '', clickhouse = '' } = engines.urls;
+    // Another process, with a clock that is behind.
+    const clock = { now: () => new Date(Date.now() - 2_000) };
+    const behind = await startApp({ urls: { postgres: database.url, redis, clickhouse }, clock });
+    const pid = engines.pids.redis ?? Number.NaN;
+    process.kill(pid, 'SIGSTOP');
+    const slow = click(app, link.slug, someone());
+    await pause(200);
+    process.kill(pid, 'SIGCONT');
+    const at = timeOf(await slow);
+    for (const said of await headersOf(desk)) expect(said).toBe(at - 1);
+    const older = timeOf(await click(behind, link.slug, someone()));
+    for (const said of await headersOf(desk)) expect(said).toBeLessThan(older);
+    await behind.close();
+    const now = Date.now();
+    await moveAll();
+    for (const said of await headersOf(desk)) expect(said).toBeGreaterThanOrEqual(now);
+  });
+
+  it('is absent while the brand’s figures are rebuilt, and for no other brand', async () => {
+    await sell();
+    await moveAll();
+    const { redis, postgres } = app.context;
+    await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
+    const rebuilt = rebuildFigures(app.context, desk.brand.id);
+    await until('the rebuild', () => isBeingRebuilt(postgres.db, desk.brand.id));
+    expect(new Set(await headersOf(desk))).toEqual(new Set([null]));
+    expect(await headersOf(other)).not.toContain(null);
+    await redis.client.del(CLICK_CLAIM);
+    await rebuilt;
+    expect(await headersOf(desk)).not.toContain(null);
+  });
+
+  it('is absent from an answer that took longer than a rebuild’s notice if one started meanwhile', async () => {
+    const { redis, postgres } = app.context;
+    const said: string[] = [];
+    const call = { caller: { brandId: desk.brand.id }, setHeader: (name: string) => void said.push(name) };
+    let rebuilt: Promise<unknown> | undefined;
+    await fresh(app.context, call, async () => {
+      await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
+      const from = performance.now();
+      rebuilt = rebuildFigures(app.context, desk.brand.id);
+      await until('the rebuild', () => isBeingRebuilt(postgres.db, desk.brand.id));
+      await until('its notice to be over', () => performance.now() - from > REBUILD_NOTICE_MS);
+    });
+    expect(said).toEqual([]);
+    await redis.client.del(CLICK_CLAIM);
+    await rebuilt;
+    await fresh(app.context, call, async () => undefined);
+    expect(said).toEqual(['x-data-as-of']);
+  });
+
+  it('is on lists as CSV too, which are cut off if a rebuild started meanwhile', async () => {
+    await moveAll();
+    const now = Date.now();
+    for (const at of await csvHeaders()) expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(now);
+    const { redis, postgres } = app.context;
+    const call = { caller: { brandId: desk.brand.id }, setHeader: () => undefined };
+    const none = async function* () {};
+    const rows: AsyncIterable<unknown> = await freshRows(app.context, call, none());
+    const from = performance.now();
+    await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
+    const rebuilt = rebuildFigures(app.context, desk.brand.id);
+    await until('the rebuild', () => isBeingRebuilt(postgres.db, desk.brand.id));
+    await until('its notice to be over', () => performance.now() - from > REBUILD_NOTICE_MS);
+    await expect(rows[Symbol.asyncIterator]().next()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    expect(await csvHeaders()).toEqual([null, null, null, null]);
+    await redis.client.del(CLICK_CLAIM);
+    await rebuilt;
+  });
+
+  it('is absent from the moment ClickHouse was killed until its figures are reconciled', async () => {
+    await moveAll();
+    const revenue = await revenueOf();
+    process.kill(engines.pids.clickhouse ?? Number.NaN, 'SIGKILL');
+    await engines.restart('clickhouse');
+    expect(new Set(await headersOf(desk))).toEqual(new Set([null]));
+    await reconcileFigures(app.context);
+    expect(new Set(await headersOf(desk))).toEqual(new Set([null]));
+    await reconcileFigures(app.context);
+    expect(await headersOf(desk)).not.toContain(null);
+    expect(await revenueOf()).toBe(revenue);
+  });
+});
+
+/** What is promised of figures. */
+const PROMISED_MS = 5_000;
+
+describe('with a worker in its default configuration,', () => {
+  // A machine that stands still for some seconds keeps no promise.
+  it('a click, a sale and its refund are each in the API’s answers within 5 s of the event', { retry: 5 }, async () => {
+    const { redis = '', clickhouse = '' } = engines.urls;
+    const env = { DATABASE_URL: database.url, REDIS_URL: redis, CLICKHOUSE_URL: clickhouse };
+    const worker = await startWorkerProcess(unique('none'), env);
+    const shown = async () => {
+      const [{ body }, { body: analytics }] = await Promise.all([
+        desk.get('/v1/affiliates/performance'),
+        desk.get('/v1/analytics'),
+      ]);
+      const [{ clicks, revenue_minor } = { clicks: 0, revenue_minor: 0 }] = body.summary.by_currency;
+      const { total_clicks, total_revenue } = analytics.summary;
+      return [clicks, revenue_minor, total_clicks, total_revenue];
+    };
+    const expectWithin = async (what: string, event: () => Promise<unknown>, clicks: number, dollars: number) => {
+      const [wasClicks = 0, wasMinor = 0, wasTotal = 0, wasRevenue = 0] = await shown();
+      const wanted = [wasClicks + clicks, wasMinor + dollars * 100, wasTotal + clicks, wasRevenue + dollars];
+      const at = performance.now();
+      await event();
+      const isShown = async () => JSON.stringify(await shown()) === JSON.stringify(wanted);
+      await until(`${what} in the figures`, isShown, PROMISED_MS - (performance.now() - at));
+    };
+    let order = '';
+    const sold = async () => {
+      order = await sell();
+    };
+    const refunds = [{ refund_id: 'r1', amount: '40.00', at: new Date().toISOString() }];
+    const agent = { 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` };
+    const refunded = () => report('order.refunded', { order_id: order, currency: 'USD', refunds });
+    try {
+      await expectWithin('a click', () => click(app, link.slug, agent), 1, 0);
+      await expectWithin('a sale', sold, 0, 100);
+      await expectWithin('a refund', refunded, 0, -40);
+    } finally {
+      await worker.stop();
+    }
+  });
+});

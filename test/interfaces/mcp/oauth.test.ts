@@ -1,0 +1,263 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  Client,
+  type OAuthClientProvider,
+  type StoredOAuthClientInformation,
+  type StoredOAuthTokens,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { errorOf } from '../../harness/agent.ts';
+import { type Answer, call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { type SignedIn, signIn } from '../../harness/session.ts';
+
+const RETURN = 'https://host.example/callback';
+
+let app: TestApp;
+let brand: TestBrand;
+let owner: SignedIn;
+beforeAll(async () => {
+  app = await startApp();
+  brand = await makeBrand(app.context);
+  owner = await signIn(app, brand.id);
+});
+afterAll(() => app?.close());
+
+/** What a host of agents keeps. */
+class Host implements OAuthClientProvider {
+  readonly redirectUrl = RETURN;
+  readonly clientMetadata = { client_name: 'Test host', redirect_uris: [RETURN] };
+  client: StoredOAuthClientInformation | undefined;
+  saved: StoredOAuthTokens | undefined;
+  verifier = '';
+  consentUrl: URL | undefined;
+  clientInformation = () => this.client;
+  tokens = () => this.saved;
+  codeVerifier = () => this.verifier;
+  saveClientInformation(client: StoredOAuthClientInformation) {
+    this.client = client;
+  }
+  saveTokens(tokens: StoredOAuthTokens) {
+    this.saved = tokens;
+  }
+  saveCodeVerifier(verifier: string) {
+    this.verifier = verifier;
+  }
+  redirectToAuthorization(url: URL) {
+    this.consentUrl = url;
+  }
+}
+
+const transportFor = (host: Host) =>
+  new StreamableHTTPClientTransport(new URL(`${app.url}/mcp`), { authProvider: host });
+const newClient = () =>
+  new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+
+/** As the owner's browser: opens the consent page, ticks boxes and presses a button. */
+async function answer(
+  consentUrl: string,
+  fields: Record<string, string>,
+  { secret }: SignedIn = owner,
+): Promise<Answer> {
+  const headers = { cookie: `rollcall=${secret}`, 'sec-fetch-site': 'same-origin' };
+  return await call(consentUrl, undefined, {
+    method: 'POST',
+    body: new URLSearchParams(fields),
+    headers,
+    redirect: 'manual',
+  });
+}
+
+const leadsTo = ({ headers }: Answer) => new URL(headers.get('location') ?? 'none:').searchParams;
+
+const register = async (metadata: object) =>
+  await call(`${app.url}/oauth/register`, undefined, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(metadata),
+  });
+
+/** A request for consent as a host makes it by hand, and its verifier. */
+async function ask(more: Record<string, string> = {}) {
+  const { body } = await register({ client_name: 'By hand', redirect_uris: [RETURN] });
+  const verifier = randomBytes(32).toString('base64url');
+  const query = {
+    ...{ client_id: body.client_id, redirect_uri: RETURN, response_type: 'code', state: 's1' },
+    ...{ code_challenge: createHash('sha256').update(verifier).digest('base64url'), code_challenge_method: 'S256' },
+    ...more,
+  };
+  return { url: `${app.url}/oauth/authorize?${new URLSearchParams(query)}`, verifier, clientId: body.client_id };
+}
+
+const exchange = async (fields: Record<string, string>) =>
+  await call(`${app.url}/oauth/token`, undefined, { method: 'POST', body: new URLSearchParams(fields) });
+
+const ALL = { decision: 'allow', campaigns: 'yes', payouts: 'yes' };
+
+async function granted(fields: Record<string, string> = ALL) {
+  const { url, verifier, clientId } = await ask();
+  const code = leadsTo(await answer(url, fields)).get('code') ?? '';
+  const form = { grant_type: 'authorization_code', code, redirect_uri: RETURN, client_id: clientId };
+  const redeem = () => exchange({ ...form, code_verifier: verifier });
+  return { code, form, redeem, clientId };
+}
+
+const listTools = async (token: string) =>
+  await send(
+    `${app.url}/mcp`,
+    token,
+    'POST',
+    { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} },
+    {
+      accept: 'application/json, text/event-stream',
+    },
+  );
+
+test('The official client discovers, registers, gets the owner’s consent, connects with tokens, and renews them', async () => {
+  const host = new Host();
+  const first = transportFor(host);
+  await expect(newClient().connect(first)).rejects.toThrow(UnauthorizedError);
+  const consentUrl = host.consentUrl?.href ?? '';
+  expect(consentUrl).toContain(`${app.url}/oauth/authorize?`);
+  const page = await call(consentUrl, undefined, { headers: { cookie: `rollcall=${owner.secret}` } });
+  expect([page.status, page.headers.get('content-security-policy')]).toEqual([
+    200,
+    expect.stringContaining("form-action 'self' https://host.example"),
+  ]);
+  expect(page.body).toContain('Let Test host act for');
+  const allowed = await answer(consentUrl, { decision: 'allow', campaigns: 'yes', readonly: 'yes' });
+  expect(allowed.status).toBe(303);
+  await first.finishAuth(leadsTo(allowed));
+
+  const client = newClient();
+  await client.connect(transportFor(host));
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['list_campaigns', 'get_campaign']);
+  expect((await client.callTool({ name: 'list_campaigns', arguments: {} })).isError).toBeFalsy();
+  const made = errorOf(await client.callTool({ name: 'create_campaign', arguments: { name: 'No' } }));
+  expect(made).toMatchObject({ code: 'POLICY_REFUSED', rule: 'scope' });
+  await client.close();
+
+  const { access_token: old = '', refresh_token = '' } = host.saved ?? {};
+  host.saved = { ...host.saved, access_token: `svk_${'x'.repeat(40)}`, token_type: 'Bearer', refresh_token };
+  const again = newClient();
+  await again.connect(transportFor(host));
+  expect(host.saved.access_token).not.toBe(old);
+  expect((await again.callTool({ name: 'list_campaigns', arguments: {} })).isError).toBeFalsy();
+  await again.close();
+});
+
+test('A call without a key is told where to get a token', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const refused = await call(`${app.url}/mcp`, undefined, { method: 'POST', body: '{}', headers });
+  const challenge = refused.headers.get('www-authenticate') ?? '';
+  const address = /resource_metadata="(.+)"/.exec(challenge)?.[1] ?? '';
+  expect([refused.status, challenge.startsWith('Bearer ')]).toEqual([401, true]);
+  const { body } = await call(address);
+  expect(body).toMatchObject({ resource: `${app.url}/mcp`, authorization_servers: [app.url] });
+  const server = await call(`${app.url}/.well-known/oauth-authorization-server`);
+  expect(server.body).toMatchObject({ issuer: app.url, code_challenge_methods_supported: ['S256'] });
+});
+
+test('An agent’s token opens /mcp and no other door, where the policy for agents does not apply', async () => {
+  const { access_token } = (await (await granted()).redeem()).body;
+  expect((await listTools(access_token)).status).toBe(200);
+  for (const path of ['/v1/brand', '/v1/campaigns', '/api/v1/campaigns']) {
+    const refused = await call(`${app.url}${path}`, access_token);
+    expect([refused.status, refused.body.code], path).toEqual([401, 'INVALID_API_KEY']);
+  }
+});
+
+test('A code works once, for the client that requested it, and sent again it ends the access', async () => {
+  const { redeem, form } = await granted();
+  for (const wrong of [
+    { code_verifier: 'x'.repeat(43) },
+    { client_id: (await ask()).clientId },
+    { redirect_uri: 'https://other.example/' },
+  ]) {
+    const refused = await exchange({ ...form, code_verifier: 'y'.repeat(43), ...wrong });
+    expect([refused.status, refused.body.error]).toEqual([400, 'invalid_grant']);
+  }
+  const both = await Promise.all([redeem(), redeem()]);
+  expect(both.map(({ status }) => status).toSorted()).toEqual([200, 400]);
+
+  const other = await granted();
+  const { access_token } = (await other.redeem()).body;
+  expect((await listTools(access_token)).status).toBe(200);
+  expect((await other.redeem()).status).toBe(400);
+  await expect.poll(async () => (await listTools(access_token)).status).toBe(401);
+});
+
+test('A refresh token works once, and sent again it ends the access', async () => {
+  const { redeem, clientId } = await granted();
+  const first = (await redeem()).body;
+  const refresh = (refresh_token: string) =>
+    exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
+  const second = (await refresh(first.refresh_token)).body;
+  expect(second).toMatchObject({ token_type: 'Bearer', expires_in: 3_600, scope: 'campaigns payouts' });
+  expect((await listTools(second.access_token)).status).toBe(200);
+  await expect.poll(async () => (await listTools(first.access_token)).status).toBe(401);
+  expect((await refresh(first.refresh_token)).body.error).toBe('invalid_grant');
+  await expect.poll(async () => (await listTools(second.access_token)).status).toBe(401);
+  expect((await refresh(second.refresh_token)).body.error).toBe('invalid_grant');
+});
+
+test('An owner ends an agent’s access where keys are revoked, and its refresh token ends with it', async () => {
+  const { redeem, clientId } = await granted();
+  const { access_token, refresh_token } = (await redeem()).body;
+  const keys = (await owner.get('/v1/keys?limit=100')).body.data;
+  const { id } = keys.find(({ name, masked }: { name: string; masked: string }) => {
+    return name === 'By hand' && masked.endsWith(access_token.slice(-4));
+  });
+  expect((await owner.send('DELETE', `/v1/keys/${id}`)).status).toBe(200);
+  await expect.poll(async () => (await listTools(access_token)).status).toBe(401);
+  const refreshed = await exchange({ grant_type: 'refresh_token', refresh_token, client_id: clientId });
+  expect(refreshed.body.error).toBe('invalid_grant');
+});
+
+test('Only a signed-in owner consents, on the page itself', async () => {
+  const { url } = await ask();
+  const unknown = await call(url);
+  expect([unknown.status, unknown.body]).toEqual([401, expect.stringContaining('Sign in first')]);
+  const headers = { cookie: `rollcall=${owner.secret}`, 'sec-fetch-site': 'cross-site' };
+  const foreign = await call(url, undefined, {
+    method: 'POST',
+    body: new URLSearchParams(ALL),
+    headers,
+    redirect: 'manual',
+  });
+  expect([foreign.status, foreign.body.code]).toEqual([403, 'CROSS_SITE']);
+  await owner.send('POST', '/v1/people', { email: 'manager@brand.example', role: 'manager' });
+  const manager = await signIn(app, brand.id, 'manager@brand.example');
+  const refused = await answer(url, ALL, manager);
+  expect([refused.status, refused.body.code]).toEqual([403, 'ROLE_REQUIRED']);
+  const denied = leadsTo(await answer(url, { decision: 'refuse' }));
+  expect(Object.fromEntries(denied)).toEqual({ error: 'access_denied', state: 's1', iss: app.url });
+});
+
+test('A request that no registered client makes leads nowhere, and a wrong one back with its error', async () => {
+  const elsewhere = await ask({ redirect_uri: 'https://evil.example/' });
+  expect((await call(elsewhere.url, undefined, { redirect: 'manual' })).status).toBe(400);
+  const unknown = await ask({ client_id: 'nobody' });
+  expect((await call(unknown.url, undefined, { redirect: 'manual' })).status).toBe(400);
+  for (const [wrong, error] of [
+    [{ response_type: 'token' }, 'unsupported_response_type'],
+    [{ code_challenge_method: 'plain' }, 'invalid_request'],
+    [{ code_challenge: '' }, 'invalid_request'],
+    [{ resource: 'https://other.example/mcp' }, 'invalid_target'],
+  ] as const) {
+    const back = await call((await ask({ ...wrong })).url, undefined, { redirect: 'manual' });
+    expect(leadsTo(back).get('error'), JSON.stringify(wrong)).toBe(error);
+  }
+});
+
+test.each([
+  ['https://claude.ai/api/mcp/auth_callback', 201],
+  ['http://127.0.0.1:33418/', 201],
+  ['cursor://anysphere.cursor-mcp/oauth/callback', 201],
+  ['http://host.example/callback', 400],
+  ['javascript:alert(1)', 400],
+  ['https://host.example/#fragment', 400],
+])('A host that returns to %s is registered with %i', async (redirect, status) => {
+  expect((await register({ client_name: 'Host', redirect_uris: [redirect] })).status).toBe(status);
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
+import { newPasskey } from '../../harness/authenticator.ts';
+import { type SignedIn, signIn } from '../../harness/session.ts';
+
+const OWN = 'https://rollcall.example';
+let open: TestApp;
+let named: TestApp;
+let brand: TestBrand;
+beforeAll(async () => {
+  open = await startApp();
+  named = await startApp({ env: { API_URL: `${OWN}/` } });
+  brand = await makeBrand(open.context);
+});
+afterAll(async () => {
+  await open?.close();
+  await named?.close();
+});
+
+async function make(session: SignedIn, host: string, origin: string) {
+  const passkey = newPasskey(host);
+  const begun = await session.send('POST', '/v1/passkeys/challenge', { origin });
+  expect(begun.status, JSON.stringify(begun.body)).toBe(200);
+  const { challenge_id, options } = begun.body.data;
+  expect(options.rp.id).toBe(host);
+  const response = passkey.attest(options.challenge, origin);
+  const kept = await session.send('POST', '/v1/passkeys', { name: 'laptop', origin, challenge_id, response });
+  expect(kept.status, JSON.stringify(kept.body)).toBe(201);
+  return passkey;
+}
+
+/** As the page on `origin` signs in. */
+async function signInFrom(app: TestApp, passkey: ReturnType<typeof newPasskey>, origin: string) {
+  const post = (path: string, body: object) =>
+    call(`${app.url}/app/session/passkey${path}`, undefined, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin', origin },
+      body: JSON.stringify(body),
+    });
+  const begun = await post('/challenge', {});
+  const { challenge_id, options } = begun.body.data;
+  const answer = await post('', { challenge_id, response: passkey.assert(options.challenge, origin) });
+  return [answer.status, answer.body.code ?? '', answer.headers.has('set-cookie')];
+}
+
+describe('a passkey', () => {
+  it.each(['http://localhost:9000', 'http://localhost', 'https://localhost:8080', 'http://app.localhost:8080'])(
+    'signs in on the origin where it was created, and not on %s',
+    async (other) => {
+      const passkey = await make(await signIn(open, brand.id), 'localhost', 'http://localhost:8080');
+      expect(await signInFrom(open, passkey, other)).toEqual([401, 'INVALID_PASSKEY', false]);
+      expect(await signInFrom(open, passkey, 'http://localhost:8080')).toEqual([201, '', true]);
+    },
+  );
+
+  it('signs in only on the origin of API_URL if that is set', async () => {
+    const passkey = await make(await signIn(named, brand.id), 'rollcall.example', OWN);
+    expect(await signInFrom(named, passkey, `${OWN}:8443`)).toEqual([401, 'INVALID_PASSKEY', false]);
+    expect(await signInFrom(named, passkey, OWN)).toEqual([201, '', true]);
+  });
+
+  it('cannot be created on an origin other than that of API_URL', async () => {
+    const session = await signIn(named, (await makeBrand(named.context)).id);
+    for (const origin of [`${OWN}:8443`, 'http://rollcall.example', 'https://evil.example']) {
+      const { status, body } = await session.send('POST', '/v1/passkeys/challenge', { origin });
+      expect([status, body.details[0].field]).toEqual([422, 'origin']);
+      expect(body.details[0].message).toContain(`must be ${OWN}`);
+    }
+    expect((await session.get('/v1/passkeys')).body.data).toEqual([]);
+  });
+});

@@ -1,0 +1,400 @@
+import type { Browser, Locator } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startApp, type TestApp, unique } from '../../harness/app.ts';
+import { BEHIND_PROXY } from '../../harness/applying.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
+import { builtClient } from '../../harness/offered.ts';
+import { startStore, type TestStore } from '../../harness/store.ts';
+import { type OpenPage, openWebApp } from '../../harness/web-app.ts';
+import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
+import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
+
+describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web app, a brand', () => {
+  let app: TestApp;
+  let desk: WorkDesk;
+  let store: TestStore;
+  let browser: Browser;
+  let open: OpenPage;
+
+  beforeAll(async () => {
+    app = await startApp({ webApp: await builtClient(), env: BEHIND_PROXY });
+    desk = await openWorkDesk(app);
+    store = await startStore('shopify');
+    await fillWork(app, desk);
+    await fillBrand(app, desk, store);
+    browser = await openBrowser();
+    open = await openWebApp(browser, app, desk.brand.id, { viewport: { width: 1280, height: 900 } });
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+    await store?.close();
+  });
+
+  const dialog = (): Locator => open.page.getByRole('dialog').last();
+  const gone = () => open.page.getByRole('dialog').waitFor({ state: 'hidden' });
+  const press = (name: string | RegExp) => open.page.getByRole('main').getByRole('button', { name }).first().click();
+  const inDialog = (name: string) => dialog().getByRole('button', { name, exact: true }).click();
+  const part = (name: string) => open.page.locator('.card', { has: open.page.getByRole('heading', { name }) });
+  afterEach(() => expect(open.complaints.splice(0)).toEqual([]));
+
+  async function fill(fields: Record<string, string>): Promise<void> {
+    for (const [label, value] of Object.entries(fields)) await dialog().getByLabel(label).first().fill(value);
+  }
+
+  it('shortlists the selected application and accepts another, which puts its creator on the roster', async () => {
+    await open.go('/applications');
+    await open.page.getByRole('row').filter({ hasText: 'Cy Young' }).getByRole('checkbox').check();
+    const selected = open.page.getByRole('region', { name: 'Selected applications' });
+    await selected.getByRole('button', { name: 'Shortlist' }).click();
+    await inDialog('Shortlist');
+    await selected.waitFor({ state: 'hidden' });
+    await open.page.getByRole('button', { name: 'Cy Young' }).waitFor({ state: 'hidden' });
+    await open.page.getByLabel('Status').selectOption('All');
+    await open.page.getByRole('cell', { name: 'Shortlisted' }).waitFor();
+    await press('Dee Dee');
+    await inDialog('Accept');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Accepted' }).waitFor();
+    await open.go('/roster');
+    await open.page.getByRole('link', { name: 'Dee Dee' }).waitFor();
+  });
+
+  it('creates a campaign with a fixed sum, changes its status and deadline, and opens its applications', async () => {
+    await open.go('/campaigns');
+    await press('Create a campaign');
+    await fill({ Name: 'Winter', Amount: '250', Currency: 'eur', Deadline: '2027-01-31' });
+    await dialog().getByLabel('Compensation').selectOption('fixed');
+    await inDialog('Create the campaign');
+    await open.page.getByRole('heading', { level: 1, name: 'Winter' }).waitFor();
+    await open.page.getByText('€250.00 fixed').first().waitFor();
+    await press('Edit');
+    await dialog().getByLabel('Status').selectOption('paused');
+    await fill({ Deadline: '2027-02-28' });
+    await inDialog('Save');
+    await gone();
+    await open.go('/campaigns');
+    await open.page.getByRole('row', { name: /Winter.*Paused.*28 Feb 2027/ }).waitFor();
+    await open.page.getByRole('link', { name: 'Open to all' }).click();
+    await open.page.locator('label', { hasText: 'Applied' }).click();
+    await open.page.getByText('1 entry').waitFor();
+    await open.page.getByRole('link', { name: 'Review' }).click();
+    await dialog().getByText('Open to all').waitFor();
+  });
+
+  it('adds a creator to the roster, keeps tags and a note, removes one, and sees who is already there', async () => {
+    await open.go('/roster');
+    const email = `${unique('new')}@mail.example`;
+    await press('Add a creator');
+    await fill({ 'E-mail': email });
+    await inDialog('Add');
+    await gone();
+    await press('Add a creator');
+    await fill({ 'E-mail': email.toUpperCase() });
+    await inDialog('Add');
+    await dialog().getByRole('alert').waitFor();
+    await open.page.keyboard.press('Escape');
+    await open.page.getByRole('link', { name: email }).click();
+    await press('Edit');
+    await fill({ Tags: 'runner, berlin', Note: 'Met at the fair' });
+    await inDialog('Save');
+    await gone();
+    await open.page.getByText('runner, berlin').waitFor();
+    await press('More actions');
+    await press('Remove from the roster');
+    await inDialog('Remove');
+    await gone();
+    await open.go('/roster');
+    await open.page.getByRole('row', { name: new RegExp(`${email}.*Removed`) }).waitFor();
+  });
+
+  it('writes, sends, voids, requests and cancels briefs, contracts and deliverables', async () => {
+    await open.go('/briefs');
+    await press('Write a brief');
+    await fill({ Title: 'Two stories', Creator: desk.creator, 'Talking points': 'One\nTwo' });
+    await inDialog('Save draft');
+    await open.page.getByRole('dialog', { name: 'Two stories' }).waitFor();
+    await inDialog('Send');
+    await open.page.getByText('The brief is being sent.').waitFor();
+    await inDialog('Mark as completed');
+    await gone();
+    await open.page.getByRole('row', { name: /Two stories.*Completed/ }).waitFor();
+    await open.go('/contracts');
+    await press('Draft a contract');
+    await fill({ Creator: desk.creator, Title: 'Stories', Amount: '100', 'Content type': 'story' });
+    await inDialog('Save draft');
+    await open.page.getByRole('dialog', { name: 'Stories' }).waitFor();
+    await inDialog('Send for signature');
+    await dialog().getByText('The creator was mailed a link').waitFor();
+    await inDialog('Void');
+    await open.page.getByRole('dialog', { name: 'Void this contract?' }).getByRole('button', { name: 'Void' }).click();
+    await dialog().getByText('Voided').waitFor();
+    await open.page.keyboard.press('Escape');
+    await open.go('/deliverables');
+    await press('Request a deliverable');
+    await fill({ Creator: desk.creator, 'Content type': 'photo set' });
+    await inDialog('Request');
+    await gone();
+    await press('Photo set');
+    await inDialog('Cancel deliverable');
+    await inDialog('Yes, cancel it');
+    await gone();
+    await open.page.getByRole('row', { name: /Photo set.*Cancelled/ }).waitFor();
+  });
+
+  it('sends a parcel, adds its number and mails the creator; tracks a post and stops', async () => {
+    await open.go('/shipments');
+    await press('Add a shipment');
+    await fill({ Creator: desk.creator, Contents: 'A hat' });
+    await inDialog('Add');
+    await gone();
+    await open.page.getByRole('row', { name: /A hat/ }).getByRole('button').click();
+    await fill({ Carrier: 'Post', 'Tracking number': 'AB1' });
+    await inDialog('Save');
+    await gone();
+    await open.page.getByRole('row', { name: /A hat.*AB1/ }).waitFor();
+    await open.go('/content');
+    await press('Track a post');
+    await fill({ 'Post URL': 'https://www.instagram.com/reel/Cxyz789', Creator: desk.creator });
+    await inDialog('Track');
+    await gone();
+    await open.page.getByRole('row', { name: /Cxyz789.* – – –/ }).waitFor();
+    const row = open.page.getByRole('row', { name: /Cxyz789/ });
+    await row.getByRole('button').click();
+    expect(await dialog().getByText('0', { exact: true }).count()).toBe(0);
+    await inDialog('Stop tracking');
+    await inDialog('Stop');
+    await gone();
+    await row.waitFor({ state: 'hidden' });
+  });
+
+  it('writes to a creator, is refused contact details, and answers a dispute', async () => {
+    await open.go('/conversations');
+    await press(desk.creator);
+    const thread = open.page.getByRole('region', { name: /^Conversation with / });
+    const write = async (text: string) => {
+      await thread.getByLabel('Your message').fill(text);
+      await thread.getByRole('button', { name: 'Send', exact: true }).click();
+    };
+    await write('Write to me@brand.example');
+    await thread.getByRole('alert').waitFor();
+    await write('How does it fit?');
+    await thread.locator('.bubble').getByText('How does it fit?').waitFor();
+    await expect.poll(() => thread.getByLabel('Your message').inputValue()).toBe('');
+    await open.go('/disputes');
+    await press('Ann Lee');
+    await fill({ 'Your answer': 'It comes in May.' });
+    await inDialog('Answer');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Answered' }).waitFor();
+  });
+
+  it('creates a code, changes its commission, and turns it off and on again', async () => {
+    await open.go('/links');
+    await press('Create a link or code');
+    const code = unique('HAT').toUpperCase();
+    await dialog().getByLabel('Type').selectOption('discount_code');
+    await fill({ Creator: desk.creator, Code: code, Commission: '12.5' });
+    await inDialog('Create');
+    await open.page.getByRole('dialog', { name: code }).getByText('12.5%').waitFor();
+    await inDialog('Edit');
+    await fill({ Commission: '15' });
+    await inDialog('Save');
+    await open.page.getByRole('dialog', { name: code, exact: true }).getByText('15%').waitFor();
+    await open.page.keyboard.press('Escape');
+    await gone();
+    const row = open.page.getByRole('row', { name: new RegExp(code) });
+    await row.getByText('15%').waitFor();
+    await press(`More actions for ${code}`);
+    await press('Turn off');
+    await inDialog('Turn off');
+    await gone();
+    await row.getByText('Off', { exact: true }).waitFor();
+    await press(`More actions for ${code}`);
+    await press(`Turn ${code} on`);
+    await row.getByText('Active', { exact: true }).waitFor();
+  });
+
+  it('adds a webhook whose secret is shown once, tests it, creates a new secret, and removes it', async () => {
+    await open.go('/webhooks');
+    await press('Add a webhook');
+    await fill({ Address: 'https://hooks.invalid/second' });
+    await dialog().getByLabel('Events').selectOption('Only some of them');
+    await dialog().getByLabel('Message received').check();
+    await inDialog('Add');
+    const shown = open.page.getByRole('dialog', { name: 'The signing secret' });
+    await shown.locator('code').waitFor();
+    await inDialog('I have saved it');
+    await gone();
+    const actions = () => press('Actions for https://hooks.invalid/second');
+    await actions();
+    await press('Send a test to https://hooks.invalid/second');
+    await open.page.getByText('A test event was queued').waitFor();
+    const row = open.page.getByRole('row', { name: /hooks\.invalid/ });
+    await actions();
+    await press('New secret');
+    await inDialog('Create secret');
+    await shown.waitFor();
+    await inDialog('I have saved it');
+    await actions();
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await inDialog('Remove');
+    await gone();
+    await row.waitFor({ state: 'hidden' });
+  });
+
+  it('rotates a key with a day of overlap, and revokes one', async () => {
+    await open.go('/keys');
+    await press('Create a key');
+    await fill({ Name: 'warehouse' });
+    await inDialog('Create the key');
+    await inDialog('I have saved it');
+    await gone();
+    await press('More actions for warehouse');
+    await press('Rotate warehouse');
+    await inDialog('Create the new key');
+    await dialog().getByTestId('key').waitFor();
+    await inDialog('I have saved it');
+    await gone();
+    await open.page.getByRole('row', { name: /warehouse.*Expiring/ }).waitFor();
+    const row = open.page.getByRole('row', { name: /warehouse.*Active/ });
+    await row.getByRole('button', { name: 'More actions' }).click();
+    await row.getByRole('button', { name: 'Revoke' }).click();
+    await inDialog('Revoke the key');
+    await gone();
+    await open.page.getByRole('row', { name: /warehouse.*Revoked/ }).waitFor();
+  });
+
+  it('saves what agents may do, and applies a plan', async () => {
+    await open.go('/agents');
+    await open.page.getByLabel('Daily payout limit').fill('500');
+    await open.page.getByRole('button', { name: 'Save' }).click();
+    await open.page.getByText('Saved.').waitFor();
+    await open.page.reload();
+    await expect.poll(() => open.page.getByLabel('Daily payout limit').inputValue()).toBe('500');
+    await press('Update campaign');
+    await inDialog('Apply plan');
+    await gone();
+    await open.page.getByRole('cell', { name: 'Applied' }).waitFor();
+    await open.go('/campaigns');
+    await open.page.getByRole('row', { name: /Summer.*Paused/ }).waitFor();
+  });
+
+  it('invites a person, changes the role, and removes them; the log names who did it', async () => {
+    await open.go('/people');
+    await press('Invite someone');
+    await fill({ 'E-mail': 'mo@brand.example', Name: 'Mo' });
+    await inDialog('Invite');
+    await open.page.getByRole('dialog', { name: 'Invitation link' }).locator('code').waitFor();
+    await open.page.keyboard.press('Escape');
+    await gone();
+    await press('Edit mo@brand.example');
+    await dialog().getByLabel('Role').selectOption('manager');
+    await inDialog('Save');
+    await gone();
+    const row = open.page.getByRole('row', { name: /mo@brand\.example/ });
+    await row.getByText('Manager').waitFor();
+    await row.getByRole('button', { name: 'Remove' }).click();
+    await inDialog('Remove');
+    await gone();
+    await row.waitFor({ state: 'hidden' });
+    await open.go('/audit?operation=remove_person');
+    await open.page.getByRole('cell', { name: 'Owner' }).waitFor();
+  });
+
+  it('saves changed settings, and sees errors next to their fields', async () => {
+    await open.go('/settings');
+    await open.page.getByLabel('Website').fill('https://shoes.example');
+    const save = part('Brand').getByRole('button', { name: 'Save', exact: true });
+    await open.page.getByLabel('Currency').selectOption('EUR');
+    await open.page.getByLabel('Default commission').fill('101');
+    await save.click();
+    await open.page.getByText('Correct the fields marked below.').waitFor();
+    await open.page.getByLabel('Default commission').fill('10');
+    await save.click();
+    await open.page.getByText('Saved.').waitFor();
+    await open.page.reload();
+    await expect.poll(() => open.page.getByLabel('Currency').inputValue()).toBe('EUR');
+  });
+
+  it('switches single mails to itself off, and on again', async () => {
+    await open.go('/settings');
+    const box = open.page.getByLabel('A creator replies');
+    for (const isOn of [false, true]) {
+      await box.setChecked(isOn);
+      await part('Your mails').getByRole('button', { name: 'Save', exact: true }).click();
+      await open.page.getByText('Saved.').first().waitFor();
+      await open.page.reload();
+      await expect.poll(() => box.isChecked()).toBe(isOn);
+    }
+  });
+
+  it('reads past orders from a file of its shop, which pay nobody', async () => {
+    await open.go('/orders');
+    await press('Import past orders');
+    const csv =
+      'Name,Email,Created at,Subtotal,Currency\n#1,ann@mail.example,2025-11-02 09:30:00 +0100,50.00,EUR\n#1,,,,\n#2,,yesterday,1,EUR\n';
+    await fill({ Shop: 'Pop-up' });
+    await dialog()
+      .getByLabel('File')
+      .setInputFiles({ name: 'o.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+    await dialog()
+      .getByText('1 to record, 0 recorded, or known already, 1 repeated in the file, 1 that cannot be read, 0 refused.')
+      .waitFor();
+    await inDialog('Record 1 order');
+    await dialog().getByText('0 to record, 1 recorded').waitFor();
+    await dialog().getByRole('button', { name: 'Close' }).first().click();
+    await open.go('/orders?order_id=%231');
+    const row = open.page.getByRole('row', { name: /#1.*Past order.*€50/ });
+    await row.waitFor();
+    await row.getByRole('button').first().click();
+    await dialog()
+      .getByText(/past order/)
+      .first()
+      .waitFor();
+    await open.page.keyboard.press('Escape');
+    await gone();
+  });
+
+  it('reads past commissions from a file, which its creators have and which can be deleted, and records none twice', async () => {
+    const csv =
+      'Email,Commission,Currency,Date,Reference\nann@mail.example,"1,250.50",EUR,2025-11-02,PO-1\nann@mail.example,40,EUR,2025-12-02,\nnobody@mail.example,5,EUR,2025-12-02,PO-2\nann@mail.example,"1.250,50",EUR,2025-12-02,\n';
+    const importFile = async (summary: string) => {
+      await dialog()
+        .getByLabel('File')
+        .setInputFiles({ name: 'c.csv', mimeType: 'text/csv', buffer: Buffer.from(csv) });
+      await inDialog('Record 3 commissions');
+      await dialog().getByText(summary).waitFor();
+      await dialog().getByText('nobody@mail.example is not on the roster.').waitFor();
+      await dialog().getByText('Its amount cannot be read.').waitFor();
+      await dialog().getByRole('button', { name: 'Close' }).first().click();
+    };
+    await desk.post('/v1/roster', { creator_email: 'ann@mail.example' });
+    await open.go('/commissions');
+    await open.page.getByRole('link', { name: 'Past commissions' }).click();
+    for (const _ of ['first', 'again']) {
+      await press('Import a file');
+      await importFile('0 to record, 2 recorded, or known already, 1 that cannot be read, 1 refused.');
+    }
+    const rows = open.page.getByRole('table', { name: 'Past commissions' }).getByRole('row');
+    await expect.poll(() => rows.count()).toBe(3);
+    await open.page.getByRole('row', { name: /1,250\.50.*PO-1/ }).waitFor();
+    await open.page.getByRole('button', { name: 'More actions for PO-1' }).click();
+    await press('Delete');
+    await inDialog('Delete');
+    await expect.poll(() => rows.count()).toBe(2);
+  });
+
+  it('reads its journal by account', async () => {
+    await open.go('/journal?period=90d');
+    await open.page.getByRole('table', { name: 'Turnover of each account' }).waitFor();
+    await open.page.getByLabel('Account').selectOption({ label: 'Commission expense' });
+    await open.page
+      .getByRole('table', { name: 'Journal' })
+      .getByRole('cell', { name: 'Commission expense', exact: true })
+      .first()
+      .waitFor();
+    const cash = open.page.getByRole('table', { name: 'Journal' }).getByText('Cash');
+    await expect.poll(() => cash.count()).toBe(0);
+  });
+});

@@ -1,0 +1,127 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
+import { builtClient } from '../../harness/offered.ts';
+import { daysAgo, makeAssignment, makeSale } from '../../harness/sales.ts';
+import { type SignedIn, signIn } from '../../harness/session.ts';
+import { axe, type OpenPage, openWebApp } from '../../harness/web-app.ts';
+
+const REFUSED = 'Your role no longer allows this. Ask an owner of the brand.';
+
+describe.skipIf(!hasBrowser('Viewers'))('a viewer in a real Chromium', () => {
+  let app: TestApp;
+  let brand: TestBrand;
+  let owner: SignedIn;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    app = await startApp({ webApp: await builtClient() });
+    brand = await makeBrand(app.context, { plan: 'scale' });
+    const key = await brand.key('brand');
+    const ann = await makeAssignment(app.context, brand, { name: 'Ann Lee', holdDays: 0 });
+    await makeSale(app.context, brand, { assignment: ann, occurredAt: daysAgo(40), orderId: 'first' });
+    const made = [
+      await send(`${app.url}/v1/payouts`, key, 'POST', { creator_email: ann.email, amount: 1, method: 'manual' }),
+      await send(`${app.url}/v1/webhooks`, key, 'POST', {
+        url: 'https://receiver.invalid/a',
+        events: ['payout.created'],
+      }),
+    ];
+    expect(made.map(({ status }) => status)).toEqual([201, 201]);
+    owner = await signIn(app, brand.id);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await app?.close();
+  });
+
+  /** Somebody of the brand in a browser of their own. */
+  async function enter(role: 'viewer' | 'manager') {
+    const email = `${unique(role)}@brand.example`;
+    const { body } = await owner.send('POST', '/v1/people', { email, role, name: 'Vi' });
+    const person: string = body.data.person?.id ?? body.data.id;
+    const open = await openWebApp(browser, app, brand.id, {}, email);
+    const makeViewer = async () =>
+      expect((await owner.send('PATCH', `/v1/people/${person}`, { role: 'viewer' })).status).toBe(200);
+    return { ...open, makeViewer };
+  }
+
+  it.each([
+    ['/payouts', 'Payouts'],
+    ['/webhooks', 'Webhooks'],
+    ['/keys', 'API keys'],
+    ['/people', 'People'],
+  ])('sees no column of actions on %s, which a manager or an owner sees there', async (path, name) => {
+    const heads = async ({ page, go }: OpenPage) => {
+      await go(path);
+      await page.locator('tbody tr[aria-rowindex="2"]:not([aria-busy])').waitFor();
+      expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(name);
+      return await page.getByRole('columnheader').allTextContents();
+    };
+    const viewer = await enter('viewer');
+    const mine = await openWebApp(browser, app, brand.id);
+    const ownersHeads = await heads(mine);
+    expect(ownersHeads).toContain('Actions');
+    expect(await heads(viewer)).toEqual(ownersHeads.filter((head) => head !== 'Actions'));
+    await viewer.context.close();
+    await mine.context.close();
+  });
+
+  it('sees the brand’s settings and what agents may do as text, without fields to fill in', async () => {
+    const { page, go, context, complaints } = await enter('viewer');
+    await go('/settings');
+    const settings = page.locator('section.card', { has: page.getByRole('heading', { name: 'Brand', exact: true }) });
+    await settings.getByText('USD, US Dollar', { exact: true }).waitFor();
+    await settings.getByText('Default commission, in percent').waitFor();
+    expect(await settings.locator('input, textarea, select, button').count()).toBe(0);
+    // Only this browser is signed in, and it is not ended here.
+    const sessions = page.getByRole('table', { name: 'Active sessions' });
+    await expect.poll(() => sessions.getByRole('columnheader').allTextContents()).toEqual(['Browser']);
+    expect(await axe(page)).toEqual([]);
+    await go('/agents');
+    const policy = page.locator('section.card', { has: page.getByRole('heading', { name: 'Agent permissions' }) });
+    await policy.getByText('Agents may pay creators').waitFor();
+    expect(await policy.getByText(/^(Yes|No)$/).count()).toBe(2);
+    expect(await policy.locator('input, textarea, select, button').count()).toBe(0);
+    await go('/roster');
+    await page.getByRole('link', { name: 'Ann Lee' }).click();
+    await page.getByRole('heading', { name: 'About' }).waitFor();
+    expect(await page.getByRole('main').locator('input, textarea, select, button').count()).toBe(0);
+    expect(await axe(page)).toEqual([]);
+    expect(complaints.splice(0)).toEqual([]);
+    await context.close();
+  });
+
+  it('whose role changed meanwhile is refused in plain words, and then sees no such button', async () => {
+    const { page, go, context, complaints, makeViewer } = await enter('manager');
+    await go('/payouts');
+    await page.getByRole('button', { name: 'Settle' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reference').fill('mine');
+    await makeViewer();
+    await dialog.getByRole('button', { name: 'Settle the payout' }).click();
+    await dialog.getByRole('alert').getByText(REFUSED).waitFor();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Record a payout' }).count()).toBe(0);
+    expect(complaints.splice(0)).toEqual([]);
+    await context.close();
+  });
+
+  it('whose role changed while filling in settings gets an explanation, and sees them as text', async () => {
+    const { page, go, context, complaints, makeViewer } = await enter('manager');
+    await go('/settings');
+    await page.getByLabel('Contact', { exact: false }).first().fill('Somebody');
+    await makeViewer();
+    const save = page.locator('#brand').getByRole('button', { name: 'Save' });
+    await save.click();
+    await page.getByRole('status').getByText(REFUSED).waitFor();
+    await expect.poll(() => save.count()).toBe(0);
+    await page.getByText('Default commission, in percent').waitFor();
+    expect((await owner.get('/v1/brand')).body.data.contact_name).not.toBe('Somebody');
+    expect(complaints.splice(0)).toEqual([]);
+    await context.close();
+  });
+});

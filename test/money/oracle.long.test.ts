@@ -1,3 +1,0 @@
-import { compareWithOracle } from '../oracle/comparison.ts';
-
-compareWithOracle(40);
