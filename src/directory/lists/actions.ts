@@ -107,7 +107,7 @@ export async function createList(
   return made;
 }
 
-/** Finds creators by name; `@` before a username is ignored. */
+/** Finds creators by name or the address of their profile; `@` before a username is ignored. */
 export const findNamed = ({ directory }: Context, { pks, usernames }: Named): Promise<Found> =>
   findPks(directory, { pks, usernames: usernames.map((name) => name.replace(/^@/, '')) });
 

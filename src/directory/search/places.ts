@@ -1,3 +1,4 @@
+import { foldAccents } from '../../kit/values/fold.ts';
 import { isPartOfKnownName, nearestOf, nearestPlace } from './nearest-place.ts';
 import {
   type Country,
@@ -17,7 +18,7 @@ import {
   stateByName,
   states,
 } from './place-atlas.ts';
-import { fold, placeKey, spellingsOf } from './place-names.ts';
+import { placeKey, spellingsOf } from './place-names.ts';
 
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
@@ -74,15 +75,15 @@ export function readCity(value: string): PlaceReading {
 
 export function readState(value: string): StateReading {
   const state = find(stateByKey, value);
-  if (state) return { kind: 'state', state, text: fold(value) };
-  return { kind: 'state_text', text: fold(value), ...suggesting(nearestState(value)) };
+  if (state) return { kind: 'state', state, text: foldAccents(value) };
+  return { kind: 'state_text', text: foldAccents(value), ...suggesting(nearestState(value)) };
 }
 
 export function readCountry(value: string): CountryReading {
   const country = find(countryByKey, value);
   if (country) return { kind: 'country', country };
-  const text = fold(value);
-  const isPartOfName = countries.some(({ name }) => fold(name).includes(text));
+  const text = foldAccents(value);
+  const isPartOfName = countries.some(({ name }) => foldAccents(name).includes(text));
   return { kind: 'country_contains', text, ...suggesting(isPartOfName ? undefined : nearestCountry(value)) };
 }
 
@@ -95,7 +96,7 @@ export function readLocation(q: string): PlaceReading | undefined {
     return reading?.kind === 'city_contains' ? undefined : reading;
   }
   const state = find(stateByName, q) ?? stateInCapitals(q.trim());
-  if (state) return { kind: 'state', state, text: fold(q) };
+  if (state) return { kind: 'state', state, text: foldAccents(q) };
   return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
 }
 
@@ -104,7 +105,7 @@ function find<T>(places: Pick<Places<T>, 'get'>, value: string): T | undefined {
 }
 
 function withoutArticle(value: string): string {
-  return fold(value).replace(/^the /, '');
+  return foldAccents(value).replace(/^the /, '');
 }
 
 function findCities(value: string): KnownCity[] | undefined {
@@ -126,18 +127,18 @@ function suggesting(suggestion: string | undefined): { suggestion?: string } {
 /** The text as sent, and the common spellings of the names. */
 function allSpellings(value: string, cities: readonly KnownCity[]): string[] {
   const names = new Set(cities.map((city) => city.name));
-  return [...new Set([fold(value), ...[...names].flatMap(spellingsOf)])];
+  return [...new Set([foldAccents(value), ...[...names].flatMap(spellingsOf)])];
 }
 
 /** A known city as a user writes it (`st louis`, `The Bronx`) matches its name in all spellings. */
 function readCityText(value: string): PlaceReading {
-  const text = fold(value);
+  const text = foldAccents(value);
   const namesakes = findCities(value) ?? [];
   const [largest] = namesakes;
   if (largest) {
     const parts = [withoutArticle(value), text];
-    const part = parts.find((spelling) => namesakes.some((city) => fold(city.name).includes(spelling)));
-    const read = part ?? fold(largest.name);
+    const part = parts.find((spelling) => namesakes.some((city) => foldAccents(city.name).includes(spelling)));
+    const read = part ?? foldAccents(largest.name);
     const others = allSpellings(value, namesakes).filter((spelling) => !spelling.includes(read));
     return { kind: 'city_contains', text: read, ...(others.length === 0 ? {} : { spellings: others }) };
   }
@@ -174,7 +175,7 @@ function readCityInArea(value: string): PlaceReading | undefined {
   const [city] = cities;
   if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area };
   const suggestion = nearestPlace(name, liesIn(area));
-  return { kind: 'city_contains', text: fold(name), ...area, ...suggesting(suggestion) };
+  return { kind: 'city_contains', text: foldAccents(name), ...area, ...suggesting(suggestion) };
 }
 
 /** After a city, a part of a country means the country: `London, England`. */

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { foldAccents } from '../../kit/values/fold.ts';
 import type { Unchecked } from '../../kit/values/problems.ts';
 import { LOOKED_UP_AT_MOST } from './look-up-schema.ts';
-import { fold } from './place-names.ts';
 import { readCity, readCountry, readLocation, readState } from './places.ts';
 
 type Rule = (query: Unchecked<string>, context: z.RefinementCtx) => void;
@@ -37,9 +37,9 @@ const assertOrder: Rule = (query, context) => {
 
 /** A form that two values share if they mean the same. */
 const READINGS: Readonly<Record<string, (value: string) => string>> = {
-  category: fold,
-  niche: fold,
-  gender: fold,
+  category: foldAccents,
+  niche: foldAccents,
+  gender: foldAccents,
   city: (value) => JSON.stringify(readCity(value)),
   state: (value) => JSON.stringify({ ...readState(value), text: '' }),
   country: (value) => JSON.stringify(readCountry(value)),

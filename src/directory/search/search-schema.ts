@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foldAccents } from '../../kit/values/fold.ts';
 import {
   booleanParameter,
   clampedParameter,
@@ -15,9 +16,9 @@ import { besideOthers } from '../../kit/values/problems.ts';
 import { CardFreshness } from './freshness.ts';
 import { emails, LOOKED_UP_AT_MOST, NotFound, pks, pksOf, usernames } from './look-up-schema.ts';
 import { SORTS, type Sort } from './order.ts';
-import { fold } from './place-names.ts';
 import { DirectoryCreator } from './schema.ts';
 import { assertSettled } from './search-rules.ts';
+import { hasLetterOrDigit } from './search-words.ts';
 import { Similarity, similarTo } from './similar-schema.ts';
 import { Interpretation } from './understand.ts';
 
@@ -29,7 +30,7 @@ const line = z.string().max(200);
 /** Text that folds to nothing (a lone accent) is ignored like blank text: as a pattern it would match everyone. */
 const text = (description: string) =>
   line
-    .transform((value) => (fold(value) === '' ? undefined : value))
+    .transform((value) => (foldAccents(value) === '' ? undefined : value))
     .pipe(line.optional())
     .describe(description)
     .optional();
@@ -42,9 +43,10 @@ const q = z
     (value) => value.split(/\s+/u).filter(Boolean).length <= MAX_Q_WORDS,
     `must have at most ${MAX_Q_WORDS} words`,
   )
-  .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
+  .refine(hasLetterOrDigit, 'must have a letter or a digit')
   .describe(
-    'Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place.',
+    'Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place; ' +
+      'if it is only the address of an Instagram profile, by username.',
   )
   .meta({ example: 'vegan' })
   .optional();
@@ -62,7 +64,10 @@ const several = (description: string) =>
       z
         .array(z.string().max(200))
         .max(MAX_VALUES, `must have at most ${MAX_VALUES} values`)
-        .refine((values) => values.every((value) => fold(value) !== ''), 'must not have a blank value between |'),
+        .refine(
+          (values) => values.every((value) => foldAccents(value) !== ''),
+          'must not have a blank value between |',
+        ),
     )
     .describe(description)
     .meta({ [SEPARATOR]: '|' })

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseHandleAddress } from '../../kit/values/handle-address.ts';
 import {
   type CountryReading,
   type PlaceReading,
@@ -11,7 +12,7 @@ import {
 
 /** How the place parameters of a search are read. */
 export interface Understanding {
-  q: PlaceReading | { kind: 'text'; text: string } | undefined;
+  q: PlaceReading | { kind: 'text'; text: string } | { kind: 'username'; username: string } | undefined;
   city: PlaceReading | undefined;
   state: StateReading | undefined;
   country: CountryReading | undefined;
@@ -35,11 +36,23 @@ interface PlaceWords {
   not_country?: string[] | undefined;
 }
 
+/** The username of a `q` that is only the address of a profile in the directory. */
+export function readProfileAddress(q: string): string | undefined {
+  const address = parseHandleAddress(q);
+  return address?.platform === 'photo_app' ? (address.handle ?? undefined) : undefined;
+}
+
+function readQ(q: string, as: PlaceWords['q_as']): Understanding['q'] {
+  const text = { kind: 'text' as const, text: q };
+  if (as === 'text') return text;
+  const username = readProfileAddress(q);
+  return username === undefined ? (readLocation(q) ?? text) : { kind: 'username', username };
+}
+
 export function understand(query: PlaceWords): Understanding {
   const { q, city, state, country } = query;
-  const location = q === undefined || query.q_as === 'text' ? undefined : readLocation(q);
   return {
-    q: location ?? (q === undefined ? undefined : { kind: 'text', text: q }),
+    q: q === undefined ? undefined : readQ(q, query.q_as),
     city: city === undefined ? undefined : readCity(city),
     state: state === undefined ? undefined : readState(state),
     country: country === undefined ? undefined : readCountry(country),
@@ -55,13 +68,23 @@ const Read = z
   .object({
     value: z.string().describe('Value as sent.').meta({ example: 'Bay Area' }),
     read_as: z
-      .enum(['text', 'metro', 'city', 'city_contains', 'state', 'state_text', 'country', 'country_contains'])
+      .enum([
+        'text',
+        'username',
+        'metro',
+        'city',
+        'city_contains',
+        'state',
+        'state_text',
+        'country',
+        'country_contains',
+      ])
       .describe('What the value was read as. `…_contains`, `state_text` and `text` match as plain text.')
       .meta({ example: 'metro' }),
     name: z
       .string()
       .nullable()
-      .describe('Name of the metro, city, state or country; null for free text.')
+      .describe('Name of the metro, city, state or country, or the username; null for free text.')
       .meta({ example: 'San Francisco Bay Area' }),
     state: z.string().nullable().describe('State code that narrows the match; null if none.').meta({ example: 'CA' }),
     country: z
@@ -128,6 +151,8 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
   switch (reading.kind) {
     case 'text':
       return read;
+    case 'username':
+      return { ...read, name: reading.username };
     case 'metro':
       return { ...read, name: reading.metro.name, ...narrowed(reading) };
     case 'city':
