@@ -25,12 +25,33 @@ const NAMES = [
   'Søren Ångström',
 ];
 
+const PLACES: [string, string | null, string | null][] = [
+  ['Köln', null, 'Deutschland'],
+  ['Munich', null, 'DE'],
+  ['Wien', null, 'Österreich'],
+  ['Praha', null, 'Czechia'],
+  ['Bombay', null, 'India'],
+  ['Москва', null, 'Россия'],
+  ['دبي', null, 'United Arab Emirates'],
+  ['上海', null, 'China'],
+  ['Las Vegas', 'NV', 'US'],
+  ['New York, NY', null, null],
+  ['Odesa', null, 'Ukraine'],
+  ['Odessa', 'TX', 'US'],
+  ['Austin TX', null, null],
+  ['Austin', 'TX', 'US'],
+];
+const FIRST_PLACE = 101;
+
 beforeAll(async () => {
   app = await startApp({ alias });
   const creators = NAMES.map((full_name, i) =>
     creator(i + 1, { full_name, biography: i === 11 ? "Ana's Kitchen" : null, follower_count: 1_000 - i }),
   );
-  await putDirectory(app.context.elastic, alias, creators);
+  const placed = PLACES.map(([city, state, country], i) =>
+    creator(FIRST_PLACE + i, { city, state, country, biography: null, follower_count: 500 - i }),
+  );
+  await putDirectory(app.context.elastic, alias, [...creators, ...placed]);
   nextKey = await keysInTurn(await makeBrand(app.context), 3);
 });
 afterAll(() => app?.close());
@@ -70,5 +91,62 @@ describe('a name', () => {
   it('is found by relevance in every spelling', async () => {
     expect((await find({ q: 'Ana Vega', sort: 'relevance' })).sort()).toEqual([1, 2, 3, 4, 5]);
     expect((await find({ q: 'Jörg Müller', sort: 'relevance' })).sort()).toEqual([6, 7, 8]);
+  });
+});
+
+describe('a city', () => {
+  it.each<[string, number[]]>([
+    ['Cologne', [101]],
+    ['München', [102]],
+    ['Vienna', [103]],
+    ['Prague', [104]],
+    ['Mumbai', [105]],
+    ['Moscow', [106]],
+    ['Dubai', [107]],
+    ['Shanghai', [108]],
+    ['Cologne, Germany', [101]],
+    ['Vegas', [109]],
+    ['Vegas, NV', [109]],
+    ['Las Vegas area', [109]],
+    ['New York, NY', [110]],
+    ['Odesa', [111]],
+    ['Odessa', [112]],
+    ['Austin TX', [113, 114]],
+  ])('%s finds the creators %j', async (city, expected) => {
+    expect(await find({ city })).toEqual(expected);
+  });
+
+  it('tells which cities it names and which others are called so', async () => {
+    const { body } = await call(`${app.url}/v1/creators/search?city=Odessa`, nextKey());
+    expect(body.meta.interpretation.city).toMatchObject({
+      read_as: 'city_contains',
+      also: [{ name: 'Odessa', state: 'TX', country: 'US' }],
+      others: [{ value: 'Odesa, UA', name: 'Odesa', state: null, country: 'UA' }],
+    });
+  });
+
+  it.each(['NYC|LA', 'NYC, LA'])('is not two places: %s', async (city) => {
+    const { status, body } = await call(`${app.url}/v1/creators/search?${new URLSearchParams({ city })}`, nextKey());
+    expect([status, body.details]).toMatchObject([422, [{ field: 'city', code: 'several_places' }]]);
+    expect(body.details[0].message).toContain('city_any=NYC|LA');
+  });
+});
+
+describe('the address of a profile', () => {
+  it('is a username in a look-up, where another address is nobody’s', async () => {
+    const usernames = ['https://www.instagram.com/creator1/?hl=en', 'instagram.com/p/C1/', 'tiktok.com/@creator1'];
+    const query = new URLSearchParams({ usernames: usernames.join(',') });
+    const { body } = await call(`${app.url}/v1/creators/search?${query}`, nextKey());
+    expect(body.data.map(({ pk }: { pk: number }) => pk)).toEqual([1]);
+    expect(body.meta.not_found.usernames).toEqual(usernames.slice(1));
+  });
+
+  it('is a username as a whole q, unless q is text', async () => {
+    const { body } = await call(`${app.url}/v1/creators/search?q=m.instagram.com/Creator1/reels/`, nextKey());
+    expect([body.pagination.total, body.meta.interpretation.q]).toMatchObject([
+      1,
+      { read_as: 'username', name: 'Creator1' },
+    ]);
+    expect(await find({ q: 'instagram.com/creator1', q_as: 'text' })).toEqual([]);
   });
 });

@@ -1,7 +1,13 @@
-import { readCity, readCountry, readLocation, readState } from '../../src/directory/search/places.ts';
+import {
+  type PlaceReading,
+  readCity,
+  readCountry,
+  readLocation,
+  readState,
+} from '../../src/directory/search/places.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
 import { expandWord, listOtherSpellings } from '../../src/directory/search/search-words.ts';
-import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { countryCodeOf, listCityIds, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
 import { fold, foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A creator as the oracle sees it: the row, and the time of its data. */
@@ -39,6 +45,15 @@ function stateTest(value: string): Test {
   return (row) => stateCodeOf(row.state, row.country) === reading.state.code || isText(row);
 }
 
+/** Rows in a city that the value names, and rows that have the value as it was sent. */
+function nameTest(reading: PlaceReading): Test {
+  if (reading.kind === 'state') return () => false;
+  const ids = new Set(('cities' in reading ? reading.cities : undefined)?.map(({ id }) => id));
+  return ({ city, state, country }) =>
+    listCityIds(city, state, country).some((id) => ids.has(id)) ||
+    (reading.asSent !== undefined && city !== null && foldAccents(city).includes(reading.asSent));
+}
+
 function cityTest(value: string): Test {
   const reading = readCity(value);
   if (reading.kind === 'state') return stateTest(value);
@@ -46,17 +61,20 @@ function cityTest(value: string): Test {
   const liesThere: Test = (row) =>
     (!state || stateCodeOf(row.state, row.country) === state.code) &&
     (!country || countryCodeOf(row.country) === country.code);
+  const isNamed = nameTest(reading);
   switch (reading.kind) {
     case 'metro':
-      return (row) => metrosOf(row.city, row.state, row.country).includes(reading.metro.id) && liesThere(row);
+      return (row) =>
+        (metrosOf(row.city, row.state, row.country).includes(reading.metro.id) && liesThere(row)) || isNamed(row);
     case 'city':
-      return (row) => row.city !== null && reading.spellings.includes(foldAccents(row.city)) && liesThere(row);
+      return (row) =>
+        (row.city !== null && reading.spellings.includes(foldAccents(row.city)) && liesThere(row)) || isNamed(row);
     case 'city_contains':
       return (row) => {
         const city = foldAccents(row.city ?? '');
         const others = reading.spellings ?? [];
-        const isNamed = city.includes(reading.text) || others.some((part) => ` ${city}`.includes(` ${part}`));
-        return row.city !== null && isNamed && liesThere(row);
+        const hasText = city.includes(reading.text) || others.some((part) => ` ${city}`.includes(` ${part}`));
+        return (row.city !== null && hasText && liesThere(row)) || isNamed(row);
       };
   }
 }

@@ -1,8 +1,10 @@
 import { foldAccents } from '../../kit/values/fold.ts';
 import { isPartOfKnownName, nearestOf, nearestPlace } from './nearest-place.ts';
+import { findNamed } from './other-names.ts';
 import {
   type Country,
   citiesByKey,
+  citiesByOtherName,
   countries,
   countryByKey,
   countryOfPart,
@@ -10,9 +12,11 @@ import {
   type KnownCity,
   type Metro,
   metroByAlias,
+  metroByCore,
   metros,
   namesakesOf,
   type Places,
+  readMetroCore,
   type State,
   stateByKey,
   stateByName,
@@ -26,17 +30,25 @@ import { placeKey, spellingsOf } from './place-names.ts';
  * stored. A suggestion is the closest known name for an unknown text.
  */
 export type PlaceReading =
-  | { kind: 'metro'; metro: Metro; state?: State; country?: Country }
-  | { kind: 'city'; name: string; spellings: string[]; state?: State; country?: Country }
-  | {
-      kind: 'city_contains';
-      text: string;
-      spellings?: string[];
-      state?: State;
-      country?: Country;
-      suggestion?: string;
-    }
+  | ({ kind: 'metro'; metro: Metro } & Narrowed)
+  | ({ kind: 'city'; name: string; spellings: string[] } & Narrowed & AlsoNamed)
+  | ({ kind: 'city_contains'; text: string; spellings?: string[]; suggestion?: string } & Narrowed & AlsoNamed)
   | KnownState;
+
+interface Narrowed {
+  state?: State;
+  country?: Country;
+  /** The folded value, if it also matches as part of a stored text: `Austin TX`. */
+  asSent?: string;
+}
+
+interface AlsoNamed {
+  /** The cities that the value names, which match under all their names. */
+  cities?: KnownCity[];
+  /** Cities that have the value as another name, but were not meant. */
+  others?: KnownCity[];
+}
+
 /** A state of the US, and the folded text it was read from, which is all that matches abroad. */
 interface KnownState {
   kind: 'state';
@@ -68,9 +80,40 @@ export function listCountries(): readonly Country[] {
 
 /** Reads a metro's alias or full name, else `City, ST` or `City, Country`, else part of a city's name. */
 export function readCity(value: string): PlaceReading {
-  const metro = findMetro(value);
+  const metro = findMetro(value) ?? findMetroArea(value);
   if (metro) return { kind: 'metro', metro };
-  return readCityInArea(value) ?? readCityText(value);
+  return readCityInArea(value) ?? readCityBeforeArea(value) ?? readCityText(value);
+}
+
+/** The values of `city_any` in a value that names two places, such as `NYC|LA` or `Paris, London`; else undefined. */
+export function findSeveralPlaces(value: string): string[] | undefined {
+  const parts = value.split(value.includes('|') ? '|' : ',').map((part) => part.trim());
+  const [first = '', second = '', ...more] = parts;
+  if (value.includes('|')) return parts.length > 1 && parts.every((part) => placeKey(part) !== '') ? parts : undefined;
+  if (parts.length !== 2 || more.length > 0 || findMetro(value)) return undefined;
+  const reading = readCityInArea(value);
+  if (reading && (reading.kind !== 'metro' ? reading.kind === 'city' || reading.cities : hasMembers(reading))) {
+    return undefined;
+  }
+  return arePlacesApart(first, second) ? parts : undefined;
+}
+
+function hasMembers({ metro, ...area }: { metro: Metro } & Narrowed): boolean {
+  return metro.members.some(liesIn(area));
+}
+
+/** A city of another country, or of the US, is no district or province after a comma: `Rosario, Santa Fe` is one place. */
+function arePlacesApart(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((name) => findMetro(name) ?? findLargeCity(name));
+  if (!first || !second) return false;
+  if ('aliases' in first && 'aliases' in second) return first.id !== second.id;
+  return first.country !== second.country || first.country === 'US';
+}
+
+const LARGE = 500_000;
+
+function findLargeCity(name: string): KnownCity | undefined {
+  return findCities(name)?.find(({ population }) => population >= LARGE);
 }
 
 export function readState(value: string): StateReading {
@@ -116,6 +159,34 @@ function findMetro(value: string): Metro | undefined {
   return find(metroByAlias, value);
 }
 
+/** The metro of `Dallas area`, `greater SF` or `New York metro`. A city that is called so comes first. */
+function findMetroArea(value: string): Metro | undefined {
+  const core = value.length > LONGEST_PLACE || findCities(value) ? undefined : readMetroCore(value);
+  return core === undefined ? undefined : (findMetro(core) ?? find(metroByCore, core));
+}
+
+const MOST_AREA_WORDS = 3;
+
+/** Reads `Austin TX` and `Paris France` like the same with a comma. It still matches as part of a stored text, too. */
+function readCityBeforeArea(value: string): PlaceReading | undefined {
+  if (value.length > LONGEST_PLACE || value.includes(',') || findCities(value)) return undefined;
+  const words = value.trim().split(/\s+/);
+  for (let count = 1; count <= MOST_AREA_WORDS && count < words.length; count += 1) {
+    const [name, area] = [words.slice(0, -count).join(' '), words.slice(-count).join(' ')];
+    if (!stateByKey.has(placeKey(area)) && !isCountryAfterCity(area)) continue;
+    const reading = readCityInArea(`${name}, ${area}`);
+    if (!reading || reading.kind === 'state') continue;
+    const isKnown =
+      reading.kind === 'metro' ? hasMembers(reading) : reading.kind === 'city' || reading.cities !== undefined;
+    if (isKnown) return { ...reading, asSent: foldAccents(value) };
+  }
+  return undefined;
+}
+
+/** The codes of countries are everyday words in small letters. */
+const isCountryAfterCity = (text: string): boolean =>
+  countryOf(text) !== undefined && (text.length > 2 || text === text.toUpperCase());
+
 function stateInCapitals(value: string): State | undefined {
   return /^[A-Z]{2}$/.test(value) ? stateByKey.get(value.toLowerCase()) : undefined;
 }
@@ -140,9 +211,18 @@ function readCityText(value: string): PlaceReading {
     const part = parts.find((spelling) => namesakes.some((city) => foldAccents(city.name).includes(spelling)));
     const read = part ?? foldAccents(largest.name);
     const others = allSpellings(value, namesakes).filter((spelling) => !spelling.includes(read));
-    return { kind: 'city_contains', text: read, ...(others.length === 0 ? {} : { spellings: others }) };
+    const spellings = others.length === 0 ? {} : { spellings: others };
+    return { kind: 'city_contains', text: read, ...spellings, ...listNamed(placeKey(largest.name)) };
   }
-  return { kind: 'city_contains', text, ...suggesting(nearestTo(value)) };
+  const named = value.length > LONGEST_PLACE ? {} : listNamed(placeKey(value));
+  return { kind: 'city_contains', text, ...named, ...(named.cities ? {} : suggesting(nearestTo(value))) };
+}
+
+/** The cities of a name, for a reading. */
+function listNamed(key: string, liesThere?: (city: KnownCity) => boolean): AlsoNamed {
+  const { meant, others } = findNamed(key, liesThere);
+  const cities = meant.filter(({ id }) => id !== 0);
+  return { ...(cities.length > 0 ? { cities } : {}), ...(others.length > 0 ? { others } : {}) };
 }
 
 function nearestTo(value: string): string | undefined {
@@ -173,9 +253,10 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (metro) return { kind: 'metro', metro, ...area };
   const cities = namesakesOf(key).filter(liesIn(area));
   const [city] = cities;
-  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area };
-  const suggestion = nearestPlace(name, liesIn(area));
-  return { kind: 'city_contains', text: foldAccents(name), ...area, ...suggesting(suggestion) };
+  const named = listNamed(key, liesIn(area));
+  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area, ...named };
+  const suggestion = named.cities ? undefined : nearestPlace(name, liesIn(area));
+  return { kind: 'city_contains', text: foldAccents(name), ...area, ...named, ...suggesting(suggestion) };
 }
 
 /** After a city, a part of a country means the country: `London, England`. */
@@ -184,13 +265,16 @@ function countryOf(text: string): Country | undefined {
   return countryByKey.get(key) ?? countryOfPart.get(key);
 }
 
+/** All places with a name, as their main or another one. */
+const listAllNamed = (key: string): KnownCity[] => [...namesakesOf(key), ...(citiesByOtherName.get(key) ?? [])];
+
 function readArea(key: string, [first = '', second, ...more]: string[]): Area | undefined {
   if (more.length > 0) return undefined;
   const state = stateByKey.get(placeKey(first));
   if (second === undefined) return pickArea(key, state, countryOf(first));
   const country = countryOf(second);
   if (country?.code === 'US') return state && { state };
-  return country && namesakesOf(key).some(liesIn({ country })) ? { country } : undefined;
+  return country && listAllNamed(key).some(liesIn({ country })) ? { country } : undefined;
 }
 
 /** `DE` is Delaware and Germany: it means the state, unless the city is known only in the country (`Berlin, DE`). */
@@ -198,7 +282,7 @@ function pickArea(key: string, state: State | undefined, country: Country | unde
   if (!state) return country && { country };
   if (!country) return { state };
   const places: Array<Pick<KnownCity, 'state' | 'country'>> = [
-    ...namesakesOf(key),
+    ...listAllNamed(key),
     ...(metroByAlias.get(key)?.members ?? []),
   ];
   const isOnlyAbroad = !places.some(liesIn({ state })) && places.some(liesIn({ country }));

@@ -1,7 +1,7 @@
 import { plainClauses, plainInterpretation, withoutPlaces } from './plain.ts';
 import { buildFilter, type Filter } from './query.ts';
 import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
-import { type Interpretation, interpretationOf, understand } from './understand.ts';
+import { type Interpretation, interpretationOf, type Understanding, understand } from './understand.ts';
 
 /** Everything that depends only on the parameters of a search. */
 export interface Plan {
@@ -77,6 +77,10 @@ export function neededField(query: CreatorSearchQuery): string | undefined {
   return named ?? (isSorted ? `sort=${query.sort}` : excluded);
 }
 
+/** The older interface reads the address of a profile as text. */
+const withoutAddresses = (understood: Understanding, q: string | undefined): Understanding =>
+  understood.q?.kind === 'username' && q !== undefined ? { ...understood, q: { kind: 'text', text: q } } : understood;
+
 function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {
   if (matching === 'places') {
     const understood = understand(query);
@@ -86,7 +90,7 @@ function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matchin
     };
   }
   const rest = withoutPlaces(query);
-  const understood = understand(rest);
+  const understood = withoutAddresses(understand(rest), rest.q);
   const { clauses, ranges } = buildFilter(rest, understood);
   return {
     filter: { clauses: [...clauses, ...plainClauses(query)], ranges },

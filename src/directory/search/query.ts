@@ -75,16 +75,25 @@ function placeClauses(reading: Understanding['city']): Clause[] {
   const country = reading.country ? [term('x.country_code', reading.country.code)] : [];
   switch (reading.kind) {
     case 'metro':
-      return [term('x.metros', reading.metro.id), ...state, ...country];
-    case 'city':
-      return [any(...reading.spellings.map((name) => term('card.city', name))), ...state, ...country];
+      return orAsSent([term('x.metros', reading.metro.id), ...state, ...country], reading);
+    case 'city': {
+      const named = any(...reading.spellings.map((name) => term('card.city', name)));
+      return orAsSent(orOneOf([named, ...state, ...country], reading.cities), reading);
+    }
     case 'city_contains': {
       const { text, spellings } = reading;
       const named = spellings ? containsAny('card.city', text, spellings) : contains('card.city', text);
-      return [named, ...state, ...country];
+      return orAsSent(orOneOf([named, ...state, ...country], reading.cities), reading);
     }
   }
 }
+
+/** The same, or a city that the value names: an import has compared its state and country. */
+const orOneOf = (clauses: Clause[], cities: readonly { id: number }[] | undefined): Clause[] =>
+  cities ? [any(all(clauses), { terms: { 'x.cities': cities.map(({ id }) => String(id)) } })] : clauses;
+
+const orAsSent = (clauses: Clause[], { asSent }: { asSent?: string }): Clause[] =>
+  asSent === undefined ? clauses : [any(all(clauses), contains('card.city', asSent))];
 
 /** The prefix lengths of usernames that the mapping indexes as terms. */
 const INDEXED_BEGINNING = /^[\x21-\x7e]{1,8}$/;

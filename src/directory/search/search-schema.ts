@@ -17,7 +17,7 @@ import { CardFreshness } from './freshness.ts';
 import { emails, LOOKED_UP_AT_MOST, NotFound, pks, pksOf, usernames } from './look-up-schema.ts';
 import { SORTS, type Sort } from './order.ts';
 import { DirectoryCreator } from './schema.ts';
-import { assertSettled } from './search-rules.ts';
+import { assertOnePlace, assertSettled } from './search-rules.ts';
 import { hasLetterOrDigit } from './search-words.ts';
 import { Similarity, similarTo } from './similar-schema.ts';
 import { Interpretation } from './understand.ts';
@@ -128,7 +128,7 @@ const earlier = {
     .describe('`true`: only creators with an e-mail address. `false`: only those without.')
     .optional(),
   country: text('Country code or name in any spelling; other text matches as a substring.'),
-  city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
+  city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, a city by any of its names, or part of one.'),
   state: text('State, as abbreviation or full name.'),
   gender: text('Exact gender; case is ignored.'),
   ...PageQuery,
@@ -206,7 +206,9 @@ export const CreatorSearchQuery = z
     niche_any: several('Any of up to 20 niches or parts of them, separated by `|`.'),
     country_any: several('Any of up to 20 countries, separated by `|`.'),
     state_any: several('Any of up to 20 states, separated by `|`.'),
-    city_any: several('Any of up to 20 metros or cities, separated by `|`.'),
+    city_any: several(
+      'Any of up to 20 metros or cities, separated by `|` (a comma belongs to a place): `NYC|Austin, TX`.',
+    ),
     gender_any: several('Any of up to 20 genders, separated by `|`.'),
     not_category: several('Excludes up to 20 categories, separated by `|`.'),
     not_niche: several('Excludes up to 20 niches or parts of them, separated by `|`.'),
@@ -248,7 +250,8 @@ export const CreatorSearchQuery = z
     with: z.enum(['freshness']).describe('`freshness`: `meta.freshness` says how fresh each creator is.').optional(),
     facet_q: text('Only values of facets that begin with this text; case and accents are ignored.'),
   })
-  .superRefine(assertSettled, besideOthers);
+  .superRefine(assertSettled, besideOthers)
+  .superRefine(assertOnePlace, besideOthers);
 export type CreatorSearchQuery = z.output<typeof CreatorSearchQuery>;
 
 /** The rules across the parameters of a query that was read already. */

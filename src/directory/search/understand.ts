@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { parseHandleAddress } from '../../kit/values/handle-address.ts';
+import type { KnownCity } from './place-atlas.ts';
 import {
   type CountryReading,
   type PlaceReading,
@@ -64,6 +65,12 @@ export function understand(query: PlaceWords): Understanding {
   };
 }
 
+const PLACE = {
+  name: z.string().describe('Main name of the city.').meta({ example: 'Munich' }),
+  state: z.string().nullable().describe('Code of its US state; null abroad.').meta({ example: null }),
+  country: z.string().describe('Code of its country.').meta({ example: 'DE' }),
+};
+
 const Read = z
   .object({
     value: z.string().describe('Value as sent.').meta({ example: 'Bay Area' }),
@@ -97,6 +104,19 @@ const Read = z
       .nullable()
       .describe('Nearest known name if the place is unknown; otherwise null.')
       .meta({ example: null }),
+    also: z
+      .array(z.object(PLACE))
+      .optional()
+      .describe('Cities that the value names, which match under all their names too. Only if there are any.'),
+    others: z
+      .array(
+        z.object({
+          value: z.string().describe('A value that finds just this city.').meta({ example: 'Odesa, UA' }),
+          ...PLACE,
+        }),
+      )
+      .optional()
+      .describe('Other cities that are called so and are not included. Only if there are any.'),
   })
   .meta({ id: 'InterpretedValue' });
 type Read = z.infer<typeof Read>;
@@ -156,9 +176,15 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
     case 'metro':
       return { ...read, name: reading.metro.name, ...narrowed(reading) };
     case 'city':
-      return { ...read, name: reading.name, ...narrowed(reading) };
+      return { ...read, name: reading.name, ...narrowed(reading), ...explainCities(reading) };
     case 'city_contains':
-      return { ...read, name: reading.text, ...narrowed(reading), did_you_mean: reading.suggestion ?? null };
+      return {
+        ...read,
+        name: reading.text,
+        ...narrowed(reading),
+        did_you_mean: reading.suggestion ?? null,
+        ...explainCities(reading),
+      };
     case 'state':
       return { ...read, name: reading.state.name, state: reading.state.code };
     case 'country':
@@ -167,6 +193,16 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
     case 'country_contains':
       return { ...read, name: reading.text, did_you_mean: reading.suggestion ?? null };
   }
+}
+
+const explainCity = ({ name, state, country }: KnownCity) => ({ name, state, country });
+
+function explainCities({ cities, others }: { cities?: KnownCity[]; others?: KnownCity[] }) {
+  const offered = others?.map((city) => ({
+    value: `${city.name}, ${city.state ?? city.country}`,
+    ...explainCity(city),
+  }));
+  return { ...(cities ? { also: cities.map(explainCity) } : {}), ...(offered ? { others: offered } : {}) };
 }
 
 function narrowed(reading: { state?: { code: string }; country?: { code: string } }) {
