@@ -23,6 +23,7 @@ const NAMES = [
   'Анна Каренина',
   'أحمد عبد الله',
   'Søren Ångström',
+  'Chef Paris',
 ];
 
 const PLACES: [string, string | null, string | null][] = [
@@ -148,5 +149,42 @@ describe('the address of a profile', () => {
       { read_as: 'username', name: 'Creator1' },
     ]);
     expect(await find({ q: 'instagram.com/creator1', q_as: 'text' })).toEqual([]);
+  });
+});
+
+describe('a q with a place', () => {
+  const read = async (query: Record<string, string>) => {
+    const { body } = await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, nextKey());
+    return {
+      total: body.pagination.total,
+      q: body.meta.interpretation.q,
+      pks: body.data.map(({ pk }: { pk: number }) => pk),
+    };
+  };
+
+  it('is its other words in the place if its text finds nobody, on pages and in previews alike', async () => {
+    const expected = {
+      total: 1,
+      q: {
+        read_as: 'text_in_place',
+        text: 'creator',
+        place: 'Cologne',
+        instead_of: { read_as: 'text', total: 0 },
+        also: [{ name: 'Köln', state: null, country: 'DE' }],
+      },
+    };
+    expect(await read({ q: 'creator in Cologne' })).toMatchObject({ ...expected, pks: [101] });
+    expect(await read({ q: 'creator in Cologne', preview: 'true' })).toMatchObject({ ...expected, pks: [] });
+    expect(await read({ q: 'creator Germany', follower_max: '499' })).toMatchObject({ total: 1, pks: [102] });
+    expect(await read({ q: 'creator in Cologne', q_as: 'text' })).toMatchObject({ total: 0, q: { read_as: 'text' } });
+  });
+
+  it('stays text if that finds anybody, and offers the place', async () => {
+    const { total, q } = await read({ q: 'Vega Ana' });
+    expect([total, q.read_as, q.offer]).toEqual([5, 'text', undefined]);
+    const offered = await read({ q: 'Zoë London' });
+    expect(offered).toMatchObject({ total: 0, q: { read_as: 'text_in_place' } });
+    const named = await read({ q: 'Chef Paris' });
+    expect(named).toMatchObject({ total: 1, q: { read_as: 'text', offer: { q: 'Chef', city: 'Paris' } } });
   });
 });

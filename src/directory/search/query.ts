@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { fold, foldAccents } from '../../kit/values/fold.ts';
 import { toUsername } from './look-up-schema.ts';
 import { FIELD, orderOf, type Ranged, type Sort, withinScores } from './order.ts';
+import type { CountryReading, PlaceReading } from './places.ts';
 import { type Bounds, nextUp } from './regions.ts';
 import type { CreatorSearchQuery } from './search-schema.ts';
 import { expandWord, hasLetterOrDigit } from './search-words.ts';
@@ -87,6 +88,10 @@ function placeClauses(reading: Understanding['city']): Clause[] {
     }
   }
 }
+
+/** The clauses of a place that is a part of `q`. */
+export const locationClauses = (reading: PlaceReading | CountryReading): Clause[] =>
+  reading.kind === 'country' || reading.kind === 'country_contains' ? countryClause(reading) : placeClauses(reading);
 
 /** The same, or a city that the value names: an import has compared its state and country. */
 const orOneOf = (clauses: Clause[], cities: readonly { id: number }[] | undefined): Clause[] =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseHandleAddress } from '../../kit/values/handle-address.ts';
 import type { KnownCity } from './place-atlas.ts';
+import type { PlaceInText } from './place-in-text.ts';
 import {
   type CountryReading,
   type PlaceReading,
@@ -77,6 +78,7 @@ const Read = z
     read_as: z
       .enum([
         'text',
+        'text_in_place',
         'username',
         'metro',
         'city',
@@ -104,6 +106,27 @@ const Read = z
       .nullable()
       .describe('Nearest known name if the place is unknown; otherwise null.')
       .meta({ example: null }),
+    text: z
+      .string()
+      .optional()
+      .describe('Words of `q` that are searched in the place. Only if `read_as` is `text_in_place`.')
+      .meta({ example: 'skincare' }),
+    place: z.string().optional().describe('Words of `q` that are the place, likewise.').meta({ example: 'NYC' }),
+    instead_of: z
+      .object({ read_as: z.literal('text').describe('Always `text`.'), total: z.literal(0).describe('Always 0.') })
+      .optional()
+      .describe('The usual reading, which found nobody. Only if `read_as` is `text_in_place`.'),
+    offer: z
+      .object({
+        q: z.string().describe('The words beside the place.').meta({ example: 'fitness' }),
+        city: z.string().optional().describe('The place, if it is a metro or a city.').meta({ example: 'LA' }),
+        state: z.string().optional().describe('The place, if it is a state.'),
+        country: z.string().optional().describe('The place, if it is a country.'),
+      })
+      .optional()
+      .describe(
+        'Parameters of another reading of a `q` that ends or begins with a place. Only if its text finds anybody.',
+      ),
     also: z
       .array(z.object(PLACE))
       .optional()
@@ -193,6 +216,13 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
     case 'country_contains':
       return { ...read, name: reading.text, did_you_mean: reading.suggestion ?? null };
   }
+}
+
+/** How a `q` was read whose text found nobody. */
+export function explainTextInPlace(value: string, { text, place, reading }: PlaceInText): Read | null {
+  const read = explain(value, reading);
+  const instead_of = { read_as: 'text' as const, total: 0 as const };
+  return read && { ...read, read_as: 'text_in_place', text, place, instead_of };
 }
 
 const explainCity = ({ name, state, country }: KnownCity) => ({ name, state, country });
