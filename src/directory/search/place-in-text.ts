@@ -1,7 +1,7 @@
 import { foldAccents } from '../../kit/values/fold.ts';
-import { citiesByOtherName, countryByKey, everydayWords } from './place-atlas.ts';
+import { countryByKey, everydayWords } from './place-atlas.ts';
 import { placeKey } from './place-names.ts';
-import { type CountryReading, type PlaceReading, readCity, readCountry, readLocation } from './places.ts';
+import { type CountryReading, type PlaceReading, readCountry, readKnownCity, readLocation } from './places.ts';
 
 /** A text that ends or begins with a place. */
 export interface PlaceInText {
@@ -24,24 +24,24 @@ const WORDS_IN_CAPITALS: ReadonlySet<string> = new Set(['IN', 'OR', 'ME', 'OK', 
 const SHORT_COUNTRIES: ReadonlySet<string> = new Set(['UK', 'USA', 'UAE']);
 
 function readPlace(place: string): Omit<PlaceInText, 'text'> | undefined {
-  if (WORDS_IN_CAPITALS.has(place)) return undefined;
+  const [name = '', ...area] = place.split(',');
+  // An unknown name before a comma would be compared with all known ones.
+  if (WORDS_IN_CAPITALS.has(place) || (area.length > 0 && !readKnownCity(name))) return undefined;
   const reading = readLocation(place);
   if (reading?.kind === 'state') return { place, parameter: 'state', reading };
-  const city = readCity(place);
-  if (city.kind === 'metro' || city.kind === 'city') return { place, parameter: 'city', reading: city };
+  const city = readKnownCity(place);
+  if (city?.kind === 'metro' || city?.kind === 'city') return { place, parameter: 'city', reading: city };
   if (isCountry(place)) return { place, parameter: 'country', reading: readCountry(place) };
-  return isLargeCity(place, reading) ? { place, parameter: 'city', reading: city } : undefined;
+  return city && isLargeCity(place, city) ? { place, parameter: 'city', reading: city } : undefined;
 }
 
 const isCountry = (place: string): boolean =>
   countryByKey.has(placeKey(place)) && (place.length > 3 || SHORT_COUNTRIES.has(place));
 
 /** Only a city of 100,000 people whose name is no everyday word is a place beside other words. */
-function isLargeCity(place: string, reading: PlaceReading | undefined): boolean {
-  const key = placeKey(place);
-  if (everydayWords.has(key)) return false;
-  if (reading?.kind === 'city_contains') return reading.cities?.some(({ population }) => population >= LARGE) ?? false;
-  return citiesByOtherName.get(key)?.some(({ population }) => population >= LARGE) ?? false;
+function isLargeCity(place: string, reading: PlaceReading): boolean {
+  if (reading.kind !== 'city_contains' || everydayWords.has(placeKey(place))) return false;
+  return reading.cities?.some(({ population }) => population >= LARGE) ?? false;
 }
 
 /** Removes the words between a text and its place until none is left: `based in`. */

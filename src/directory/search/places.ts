@@ -85,6 +85,18 @@ export function readCity(value: string): PlaceReading {
   return readCityInArea(value) ?? readCityBeforeArea(value) ?? readCityText(value);
 }
 
+/** The metro or city that a value names; undefined if it is a part of a name or unknown, which is not looked for. */
+export function readKnownCity(value: string): PlaceReading | undefined {
+  const metro = findMetro(value) ?? findMetroArea(value);
+  if (metro) return { kind: 'metro', metro };
+  if (value.includes(',')) {
+    const reading = readCityInArea(value);
+    return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
+  }
+  const isNamed = findCities(value) !== undefined || find(citiesByOtherName, value) !== undefined;
+  return isNamed ? readCityText(value) : readCityBeforeArea(value);
+}
+
 /** The values of `city_any` in a value that names two places, such as `NYC|LA` or `Paris, London`; else undefined. */
 export function findSeveralPlaces(value: string): string[] | undefined {
   const parts = value.split(value.includes('|') ? '|' : ',').map((part) => part.trim());
@@ -92,14 +104,13 @@ export function findSeveralPlaces(value: string): string[] | undefined {
   if (value.includes('|')) return parts.length > 1 && parts.every((part) => placeKey(part) !== '') ? parts : undefined;
   if (parts.length !== 2 || more.length > 0 || findMetro(value)) return undefined;
   const reading = readCityInArea(value);
-  if (reading && (reading.kind !== 'metro' ? reading.kind === 'city' || reading.cities : hasMembers(reading))) {
-    return undefined;
-  }
-  return arePlacesApart(first, second) ? parts : undefined;
+  return (reading && liesInArea(reading)) || !arePlacesApart(first, second) ? undefined : parts;
 }
 
-function hasMembers({ metro, ...area }: { metro: Metro } & Narrowed): boolean {
-  return metro.members.some(liesIn(area));
+/** A place before a comma or a space that is known in the area after it. */
+function liesInArea(reading: PlaceReading): boolean {
+  if (reading.kind === 'metro') return reading.metro.members.some(liesIn(reading));
+  return reading.kind === 'city' || (reading.kind === 'city_contains' && reading.cities !== undefined);
 }
 
 /** A city of another country, or of the US, is no district or province after a comma: `Rosario, Santa Fe` is one place. */
@@ -175,10 +186,8 @@ function readCityBeforeArea(value: string): PlaceReading | undefined {
     const [name, area] = [words.slice(0, -count).join(' '), words.slice(-count).join(' ')];
     if (!stateByKey.has(placeKey(area)) && !isCountryAfterCity(area)) continue;
     const reading = readCityInArea(`${name}, ${area}`);
-    if (!reading || reading.kind === 'state') continue;
-    const isKnown =
-      reading.kind === 'metro' ? hasMembers(reading) : reading.kind === 'city' || reading.cities !== undefined;
-    if (isKnown) return { ...reading, asSent: foldAccents(value) };
+    if (!reading || reading.kind === 'state' || !liesInArea(reading)) continue;
+    return { ...reading, asSent: foldAccents(value) };
   }
   return undefined;
 }

@@ -11,9 +11,24 @@ const BETWEEN_WORDS = /(?:(?!['’‘‛′])[\s\p{P}|+<>=~])+/u;
 export const hasLetterOrDigit = (word: string): boolean =>
   LETTER_OR_DIGIT.test(word) || (!PLAIN.test(word) && LETTER_OR_DIGIT.test(fold(word)));
 
+/** Words repeat, and most of the cost is that of folding them; hostile input only empties the cache. */
+const KEPT_WORDS = 100_000;
+const LONGEST_KEPT = 40;
+const kept = new Map<string, readonly string[]>();
+
 /** The other spellings of a word, at import and in a search alike. The engine's own folding is none of them. */
-export function expandWord(word: string): string[] {
+export function expandWord(word: string): readonly string[] {
   if (PLAIN.test(word)) return [];
+  const known = kept.get(word);
+  if (known) return known;
+  const spellings = listSpellings(word);
+  if (word.length > LONGEST_KEPT) return spellings;
+  if (kept.size >= KEPT_WORDS) kept.clear();
+  kept.set(word, spellings);
+  return spellings;
+}
+
+function listSpellings(word: string): string[] {
   const folded = fold(word);
   const isIndexed = folded === foldAccents(word) && !LONE_MARK.test(word);
   return [...(isIndexed ? [] : [folded]), ...variants(word)].filter((other) => LETTER_OR_DIGIT.test(other));
