@@ -28,8 +28,10 @@ import {
 } from './search-schema.ts';
 import { findSimilar, likenessOf, similarPks } from './similar.ts';
 import { soughtOf } from './sought.ts';
+import { suggest } from './suggestions.ts';
 import { settlePlan } from './text-in-place.ts';
 import { typosIn } from './typos.ts';
+import type { Interpretation } from './understand.ts';
 import { BLOCK, openWalk } from './walk.ts';
 
 export const SEARCH_CREDITS = 10;
@@ -178,6 +180,10 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         ...(query.with ? { freshness: await freshnessOf(directory, snapshot, cards) } : {}),
         ...(await gone()),
       });
+      const suggestOthers = async (interpretation: Interpretation) =>
+        matching === 'plain' || isLookUp(query)
+          ? {}
+          : { suggestions: await suggest(context, caller, query, { snapshot, interpretation }) };
       const found = (results: number) => note({ results, sought: soughtOf(query) });
       directory.searching.count += 1;
       directory.searching.begun += 1;
@@ -191,10 +197,16 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           const previewed = similar ? keyed(await similarPks(directory, snapshot, similar)) : filter;
           const { total, preview, notFound } = await previewOf(context, snapshot, query, previewed);
           found(total);
+          const suggestions = total === 0 && !similar ? await suggestOthers(interpretation) : {};
           return {
             data: [],
             pagination: { ...paginationOf(page, total), has_more: false },
-            meta: { interpretation, ...(notFound ? { not_found: notFound } : {}), ...(await besides('')) },
+            meta: {
+              interpretation,
+              ...suggestions,
+              ...(notFound ? { not_found: notFound } : {}),
+              ...(await besides('')),
+            },
             preview,
           };
         }
@@ -222,7 +234,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           page,
         );
         found(total);
-        const more = await besides(cards);
+        const more = { ...(total === 0 ? await suggestOthers(interpretation) : {}), ...(await besides(cards)) };
         return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
       } catch (error) {
         return assertKept(error, snapshot.index);

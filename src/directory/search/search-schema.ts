@@ -20,6 +20,7 @@ import { DirectoryCreator } from './schema.ts';
 import { assertOnePlace, assertSettled } from './search-rules.ts';
 import { hasLetterOrDigit } from './search-words.ts';
 import { Similarity, similarTo } from './similar-schema.ts';
+import { Suggestion } from './suggestions-schema.ts';
 import { Interpretation } from './understand.ts';
 
 const MAX_Q_CHARACTERS = 500;
@@ -370,6 +371,11 @@ export const CreatorSearchAnswer = z
           .array(CardFreshness)
           .optional()
           .describe('How fresh each creator of the page is, in its order. Only with `with=freshness`.'),
+        suggestions: z
+          .array(Suggestion)
+          .max(3)
+          .optional()
+          .describe('Searches near this one that find somebody. Only if it finds nobody.'),
         not_found: NotFound.optional().describe(
           'Values of `pks`, `usernames` and `emails` that the directory lacks. Only with one of them.',
         ),

@@ -18,7 +18,11 @@ type Searcher = Pick<Caller, 'brandId' | 'limits'>;
 /** A moment of an index without a generation is counted anew each time. */
 type Moment = Pick<Snapshot, 'index'> & Partial<Snapshot>;
 
-async function countMatches({ counts }: Directory, { index, generation }: Moment, filter: Filter): Promise<number> {
+export async function countMatches(
+  { counts }: Directory,
+  { index, generation }: Moment,
+  filter: Filter,
+): Promise<number> {
   const snapshot = generation === undefined ? undefined : { index, generation };
   const known = snapshot && counts.known(snapshot, filter);
   if (known !== undefined) return known;
