@@ -188,3 +188,31 @@ describe('a q with a place', () => {
     expect(named).toMatchObject({ total: 1, q: { read_as: 'text', offer: { q: 'Chef', city: 'Paris' } } });
   });
 });
+
+describe('a search that finds nobody', () => {
+  const suggest = async (query: Record<string, string>) => {
+    const { body } = await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, nextKey());
+    return [body.pagination.total, body.meta.suggestions];
+  };
+
+  it('suggests the nearest word, Latin letters, the nearest place, and the search without a filter', async () => {
+    expect(await suggest({ q: 'karenin' })).toEqual([0, []]);
+    expect(await suggest({ q: 'muelller' })).toEqual([
+      0,
+      [{ parameter: 'q', value: 'muelller', instead: 'mueller', total: 2 }],
+    ]);
+    expect(await suggest({ q: 'Ана Вега', preview: 'true' })).toEqual([
+      0,
+      [{ parameter: 'q', value: 'Ана Вега', instead: 'ana vega', total: 5 }],
+    ]);
+    expect(await suggest({ city: 'Colonge' })).toEqual([0, []]);
+    expect(await suggest({ city: 'Pragu, Germany', q: 'creator' })).toEqual([
+      0,
+      [{ parameter: 'city', value: 'Pragu, Germany', instead: null, total: 14 }],
+    ]);
+  });
+
+  it('has no suggestions if it finds anybody', async () => {
+    expect(await suggest({ q: 'Ana Vega' })).toEqual([5, undefined]);
+  });
+});

@@ -80,15 +80,13 @@ export function listCountries(): readonly Country[] {
 
 /** Reads a metro's alias or full name, else `City, ST` or `City, Country`, else part of a city's name. */
 export function readCity(value: string): PlaceReading {
-  const metro = findMetro(value) ?? findMetroArea(value);
-  if (metro) return { kind: 'metro', metro };
-  return readCityInArea(value) ?? readCityBeforeArea(value) ?? readCityText(value);
+  return readMetro(value) ?? readCityInArea(value) ?? readCityBeforeArea(value) ?? readCityText(value);
 }
 
 /** The metro or city that a value names; undefined if it is a part of a name or unknown, which is not looked for. */
 export function readKnownCity(value: string): PlaceReading | undefined {
-  const metro = findMetro(value) ?? findMetroArea(value);
-  if (metro) return { kind: 'metro', metro };
+  const metro = readMetro(value);
+  if (metro) return metro;
   if (value.includes(',')) {
     const reading = readCityInArea(value);
     return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
@@ -170,10 +168,16 @@ function findMetro(value: string): Metro | undefined {
   return find(metroByAlias, value);
 }
 
-/** The metro of `Dallas area`, `greater SF` or `New York metro`. A city that is called so comes first. */
-function findMetroArea(value: string): Metro | undefined {
+/**
+ * Reads a metro's alias or name, or `Dallas area`, `greater SF` and `New York metro`, which still match as part of a stored
+ * text, too. A city that is called so comes first.
+ */
+function readMetro(value: string): PlaceReading | undefined {
+  const named = findMetro(value);
+  if (named) return { kind: 'metro', metro: named };
   const core = value.length > LONGEST_PLACE || findCities(value) ? undefined : readMetroCore(value);
-  return core === undefined ? undefined : (findMetro(core) ?? find(metroByCore, core));
+  const metro = core === undefined ? undefined : (findMetro(core) ?? find(metroByCore, core));
+  return metro && { kind: 'metro', metro, asSent: foldAccents(value) };
 }
 
 const MOST_AREA_WORDS = 3;
