@@ -1,6 +1,6 @@
 import { citiesByKey, citiesByOtherName, type KnownCity } from './place-atlas.ts';
 
-export interface NamedCities {
+interface NamedCities {
   /** The cities that a name means. */
   meant: KnownCity[];
   /** Cities that have it as another name, if it is the main name of those that are meant. */

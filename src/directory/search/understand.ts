@@ -39,7 +39,7 @@ interface PlaceWords {
 }
 
 /** The username of a `q` that is only the address of a profile in the directory. */
-export function readProfileAddress(q: string): string | undefined {
+function readProfileAddress(q: string): string | undefined {
   const address = parseHandleAddress(q);
   return address?.platform === 'photo_app' ? (address.handle ?? undefined) : undefined;
 }

@@ -3,13 +3,13 @@ import { withoutUnseen } from './text.ts';
 export type HandlePlatform = 'photo_app' | 'video_app' | 'stream_app';
 
 /** An address at a platform: of a profile, or of something else there, which has no handle. */
-export interface HandleAddress {
+interface HandleAddress {
   platform: HandlePlatform | 'other';
   handle: string | null;
 }
 
 /** A handle, or the reason why the text is none for this platform. */
-export type HandleReading =
+type HandleReading =
   | { handle: string }
   | { problem: 'not_a_profile' }
   | { problem: 'other_platform'; platform: HandlePlatform | 'other' };

@@ -7,12 +7,12 @@ import { fromOutside } from '../../kit/values/untrusted.ts';
 import { MAX_ADDRESS } from '../../kit/values/web-address.ts';
 
 /** Never dots alone: a handle becomes part of a path at the profile provider's. */
-export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
+const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
 
 const MAX_HANDLE = 50;
 
 /** The fields that hold the handles of a platform. */
-export type HandleFields = Partial<Record<HandlePlatform, string>>;
+type HandleFields = Partial<Record<HandlePlatform, string>>;
 
 /** The reason why a text is no handle on the platform, with the code that the API gives it; undefined if it is one. */
 export function findHandleProblem(
