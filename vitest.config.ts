@@ -29,7 +29,7 @@ export default defineConfig({
     // Tests wait for engines, some for a time limit: two workers leave two cores idle at times.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     sequence: { sequencer: LongestFirst },
-    reporters: [['default', { summary: false }], './test/harness/summary.ts'],
+    reporters: [['default', { summary: false }], './test/run/summary.ts'],
     projects: [
       { test: { ...PATIENCE, ...SETUP, name: 'alone', include: ALONE } },
       // Files of one worker share what they import: evaluating it again for each took a third of the CPU.

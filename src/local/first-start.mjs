@@ -1,6 +1,7 @@
 /**
- * `npm start` runs this first. In a clone without packages it installs them, and fetches Elasticsearch meanwhile, which
- * takes as long. Plain JavaScript, because nothing is installed yet, not even the Node that runs TypeScript.
+ * `npm start` runs this first, and `npm test` with `--dev`. In a clone without packages it installs them, and fetches
+ * Elasticsearch meanwhile, which takes as long. Plain JavaScript, because nothing is installed yet, not even the Node that
+ * runs TypeScript.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
@@ -14,6 +15,9 @@ import { FETCHED_EARLY, mavenCommand, removeLeftovers } from './engines/maven.mj
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** npm writes it last. */
 const INSTALLED = path.join(ROOT, 'node_modules/.package-lock.json');
+/** Tests need more than `npm start` has installed. */
+const FOR_TESTS = process.argv.includes('--dev');
+const TEST_TOOL = path.join(ROOT, 'node_modules/vitest');
 
 /** The engines whose needs a machine may lack, with the variable that replaces each. */
 const ENGINES = /** @type {const} */ ({ elasticsearch: 'ELASTICSEARCH_URL', redis: 'REDIS_URL' });
@@ -68,12 +72,24 @@ async function fetchElasticsearch(java) {
   if (code === 0) await rename(part, FETCHED_EARLY);
 }
 
+/** The engines that will run on this machine: for tests all or none, because tests fill no engine of the user. */
+function enginesToStart() {
+  if (FOR_TESTS) return (process.env.TEST_ENGINES || 'embedded') === 'embedded' ? Object.keys(ENGINES) : [];
+  return Object.entries(ENGINES).flatMap(([name, variable]) => (process.env[variable] ? [] : [name]));
+}
+
+/** npm's arguments. Packages that a server may be using are added to, never replaced. */
+function installation() {
+  if (!FOR_TESTS) return ['ci', '--omit=dev'];
+  return existsSync(INSTALLED) ? ['install', '--no-save'] : ['ci'];
+}
+
 async function main() {
   const directory = path.resolve(ROOT, process.env.ROLLCALL_DIR || '.rollcall');
   const folders = existsSync(directory) ? readdirSync(directory) : [];
   const isInstalled = (/** @type {keyof typeof FOLDERS} */ name) =>
     folders.some((folder) => folder.startsWith(FOLDERS[name]));
-  const engines = Object.entries(ENGINES).flatMap(([name, variable]) => (process.env[variable] ? [] : [name]));
+  const engines = enginesToStart();
   const { java, missing } = checkMachine({
     engines,
     isInstalled,
@@ -86,17 +102,18 @@ async function main() {
   }
   const fetches = engines.includes('elasticsearch') && !isInstalled('elasticsearch') && !existsSync(FETCHED_EARLY);
   const meanwhile = fetches ? ', and fetching Elasticsearch, 946 MB once,' : '';
-  process.stderr.write(`Installing packages (npm ci --omit=dev)${meanwhile} ...\n`);
+  const args = installation();
+  process.stderr.write(`Installing packages (npm ${args.join(' ')})${meanwhile} ...\n`);
   const fetching = fetches ? fetchElasticsearch(java).catch(() => undefined) : undefined;
   const npm = process.env.npm_execpath;
   const [command, first] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const code = await run(command, [...first, 'ci', '--omit=dev'], 'inherit');
+  const code = await run(command, [...first, ...args], 'inherit');
   if (code !== 0) stopAll();
   await fetching;
   return code;
 }
 
-if (!existsSync(INSTALLED)) {
+if (!existsSync(INSTALLED) || (FOR_TESTS && !existsSync(TEST_TOOL))) {
   for (const [signal, code] of /** @type {const} */ ([
     ['SIGINT', 130],
     ['SIGTERM', 143],

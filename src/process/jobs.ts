@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumersOf } from '../interfaces/nouns.ts';
+import { openConsumers } from '../interfaces/nouns.ts';
 import { openSchedules } from '../kit/engines/redis/schedules.ts';
 import type { Context } from '../kit/operation/context.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
@@ -16,8 +16,8 @@ const RELAY_EVERY_MS = 1_000;
 const AWAITED_EVERY_MS = 500;
 const KEEP_EVERY_MS = 5_000;
 
-function relaysOf(context: Context, parts: Parts, wakeWebhooks: () => void): Follower[] {
-  return consumersOf(context).map((consumer) => {
+function openRelays(context: Context, parts: Parts, wakeWebhooks: () => void): Follower[] {
+  return openConsumers(context).map((consumer) => {
     const isAwaited = consumer.name === 'webhooks';
     return {
       name: relayName(consumer.name),
@@ -77,7 +77,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   });
   const loops = [
     ...FOLLOWERS,
-    ...relaysOf(context, parts, webhooks.wake),
+    ...openRelays(context, parts, webhooks.wake),
     { name: 'keep-schedules', everyMs: KEEP_EVERY_MS, open: () => schedules.keep },
     { name: 'report-jobs', everyMs: KEEP_EVERY_MS, open: () => recorder.report },
   ].map(follow);

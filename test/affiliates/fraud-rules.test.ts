@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchDue } from '../../src/affiliates/links/leaks/jobs.ts';
-import { checkReferrersDue } from '../../src/affiliates/orders/fraud/jobs.ts';
-import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
+import { searchDue } from '../../src/affiliates/leaks/leaks.jobs.ts';
+import { runReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
+import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { deskOf, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
@@ -142,12 +142,12 @@ describe('fraud rules', () => {
     const commissionOf = async (orderId: string) =>
       (await send(`${app.url}/v1/affiliates/commissions?order_id=${orderId}`, owner.key, 'GET')).body.data[0];
     await approveDue(app.context);
-    await checkReferrersDue(app.context);
+    await runReferrerChecks(app.context);
     await approveDue(app.context);
     expect((await commissionOf(other)).status).toBe('pending');
     await drainClicks(app.context);
     at = new Date(at.getTime() + 20_000);
-    await checkReferrersDue(app.context);
+    await runReferrerChecks(app.context);
     await approveDue(app.context);
     expect(await commissionOf(other)).toMatchObject({ status: 'approved', fraud_flags: [] });
     expect(await commissionOf(forbidden)).toMatchObject({

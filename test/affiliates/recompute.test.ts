@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { postApproval, postPayment, postRejection } from '../../src/affiliates/commissions/actions.ts';
-import type { Posted } from '../../src/affiliates/commissions/adjustments/queries.ts';
+import { postApproval, postPayment, postRejection } from '../../src/affiliates/commissions/commissions.ts';
+import type { Posted } from '../../src/affiliates/commissions/adjustments.ts';
 import {
   type KnownRefund,
   mergeSnapshots,
   type OrderSnapshot,
-  type Recomputed,
+  type RecomputedCommission,
   recompute,
-  type Standing,
-} from '../../src/affiliates/orders/policy.ts';
+  type CommissionState,
+} from '../../src/affiliates/orders/recompute.ts';
 import type { NewEntry, Posting } from '../../src/kit/outbox/ledger-entry.ts';
-import { shareOf } from '../../src/kit/values/money.ts';
+import { multiplyPpm } from '../../src/kit/values/money.ts';
 
 const ORDERED = new Date('2026-03-10T12:00:00Z');
 
@@ -19,8 +19,8 @@ const ORDERED = new Date('2026-03-10T12:00:00Z');
 interface State {
   order: OrderSnapshot | undefined;
   refunds: Map<string, KnownRefund>;
-  standing: Standing;
-  last: Recomputed | undefined;
+  standing: CommissionState;
+  last: RecomputedCommission | undefined;
   posted: Posted[];
 }
 
@@ -191,7 +191,7 @@ describe('a commission with its ledger entries', () => {
           expect(posted.filter(({ kind }) => kind === 'sale')).toHaveLength(isPaid ? 1 : 0);
           expect(0 - total(posted, 'sales')).toBe(isPaid ? order.baseMinor : 0);
           expect(total(posted, 'sales_refunds')).toBe(isPaid ? columns.refundedMinor : 0);
-          const due = shareOf(order.baseMinor - columns.refundedMinor, given.ratePpm);
+          const due = multiplyPpm(order.baseMinor - columns.refundedMinor, given.ratePpm);
           const takenBack = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
           const owed = { pending: 0, approved: 0, paid: 0, rejected: 0, [standing.status]: columns.commissionMinor };
           for (const status of ['pending', 'approved', 'paid'] as const) {

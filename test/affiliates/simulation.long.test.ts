@@ -5,13 +5,13 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Assignment,
-  attribute,
+  attributeOrder,
   type CarriedClick,
   type RedeemedCode,
-} from '../../src/affiliates/orders/attribution/policy.ts';
-import type { Attribution } from '../../src/affiliates/orders/schema.ts';
-import { decideAnew, type SimulatedRules } from '../../src/affiliates/orders/simulation/policy.ts';
-import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution/policy.ts';
+} from '../../src/affiliates/orders/attribute.ts';
+import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
+import { simulateDecision, type SimulatedRules } from '../../src/affiliates/orders/simulated-order.ts';
+import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { ownRedis } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
@@ -81,7 +81,7 @@ describe('today’s rules', () => {
   it(`change none of ${ORDERS} random orders, whether they are omitted or given`, () => {
     let wins = 0;
     for (const order of orders(7)) {
-      const { winner, candidates, rule, reason } = attribute(order);
+      const { winner, candidates, rule, reason } = attributeOrder(order);
       const { rules, ...facts } = order;
       const recorded: Attribution = {
         ...{ rule, reason, candidates, link_id: winner?.id ?? null, decided_at: ORDERED.toISOString() },
@@ -89,7 +89,7 @@ describe('today’s rules', () => {
       };
       const given = { ...NOTHING, model: rules.model, couponPolicy: rules.couponPolicy, minOrder: rules.minOrder };
       for (const simulated of [NOTHING, given]) {
-        const decided = decideAnew({ ...facts, attribution: recorded }, simulated, () => null);
+        const decided = simulateDecision({ ...facts, attribution: recorded }, simulated, () => null);
         if (decided.winner !== winner?.id || decided.rule !== rule || decided.reason !== reason) {
           expect(decided, JSON.stringify(order)).toMatchObject({ winner: winner?.id, rule, reason });
         }

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
-import { fresh, freshRows } from '../../src/analytics/figures/queries.ts';
-import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
-import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/schema.ts';
-import { isBeingRebuilt } from '../../src/analytics/figures/sync/queries.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
+import { reconcileFigures } from '../../src/affiliates/ledger/ledger.jobs.ts';
+import { withFreshness, withFreshRows } from '../../src/analytics/figures/freshness.ts';
+import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups.ts';
+import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
+import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
@@ -179,7 +179,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const said: string[] = [];
     const call = { caller: { brandId: desk.brand.id }, setHeader: (name: string) => void said.push(name) };
     let rebuilt: Promise<unknown> | undefined;
-    await fresh(app.context, call, async () => {
+    await withFreshness(app.context, call, async () => {
       await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
       const from = performance.now();
       rebuilt = rebuildFigures(app.context, desk.brand.id);
@@ -189,7 +189,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     expect(said).toEqual([]);
     await redis.client.del(CLICK_CLAIM);
     await rebuilt;
-    await fresh(app.context, call, async () => undefined);
+    await withFreshness(app.context, call, async () => undefined);
     expect(said).toEqual(['x-data-as-of']);
   });
 
@@ -200,7 +200,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const { redis, postgres } = app.context;
     const call = { caller: { brandId: desk.brand.id }, setHeader: () => undefined };
     const none = async function* () {};
-    const rows: AsyncIterable<unknown> = await freshRows(app.context, call, none());
+    const rows: AsyncIterable<unknown> = await withFreshRows(app.context, call, none());
     const from = performance.now();
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures(app.context, desk.brand.id);

@@ -1,11 +1,11 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { syncLedger } from '../../src/analytics/figures/jobs.ts';
-import { fresh } from '../../src/analytics/figures/queries.ts';
-import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/schema.ts';
-import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync/queries.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
+import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
+import { withFreshness } from '../../src/analytics/figures/freshness.ts';
+import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
+import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';
 import { makeBrand, meanwhile, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
@@ -146,7 +146,7 @@ async function asOf(
   read: () => Promise<unknown> = async () => undefined,
 ): Promise<Date | undefined> {
   const said: string[] = [];
-  await fresh(context, { caller: { brandId }, setHeader: (_name, value) => void said.push(value) }, read);
+  await withFreshness(context, { caller: { brandId }, setHeader: (_name, value) => void said.push(value) }, read);
   return said[0] === undefined ? undefined : new Date(said[0]);
 }
 
@@ -185,7 +185,7 @@ describe('X-Data-As-Of', () => {
       clickhouse: { ...clickhouse, client: note('ClickHouse', clickhouse.client, 'query') },
     };
     const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };
-    const read = () => fresh(context, call, async () => void requested.push('read'));
+    const read = () => withFreshness(context, call, async () => void requested.push('read'));
     await read();
     // A read that takes longer than a rebuild's notice queries PostgreSQL once more.
     for (let tookMs = Number.POSITIVE_INFINITY; tookMs >= REBUILD_NOTICE_MS; ) {

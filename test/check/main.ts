@@ -2,17 +2,21 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ensurePackages } from '../../src/interfaces/web-app/build.ts';
+import { checkCode } from './code.ts';
 import { COMPOSE_FILES, problemsOfCompose, problemsOfVersions } from './compose.ts';
 import { problemsOfDocuments } from './documents.ts';
 import { deadExports } from './exports.ts';
 import { repositoryFiles } from './files.ts';
 import { readFlags } from './flags.ts';
-import { violations } from './house.ts';
+import { checkHouse } from './house.ts';
 import { openapiDrift, writeOpenapi } from './openapi.ts';
+import { reportForms } from './ratios.ts';
+import { rowTypesDrift, writeRowTypes } from './rows.ts';
 import { leaks } from './secrets.ts';
+import { readSources } from './source.ts';
 
 const USAGE = `npm run check                every check; exits 1 when one fails
-npm run check -- --write     first brings the committed OpenAPI document up to date`;
+npm run check -- --write     first brings the committed row types and OpenAPI documents up to date`;
 
 const run = promisify(execFile);
 
@@ -39,7 +43,15 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
     return (await Promise.all(projects)).flat();
   },
   'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
-  'house rule': async () => violations(await repositoryFiles()),
+  'house rule': async () => {
+    const sources = readSources(await repositoryFiles());
+    return [...checkHouse(sources), ...checkCode(sources)];
+  },
+  'forms of names and comments': async () => {
+    const { report, lost } = reportForms(await repositoryFiles());
+    for (const line of report) process.stdout.write(`       ${line}\n`);
+    return lost;
+  },
   'dead exports': async () => deadExports(await repositoryFiles()),
   'compose files': async () => {
     const files = await Promise.all(COMPOSE_FILES.map((file) => readFile(file, 'utf8')));
@@ -50,6 +62,7 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
       ...problemsOfVersions(files),
     ];
   },
+  'row types': async () => rowTypesDrift(await repositoryFiles()),
   'OpenAPI drift': openapiDrift,
   'OpenAPI documents': problemsOfDocuments,
   locks: async () => {
@@ -70,7 +83,10 @@ async function runCheck(name: string, check: () => Promise<string[]>): Promise<b
 }
 
 const { write } = readFlags(USAGE, { write: { type: 'boolean', default: false } });
-if (write) await writeOpenapi();
+if (write) {
+  await writeRowTypes(await repositoryFiles());
+  await writeOpenapi();
+}
 
 const results = await Promise.all(Object.entries(CHECKS).map(([name, check]) => runCheck(name, check)));
 if (results.includes(false)) process.exitCode = 1;

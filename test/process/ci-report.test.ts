@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,30 +19,82 @@ function runOf(command: string, args: string[], options: { cwd?: string; env?: N
   return { status, out: stdout, text: plain, lines: stdout.trimEnd().split('\n') };
 }
 
-describe('a run of the tests', () => {
-  it('ends with the failures, each with its file, name and message, and with the counts', () => {
-    const tests = path.join(folder, 'tests');
-    mkdirSync(tests);
-    const vitest = `import { describe, expect, it } from ${JSON.stringify(path.resolve('node_modules/vitest/dist/index.js'))};\n`;
-    const files = {
-      'sums.test.js': `${vitest}describe('sums', () => { it('add up', () => expect(1 + 1, 'of one').toBe(3)); it('hold', () => {}); });`,
-      'broken.test.js': `${vitest}throw new Error('It does not load.');`,
-    };
-    for (const [name, text] of Object.entries(files)) writeFileSync(path.join(tests, name), text);
-    const reporter = path.resolve('test/harness/summary.ts');
-    const args = ['run', '--root', tests, '--reporter', 'default', '--reporter', reporter];
-    const { status, lines } = runOf(path.resolve('node_modules/.bin/vitest'), args, {
-      cwd: tests,
-      env: { ...CHILD_ENV, TEST_SEED: '7' },
+/** Tests by the name of their file. A file fails only in its first run where it asks `isFirst()`. */
+function runTests(files: Record<string, string>) {
+  const tests = mkdtempSync(path.join(folder, 'tests-'));
+  const [vitest, first] = [path.resolve('node_modules/vitest/dist/index.js'), path.join(tests, 'first-')];
+  const head = (name: string) => `import { existsSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from ${JSON.stringify(vitest)};
+const mark = ${JSON.stringify(`${first}${name}`)};
+const isFirst = () => !existsSync(mark) && (writeFileSync(mark, ''), true);
+`;
+  for (const [name, text] of Object.entries(files)) writeFileSync(path.join(tests, name), head(name) + text);
+  const { status, lines } = runOf(process.execPath, [path.resolve('test/run/main.ts')], {
+    cwd: tests,
+    env: { ...CHILD_ENV, TEST_SEED: '7' },
+  });
+  return { status, end: lines.slice(lines.findLastIndex((line) => line.startsWith('CPU time')) + 2) };
+}
+
+describe('A run of the tests', () => {
+  it('ends with the failures, each with its file, title and message, and with the counts', () => {
+    const { status, end } = runTests({
+      'sums.test.js': `describe('sums', () => { it('add up', () => expect(1 + 1, 'of one').toBe(3)); it('hold', () => {}); });`,
+      'broken.test.js': `throw new Error('It does not load.');`,
     });
     expect(status).toBe(1);
-    expect(lines.slice(lines.indexOf('FAILED broken.test.js'))).toEqual([
+    expect(end).toEqual([
       'FAILED broken.test.js',
       '         It does not load.',
-      'FAILED sums.test.js > sums > add up',
+      'FAILED sums.test.js › sums › add up',
       '         of one: expected 2 to be 3 // Object.is equality',
       'With TEST_SEED=7, the same random values are tested again.',
       '1 passed, 2 failed',
+    ]);
+  });
+
+  it('passes when each file that failed passes alone, and lists the tests, hooks and files that are flaky', () => {
+    const { status, end } = runTests({
+      'crash.test.js': `it('ends', async () => { if (isFirst()) { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); } });`,
+      'hook.test.js': `describe('with a hook', () => { beforeAll(() => { if (isFirst()) throw new Error('No hook.'); }); it('holds', () => {}); });`,
+      'loose.test.js': `it('waits', async () => { if (isFirst()) void Promise.reject(new Error('Loose.')); await new Promise((end) => setTimeout(end, 100)); });`,
+      'once.test.js': `it('fails once', () => { if (isFirst()) throw new Error('Once.\\nOnly.'); }); it('holds', () => {});`,
+    });
+    expect([status, ...end]).toEqual([
+      0,
+      'FLAKY crash.test.js › outside of any test: [vitest-pool]: Worker forks emitted error.',
+      'FLAKY hook.test.js › with a hook: No hook.',
+      'FLAKY loose.test.js › outside of any test: Loose.',
+      'FLAKY once.test.js › fails once: Once.',
+      '4 tests are flaky: failed once, and passed when the file ran again alone.',
+      'With TEST_SEED=7, the same random values are tested again.',
+      '4 passed, 0 failed',
+    ]);
+  });
+
+  it('fails when a file fails alone, too, or kills its process again', () => {
+    const { status, end } = runTests({
+      'crash.test.js': `it('ends', async () => { process.kill(process.pid, 'SIGKILL'); await new Promise(() => {}); });`,
+      'loose.test.js': `it('waits', async () => { void Promise.reject(new Error('Loose.')); await new Promise((end) => setTimeout(end, 100)); });`,
+      'other.test.js': `it('fails first', () => { if (isFirst()) throw new Error('First.'); writeFileSync(mark + 'again', ''); }); it('fails then', () => { if (existsSync(mark + 'again')) throw new Error('Then.'); });`,
+    });
+    expect(status).toBe(1);
+    expect(end.filter((line) => /^(?:FAILED|FLAKY)|passed/.test(line))).toEqual([
+      'FLAKY other.test.js › fails first: First.',
+      '1 test is flaky: failed once, and passed when the file ran again alone.',
+      'FAILED crash.test.js › outside of any test',
+      'FAILED loose.test.js › outside of any test',
+      'FAILED other.test.js › fails then',
+      '1 passed, 3 failed',
+    ]);
+  });
+
+  it('fails when nothing matches what it was asked for', () => {
+    expect(runTests({}).end).toEqual([
+      'FAILED outside of any file',
+      '         No test file matches.',
+      'With TEST_SEED=7, the same random values are tested again.',
+      '0 passed, 1 failed',
     ]);
   });
 });
@@ -67,7 +119,7 @@ describe('.ci/run', () => {
     const answer = ([text, code]: [string, number]) => `cat <<'END'\n${text}\nEND\nexit ${code}`;
     const npm = `#!/usr/bin/env bash\ncase "$*" in\nci) exit ${ci};;\ntest) ${answer(test)};;\n*test:long) ${answer(long)};;\n*check) ${answer(check)};;\n*fuzz) ${answer(fuzz)};;\nesac\n`;
     writeFileSync(path.join(bin, 'npm'), npm, { mode: 0o755 });
-    writeFileSync(path.join(bin, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
+    for (const name of ['chromium', 'php']) writeFileSync(path.join(bin, name), '#!/bin/sh\n', { mode: 0o755 });
     return runOf('.ci/run', [], { env: { PATH: `${bin}:/usr/bin:/bin` } });
   }
   const FAILED = 'FAILED test/a.test.ts > a thing > holds\n         expected 1 to be 2';

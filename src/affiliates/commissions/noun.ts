@@ -1,9 +1,8 @@
 import { noun } from '../../kit/operation/noun.ts';
 import { commissionOperations } from './routes.ts';
-import { mailApprovedCommissions } from './weekly-mail/jobs.ts';
-import { weeklyMails } from './weekly-mail/mails.ts';
+import { mailApprovedCommissions, weeklyMails } from './weekly-mail.ts';
 
-export const commissions = noun({
+export const commissionsNoun = noun({
   name: 'commissions',
   tag: {
     name: 'Commissions',

@@ -1,8 +1,8 @@
 import type { Context } from '../../kit/operation/context.ts';
 import { get, list } from '../../kit/operation/kit.ts';
 import type { ListCall } from '../../kit/operation/list.ts';
-import { commissions, getCommission } from './queries.ts';
-import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './schema.ts';
+import { AffiliateCommission, CommissionEvent, CommissionFilter, commissionOf } from './commissions.shapes.ts';
+import { commissions, getCommission } from './commissions.ts';
 
 const tag = 'Commissions';
 /** The filter `approvable` depends on the time. */

@@ -1,9 +1,9 @@
 import { noun } from '../../kit/operation/noun.ts';
-import { bulkCodeOperations } from './bulk/routes.ts';
-import { linkMails } from './mails.ts';
+import { bulkCodeOperations } from './bulk-codes.api.ts';
+import { linkMails } from './links.mails.ts';
 import { linkOperations } from './routes.ts';
 
-export const links = noun({
+export const linksNoun = noun({
   name: 'links',
   tag: {
     name: 'Affiliates',

@@ -1,23 +1,15 @@
 import { z } from 'zod';
-import { fresh, freshRows, lifetimeOf } from '../../analytics/figures/queries.ts';
-import { FRESHNESS } from '../../analytics/figures/schema.ts';
-import { totalsOfBrand, totalsOfLinks, totalsOfSpan } from '../../analytics/figures/totals/queries.ts';
+import { withFreshness, withFreshRows } from '../../analytics/figures/freshness.ts';
+import { FRESHNESS } from '../../analytics/figures/sums.ts';
+import { listLinkFigures, sumBrand, sumLinkSpan, sumLinks } from '../../analytics/figures/totals.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { act, create, patch, read, remove } from '../../kit/operation/kit.ts';
 import type { Call } from '../../kit/operation/operation.ts';
-import { pageOf, paginationOf } from '../../kit/values/page.ts';
-import { eachOfMany } from '../../kit/values/wire.ts';
+import { toPage, toPagination } from '../../kit/values/page.ts';
+import { mapInBatches } from '../../kit/values/wire.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
-import {
-  askBeforePatch,
-  askBeforeRotation,
-  askStore,
-  createLink,
-  deactivateLink,
-  patchLink,
-  rotateLink,
-} from './actions.ts';
-import { findSpan, getLink, type ListedLink, links, listLinkIds } from './queries.ts';
+import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
+import { createLink, loadStore } from './create-link.ts';
 import {
   Affiliate,
   AffiliateList,
@@ -28,52 +20,52 @@ import {
   LinkList,
   LinkPatch,
   LinkRotation,
-  linkOf,
   RotatedLink,
-  summaryOf,
-  sumOf,
-} from './schema.ts';
+  sumFigures,
+  toLink,
+  toSummary,
+} from './links.shapes.ts';
+import { findSpan, getLink, type ListedLink, links, listLinkIds } from './links.ts';
 
 const tag = 'Affiliates';
 
 const withFigures =
   ({ clickhouse, config }: Context, brandId: string) =>
   async (rows: readonly ListedLink[]) => {
-    const figures = await lifetimeOf(clickhouse, brandId, rows);
-    return rows.map((row) => linkOf(config.linksUrl, row, figures.get(row.id)));
+    const figures = await listLinkFigures(clickhouse, brandId, rows);
+    return rows.map((row) => toLink(config.linksUrl, row, figures.get(row.id)));
   };
 
-/** The figures of all links that the filter finds, by currency; of as few statements as the filter allows. */
-async function figuresWhere({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkFilter) {
+/** Sums the figures of all links that the filter matches, by currency, with the cheapest statement for the filter. */
+async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkFilter) {
   const { page: _page, limit: _limit, offset: _offset, sort: _sort, ...filter } = where;
   const isWhole = Object.values(filter).every((value) => value === undefined);
-  if (isWhole) return await totalsOfBrand(clickhouse, brandId);
+  if (isWhole) return await sumBrand(clickhouse, brandId);
   const span = await findSpan(db, brandId, where);
-  if (span) return await totalsOfSpan(clickhouse, brandId, span);
-  return await totalsOfLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
+  if (span) return await sumLinkSpan(clickhouse, brandId, span);
+  return await sumLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
 }
 
-async function totals(context: Context, brandId: string, where: LinkFilter) {
+async function summarize(context: Context, brandId: string, where: LinkFilter) {
   const [currency, figures] = await Promise.all([
     getBrandCurrency(context.postgres.db, brandId),
-    figuresWhere(context, brandId, where),
+    sumMatching(context, brandId, where),
   ]);
-  return summaryOf(currency, sumOf(currency, figures));
+  return toSummary(currency, sumFigures(currency, figures));
 }
 
-async function pageOfLinks(context: Context, brandId: string, query: LinkFilter) {
-  const page = pageOf(query);
+async function listPage(context: Context, brandId: string, query: LinkFilter) {
+  const page = toPage(query);
   const { rows, total } = await links.list(context.postgres.db, brandId, query, page);
-  return { data: await withFigures(context, brandId)(rows), pagination: paginationOf(page, total) };
+  return { data: await withFigures(context, brandId)(rows), pagination: toPagination(page, total) };
 }
 
-/** Every link of the list as CSV, with its figures. */
 const csvAs = (item: z.ZodObject) => ({
   item,
   rows: (context: Context, call: Call<object, LinkFilter, object>) => {
     const { brandId } = call.caller;
     const rows = links.each(context.postgres.exports, brandId, call.query);
-    return freshRows(context, call, eachOfMany(rows, withFigures(context, brandId)));
+    return withFreshRows(context, call, mapInBatches(rows, withFigures(context, brandId)));
   },
 });
 
@@ -88,11 +80,11 @@ export const linkOperations = [
     query: LinkFilter,
     response: AffiliateList,
     handler: (context, call) =>
-      fresh(context, call, async () => {
+      withFreshness(context, call, async () => {
         const { caller, query } = call;
         const [{ data, pagination }, summary] = await Promise.all([
-          pageOfLinks(context, caller.brandId, query),
-          totals(context, caller.brandId, query),
+          listPage(context, caller.brandId, query),
+          summarize(context, caller.brandId, query),
         ]);
         return { data, pagination, summary };
       }),
@@ -110,7 +102,7 @@ export const linkOperations = [
     },
     query: LinkFilter,
     response: LinkList,
-    handler: (context, call) => fresh(context, call, () => pageOfLinks(context, call.caller.brandId, call.query)),
+    handler: (context, call) => withFreshness(context, call, () => listPage(context, call.caller.brandId, call.query)),
     csv: csvAs(Link),
   }),
   create({
@@ -133,11 +125,11 @@ export const linkOperations = [
     weighs: { rate: 'commissionRatePpm' },
     lookUp: async (context, { caller, body }) => ({
       linksUrl: context.config.linksUrl,
-      store: await askStore(context, caller.brandId, body),
+      store: await loadStore(context, caller.brandId, body),
     }),
     apply: async (work, { body }, { linksUrl, store }) => {
       const { id } = await createLink(work, body, linksUrl, store);
-      return linkOf(linksUrl, await getLink(work.db, work.brandId, id));
+      return toLink(linksUrl, await getLink(work.db, work.brandId, id));
     },
   }),
   read({
@@ -150,11 +142,11 @@ export const linkOperations = [
     response: z.object({ data: Link }),
     errors: ['NOT_FOUND'],
     handler: (context, call) =>
-      fresh(context, call, async () => {
+      withFreshness(context, call, async () => {
         const { caller, params } = call;
         const row = await getLink(context.postgres.db, caller.brandId, params.id);
-        const figures = await lifetimeOf(context.clickhouse, caller.brandId, [row]);
-        return { data: linkOf(context.config.linksUrl, row, figures.get(row.id)) };
+        const figures = await listLinkFigures(context.clickhouse, caller.brandId, [row]);
+        return { data: toLink(context.config.linksUrl, row, figures.get(row.id)) };
       }),
   }),
   patch({
@@ -177,11 +169,11 @@ export const linkOperations = [
     weighs: { rate: 'commissionRatePpm' },
     lookUp: async (context, { caller, params, body }) => ({
       linksUrl: context.config.linksUrl,
-      ...(await askBeforePatch(context, caller.brandId, params.id, body)),
+      ...(await loadForPatch(context, caller.brandId, params.id, body)),
     }),
     apply: async (work, { params, body }, { linksUrl, store, figures }) => {
       await patchLink(work, params.id, body, linksUrl, store);
-      return linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+      return toLink(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
     },
   }),
   remove({
@@ -215,11 +207,11 @@ export const linkOperations = [
     errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
     lookUp: async (context, { caller, params, body }) => ({
       linksUrl: context.config.linksUrl,
-      ...(await askBeforeRotation(context, caller.brandId, params.id, body)),
+      ...(await loadForRotation(context, caller.brandId, params.id, body)),
     }),
     apply: async (work, { params, body }, { linksUrl, store, figures }) => {
       const { oldCode, until } = await rotateLink(work, params.id, body, { linksUrl, store });
-      const link = linkOf(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+      const link = toLink(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
       return { ...link, old_code: oldCode, old_pays_until: until.toISOString() };
     },
   }),

@@ -3,11 +3,10 @@ import type { Posting } from '../../kit/outbox/ledger-entry.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
-import { announce, postPayment } from '../commissions/actions.ts';
-import { type CommissionRow, lockApproved, lockCommissions, updatePaid } from '../commissions/queries.ts';
-import { mailPaid } from './mails.ts';
+import { announce, type CommissionRow, lockApproved, lockCommissions, postPayment, updatePaid } from '../commissions/commissions.ts';
+import { mailPaid } from './payouts.mails.ts';
 import { assertFits, assertPayable, oldestFirst, type Plan, planPayment, type Share } from './policy.ts';
 import {
   findPayee,
@@ -26,8 +25,8 @@ import {
   sumOutstanding,
   updatePayout,
   updateShare,
-} from './queries.ts';
-import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './schema.ts';
+} from './payouts.ts';
+import { Payout, type PayoutCreate, type PayoutPatch, payoutOf } from './payouts.shapes.ts';
 
 /** Time zones: the payer's day may have started before the UTC day. */
 const DAY_MS = 24 * 60 * 60 * 1_000;
@@ -167,7 +166,7 @@ export async function settlePayout(work: Work, id: string, patch: PayoutPatch): 
   if (old.status === 'paid') return await assertSamePayment(work, old, patch);
   const paidAt = await paidAtOf(work, patch);
   const { reference, note } = patch;
-  const change = { ...given({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
+  const change = { ...omitUndefined({ reference, note }), status: 'paid' as const, paidAt, updatedAt: now };
   const paid = await updatePayout(db, brandId, id, change);
   const row = await payOut(work, paid, selectionOf(patch), paidAt);
   const settled = { ...row, commissionIds: await listAllocated(db, brandId, id) };

@@ -1,9 +1,9 @@
 import { noun } from '../../kit/operation/noun.ts';
-import { payoutDueOperations } from './due/routes.ts';
-import { payoutMails } from './mails.ts';
+import { payoutDueOperations } from './due-payouts.api.ts';
+import { payoutMails } from './payouts.mails.ts';
 import { payoutOperations } from './routes.ts';
 
-export const payouts = noun({
+export const payoutsNoun = noun({
   name: 'payouts',
   tag: {
     name: 'Payouts',

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
 import { ApiError, type Problem } from '../../kit/values/errors.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import type { CommissionRow } from '../commissions/queries.ts';
-import type { StatementLineRow } from './due/queries.ts';
-import type { StatementLine } from './due/schema.ts';
-import type { PayoutFacts, PayoutRow } from './queries.ts';
+import type { CommissionRow } from '../commissions/commissions.ts';
+import type { StatementLineRow } from './balances.ts';
+import type { StatementLine } from './due-payouts.shapes.ts';
+import type { PayoutFacts, PayoutRow } from './payouts.ts';
 
 /** The commissions that a budget pays, and those that it does not. */
 export interface Allocation<C> {

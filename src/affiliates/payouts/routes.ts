@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { create, get, list, patch } from '../../kit/operation/kit.ts';
 import { createPayout, settlePayout } from './actions.ts';
-import { getPayout, listAllocated, payouts } from './queries.ts';
+import { getPayout, listAllocated, payouts } from './payouts.ts';
 import {
   Payout,
   PayoutCreate,
@@ -12,7 +12,7 @@ import {
   PayoutPatchById,
   payoutOf,
   WEIGHED_PAYOUT,
-} from './schema.ts';
+} from './payouts.shapes.ts';
 
 const tag = 'Payouts';
 const SETTLING =

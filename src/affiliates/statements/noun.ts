@@ -1,10 +1,9 @@
 import { noun } from '../../kit/operation/noun.ts';
-import { disputeMails } from './disputes/mails.ts';
-import { disputeOperations } from './disputes/routes.ts';
-import { statementMails } from './mails.ts';
+import { disputeOperations } from './disputes.api.ts';
 import { statementOperations } from './routes.ts';
+import { disputeMails, statementMails } from './statements.mails.ts';
 
-export const statements = noun({
+export const statementsNoun = noun({
   name: 'statements',
   ids: { statements: 'stm', lines: 'com', disputes: 'dsp' },
   operations: [...statementOperations, ...disputeOperations],

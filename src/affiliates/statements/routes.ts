@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { create, list, read } from '../../kit/operation/kit.ts';
-import { createStatement } from './actions.ts';
-import { getStatement, statements, sumStatement } from './queries.ts';
 import {
   CreatorStatementLine,
   contentOf,
@@ -11,18 +9,19 @@ import {
   StatementDetail,
   StatementFilter,
   StatementMade,
-  statementOf,
-} from './schema.ts';
+  toStatement,
+} from './statements.shapes.ts';
+import { createStatement, getStatement, statements, sumStatement } from './statements.ts';
 
 const tag = 'Payouts';
 
-async function detailOf({ postgres: { db } }: Context, brandId: string, id: string) {
+async function getDetail({ postgres: { db } }: Context, brandId: string, id: string) {
   const row = await getStatement(db, brandId, id);
-  return { ...statementOf(row), ...contentOf(await sumStatement(db, row)) };
+  return { ...toStatement(row), ...contentOf(await sumStatement(db, row)) };
 }
 
-async function* linesOf(context: Context, brandId: string, id: string) {
-  yield* (await detailOf(context, brandId, id)).lines;
+async function* eachLine(context: Context, brandId: string, id: string) {
+  yield* (await getDetail(context, brandId, id)).lines;
 }
 
 export const statementOperations = [
@@ -36,7 +35,7 @@ export const statementOperations = [
     query: StatementFilter,
     item: Statement,
     rows: statements,
-    itemOf: statementOf,
+    itemOf: toStatement,
   }),
   read({
     id: 'get_statement',
@@ -48,12 +47,12 @@ export const statementOperations = [
     forAgents: { description: 'Computed from the ledger as of its creation, so it never changes.' },
     response: z.object({ data: StatementDetail }),
     errors: ['NOT_FOUND'],
-    handler: async (context, { caller, params }) => ({ data: await detailOf(context, caller.brandId, params.id) }),
+    handler: async (context, { caller, params }) => ({ data: await getDetail(context, caller.brandId, params.id) }),
     csv: {
       item: CreatorStatementLine,
       rows: async (context, { caller, params }) => {
         await getStatement(context.postgres.db, caller.brandId, params.id);
-        return linesOf(context, caller.brandId, params.id);
+        return eachLine(context, caller.brandId, params.id);
       },
     },
   }),
@@ -77,7 +76,7 @@ export const statementOperations = [
     apply: async (work, { body }, pageLinks) => {
       const { row, expiresAt, isMailed } = await createStatement(work, body);
       const url = pageLinks.urlOf({ kind: 'statement', rowId: row.id, version: row.linkVersion, expiresAt });
-      return { ...statementOf(row), url, email_sent: isMailed };
+      return { ...toStatement(row), url, email_sent: isMailed };
     },
   }),
 ] as const;

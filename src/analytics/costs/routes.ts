@@ -1,12 +1,11 @@
 import { create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { patched } from '../../kit/values/patch.ts';
+import { applyPatch } from '../../kit/values/patch.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
-import { getCampaign } from '../../workflow/campaigns/queries.ts';
-import { storedCost } from './policy.ts';
-import { costs, countCosts, deleteCost, insertCost, lockBrand, updateCost } from './queries.ts';
-import { amountOf, Cost, CostCreate, CostFilter, CostPatch, costOf } from './schema.ts';
+import { getCampaign } from '../../workflow/campaigns/campaigns.ts';
+import { costs, countCosts, deleteCost, insertCost, lockBrand, toCostColumns, updateCost } from './costs.ts';
+import { Cost, CostCreate, CostFilter, CostPatch, toAmount, toCost } from './schema.ts';
 
 const MAX_COSTS = 1_000;
 
@@ -20,11 +19,13 @@ const forAgents = false;
 export const costOperations = [
   list({
     ...all,
-    ...{ id: 'list_costs', summary: "The brand's costs", description: 'Newest first.' },
+    id: 'list_costs',
+    summary: "The brand's costs",
+    description: 'Newest first.',
     forAgents: { description: 'As people entered them, for get_analytics_returns.', example: {} },
     query: CostFilter,
     rows: costs,
-    itemOf: costOf,
+    itemOf: toCost,
   }),
   create({
     ...all,
@@ -41,18 +42,21 @@ export const costOperations = [
         throw new ApiError('CONFLICT', `A brand has at most ${MAX_COSTS} costs; delete one first.`);
       }
       const own = entered.kind === 'cogs_percent' ? null : await getBrandCurrency(db, brandId);
-      const stored = storedCost({ ...entered, currency: entered.currency ?? own });
+      const stored = toCostColumns({ ...entered, currency: entered.currency ?? own });
       if (stored.campaignId !== null) await getCampaign(db, brandId, stored.campaignId);
       const id = newId('cst', now.getTime());
       const row = await insertCost(db, { id, brandId, ...stored, note, createdAt: now, updatedAt: null });
       audit({ resourceId: id, old: null, new: row });
-      return costOf(row);
+      return toCost(row);
     },
   }),
   get({
     ...one,
-    ...{ id: 'get_cost', summary: 'One cost', description: 'Returns the cost as entered.', forAgents },
-    find: async ({ postgres }, { caller, params }) => costOf(await costs.get(postgres.db, caller.brandId, params.id)),
+    id: 'get_cost',
+    summary: 'One cost',
+    description: 'Returns the cost as entered.',
+    forAgents,
+    find: async ({ postgres }, { caller, params }) => toCost(await costs.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
     ...one,
@@ -65,20 +69,23 @@ export const costOperations = [
     apply: async ({ db, now, brandId, audit }, { params: { id }, body: { note, ...changes } }) => {
       const old = await costs.lock(db, brandId, id);
       const { scope, campaignId, sku, kind, currency, fromDay, toDay } = old;
-      const before = { scope, campaign_id: campaignId, sku, kind, currency, amount: amountOf(old) };
-      const stored = storedCost(patched({ ...before, from: fromDay, to: toDay }, changes));
+      const before = { scope, campaign_id: campaignId, sku, kind, currency, amount: toAmount(old) };
+      const stored = toCostColumns(applyPatch({ ...before, from: fromDay, to: toDay }, changes));
       const row = await updateCost(db, brandId, id, {
         ...stored,
-        ...patched({ note: old.note }, { note }),
+        ...applyPatch({ note: old.note }, { note }),
         updatedAt: now,
       });
       audit({ resourceId: id, old, new: row });
-      return costOf(row);
+      return toCost(row);
     },
   }),
   remove({
-    ...{ id: 'delete_cost', path: '/v1/costs/{id}', tag },
-    ...{ summary: 'Delete a cost', description: 'Returns of earlier periods are then computed without this cost.' },
+    id: 'delete_cost',
+    path: '/v1/costs/{id}',
+    tag,
+    summary: 'Delete a cost',
+    description: 'Returns of earlier periods are then computed without this cost.',
     forAgents,
     item: Cost,
     errors: ['NOT_FOUND'],
@@ -86,7 +93,7 @@ export const costOperations = [
       const row = await costs.lock(db, brandId, id);
       await deleteCost(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return costOf(row);
+      return toCost(row);
     },
   }),
 ] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
 import { ListQuery } from '../../kit/values/page.ts';
-import type { CostRow } from './queries.ts';
+import type { CostRow } from './costs.ts';
 
 const KINDS = ['cogs_percent', 'fixed', 'per_order', 'per_item'] as const;
 export type CostKind = (typeof KINDS)[number];
@@ -56,7 +56,11 @@ export const Cost = z
     kind,
     amount,
     currency: z.string().nullable().describe(currencyText).meta({ example: null }),
-    ...{ from, to, note, created_at: createdAt, updated_at: updatedAt },
+    from,
+    to,
+    note,
+    created_at: createdAt,
+    updated_at: updatedAt,
   })
   .meta({ id: 'Cost' });
 
@@ -90,12 +94,21 @@ export const CostFilter = z.object({
 });
 export type CostFilter = z.output<typeof CostFilter>;
 
-/** What was entered for a row: percent, or major units. */
-export const amountOf = ({ ratePpm, amountMinor, currency }: Pick<CostRow, 'ratePpm' | 'amountMinor' | 'currency'>) =>
+/** The amount of a row as it was entered: percent, or major units. */
+export const toAmount = ({ ratePpm, amountMinor, currency }: Pick<CostRow, 'ratePpm' | 'amountMinor' | 'currency'>) =>
   currency === null ? fromPpm(ratePpm ?? 0) : fromMinor(amountMinor ?? 0, currency);
 
-export const costOf = (row: CostRow): z.input<typeof Cost> => ({
-  ...{ id: row.id, scope: row.scope, campaign_id: row.campaignId, sku: row.sku, kind: row.kind },
-  ...{ amount: amountOf(row), currency: row.currency, from: row.fromDay, to: row.toDay, note: row.note },
-  ...{ created_at: row.createdAt.toISOString(), updated_at: row.updatedAt?.toISOString() ?? null },
+export const toCost = (row: CostRow): z.input<typeof Cost> => ({
+  id: row.id,
+  scope: row.scope,
+  campaign_id: row.campaignId,
+  sku: row.sku,
+  kind: row.kind,
+  amount: toAmount(row),
+  currency: row.currency,
+  from: row.fromDay,
+  to: row.toDay,
+  note: row.note,
+  created_at: row.createdAt.toISOString(),
+  updated_at: row.updatedAt?.toISOString() ?? null,
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from '../../kit/engines/redis/open.ts';
-import { CLICK_CLAIM, CLICKS_PAUSED } from './schema.ts';
+import { CLICK_CLAIM, CLICKS_PAUSED } from './sums.ts';
 
 const PAUSE_LUA = readFileSync(new URL('./pause.lua', import.meta.url), 'utf8');
 const PAUSE_MS = 30_000;
@@ -9,7 +9,7 @@ const RENEW_EVERY_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
 /** Waits until the batch that was begun before the pause is inserted. */
-async function untilInserted(redis: Redis): Promise<void> {
+async function waitUntilInserted(redis: Redis): Promise<void> {
   const claimed = () => redis.use((client) => client.get(CLICK_CLAIM));
   const begun = await claimed();
   const end = performance.now() + PAUSE_MS;
@@ -39,7 +39,7 @@ export async function withoutClicks(
     });
   }, RENEW_EVERY_MS);
   try {
-    await untilInserted(redis);
+    await waitUntilInserted(redis);
     await work();
     await assertPaused();
   } finally {

@@ -22,7 +22,7 @@ export function takeForms(scope: FastifyInstance): void {
   scope.addContentTypeParser(FORM, (_request, payload, done) => done(null, payload));
 }
 
-/** Whether the route streams this request's body as a form. */
+/** True if the route streams this request's body as a form. */
 export const takesForm = ({ headers, server }: FastifyRequest): boolean =>
   /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '') && server.hasContentTypeParser(FORM);
 
@@ -41,13 +41,17 @@ function tooMany(maxFiles: number): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE', `The form has more than ${files} or ${MAX_FIELDS} fields.`);
 }
 
-const refusalOf = (error: unknown): ApiError =>
+const toRefusal = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError('BAD_REQUEST', 'The form is incomplete.', { cause: error });
 
 function openParser({ headers }: FastifyRequest, { maxFileBytes, maxFiles }: FormLimits) {
   const limits: BusboyConfig['limits'] = {
-    ...{ fileSize: maxFileBytes, files: maxFiles, fields: MAX_FIELDS, parts: maxFiles + MAX_FIELDS },
-    ...{ fieldSize: MAX_FIELD_BYTES, fieldNameSize: MAX_NAME_BYTES },
+    fileSize: maxFileBytes,
+    files: maxFiles,
+    fields: MAX_FIELDS,
+    parts: maxFiles + MAX_FIELDS,
+    fieldSize: MAX_FIELD_BYTES,
+    fieldNameSize: MAX_NAME_BYTES,
   };
   try {
     return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits });
@@ -61,7 +65,7 @@ async function* bytesOf(file: BusboyFileStream, maxFileBytes: number): AsyncGene
   try {
     yield* file;
   } catch (error) {
-    throw refusalOf(error);
+    throw toRefusal(error);
   }
   if (file.truncated) throw tooLarge(maxFileBytes);
 }
@@ -75,7 +79,7 @@ function openParts(request: FastifyRequest, body: Readable, limits: FormLimits):
   let open: BusboyFileStream | undefined;
   let text = 0;
   function fail(error: unknown): void {
-    const refusal = refusalOf(error);
+    const refusal = toRefusal(error);
     open?.destroy(refusal);
     parts.destroy(refusal);
   }

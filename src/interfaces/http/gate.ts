@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import { creditHeaders, creditsExhausted } from '../../kit/access/credits/headers.ts';
 import { openHeadroom } from '../../kit/access/credits/headroom.ts';
-import { type Metered, openMeter, rateLimitOf } from '../../kit/access/credits/meter.ts';
+import { getRateLimit, type Metered, openMeter } from '../../kit/access/credits/meter.ts';
 import { openMetering } from '../../kit/access/credits/metering.ts';
 import { openRefund } from '../../kit/access/credits/refund.ts';
 import { type Identified, openIdentity, type Request } from '../../kit/access/keys/identify.ts';
@@ -17,7 +17,7 @@ import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/valu
 import type { Metrics } from '../../kit/values/metrics.ts';
 import type { OpenCall } from '../../platform/requests/actions.ts';
 
-/** How often a caller that changes during its call is read again before the call fails. */
+/** A caller that changes during its call is read again this often before the call fails. */
 const MAX_READINGS = 5;
 /** Streamed responses are cut off this long after the process begins to stop. */
 const STREAMS_END_WITHIN_MS = 10_000;
@@ -41,7 +41,7 @@ interface Ahead {
   charge: Waivable;
 }
 
-/** Whether the call's credits are given back although it has an answer. */
+/** True if the call's credits are given back although it has an answer. */
 interface Waivable {
   isWaived: boolean;
 }
@@ -125,7 +125,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const metered = await meter(request, identified, { credits: price, countedAs });
       headroom.note(caller, metered);
       call.count = metered.calls;
-      const isAllowed = metered.calls <= rateLimitOf(caller);
+      const isAllowed = metered.calls <= getRateLimit(caller);
       if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
       if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, identified, decision, metered, ahead };
       countedAs = metered.calls;
@@ -277,9 +277,9 @@ function setHeaders(setHeader: SetHeader, headers: Record<string, string>): void
 
 /** Throws the first that applies: the rate limit, the refusal, missing credits. */
 function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): Prepared {
-  setHeaders(setHeader, rateHeaders(metered, rateLimitOf(caller)));
+  setHeaders(setHeader, rateHeaders(metered, getRateLimit(caller)));
   setHeaders(setHeader, creditHeaders(caller, metered, metered.charge?.credits ?? 0, now));
-  const limit = rateLimitOf(caller);
+  const limit = getRateLimit(caller);
   if (metered.calls > limit) throw rateLimited(metered, limit, now.getTime());
   if ('refusal' in decision) throw decision.refusal;
   if (decision.price > 0 && !metered.charge) throw creditsExhausted(decision.price, metered);

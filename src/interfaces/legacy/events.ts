@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventsShownTo, type OlderItem } from '../../kit/outbox/events.ts';
-import { CampaignSaved } from '../../workflow/campaigns/schema.ts';
-import { Shipment } from '../../workflow/shipments/schema.ts';
+import { CampaignSaved } from '../../workflow/campaigns/campaigns.shapes.ts';
+import { Shipment } from '../../workflow/shipments/shipments.shapes.ts';
 import { legacyCampaign, legacyCommission, legacyShipment } from './items.ts';
 
 /** The older shapes of event data, by the noun at the start of the event's name. All other items are the same. */
@@ -11,21 +11,21 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
   shipment: legacyShipment(Shipment.extend({})),
 };
 
-function formOf(fact: string): z.ZodType | undefined {
+function toForm(fact: string): z.ZodType | undefined {
   const noun = fact.split('.')[0] ?? '';
   return Object.hasOwn(FORMS, noun) ? FORMS[noun] : undefined;
 }
 
 /** Converts an event's data to the older shape. Events older than the current shape are left unchanged. */
 export const olderItem: OlderItem = (fact, data) => {
-  const shown = formOf(fact)?.safeParse(data);
+  const shown = toForm(fact)?.safeParse(data);
   return shown?.success ? shown.data : data;
 };
 
 /** The events of the older interface: name, when each is sent, and body. */
 export const olderEvents = () =>
   eventsShownTo('legacy').map(({ name, shownAs, event }) => {
-    const data = formOf(name) ?? event.data;
+    const data = toForm(name) ?? event.data;
     const body = z.object({
       id: z
         .string()

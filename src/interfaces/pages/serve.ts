@@ -92,7 +92,7 @@ interface Upload {
   maxFileBytes: number;
 }
 
-const uploadOf = ({ upload }: CreatorPage, { config }: Context): Upload | undefined =>
+const getUpload = ({ upload }: CreatorPage, { config }: Context): Upload | undefined =>
   upload && { ...upload, maxFileBytes: config.maxAssetBytes };
 
 interface Opened {
@@ -112,13 +112,18 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
   const { id: requestId, headers, ip: address } = request;
   const actor = { brandId: opened.brandId, keyId: null, operation: `page_${kind.kind}`, requestId };
   const visit = {
-    ...{ context, brand, link, now, requestId, address },
+    context,
+    brand,
+    link,
+    now,
+    requestId,
+    address,
     action: `/${kind.kind}/${token}`,
     query: Query.parse(request.query),
     isPerson: isPerson(headers),
     userAgent: headers['user-agent'] ?? '',
     form: () => formOfRequest(request),
-    parts: () => partsOf(request, uploadOf(kind, context)),
+    parts: () => partsOf(request, getUpload(kind, context)),
     inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
   };
   return { opened, visit };

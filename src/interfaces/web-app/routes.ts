@@ -10,12 +10,12 @@ import { readCookie, setCookie } from '../../kit/access/sessions/cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
-import { problemsOf } from '../../kit/values/problems.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 import { mailSignInLinks } from '../../platform/people/actions.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../../platform/sessions/passkeys/actions.ts';
 import { Assertion } from '../../platform/sessions/passkeys/schema.ts';
 import { openAfterAnswer } from '../http/after-answer.ts';
-import { deviceOf } from './device.ts';
+import { describeDevice } from './device.ts';
 
 /** Tokens cannot be guessed; this only limits the load from attempts. */
 const SIGN_INS_PER_MINUTE = 100;
@@ -32,7 +32,7 @@ function assertOwnPage({ headers }: FastifyRequest): void {
 }
 
 /** The origin of the calling page, which `assertOwnPage` has checked. */
-function originOf({ headers }: FastifyRequest): string {
+function getOrigin({ headers }: FastifyRequest): string {
   const origin = Origin.safeParse(headers.origin);
   if (!origin.success) throw new ApiError('CROSS_SITE', 'The Origin header does not name the calling page.');
   return origin.data;
@@ -46,7 +46,7 @@ function readBody<T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.ou
     throw new ApiError('INVALID_JSON', 'The body is not JSON.', { cause: error });
   }
   const read = shape.safeParse(value);
-  if (!read.success) throw validationError(problemsOf(read));
+  if (!read.success) throw validationError(toProblems(read));
   return read.data;
 }
 
@@ -84,7 +84,7 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
       .header('set-cookie', setCookie(request, secret))
       .send({ data: { signed_in: true } });
 
-  const deviceIn = ({ headers }: FastifyRequest) => deviceOf(headers['user-agent']);
+  const deviceIn = ({ headers }: FastifyRequest) => describeDevice(headers['user-agent']);
   const options = { bodyLimit: BODY_LIMIT_BYTES };
 
   app.post('/app/session', options, async (request, reply) => {
@@ -108,7 +108,7 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
 
   app.post('/app/session/passkey/challenge', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request), config.apiUrl) });
+    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), getOrigin(request), config.apiUrl) });
   });
 
   app.post('/app/session/passkey', options, async (request, reply) => {

@@ -1,9 +1,9 @@
-import { type Asking, openStore, renewToken } from '../../affiliates/stores/connections/actions.ts';
-import { addressWarnings, warningsOf } from '../../affiliates/stores/connections/policy.ts';
-import { getIntegrationWithHealth } from '../../affiliates/stores/connections/queries.ts';
-import { integrationOf, webhookUrlOf } from '../../affiliates/stores/connections/schema.ts';
-import { clientOf } from '../../affiliates/stores/formats/clients.ts';
-import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks/actions.ts';
+import { type Asking, openStore, renewToken } from '../../affiliates/stores/connections/connect.ts';
+import { addressWarnings, warningsOf } from '../../affiliates/stores/connections/warnings.ts';
+import { getIntegrationWithHealth } from '../../affiliates/stores/connections/connections.ts';
+import { integrationOf, webhookUrlOf } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { getClient } from '../../affiliates/stores/formats/clients.ts';
+import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks.ts';
 import { callJson } from '../../kit/engines/http/client.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 
@@ -20,7 +20,7 @@ const CALL_MS = 8_000;
 const MAX_BYTES = 64 * 1024;
 
 /** The reason behind an answer, on one line: a store has a part in its words. */
-export function reasonOf(error: unknown): string {
+export function explain(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const why = cause instanceof Error ? ` ${cause.message}` : '';
   return `${message}${why}`.replace(/[\p{Cc}\s]+/gu, ' ').trim();
@@ -30,7 +30,7 @@ async function step(what: string, look: () => Promise<string>, fix: string): Pro
   try {
     return { what, passed: true, said: await look() };
   } catch (error) {
-    return { what, passed: false, said: `${reasonOf(error)} ${fix}`.trim() };
+    return { what, passed: false, said: `${explain(error)} ${fix}`.trim() };
   }
 }
 
@@ -48,7 +48,7 @@ async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
 }
 
 async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
-  const { topics } = clientOf(row.provider);
+  const { topics } = getClient(row.provider);
   const dueBy = new Date(asking.clock.now().getTime() + LOOKED_AT_EVERY_MS);
   const kept = await keepWebhooksNow(asking, row, dueBy);
   const { webhookState, missing, problem } = kept ?? { webhookState: 'manual', missing: [], problem: null };
@@ -71,7 +71,7 @@ export async function checkIntegration(asking: Asking, brandId: string, id: stri
   const read = () => getIntegrationWithHealth(postgres.db, brandId, id, clock.now());
   const row = await read();
   if (row.status === 'disconnected') throw new ApiError('CONFLICT', 'The store is disconnected.');
-  const client = clientOf(row.provider);
+  const client = getClient(row.provider);
   const steps = [
     await step('token', () => renewToken(asking, row), RECONNECT),
     await step(

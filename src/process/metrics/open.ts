@@ -1,10 +1,10 @@
-import { countUnsynced } from '../../analytics/figures/sync/queries.ts';
-import { backlogOf } from '../../interfaces/links-host/queries.ts';
+import { countUnsynced } from '../../analytics/figures/sync.ts';
+import { measureBacklog } from '../../interfaces/links-host/queries.ts';
 import { CONSUMER_NAMES } from '../../interfaces/nouns.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import { countMails } from '../../kit/mail/queries.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { lagOf } from '../../kit/outbox/relay.ts';
+import { measureLag } from '../../kit/outbox/relay.ts';
 import {
   type Metrics,
   meterCalls,
@@ -44,10 +44,10 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
 export function openProcessMetrics(context: Context): Metrics {
   const { postgres, redis, clicksRedis, clock, config } = context;
   const metrics = openMetrics();
-  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.reads, consumer));
+  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => measureLag(postgres.reads, consumer));
   meterLedger(metrics, () => countUnsynced(postgres.reads));
   meterCalls(metrics, () => context.calls.dropped());
-  meterClicks(metrics, config.maxClicksBytes, () => backlogOf(clicksRedis, clock.now()));
+  meterClicks(metrics, config.maxClicksBytes, () => measureBacklog(clicksRedis, clock.now()));
   const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
   meterWebhooks(metrics, () => readWebhookFigures(postgres.reads, clock.now(), recently()), clock.now);
   meterMails(metrics, () => countMails(postgres.reads), clock.now);

@@ -1,7 +1,7 @@
 import { noun } from '../../../kit/operation/noun.ts';
 import { pastCommissionOperations } from './routes.ts';
 
-export const pastCommissions = noun({
+export const pastCommissionsNoun = noun({
   name: 'past-commissions',
   tag: {
     name: 'Past commissions',

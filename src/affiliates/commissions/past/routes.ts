@@ -1,6 +1,5 @@
 import { act, list, remove } from '../../../kit/operation/kit.ts';
-import { recordPast } from './actions.ts';
-import { deletePastCommission, pastCommissions } from './queries.ts';
+import { deletePastCommission, pastCommissions, recordPast } from '../past-commissions.ts';
 import {
   PastCommission,
   PastCommissionFilter,

@@ -3,10 +3,10 @@ import { createdAt, creatorEmail, currencyField, idField } from '../../../kit/va
 import { Currency, fromMinor } from '../../../kit/values/money.ts';
 import { ListQuery, timestamp } from '../../../kit/values/page.ts';
 import { toWire } from '../../../kit/values/wire.ts';
-import { Email } from '../../../workflow/creators/schema.ts';
-import { payeeName } from '../../payouts/schema.ts';
+import { Email } from '../../../workflow/creators/creators.shapes.ts';
+import { payeeName } from '../../payouts/payouts.shapes.ts';
 import { StoreTime } from '../../stores/formats/provider.ts';
-import type { PastCommissionFacts } from './queries.ts';
+import type { PastCommissionFacts } from '../past-commissions.ts';
 
 const isPlain = (text: string) => !/\p{Cc}/u.test(text);
 const name = z.string().trim().min(1).refine(isPlain, 'must not have control characters');

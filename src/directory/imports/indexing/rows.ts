@@ -1,7 +1,7 @@
 import { Ajv } from 'ajv';
 import { z } from 'zod';
 import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
-import { problemsOf } from '../../../kit/values/problems.ts';
+import { toProblems } from '../../../kit/values/problems.ts';
 import type { CreatorRow } from '../../search/document.ts';
 import { DirectoryCreatorDetail } from '../../search/schema.ts';
 import type { SourceRecord } from './source.ts';
@@ -74,7 +74,7 @@ function check<R extends CreatorPatch>(
   if (problem) return rejected(record, null, problem.code, problem.reason);
   const parsed = read(value);
   if (!parsed.success) {
-    const [first] = problemsOf(parsed);
+    const [first] = toProblems(parsed);
     return rejected(record, first?.field ?? null, first?.code ?? 'invalid', first?.message ?? '');
   }
   const { username } = parsed.data;

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
   countDocuments,
+  getMapping,
+  getMappingVersion,
   indexBehind,
-  mappingOf,
-  mappingVersionOf,
   readDocuments,
   type StoredDocument,
   sampleDocuments,
@@ -111,11 +111,11 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   const { elastic, db, alias } = engines;
   const damage: string[] = [];
   const { definition } = await readDefinition();
-  const { _meta: { cuts: _, ...meta } = {}, ...mapping } = (await mappingOf(elastic, index)) ?? {};
+  const { _meta: { cuts: _, ...meta } = {}, ...mapping } = (await getMapping(elastic, index)) ?? {};
   if (!isDeepStrictEqual(listTargets({ ...mapping, _meta: meta }), listTargets(definition.mappings))) {
     damage.push('The mapping differs from mappings/creators.json.');
   }
-  const version = await mappingVersionOf(elastic, index);
+  const version = await getMappingVersion(elastic, index);
   const [documents, record, writes] = [
     await countDocuments(elastic, index),
     await findImportOf(db, index),

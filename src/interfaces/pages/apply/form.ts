@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { readForm } from '../../../kit/html/form.ts';
 import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
 import { hasLogin } from '../../../kit/values/web-address.ts';
-import type { Applying } from '../../../workflow/applications/actions.ts';
-import { findHandleProblem, toHandle } from '../../../workflow/creators/schema.ts';
+import type { ApplicationInput } from '../../../workflow/applications/applications.ts';
+import { findHandleProblem, toHandle } from '../../../workflow/creators/creators.shapes.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;
@@ -98,10 +98,10 @@ export const EMPTY: FormValues = { email: '', name: '', photo_app: '', video_app
 export interface FilledForm {
   /** As typed, to be displayed again. */
   values: FormValues;
-  /** What is wrong, in the order of the form's fields. */
+  /** Problems in the order of the form's fields. */
   problems: Problems;
   /** Undefined if anything is wrong. */
-  applying: Applying | undefined;
+  applying: ApplicationInput | undefined;
   isDecoy: boolean;
 }
 

@@ -1,18 +1,18 @@
-import { commissions, listHolds } from '../../../affiliates/commissions/queries.ts';
-import { links } from '../../../affiliates/links/queries.ts';
-import { listStandings } from '../../../affiliates/payouts/due/queries.ts';
-import { payouts } from '../../../affiliates/payouts/queries.ts';
-import { statements } from '../../../affiliates/statements/queries.ts';
-import { lifetimeOf } from '../../../analytics/figures/queries.ts';
+import { commissions, listHolds } from '../../../affiliates/commissions/commissions.ts';
+import { links } from '../../../affiliates/links/links.ts';
+import { listStandings } from '../../../affiliates/payouts/balances.ts';
+import { payouts } from '../../../affiliates/payouts/payouts.ts';
+import { statements } from '../../../affiliates/statements/statements.ts';
+import { listLinkFigures } from '../../../analytics/figures/totals.ts';
 import type { Context } from '../../../kit/operation/context.ts';
-import { listReceived } from '../../../workflow/briefs/queries.ts';
-import { signingLink } from '../../../workflow/contracts/mails.ts';
-import { contracts } from '../../../workflow/contracts/queries.ts';
-import type { CreatorRow } from '../../../workflow/creators/queries.ts';
-import { isKnownToCreator } from '../../../workflow/deliverables/policy.ts';
-import { deliverables } from '../../../workflow/deliverables/queries.ts';
-import { findConversationOf } from '../../../workflow/messages/queries.ts';
-import { shipments } from '../../../workflow/shipments/queries.ts';
+import { listReceived } from '../../../workflow/briefs/briefs.ts';
+import { signingLink } from '../../../workflow/contracts/contracts.mails.ts';
+import { contracts } from '../../../workflow/contracts/contracts.ts';
+import type { CreatorRow } from '../../../workflow/creators/creators.ts';
+import { deliverables } from '../../../workflow/deliverables/deliverables.ts';
+import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
+import { findCreatorConversation } from '../../../workflow/messages/messages.ts';
+import { shipments } from '../../../workflow/shipments/shipments.ts';
 
 /** The newest of each list are shown. */
 export const SHOWN = 20;
@@ -32,14 +32,14 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
     standings: await listStandings(db, brandId, { creatorIds: [id] }, now),
     holds: await listHolds(db, brandId, id, now),
     links: ownLinks,
-    figures: await lifetimeOf(clickhouse, brandId, ownLinks),
+    figures: await listLinkFigures(clickhouse, brandId, ownLinks),
     orders: await commissions.select(db, brandId, { ...own, now }, { limit: SHOWN }),
     payouts: await payouts.select(db, brandId, own, { limit: SHOWN }),
     statements: await statements.select(db, brandId, own, { limit: SHOWN }),
     briefs: await listReceived(db, brandId, id, SHOWN),
     contracts: agreed.filter(({ status }) => status !== 'draft').slice(0, SHOWN),
     work: work.filter(isKnownToCreator).slice(0, SHOWN),
-    conversation: await findConversationOf(db, brandId, id),
+    conversation: await findCreatorConversation(db, brandId, id),
     parcels: await shipments.select(db, brandId, own, { limit: SHOWN }),
   };
 }

@@ -1,8 +1,8 @@
-import { type Form, formOf } from '../../../kit/html/form.ts';
+import { type Form, parseForm } from '../../../kit/html/form.ts';
 import type { FilePart } from '../../../kit/operation/form-part.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/actions.ts';
-import type { DeliverableFacts } from '../../../workflow/deliverables/queries.ts';
+import { cleanFileName, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/uploads.ts';
+import type { DeliverableFacts } from '../../../workflow/deliverables/deliverables.ts';
 import type { Visit } from '../declare.ts';
 
 export const MAX_FILES = 5;
@@ -22,9 +22,9 @@ async function drain({ bytes }: FilePart): Promise<void> {
 }
 
 /** Names the file, because a form may have several. */
-function problemOf(error: unknown, { filename }: FilePart): string {
+function findProblem(error: unknown, { filename }: FilePart): string {
   if (error instanceof ApiError && error.status === 422)
-    return `${fileNameOf(filename)} ${error.details?.[0]?.message ?? ''}`;
+    return `${cleanFileName(filename)} ${error.details?.[0]?.message ?? ''}`;
   throw error;
 }
 
@@ -39,7 +39,7 @@ export async function receivePost({ context, row, parts }: WorkVisit): Promise<P
       else if (part.filename === '' || fileProblem !== undefined) await drain(part);
       else {
         const received = await receiveFile(context, row.brandId, part).catch((error: unknown) =>
-          problemOf(error, part),
+          findProblem(error, part),
         );
         if (typeof received === 'string') fileProblem = received;
         else files.push(received);
@@ -49,7 +49,7 @@ export async function receivePost({ context, row, parts }: WorkVisit): Promise<P
     await releaseAll(context, files);
     throw error;
   }
-  return { form: formOf(fields), files, fileProblem };
+  return { form: parseForm(fields), files, fileProblem };
 }
 
 /** Files that a deliverable took stay. */

@@ -1,0 +1,447 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { IntegrationsTable } from '../../../kit/engines/postgres/database.ts';
+import { listing } from '../../../kit/engines/postgres/listing.ts';
+import type { Db, Exports } from '../../../kit/engines/postgres/open.ts';
+import { updateOwn } from '../../../kit/engines/postgres/own.ts';
+import { DAY_MS, HOUR_MS } from '../../../kit/values/duration.ts';
+import { notFound, validationError } from '../../../kit/values/errors.ts';
+import type { ListWindow, Page } from '../../../kit/values/page.ts';
+import type { Provider } from '../formats/provider.ts';
+
+export type WebhookState = Selectable<IntegrationsTable>['webhookState'];
+
+type StoredIntegration = Selectable<IntegrationsTable>;
+
+/** An integration without its sealed secrets, which are read only to talk to the store. */
+export type IntegrationRow = Omit<
+  StoredIntegration,
+  'secrets' | 'renewingUntil' | 'webhooksDueAt' | 'sweepAt' | 'webhookTroubleAt' | 'sourceName'
+>;
+
+const SHOWN = [
+  ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
+  ...([
+    'status',
+    'connectedAt',
+    'lastSyncAt',
+    'lastReceivedAt',
+    'lastFailedAt',
+    'disconnectedAt',
+    'sweptAt',
+    'silentSince',
+    'apiVersion',
+    'webhookState',
+    'missingWebhooks',
+    'webhookProblem',
+    'webhooksCheckedAt',
+    'createdAt',
+    'updatedAt',
+  ] as const),
+] as const;
+
+const LAST_ORDERS = 50;
+
+/** Whether an order carried a click on a link of the brand, in the words of the index `orders_with_click`. */
+export const HAS_CLICK = sql<boolean>`attribution @? '$.candidates[*] ? (@.type == "click" && @.link_id != null)'`;
+
+/** The last orders of the integration that a row shows. */
+const lastOrders = (db: Db) =>
+  db
+    .selectFrom('orders')
+    .select('attribution')
+    .whereRef('orders.integrationId', '=', sql.ref('integrations.id'))
+    .orderBy('occurredAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(LAST_ORDERS);
+
+/** With the deliveries refused within a day before `now`: they are counted by the hour, and the oldest hour counts whole. */
+function withFailures(db: Db, now: Date) {
+  return db
+    .selectFrom('integrations')
+    .where('integrations.sourceName', 'is', null)
+    .select(SHOWN)
+    .select((eb) => {
+      const refused = eb
+        .selectFrom('integrationFailures as failure')
+        .whereRef('failure.integrationId', '=', 'integrations.id')
+        .where('failure.hour', '>', new Date(now.getTime() - DAY_MS - HOUR_MS));
+      return [
+        refused
+          .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.failures'), sql<number>`0`).as('sum'))
+          .as('failures24h'),
+        refused
+          .select((of) => of.fn.coalesce(of.fn.sum<number>('failure.forged'), sql<number>`0`).as('sum'))
+          .as('forged24h'),
+        eb
+          .selectFrom(lastOrders(db).as('last'))
+          .select(sql<number | null>`round(avg(case when ${HAS_CLICK} then 1 else 0 end), 2)::float8`.as('share'))
+          .as('clickShare'),
+        eb
+          .exists(eb.selectFrom('orders').whereRef('orders.integrationId', '=', 'integrations.id').where(HAS_CLICK))
+          .as('hasSeenClick'),
+      ];
+    });
+}
+
+export interface IntegrationWhere extends ListWindow {
+  campaign_id?: string | undefined;
+  now: Date;
+}
+
+/** Of a campaign: the stores that one of its links is connected to. */
+function isOfCampaign(brandId: string, campaignId: string | undefined) {
+  return sql<boolean>`(${campaignId ?? null}::text is null or exists (
+    select from links where links.brand_id = ${brandId}
+      and links.integration_id = integrations.id and links.campaign_id = ${campaignId ?? null}))`;
+}
+
+/** As of a moment: what was refused within the day before it is part of each row. */
+const integrationsAt = (now: Date) =>
+  listing({
+    noun: 'integration',
+    table: 'integrations',
+    time: 'createdAt',
+    changed: ['createdAt', 'updatedAt', 'connectedAt', 'disconnectedAt'],
+    matching: (db, brandId, { campaign_id }: IntegrationWhere) =>
+      db
+        .selectFrom('integrations')
+        .where('integrations.sourceName', 'is', null)
+        .where(isOfCampaign(brandId, campaign_id)),
+    rows: (db) => withFailures(db, now),
+  });
+type Kit = ReturnType<typeof integrationsAt>;
+export type ListedIntegration = Awaited<ReturnType<Kit['get']>>;
+
+export const integrations = {
+  list: (db: Db, brandId: string, where: IntegrationWhere, page: Page) =>
+    integrationsAt(where.now).list(db, brandId, where, page),
+  each: (exports: Exports, brandId: string, where: IntegrationWhere) =>
+    integrationsAt(where.now).each(exports, brandId, where),
+};
+
+export const getIntegrationWithHealth = (db: Db, brandId: string, id: string, now: Date) =>
+  integrationsAt(now).get(db, brandId, id);
+
+async function findIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow | undefined> {
+  return await db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+}
+
+export async function getIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+  const row = await findIntegration(db, brandId, id);
+  if (!row) throw notFound('integration');
+  return row;
+}
+
+const refusal = (code: string, message: string) => validationError([{ field: 'integration_id', code, message }]);
+
+/** The integration that a body names: 422 when the brand does not have it, or it is disconnected. */
+export async function getConnectedIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+  const row = await findIntegration(db, brandId, id);
+  if (!row) throw refusal('not_found', 'is not an integration of this brand.');
+  if (row.status === 'disconnected') throw refusal('not_connected', 'is disconnected; connect the store again.');
+  return row;
+}
+
+/** Which integration is meant, by a brand's own. */
+export type IntegrationKey = Pick<IntegrationRow, 'brandId' | 'id'>;
+
+/** What it takes to ask the store: its sealed secrets, and the version of its API that last answered. */
+export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
+  return await db
+    .selectFrom('integrations')
+    .select(['secrets', 'apiVersion'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+export const updateOfKey = (db: Db, { brandId, id }: IntegrationKey) =>
+  db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
+
+/**
+ * Whether this call is the one that renews the token, until `until`: nobody else does, and the secrets are still those
+ * that were read.
+ */
+export async function claimRenewal(
+  db: Db,
+  key: IntegrationKey,
+  { seen, now, until }: { seen: Buffer; now: Date; until: Date },
+): Promise<boolean> {
+  const claimed = await updateOfKey(db, key)
+    .set({ renewingUntil: until })
+    .where('secrets', '=', seen)
+    .where('status', '<>', 'disconnected')
+    .where((eb) => eb.or([eb('renewingUntil', 'is', null), eb('renewingUntil', '<=', now)]))
+    .executeTakeFirst();
+  return claimed.numUpdatedRows > 0n;
+}
+
+/** Ends a renewal. Secrets that were entered in the meantime stay. */
+export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
+  await updateOfKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+}
+
+/** Whether this is news: the version was not recorded yet. */
+export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
+  const changed = await updateOfKey(db, key)
+    .set({ apiVersion })
+    .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
+    .executeTakeFirst();
+  return changed.numUpdatedRows > 0n;
+}
+
+/** Replaces secrets by those that the store wants shown in another way. */
+export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
+  updateOfKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
+
+const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
+
+/** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
+export async function findReceiver(db: Db, provider: Provider, id: string) {
+  return await db
+    .selectFrom('integrations')
+    .select(RECEIVER)
+    .where('id', '=', id)
+    .where('provider', '=', provider)
+    .where('status', '<>', 'disconnected')
+    .executeTakeFirst();
+}
+export type Receiver = NonNullable<Awaited<ReturnType<typeof findReceiver>>>;
+
+/** The brand's integrations with these ids, also those that were disconnected since. */
+export async function listReceivers(db: Db, brandId: string, ids: readonly string[]): Promise<Receiver[]> {
+  return await db
+    .selectFrom('integrations')
+    .select(RECEIVER)
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${ids})`)
+    .execute();
+}
+
+/** For the operator, who names an integration alone. */
+export async function findBrandOfIntegration(db: Db, id: string): Promise<string | undefined> {
+  const row = await db.selectFrom('integrations').select('brandId').where('id', '=', id).executeTakeFirst();
+  return row?.brandId;
+}
+
+/** Where a store is: its API, and what its visitors see. */
+type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
+
+/**
+ * The brand's integration of this store, locked: one at its API before one that moved, the connected one before one that was
+ * disconnected. A host says nothing: one may have several stores, in folders of their own.
+ */
+export async function lockIntegrationOfStore(
+  db: Db,
+  brandId: string,
+  { provider, baseUrl, storefrontUrl }: StorePlace,
+) {
+  return await db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .where('brandId', '=', brandId)
+    .where('provider', '=', provider)
+    .where(sql<boolean>`(base_url = ${baseUrl} or rtrim(storefront_url, '/') = rtrim(${storefrontUrl}, '/'))`)
+    .orderBy(sql`status = 'disconnected'`)
+    .orderBy(sql`base_url <> ${baseUrl}`)
+    .orderBy('createdAt', 'desc')
+    .limit(1)
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+export async function lockIntegration(db: Db, brandId: string, id: string): Promise<IntegrationRow> {
+  const row = await db
+    .selectFrom('integrations')
+    .select(SHOWN)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+  if (!row) throw notFound('integration');
+  return row;
+}
+
+/** The shop of this name that keys report orders of; the first report makes it. It has no address and no secrets. */
+export async function upsertSource(
+  db: Db,
+  row: Pick<StoredIntegration, 'id' | 'brandId' | 'name' | 'currency' | 'createdAt'>,
+): Promise<{ id: string; brandId: string; provider: Provider }> {
+  return await db
+    .insertInto('integrations')
+    .values({
+      ...row,
+      ...{ provider: 'generic', sourceName: row.name, storefrontUrl: row.name, storefrontHost: '', baseUrl: '' },
+      ...{ status: 'disconnected', secrets: Buffer.alloc(0), connectedAt: row.createdAt },
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['brandId', 'sourceName'])
+        .where('sourceName', 'is not', null)
+        .doUpdateSet({ sourceName: row.name }),
+    )
+    .returning(['id', 'brandId', 'provider'])
+    .executeTakeFirstOrThrow();
+}
+
+/** The store of an order, if keys report its orders. */
+export async function findSource(db: Db, brandId: string, id: string) {
+  return await db
+    .selectFrom('integrations')
+    .select(['id', 'brandId', 'provider'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('sourceName', 'is not', null)
+    .executeTakeFirst();
+}
+
+export async function insertIntegration(db: Db, row: Insertable<IntegrationsTable>): Promise<IntegrationRow> {
+  return await db.insertInto('integrations').values(row).returning(SHOWN).executeTakeFirstOrThrow();
+}
+
+export const updateIntegration = (db: Db, brandId: string, id: string, change: Updateable<IntegrationsTable>) =>
+  updateOwn(db.updateTable('integrations').set(change).returning(SHOWN), brandId, id);
+
+/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
+export async function markStatus(
+  db: Db,
+  { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
+  status: 'connected' | 'reauth_required',
+  at: Date,
+): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ status, updatedAt: at, ...(status === 'connected' ? { sweepAt: at } : {}) })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', 'not in', ['disconnected', status])
+    .execute();
+}
+
+/** Records that a store sent a delivery. It waits for nobody who has the integration locked: the next delivery says the same. */
+export async function markReceived(db: Db, id: string, at: Date): Promise<void> {
+  await sql`
+    update integrations set last_received_at = ${at} where id in (
+      select id from integrations where id = ${id} and (last_received_at is null or last_received_at < ${at})
+      for update skip locked)`.execute(db);
+}
+
+/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
+  await updateOfKey(db, key)
+    .set({ status: 'reauth_required', updatedAt: now })
+    .where('status', '=', 'connected')
+    .where('connectedAt', '<=', at)
+    .execute();
+}
+
+const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+
+async function countRefused(
+  db: Db,
+  integrationId: string,
+  { failures = 0, forged = 0 }: { failures?: number; forged?: number },
+  at: Date,
+): Promise<void> {
+  await db
+    .insertInto('integrationFailures')
+    .values({ integrationId, hour: hourOf(at), failures, forged })
+    .onConflict((conflict) =>
+      conflict.columns(['integrationId', 'hour']).doUpdateSet((eb) => ({
+        failures: eb('integrationFailures.failures', '+', failures),
+        forged: eb('integrationFailures.forged', '+', forged),
+      })),
+    )
+    .execute();
+}
+
+/** The outcomes of some deliveries of a store. */
+export interface Folded {
+  /** Whether one recorded an order or refund. */
+  isSynced: boolean;
+  /** How many failed for good. */
+  failures: number;
+  /** Whether the newest of them failed. */
+  isFailing: boolean;
+}
+
+/** Records how a store's deliveries fared. One that is read clears an earlier failure. */
+export async function updateHealth(
+  db: Db,
+  { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
+  { isSynced, failures, isFailing }: Folded,
+  at: Date,
+): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({
+      lastReceivedAt: sql<Date>`coalesce(last_received_at, ${at})`,
+      lastFailedAt: isFailing ? at : null,
+      ...(isSynced ? { lastSyncAt: at } : {}),
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+  if (failures > 0) await countRefused(db, id, { failures }, at);
+}
+
+/** Counts a delivery of a store whose secrets cannot be opened. */
+export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
+  await countRefused(db, integrationId, { failures: 1 }, at);
+  await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
+}
+
+/** Counts a delivery that the store had not signed. */
+export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
+  await countRefused(db, integrationId, { forged: 1 }, at);
+}
+
+/** An episode ends after this long without a finding, however often webhooks failed and recovered in it. */
+const TROUBLE_MS = DAY_MS;
+
+/** Notes that webhooks do not arrive. True for one caller an episode, who mails the brand. */
+export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<boolean> {
+  const noted = db
+    .updateTable('integrations')
+    .set({ webhookTroubleAt: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id);
+  const { numUpdatedRows } = await noted.where('webhookTroubleAt', 'is', null).executeTakeFirst();
+  if (numUpdatedRows > 0n) return true;
+  await noted.execute();
+  return false;
+}
+
+/** Called when webhooks reported all that a sweep found. If deliveries arrive, the store is no longer silent. */
+export async function endWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<void> {
+  const arriving = db
+    .updateTable('integrations')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where((eb) => eb('lastReceivedAt', '>', eb.ref('webhookTroubleAt')));
+  await arriving.where('silentSince', 'is not', null).set({ silentSince: null }).execute();
+  const before = new Date(at.getTime() - TROUBLE_MS);
+  await arriving.where('webhookTroubleAt', '<', before).set({ webhookTroubleAt: null }).execute();
+}
+
+/** Connected stores, counted for operators. */
+export async function readStoreFigures(db: Db) {
+  const connected = db.selectFrom('integrations').where('status', '=', 'connected');
+  const count = sql<number>`count(*)::int`.as('count');
+  const versions = await connected
+    .select(['provider', 'apiVersion', count])
+    .where('apiVersion', 'is not', null)
+    .groupBy(['provider', 'apiVersion'])
+    .$narrowType<{ apiVersion: string }>()
+    .execute();
+  const webhooks = await connected
+    .select(['provider', 'webhookState', count])
+    .groupBy(['provider', 'webhookState'])
+    .execute();
+  return { versions, webhooks };
+}
