@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
-import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
+import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
 import { reconciliationKind, removeReconciled } from './reconciliations.jobs.ts';
 import { ReconciliationCreate } from './reconciliations.shapes.ts';
 import {

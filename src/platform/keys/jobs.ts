@@ -8,7 +8,7 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { listOwners } from '../people/queries.ts';
-import { listKeysToAlert } from './queries.ts';
+import { listKeysToAlert } from './keys.ts';
 
 /** Longer than a charge takes to be settled and the job's own interval. */
 const USED_WITHIN_MS = 10 * MINUTE_MS;

@@ -9,10 +9,9 @@ import { createdAt, idField } from '../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
-import { type ForcedFilterCheck, makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
+import { type ApiKeyRow, apiKeys, type ForcedFilterCheck, makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './keys.ts';
 import { alertAboutCredits } from './jobs.ts';
 import { keyMails } from './mails.ts';
-import { type ApiKeyRow, apiKeys } from './queries.ts';
 
 const KEY_TYPES = ['brand', 'data'] as const;
 const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;

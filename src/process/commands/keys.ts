@@ -11,7 +11,7 @@ import { notFound, validationError } from '../../kit/values/errors.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 import { TimeText } from '../../kit/values/time.ts';
-import { makeApiKey, patchApiKey, rotateApiKey } from '../../platform/keys/actions.ts';
+import { makeApiKey, patchApiKey, rotateApiKey } from '../../platform/keys/keys.ts';
 import { LimitsPatch } from '../../platform/keys/keys.api.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
