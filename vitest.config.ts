@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/harness/longest-first.ts';
+import { LongestFirst } from './test/run/longest-first.ts';
 // Draws the seed, once for all workers.
 import './test/harness/random-runs.ts';
 

@@ -4,10 +4,11 @@ import { linkFingerprintOf } from '../../src/interfaces/links-host/row.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
 import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { click, countedClicks, makeLink, metricOf, ownRedis, storedClicks } from '../harness/clicks.ts';
+import { click, countedClicks, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { type EngineProxy, startProxy } from '../harness/proxy.ts';
 
-const redis = ownRedis('clicks');
+const redis = ownRedis();
 let app: TestApp;
 /** Behind a proxy of the operator's own, so that a test can be many visitors. */
 let behind: TestApp;

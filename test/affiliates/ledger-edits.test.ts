@@ -5,7 +5,7 @@ import { verifyLedger, verifyRecords } from '../../src/affiliates/ledger/verify/
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { engineUrls, send, startApp, type TestApp } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
-import { ownRedis } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { makeMoneyStory, type Story } from '../harness/money-story.ts';
 
 let app: TestApp;
@@ -14,7 +14,7 @@ let key: string;
 
 beforeAll(async () => {
   // A rebuild holds up every click: those of other tests are in another database.
-  app = await startApp({ urls: { redis: ownRedis('ledger-edits') } });
+  app = await startApp({ urls: { redis: ownRedis() } });
   const found = await makeMoneyStory(app);
   ({ story } = found);
   ({ key } = found.owner);
@@ -167,7 +167,7 @@ describe('ledger verify', () => {
     ]);
     await edit(db, 'update commissions set creator_id = $bo where id = $due');
     const { elasticsearch, clickhouse } = engineUrls();
-    const env = { CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch, REDIS_URL: ownRedis('ledger-edits') };
+    const env = { CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch, REDIS_URL: ownRedis() };
     expect(await runCli(['ledger', 'verify', '--brand', story.brand ?? ''], env)).toMatchObject({
       status: 1,
       out: expect.stringContaining(filled('commission $due: creator_id is "$bo", sealed as "$ann"', '')),

@@ -7,7 +7,7 @@ import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
-import { ownRedis } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import {
   type Assignment,
   findOldestUnsynced,
@@ -25,7 +25,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   // A rebuild holds up every click: those of other tests are in another database.
-  app = await startApp({ urls: { redis: ownRedis('ledger') } });
+  app = await startApp({ urls: { redis: ownRedis() } });
 });
 afterAll(() => app?.close());
 
@@ -178,7 +178,7 @@ describe('ledger rebuild', () => {
 describe('npm run cli -- ledger', () => {
   const run = async (...args: string[]) => {
     const { clickhouse, elasticsearch } = engineUrls();
-    const env = { REDIS_URL: ownRedis('ledger'), CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch };
+    const env = { REDIS_URL: ownRedis(), CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch };
     const { status: code, out: stdout } = await runCli(['ledger', ...args], env);
     return { code, stdout };
   };

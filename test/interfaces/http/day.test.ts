@@ -4,12 +4,12 @@ import { LINKS, openDesk } from '../../harness/affiliates.ts';
 import { type Answer, startApp, type TestApp } from '../../harness/app.ts';
 import { checkDay, type Day, type Expected } from '../../harness/brand-day.ts';
 import { runCli } from '../../harness/cli.ts';
-import { click, ownRedis } from '../../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
+import { click } from '../../harness/clicks.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 import { type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
 import { deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
 
-const redis = ownRedis('day');
+const redis = ownRedis();
 /** Of a worker on a busy machine; test/analytics/freshness.test.ts has the promise itself. */
 const WITHIN_MS = 120_000;
 let database: TestDatabase;

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { openDesk, SHOP } from '../../harness/affiliates.ts';
 import { startApp, type TestApp, until } from '../../harness/app.ts';
-import { click, countedClicks, makeLink, ownRedis, PHONE, type TrackedLink } from '../../harness/clicks.ts';
+import { click, countedClicks, makeLink, PHONE, type TrackedLink } from '../../harness/clicks.ts';
+import { ownRedis } from '../../harness/database.ts';
 import { type EngineProxy, startProxy } from '../../harness/proxy.ts';
 
-const redisUrl = ownRedis('redirects');
+const redisUrl = ownRedis();
 let app: TestApp;
 /** Between the app and Redis: while it is held, answers wait. */
 let redis: EngineProxy;
