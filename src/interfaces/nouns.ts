@@ -21,11 +21,13 @@ import { storeWebhooks } from '../affiliates/stores/webhooks/noun.ts';
 import { alerts } from '../analytics/alerts/noun.ts';
 import { analytics } from '../analytics/analytics/noun.ts';
 import { costs } from '../analytics/costs/noun.ts';
+import { creators } from '../analytics/creators/noun.ts';
 import { exports } from '../analytics/exports/noun.ts';
 import { reports } from '../analytics/reports/noun.ts';
 import { directoryImports } from '../directory/imports/noun.ts';
 import { lists } from '../directory/lists/noun.ts';
 import { savedSearches } from '../directory/saved-searches/noun.ts';
+import { forcedProblems } from '../directory/search/forced.ts';
 import { directory } from '../directory/search/noun.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { isForSessions, type Noun, type Tag } from '../kit/operation/noun.ts';
@@ -37,7 +39,7 @@ import { audit } from '../platform/audit/noun.ts';
 import { brands } from '../platform/brands/noun.ts';
 import { events } from '../platform/events/noun.ts';
 import { jobs } from '../platform/jobs/noun.ts';
-import { keys } from '../platform/keys/noun.ts';
+import { declareKeys } from '../platform/keys/noun.ts';
 import { mails } from '../platform/mails/noun.ts';
 import { people } from '../platform/people/noun.ts';
 import { requests } from '../platform/requests/noun.ts';
@@ -51,7 +53,7 @@ import { briefs } from '../workflow/briefs/noun.ts';
 import { campaigns } from '../workflow/campaigns/noun.ts';
 import { content } from '../workflow/content/noun.ts';
 import { contracts } from '../workflow/contracts/noun.ts';
-import { creators } from '../workflow/creators/noun.ts';
+import { creatorRecords } from '../workflow/creators/noun.ts';
 import { deliverables } from '../workflow/deliverables/noun.ts';
 import { messages } from '../workflow/messages/noun.ts';
 import { roster } from '../workflow/roster/noun.ts';
@@ -62,6 +64,7 @@ const declared = [
   directory,
   lists,
   creators,
+  creatorRecords,
   roster,
   usage,
   requests,
@@ -109,7 +112,7 @@ const declared = [
   plans,
   sessions,
   people,
-  keys,
+  declareKeys(forcedProblems),
   passkeys,
   savedSearches,
   directoryImports,

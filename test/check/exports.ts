@@ -1,4 +1,4 @@
-import { readSource, type Source } from './source.ts';
+import { readSources, type Source } from './source.ts';
 
 const EXPORTED = /^export\s+(?:async\s+)?(?:function\*?|const|let|class)\s+([A-Za-z_$][\w$]*)/gm;
 /** `export const { get: getBrief } = …` */
@@ -29,7 +29,7 @@ function namesTaken(code: string): Set<string> {
  * them.
  */
 export function deadExports(files: ReadonlyMap<string, string>): string[] {
-  const sources = [...files].filter(([file]) => /\.tsx?$/.test(file)).map(([file, text]) => readSource(file, text));
+  const sources = readSources(files);
   const importers = new Map<string, Source[]>();
   for (const source of sources) {
     for (const target of new Set(source.imports.map((one) => one.target))) {

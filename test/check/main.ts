@@ -2,14 +2,17 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { ensurePackages } from '../../src/interfaces/web-app/build.ts';
+import { checkCode } from './code.ts';
 import { COMPOSE_FILES, problemsOfCompose, problemsOfVersions } from './compose.ts';
 import { problemsOfDocuments } from './documents.ts';
 import { deadExports } from './exports.ts';
 import { repositoryFiles } from './files.ts';
 import { readFlags } from './flags.ts';
-import { violations } from './house.ts';
+import { checkHouse } from './house.ts';
 import { openapiDrift, writeOpenapi } from './openapi.ts';
+import { reportForms } from './ratios.ts';
 import { leaks } from './secrets.ts';
+import { readSources } from './source.ts';
 
 const USAGE = `npm run check                every check; exits 1 when one fails
 npm run check -- --write     first brings the committed OpenAPI document up to date`;
@@ -39,7 +42,15 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
     return (await Promise.all(projects)).flat();
   },
   'lint and format': () => tool('biome', 'check', '--error-on-warnings', '--colors=off'),
-  'house rule': async () => violations(await repositoryFiles()),
+  'house rule': async () => {
+    const sources = readSources(await repositoryFiles());
+    return [...checkHouse(sources), ...checkCode(sources)];
+  },
+  'forms of names and comments': async () => {
+    const { report, lost } = reportForms(await repositoryFiles());
+    for (const line of report) process.stdout.write(`       ${line}\n`);
+    return lost;
+  },
   'dead exports': async () => deadExports(await repositoryFiles()),
   'compose files': async () => {
     const files = await Promise.all(COMPOSE_FILES.map((file) => readFile(file, 'utf8')));

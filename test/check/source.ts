@@ -101,3 +101,7 @@ export function readSource(file: string, text: string): Source {
     imports: importsOf(file, code, text),
   };
 }
+
+/** The TypeScript files of the repository. */
+export const readSources = (files: ReadonlyMap<string, string>): Source[] =>
+  [...files].filter(([file]) => /\.tsx?$/.test(file)).map(([file, text]) => readSource(file, text));

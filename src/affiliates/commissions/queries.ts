@@ -5,8 +5,7 @@ import { insertOf } from '../../kit/engines/postgres/rows.ts';
 import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
-import { isOfCreator } from '../../workflow/creators/queries.ts';
-import { shownName } from '../links/queries.ts';
+import { isOfCreator, shownName } from '../../workflow/creators/queries.ts';
 import type { OrderEnd } from './policy.ts';
 
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';

@@ -4,7 +4,7 @@ import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/f
 import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, timestamp } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { creatorName } from '../links/schema.ts';
+import { assignedCreatorName } from '../../workflow/creators/schema.ts';
 import { FRAUD_RULES } from '../rules/fraud/schema.ts';
 
 const CommissionStatus = z
@@ -59,7 +59,7 @@ export const CommissionEvent = z
       .describe('Code or link that the sale is attributed to; null for a manual commission.')
       .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
     creator_email: creatorEmail,
-    creator_name: creatorName,
+    creator_name: assignedCreatorName,
     campaign_id: campaignId,
     type: z
       .enum(['sale', 'manual'])

@@ -6,7 +6,7 @@ import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import { isOfCreator, patternOf } from '../../workflow/creators/queries.ts';
+import { isOfCreator, patternOf, shownName } from '../../workflow/creators/queries.ts';
 
 export type LinkType = 'discount_code' | 'link';
 
@@ -63,9 +63,6 @@ declare module '../../kit/engines/postgres/tables.ts' {
 }
 
 export type LinkRow = Selectable<LinksTable>;
-
-/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
-export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
 
 const withCreator = (db: Db) =>
   db

@@ -4,10 +4,9 @@ import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/f
 import { Currency, fromMinor, fromPpm, toPpm } from '../../kit/values/money.ts';
 import { booleanParameter, ListQuery, listOf, Pagination, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
-import { fromOutside } from '../../kit/values/untrusted.ts';
 import { MAX_ADDRESS, WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { CreatorName, Email } from '../../workflow/creators/schema.ts';
+import { assignedCreatorName, CreatorName, Email } from '../../workflow/creators/schema.ts';
 import type { ListedLink } from './queries.ts';
 
 /** The figures of a link that was created just now. */
@@ -22,17 +21,6 @@ const count = z.number().int();
 
 const linkId = idField('lnk', 'Id of the code or link.');
 
-/** The creator's name where a code, a link or its sales are shown. */
-export const creatorName = fromOutside(
-  z
-    .string()
-    .nullable()
-    .describe(
-      "The creator's name: the one given with the code or link, else the one on the roster; null without either.",
-    )
-    .meta({ example: 'Ana Ortiz' }),
-);
-
 /** The short URL wherever a link is shown. */
 export const shortUrlField = z
   .string()
@@ -44,7 +32,7 @@ export const Affiliate = z
   .object({
     id: linkId,
     creator_email: creatorEmail,
-    creator_name: creatorName,
+    creator_name: assignedCreatorName,
     campaign_id: campaignId,
     type,
     value: z.string().describe('The discount code, or the name of the link.').meta({ example: 'ANA10' }),

@@ -11,8 +11,8 @@ import {
 } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
+import { assignedCreatorName } from '../../workflow/creators/schema.ts';
 import { AffiliateCommission, CommissionEvent, FraudFlag, FraudFlags, maskedCustomer } from '../commissions/schema.ts';
-import { creatorName } from '../links/schema.ts';
 import { couponPolicy, model } from '../rules/attribution/schema.ts';
 
 /** The store that sent an order. */
@@ -243,7 +243,7 @@ const named = {
     .describe('Discount code or link name of `link_id`; null without one.')
     .meta({ example: 'ANA10' }),
   creator_email: creatorEmail,
-  creator_name: creatorName,
+  creator_name: assignedCreatorName,
   explanation: z
     .string()
     .describe('Why this candidate won or lost, in a sentence.')
@@ -251,7 +251,7 @@ const named = {
 };
 
 const ExplainedCommission = CommissionEvent.extend({
-  creator_name: creatorName,
+  creator_name: assignedCreatorName,
   click_id: AffiliateCommission.shape.click_id,
   paid_at: timestamp.nullable().describe('When the customer paid the order; the same as `order_paid_at`.'),
   hold_ends_at: timestamp
@@ -471,7 +471,7 @@ export const Order = z
       .nullable()
       .describe('Status of that commission; null when the order paid nobody.'),
     fraud_flags: FraudFlags.describe('Fraud flags of that commission.'),
-    creator_name: creatorName.describe(
+    creator_name: assignedCreatorName.describe(
       "Name of the order's creator; null when it paid nobody, or the name is unknown.",
     ),
   })

@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { creatorName, Link } from '../../affiliates/links/schema.ts';
+import { Link } from '../../affiliates/links/schema.ts';
 import { campaignId, createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { timestamp } from '../../kit/values/page.ts';
+import { assignedCreatorName } from '../../workflow/creators/schema.ts';
 
 /*
  * The items that differ in the older interface, each derived from the current item or from the whole row on the wire:
@@ -43,7 +44,7 @@ const LegacyLinkShape = z
   .object({
     id: idField('lnk', 'Id of the link.'),
     creator_email: creatorEmail,
-    creator_name: creatorName,
+    creator_name: assignedCreatorName,
     campaign_id: campaignId,
     type: z
       .enum(['discount_code', 'link'])
@@ -86,7 +87,7 @@ const LegacyCommissionShape = z
   .object({
     id: idField('com', 'Id of the commission.'),
     creator_email: creatorEmail,
-    creator_name: creatorName,
+    creator_name: assignedCreatorName,
     order_id: text.describe("The order's id at its store; null for a manual commission.").meta({ example: '1001' }),
     order_amount: z.number().describe('What the order came to, in major units.').meta({ example: 125.5 }),
     commission_amount: z.number().describe('In major units.').meta({ example: 12.55 }),

@@ -1,8 +1,8 @@
-import { forcedProblems } from '../../directory/search/forced.ts';
 import { bumpVersion } from '../../kit/access/credits/queries.ts';
 import { createKey } from '../../kit/access/keys/actions.ts';
 import { type KeyLimits, limitsOf, NO_LIMITS } from '../../kit/access/keys/limits.ts';
 import type { KeyKind } from '../../kit/access/keys/queries.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
@@ -10,6 +10,14 @@ import { given } from '../../kit/values/patch.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
 import type { LimitsPatch } from './schema.ts';
+
+/** The problems with filters to which a key of the brand shall be bound. */
+export type ForcedFilterCheck = (
+  db: Db,
+  brandId: string,
+  field: string,
+  filters: Readonly<Record<string, string>>,
+) => Promise<Problem[]>;
 
 export type Made = ApiKeyRow & { key: string };
 
@@ -33,6 +41,7 @@ async function limitedTo(
   kind: ApiKeyRow['kind'],
   old: KeyLimits | undefined,
   patch: LimitsPatch,
+  checkForcedFilters: ForcedFilterCheck,
 ): Promise<KeyLimits | undefined> {
   const limits: KeyLimits = { ...NO_LIMITS, ...old, ...given(patch) };
   const problems: Problem[] = OF_DATA_KEYS.filter((name) => kind !== 'data' && limits[name] !== null).map((name) => ({
@@ -41,7 +50,7 @@ async function limitedTo(
     message: 'is a limit of data keys; brand keys spend no credits.',
   }));
   const { forced_filters: forced } = patch;
-  if (forced) problems.push(...(await forcedProblems(db, brandId, 'limits.forced_filters', forced)));
+  if (forced) problems.push(...(await checkForcedFilters(db, brandId, 'limits.forced_filters', forced)));
   if (problems.length > 0) throw validationError(problems);
   return Object.values(limits).every((value) => value === null) ? undefined : limits;
 }
@@ -70,8 +79,13 @@ async function insertApiKey(
   return { ...row, key };
 }
 
-export async function makeApiKey(work: Work, { limits = {}, ...wanted }: Wanted): Promise<Made> {
-  return await insertApiKey(work, { ...wanted, limits: await limitedTo(work, wanted.type, undefined, limits) });
+export async function makeApiKey(
+  work: Work,
+  { limits: patch = {}, ...wanted }: Wanted,
+  checkForcedFilters: ForcedFilterCheck,
+): Promise<Made> {
+  const limits = await limitedTo(work, wanted.type, undefined, patch, checkForcedFilters);
+  return await insertApiKey(work, { ...wanted, limits });
 }
 
 /** The new key works at once; the old one keeps working for the overlap. */
@@ -100,9 +114,11 @@ export async function patchApiKey(
   work: Work,
   id: string,
   patch: { name?: string | undefined; limits?: LimitsPatch | undefined },
+  checkForcedFilters: ForcedFilterCheck,
 ): Promise<ApiKeyRow> {
   const old = await lock(work, id);
-  const limits = patch.limits && (await limitedTo(work, old.kind, limitsOf(old.limits), patch.limits));
+  const limits =
+    patch.limits && (await limitedTo(work, old.kind, limitsOf(old.limits), patch.limits, checkForcedFilters));
   const row = await updateApiKey(work.db, work.brandId, id, {
     ...given({ name: patch.name }),
     ...(patch.limits ? { limits: limits ? JSON.stringify(limits) : null } : {}),

@@ -1,5 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { forcedProblems } from '../../directory/search/forced.ts';
 import { refreshAccess } from '../../kit/access/credits/refresh.ts';
 import { revokeKey } from '../../kit/access/keys/actions.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
@@ -110,7 +111,7 @@ async function limit(engines: CommandEngines, keyOrId: string, limits: LimitsPat
   const key = await findKey(db, keyOrId.startsWith('svk_') ? { hash: hashKey(keyOrId) } : { id: keyOrId });
   if (!key) throw notFound('API key');
   const actor = { brandId: key.brandId, keyId: null, operation: 'update_key', requestId: null };
-  const row = await inWork(db, clock, actor, (work) => patchApiKey(work, key.id, { limits }));
+  const row = await inWork(db, clock, actor, (work) => patchApiKey(work, key.id, { limits }, forcedProblems));
   await refreshAccess(engines, [key.subscriptionId]);
   around().out.write(`${JSON.stringify(row.limits)}\n`);
 }
@@ -137,7 +138,7 @@ export function keyCommands(program: Command): void {
         const { name, type, expires: expires_at } = options;
         const actor = { brandId: brand.id, keyId: null, operation: 'create_key', requestId: null };
         const made = await inWork(db, clock, actor, (work) =>
-          makeApiKey(work, { name, type, expires_at, limits: limitsIn(options) }),
+          makeApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, forcedProblems),
         );
         around().out.write(`${made.key}\n`);
         around().err.write(`${made.id}: save the key, it is not shown again.\n`);

@@ -1,16 +1,11 @@
 import { noun } from '../../kit/operation/noun.ts';
 import { creatorMails } from './mails.ts';
 import { profileConsumer, profileCreators } from './profiles/jobs.ts';
-import { creatorOperations } from './routes.ts';
 
-export const creators = noun({
-  name: 'creators',
-  tag: {
-    name: 'Creators',
-    about: 'The creators that your brand works with or has worked with, and what they earned.',
-  },
-  ids: { creators: 'crt' },
-  operations: creatorOperations,
+/** The list of creators shows what they sold, so its operation is in `analytics/creators`. */
+export const creatorRecords = noun({
+  name: 'creator-records',
+  operations: [],
   jobs: [profileCreators],
   consumers: [profileConsumer],
   mails: creatorMails,

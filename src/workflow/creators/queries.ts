@@ -295,3 +295,6 @@ export function isPerson({ search, creator_email: email, handle, tag }: PersonWh
       : sql<boolean>`exists (select from unnest(creators.tags) as one (tag) where lower(one.tag) = lower(${tag}))`;
   return sql<boolean>`(${found} and ${written} and ${called} and ${tagged})`;
 }
+
+/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');

@@ -36,6 +36,17 @@ export const PersonFilter = {
   tag: z.string().trim().min(1).max(50).describe('Only creators with this tag; case is ignored.').optional(),
 };
 
+/** The creator's name where a code, a link or its sales are shown. */
+export const assignedCreatorName = fromOutside(
+  z
+    .string()
+    .nullable()
+    .describe(
+      "The creator's name: the one given with the code or link, else the one on the roster; null without either.",
+    )
+    .meta({ example: 'Ana Ortiz' }),
+);
+
 const revenue = z.number().meta({ example: 5120.4 });
 const commissions = z.number().meta({ example: 412.5 });
 const earned = {

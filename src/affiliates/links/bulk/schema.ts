@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { idField } from '../../../kit/values/fields.ts';
 import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
-import { Email } from '../../../workflow/creators/schema.ts';
-import { creatorName, Destination, Rate, shortUrlField } from '../schema.ts';
+import { assignedCreatorName, Email } from '../../../workflow/creators/schema.ts';
+import { Destination, Rate, shortUrlField } from '../schema.ts';
 
 /** Most assignments that one request creates, and most creators that it may name. */
 export const MAX_CREATED = 500;
@@ -80,7 +80,7 @@ export const BulkCreated = z
             .string()
             .describe('E-mail address of the creator who got it.')
             .meta({ example: 'ana@example.com' }),
-          creator_name: creatorName,
+          creator_name: assignedCreatorName,
           value: z.string().describe('The generated code or link name.').meta({ example: 'ANA10' }),
           url: shortUrlField,
         }),

@@ -3,7 +3,7 @@ import { PeriodQuery, ShownPeriod } from '../../../analytics/analytics/schema.ts
 import { creatorEmail } from '../../../kit/values/fields.ts';
 import { integerParameter, PageQuery, Pagination } from '../../../kit/values/page.ts';
 import { fromOutside } from '../../../kit/values/untrusted.ts';
-import { creatorName } from '../schema.ts';
+import { assignedCreatorName } from '../../../workflow/creators/schema.ts';
 
 export const LeaksQuery = z.object({
   ...PeriodQuery,
@@ -23,7 +23,7 @@ export const LeakRow = z
     link_id: z.string().describe('The code, in `/v1/affiliates/links`.').meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
     value: fromOutside(z.string().describe('The code as customers redeem it.').meta({ example: 'ANA10' })),
     creator_email: creatorEmail,
-    creator_name: creatorName,
+    creator_name: assignedCreatorName,
     active: z.boolean().describe('Whether the code still pays.'),
     score: z
       .number()

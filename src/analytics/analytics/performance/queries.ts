@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { shownName } from '../../../affiliates/links/queries.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
+import { shownName } from '../../../workflow/creators/queries.ts';
 
 /** Assignments by id, with their creators as the API shows them. */
 export async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { creatorName } from '../../../affiliates/links/schema.ts';
 import { campaignId, creatorEmail, currencyField } from '../../../kit/values/fields.ts';
 import { PageQuery, Pagination } from '../../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../../kit/values/problems.ts';
+import { assignedCreatorName } from '../../../workflow/creators/schema.ts';
 import { Boundary, endOf, startOf } from '../../figures/schema.ts';
 
 const minor = z.number().int();
@@ -35,7 +35,7 @@ export const PerformanceRow = z
       .describe('Code or link that the row is about, in `/v1/affiliates/links`.')
       .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
     creator_email: creatorEmail,
-    creator_name: creatorName,
+    creator_name: assignedCreatorName,
     campaign_id: campaignId,
     type: z.enum(['discount_code', 'link']).describe('Whether it is a discount code or a link.'),
     value: z.string().describe('The discount code, or the name of the link.').meta({ example: 'ANA10' }),

@@ -1,9 +1,22 @@
-import type { ItemFacts, RefundedItem } from '../../../affiliates/stores/formats/facts.ts';
+/** A line of goods, after discounts, without tax and before any refund. */
+interface SoldItem {
+  lineId: string;
+  sku: string | null;
+  title: string | null;
+  quantity: number;
+  amountMinor: number;
+}
+
+/** The part of a line that a refund gives back. */
+interface RefundedItem {
+  lineId: string;
+  amountMinor: number;
+}
 
 /** The lines of an order, and those of its refunds by the time of each. */
 export interface OrderLines {
   baseMinor: number;
-  items: readonly ItemFacts[];
+  items: readonly SoldItem[];
   refunds: readonly { at: number; items: readonly RefundedItem[] }[];
 }
 
@@ -65,7 +78,7 @@ function claimOf(total: number, amounts: Amounts): Map<string, number> {
 const sizes = (amounts: Amounts) => new Map([...amounts].map(([product, amount]) => [product, Math.abs(amount)]));
 
 /** A product is known by its SKU, or by its title where it has none. */
-const productOf = ({ sku, title }: ItemFacts): string => sku ?? title ?? '';
+const productOf = ({ sku, title }: SoldItem): string => sku ?? title ?? '';
 
 /**
  * Divides what an entry adds to figures among the products of its order, row by row. What no line claims stays without a

@@ -1,10 +1,10 @@
-import { fresh, freshRows } from '../../analytics/figures/queries.ts';
-import { FRESHNESS } from '../../analytics/figures/schema.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { pageOf, paginationOf } from '../../kit/values/page.ts';
+import { eachCreator, listCreators as findCreators } from '../../workflow/creators/queries.ts';
+import { Creator, CreatorFilter, CreatorList } from '../../workflow/creators/schema.ts';
+import { fresh, freshRows } from '../figures/queries.ts';
+import { FRESHNESS } from '../figures/schema.ts';
 import { creatorsOf, eachCreatorOf, ownerOf } from './actions.ts';
-import { eachCreator, listCreators as findCreators } from './queries.ts';
-import { Creator, CreatorFilter, CreatorList } from './schema.ts';
 
 const listCreators = read({
   id: 'list_creators',

@@ -1,0 +1,70 @@
+import type { Context } from '../../kit/operation/context.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import { eachOfMany, toWire } from '../../kit/values/wire.ts';
+import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { type ListedCreator, listMerged } from '../../workflow/creators/queries.ts';
+import type { Creator } from '../../workflow/creators/schema.ts';
+import { byCreator, type Merged } from '../figures/queries.ts';
+import type { CurrencyFigures } from '../figures/schema.ts';
+
+const moneyOf = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
+  revenue: fromMinor(revenueMinor, currency),
+  commissions_earned: fromMinor(commissionMinor, currency),
+});
+
+/** Money in the brand's currency, and separately in others. */
+function performanceOf(figures: readonly CurrencyFigures[], currency: string): Creator['performance'] {
+  const own = figures.find((one) => one.currency === currency);
+  const others = figures.filter((one) => one !== own && (one.revenueMinor !== 0 || one.commissionMinor !== 0));
+  return {
+    clicks: figures.reduce((sum, { clicks }) => sum + clicks, 0),
+    conversions: figures.reduce((sum, { conversions }) => sum + conversions, 0),
+    ...(own ? moneyOf(own) : { revenue: 0, commissions_earned: 0 }),
+    by_currency: others.map((one) => ({ currency: one.currency, ...moneyOf(one) })),
+  };
+}
+
+/** The brand of the creators and its currency. */
+interface Owner {
+  brandId: string;
+  currency: string;
+  merged: Merged;
+}
+
+export async function ownerOf({ db }: Context['postgres'], brandId: string): Promise<Owner> {
+  const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
+  return { brandId, currency, merged };
+}
+
+/** Creators with their all-time results. */
+export async function creatorsOf(
+  clickhouse: Context['clickhouse'],
+  { brandId, currency, merged }: Owner,
+  rows: readonly ListedCreator[],
+): Promise<Creator[]> {
+  const figures = await byCreator(
+    clickhouse,
+    brandId,
+    rows.map(({ id }) => id),
+    merged,
+  );
+  return rows.map(({ igHandle, ttHandle, ...row }) => ({
+    ...toWire(row),
+    photo_app: igHandle,
+    video_app: ttHandle,
+    on_roster: row.rosterStatus !== 'removed',
+    roster_id: row.entryId,
+    performance: performanceOf(figures.get(row.id) ?? [], currency),
+  }));
+}
+
+/** The same for a list of any length. */
+export async function* eachCreatorOf(
+  { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
+  brandId: string,
+  rows: AsyncIterable<ListedCreator>,
+): AsyncGenerator<Creator> {
+  // Before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
+  const owner = await ownerOf(postgres, brandId);
+  yield* eachOfMany(rows, (part) => creatorsOf(clickhouse, owner, part));
+}
