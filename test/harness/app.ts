@@ -44,6 +44,13 @@ export interface TestApp {
 const contexts = new Map<string, Context>();
 export const contextOf = (url: string): Context | undefined => contexts.get(url);
 
+/** Beyond its usual second without Redis, an app counts alone and loses clicks, which a busy machine must not cause. */
+const REDIS_PATIENCE_MS = 60_000;
+
+/** Whether that URL is the Redis of the tests, and not a proxy that holds it up or a closed port. */
+const isSharedRedis = (url: string | undefined) =>
+  url === undefined || new URL(url).host === new URL(engineUrls().redis).host;
+
 /** An app of this process on real engines. `urls` points one engine elsewhere, such as to a closed port. */
 export async function startApp(
   options: {
@@ -53,6 +60,7 @@ export async function startApp(
     clock?: Clock;
     webApp?: string;
     bodyLimits?: BodyLimits;
+    redisTimeoutMs?: number;
   } = {},
 ): Promise<TestApp> {
   const config = readConfig({
@@ -63,7 +71,8 @@ export async function startApp(
     DIRECTORY_ALIAS: options.alias ?? unique('none'),
     ...options.env,
   });
-  const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock);
+  const redisTimeoutMs = options.redisTimeoutMs ?? (isSharedRedis(options.urls?.redis) ? REDIS_PATIENCE_MS : undefined);
+  const { context, close } = openContext(config, { ...engineUrls(), ...options.urls }, options.clock, redisTimeoutMs);
   if (!options.urls?.redis) await Promise.all([context.redis.ready(), context.clicksRedis.ready()]);
   const { webApp, bodyLimits } = options;
   const apps = await buildApps(context, { ...(webApp && { webApp }), ...(bodyLimits && { bodyLimits }) });
