@@ -1,12 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
+import { readClick } from '../../src/kit/values/click-token.ts';
 import type { EmbeddedEngines } from '../../src/local/engines/start.ts';
 import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
 import { startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { click, makeLink, type TrackedLink } from '../harness/clicks.ts';
+import { type Click, click, makeLink, type TrackedLink } from '../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { sync } from '../harness/figures.ts';
 import { removeEngineData, startOwnEngines } from '../harness/own-engines.ts';
@@ -102,6 +104,29 @@ const revenueOf = async () => (await desk.get('/v1/analytics')).body.summary.tot
 const PROMISED_MS = 5_000;
 
 describe('X-Data-As-Of on every response with figures', () => {
+  it('is before a click that arrived late, and before an older one that came after it', async () => {
+    await moveAll();
+    const timeOf = ({ clickId }: Click) => readClick(app.context.secrets.key('click'), clickId)?.at.getTime() ?? 0;
+    const someone = () => ({ 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
+    const { redis = '', clickhouse = '' } = engines.urls;
+    // Another process, with a clock that is behind.
+    const clock = { now: () => new Date(Date.now() - 2_000) };
+    const behind = await startApp({ urls: { postgres: database.url, redis, clickhouse }, clock });
+    const pid = engines.pids.redis ?? Number.NaN;
+    process.kill(pid, 'SIGSTOP');
+    const slow = click(app, link.slug, someone());
+    await pause(200);
+    process.kill(pid, 'SIGCONT');
+    const at = timeOf(await slow);
+    for (const said of await headersOf(desk)) expect(said).toBe(at - 1);
+    const older = timeOf(await click(behind, link.slug, someone()));
+    for (const said of await headersOf(desk)) expect(said).toBeLessThan(older);
+    await behind.close();
+    const now = Date.now();
+    await moveAll();
+    for (const said of await headersOf(desk)) expect(said).toBeGreaterThanOrEqual(now);
+  });
+
   it('is absent from the moment ClickHouse was killed until its figures are reconciled', async () => {
     await moveAll();
     const revenue = await revenueOf();

@@ -1,14 +1,12 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { fresh, freshRows } from '../../src/analytics/figures/queries.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/schema.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync/queries.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
-import { readClick } from '../../src/kit/values/click-token.ts';
 import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
 import { startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { type Click, click, makeLink, type TrackedLink } from '../harness/clicks.ts';
+import { click, makeLink, type TrackedLink } from '../harness/clicks.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { sync } from '../harness/figures.ts';
 import {
@@ -119,29 +117,6 @@ describe('X-Data-As-Of on every response with figures', () => {
     }
     await moveAll();
     for (const at of await headersOf(desk)) expect(at).toBeGreaterThan(after);
-  });
-
-  it('is before a click that arrived late, and before an older one that came after it', async () => {
-    await moveAll();
-    const timeOf = ({ clickId }: Click) => readClick(app.context.secrets.key('click'), clickId)?.at.getTime() ?? 0;
-    const someone = () => ({ 'user-agent': `Mozilla/5.0 (iPhone) Mobile ${unique('a')}` });
-    const { redis = '', clickhouse = '' } = engines.urls;
-    // Another process, with a clock that is behind.
-    const clock = { now: () => new Date(Date.now() - 2_000) };
-    const behind = await startApp({ urls: { postgres: database.url, redis, clickhouse }, clock });
-    const pid = engines.pids.redis ?? Number.NaN;
-    process.kill(pid, 'SIGSTOP');
-    const slow = click(app, link.slug, someone());
-    await pause(200);
-    process.kill(pid, 'SIGCONT');
-    const at = timeOf(await slow);
-    for (const said of await headersOf(desk)) expect(said).toBe(at - 1);
-    const older = timeOf(await click(behind, link.slug, someone()));
-    for (const said of await headersOf(desk)) expect(said).toBeLessThan(older);
-    await behind.close();
-    const now = Date.now();
-    await moveAll();
-    for (const said of await headersOf(desk)) expect(said).toBeGreaterThanOrEqual(now);
   });
 
   it('is absent while the brand’s figures are rebuilt, and for no other brand', async () => {

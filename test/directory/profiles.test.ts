@@ -90,32 +90,29 @@ describe('the profile provider', () => {
     ['hangs', () => undefined],
     ['hangs in mid-answer', (_request, response) => void response.writeHead(200).write('{')],
   ];
-  it.each(WRONG)(
-    'that %s leaves the creator as given, and is asked for both handles at once',
-    async (_what, answer) => {
-      const { key } = await brandWithKey();
-      const [ig_handle, tt_handle] = [handle(), handle()];
-      let [open, most] = [0, 0];
-      provider.answer = (request, response) => {
-        open += 1;
-        most = Math.max(most, open);
-        response.once('close', () => {
-          open -= 1;
-        });
-        answer(request, response);
-      };
-      const data = await post('/v1/roster/add', key, { ig_handle, tt_handle, name: 'Ana' });
-      if (['hangs', 'hangs in mid-answer'].includes(what)) expect(most).toBe(2);
-      expect(data).toMatchObject({
-        name: 'Ana',
-        ig_handle,
-        tt_handle,
-        pfp_url: null,
-        ig_followers: null,
-        status: 'hired',
+  it.each(WRONG)('that %s leaves the creator as given, and is asked for both handles at once', async (what, answer) => {
+    const { key } = await brandWithKey();
+    const [ig_handle, tt_handle] = [handle(), handle()];
+    let [open, most] = [0, 0];
+    provider.answer = (request, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      response.once('close', () => {
+        open -= 1;
       });
-    },
-  );
+      answer(request, response);
+    };
+    const data = await post('/v1/roster/add', key, { ig_handle, tt_handle, name: 'Ana' });
+    if (['hangs', 'hangs in mid-answer'].includes(what)) expect(most).toBe(2);
+    expect(data).toMatchObject({
+      name: 'Ana',
+      ig_handle,
+      tt_handle,
+      pfp_url: null,
+      ig_followers: null,
+      status: 'hired',
+    });
+  });
 });
 
 describe('profiling unknown creators', () => {
