@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { z } from 'zod';
 import { rebuildFigures } from '../src/affiliates/ledger/actions.ts';
-import { orders } from '../src/affiliates/orders/queries.ts';
+import { orders } from '../src/affiliates/orders/orders.ts';
 import { findCohorts } from '../src/analytics/analytics/cohorts/actions.ts';
 import { findCustomers, findShare } from '../src/analytics/analytics/customers/actions.ts';
 import { findReturns } from '../src/analytics/analytics/returns/actions.ts';
@@ -12,7 +12,7 @@ import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Db } from '../src/kit/engines/postgres/open.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { DAY_MS } from '../src/kit/values/duration.ts';
-import { pageOf } from '../src/kit/values/page.ts';
+import { toPage } from '../src/kit/values/page.ts';
 import { createBrand } from '../src/platform/brands/actions.ts';
 import { median, percentile } from './load.ts';
 import { progress, type Results, round } from './report.ts';
@@ -188,7 +188,7 @@ export async function measureCustomers(context: Context, url: string, count: num
   await results.part('orders list', async (add) => {
     const newest = sql`select * from orders where brand_id = ${brandId} order by occurred_at desc, id desc limit 100`;
     const [listed = NONE, bare = NONE] = await timesOf(
-      () => orders.list(db, brandId, { ...PAGE, sort: 'newest', page: 1 }, pageOf({ ...PAGE, page: 1 })),
+      () => orders.list(db, brandId, { ...PAGE, sort: 'newest', page: 1 }, toPage({ ...PAGE, page: 1 })),
       () => newest.execute(db),
     );
     add({
@@ -197,7 +197,7 @@ export async function measureCustomers(context: Context, url: string, count: num
     });
     const last = Math.min(LISTED, count) / PAGE.limit;
     const pageAt = (number: number) => () =>
-      orders.list(db, brandId, { ...PAGE, page: 1 }, pageOf({ ...PAGE, page: number }));
+      orders.list(db, brandId, { ...PAGE, page: 1 }, toPage({ ...PAGE, page: number }));
     const [first = NONE, deep = NONE] = await timesOf(pageAt(1), pageAt(last));
     add({
       ...{ name: `orders_by_amount_page_${last}_to_page_1`, value: deep.median / first.median, floor: 3 },

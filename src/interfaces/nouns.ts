@@ -1,29 +1,29 @@
 import { clicks } from '../affiliates/clicks/noun.ts';
-import { commissions } from '../affiliates/commissions/noun.ts';
-import { pastCommissions } from '../affiliates/commissions/past/noun.ts';
-import { ledger } from '../affiliates/ledger/noun.ts';
-import { leaks } from '../affiliates/links/leaks/noun.ts';
-import { links } from '../affiliates/links/noun.ts';
-import { orderClicks } from '../affiliates/orders/clicks/noun.ts';
-import { orders } from '../affiliates/orders/noun.ts';
+import { commissionsNoun } from '../affiliates/commissions/noun.ts';
+import { pastCommissionsNoun } from '../affiliates/commissions/past/noun.ts';
+import { ledger } from '../affiliates/ledger/ledger.api.ts';
+import { leaks } from '../affiliates/leaks/leaks.api.ts';
+import { linksNoun } from '../affiliates/links/noun.ts';
+import { orderClicks } from '../affiliates/orders/order-clicks.api.ts';
+import { ordersNoun } from '../affiliates/orders/orders.api.ts';
 import { payouts } from '../affiliates/payouts/noun.ts';
 import { reconciliations } from '../affiliates/reconciliations/noun.ts';
-import { reviews } from '../affiliates/reviews/noun.ts';
-import { attributionRules } from '../affiliates/rules/attribution/noun.ts';
-import { fraudRules } from '../affiliates/rules/fraud/noun.ts';
-import { sample } from '../affiliates/sample/noun.ts';
+import { reviews } from '../affiliates/reviews/reviews.api.ts';
+import { attributionRules } from '../affiliates/rules/attribution-rules.api.ts';
+import { fraudRules } from '../affiliates/rules/fraud-rules.api.ts';
+import { sample } from '../affiliates/sample/sample.api.ts';
 import { statements } from '../affiliates/statements/noun.ts';
 import { storeAuthorizations } from '../affiliates/stores/authorizations/noun.ts';
 import { integrations } from '../affiliates/stores/connections/noun.ts';
 import { storeDeliveries } from '../affiliates/stores/deliveries/noun.ts';
 import { storeSweeps } from '../affiliates/stores/sweeps/noun.ts';
 import { storeWebhooks } from '../affiliates/stores/webhooks/noun.ts';
-import { alerts } from '../analytics/alerts/noun.ts';
+import { alertsNoun } from '../analytics/alerts/noun.ts';
 import { analytics } from '../analytics/analytics/noun.ts';
 import { costs } from '../analytics/costs/noun.ts';
-import { creators } from '../analytics/creators/noun.ts';
-import { exports } from '../analytics/exports/noun.ts';
-import { reports } from '../analytics/reports/noun.ts';
+import { creatorsNoun } from '../analytics/creators/noun.ts';
+import { exportsNoun } from '../analytics/exports/noun.ts';
+import { reportsNoun } from '../analytics/reports/noun.ts';
 import { directoryImports } from '../directory/imports/noun.ts';
 import { lists } from '../directory/lists/noun.ts';
 import { savedSearches } from '../directory/saved-searches/noun.ts';
@@ -47,54 +47,54 @@ import { sessions } from '../platform/sessions/noun.ts';
 import { passkeys } from '../platform/sessions/passkeys/noun.ts';
 import { usage } from '../platform/usage/noun.ts';
 import { webhooks } from '../platform/webhooks/noun.ts';
-import { applications } from '../workflow/applications/noun.ts';
-import { assets } from '../workflow/assets/noun.ts';
-import { briefs } from '../workflow/briefs/noun.ts';
-import { campaigns } from '../workflow/campaigns/noun.ts';
-import { content } from '../workflow/content/noun.ts';
-import { contracts } from '../workflow/contracts/noun.ts';
-import { creatorRecords } from '../workflow/creators/noun.ts';
-import { deliverables } from '../workflow/deliverables/noun.ts';
-import { messages } from '../workflow/messages/noun.ts';
-import { roster } from '../workflow/roster/noun.ts';
-import { shipments } from '../workflow/shipments/noun.ts';
+import { applicationsNoun } from '../workflow/applications/applications.api.ts';
+import { assetsNoun } from '../workflow/assets/assets.api.ts';
+import { briefsNoun } from '../workflow/briefs/briefs.api.ts';
+import { campaignsNoun } from '../workflow/campaigns/campaigns.api.ts';
+import { contentNoun } from '../workflow/content/content.api.ts';
+import { contractsNoun } from '../workflow/contracts/contracts.api.ts';
+import { creatorRecordsNoun } from '../workflow/creators/creators.api.ts';
+import { deliverablesNoun } from '../workflow/deliverables/deliverables.api.ts';
+import { messagesNoun } from '../workflow/messages/messages.api.ts';
+import { rosterNoun } from '../workflow/roster/roster.api.ts';
+import { shipmentsNoun } from '../workflow/shipments/shipments.api.ts';
 
 /** Every noun, in the order of the reference. */
 const declared = [
   directory,
   lists,
-  creators,
-  creatorRecords,
-  roster,
+  creatorsNoun,
+  creatorRecordsNoun,
+  rosterNoun,
   usage,
   requests,
   brands,
   sample,
-  campaigns,
-  applications,
-  assets,
-  deliverables,
-  contracts,
-  briefs,
-  shipments,
-  content,
-  messages,
+  campaignsNoun,
+  applicationsNoun,
+  assetsNoun,
+  deliverablesNoun,
+  contractsNoun,
+  briefsNoun,
+  shipmentsNoun,
+  contentNoun,
+  messagesNoun,
   mails,
-  links,
+  linksNoun,
   attributionRules,
   fraudRules,
   leaks,
   clicks,
-  commissions,
+  commissionsNoun,
   reviews,
   payouts,
-  pastCommissions,
+  pastCommissionsNoun,
   statements,
   integrations,
   storeAuthorizations,
   storeDeliveries,
   storeWebhooks,
-  orders,
+  ordersNoun,
   orderClicks,
   storeSweeps,
   reconciliations,
@@ -102,9 +102,9 @@ const declared = [
   costs,
   analytics,
   jobs,
-  exports,
-  reports,
-  alerts,
+  exportsNoun,
+  reportsNoun,
+  alertsNoun,
   events,
   webhooks,
   audit,

@@ -1,7 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { removeFigures, removeSample } from '../affiliates/sample/actions.ts';
-import { setSample } from '../affiliates/sample/queries.ts';
+import { removeFigures, removeSample, setSample } from '../affiliates/sample/sample.ts';
 import { createKey } from '../kit/access/keys/actions.ts';
 import { hashKey } from '../kit/access/keys/key-form.ts';
 import { findCaller } from '../kit/access/keys/queries.ts';
@@ -24,9 +23,9 @@ export interface DemoKeys {
   signInUrl: string;
   /** The address of the person whom the link signs in, who can have another mailed. */
   owner: string;
-  /** Where mails are written, if they are not sent. */
+  /** The folder of mails that are not sent. */
   mails: string | undefined;
-  /** Where the keys are stored, readable by the owner only. */
+  /** The file with the keys, readable by the owner only. */
   file: string;
   brandId: string;
   sample: BrandRow['sample'];

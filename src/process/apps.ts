@@ -85,8 +85,8 @@ export async function buildApps(
   await serveLinks(links);
   // Links in mails are on this host, and the web app is on the API's: at `API_URL`, or at the same host name with the
   // API's port.
-  const originOf = ({ hostname }: { hostname: string }) => config.apiUrl ?? `http://${hostname}:${config.port}`;
-  entranceRoute(links, originOf);
-  appRedirect(links, originOf);
+  const toOrigin = ({ hostname }: { hostname: string }) => config.apiUrl ?? `http://${hostname}:${config.port}`;
+  entranceRoute(links, toOrigin);
+  appRedirect(links, toOrigin);
   return { api, links, close: async () => void (await Promise.all([api.close(), links.close()])) };
 }

@@ -9,7 +9,7 @@ import { type JobRun, readJobRuns } from './metrics/jobs.ts';
 export interface Backlog {
   name: string;
   waiting: number;
-  /** When the oldest of them was due. */
+  /** The due time of the oldest of them. */
   waitingSince: Date | undefined;
   /** For a scheduled job only. */
   nextAt: Date | undefined;
@@ -73,7 +73,8 @@ export function openJobQueues(redis: Redis): JobQueues {
         return {
           ...backlog,
           ...runOf(backlog.name),
-          ...{ everyMs: plan?.everyMs, asksFor: plan?.asksFor },
+          everyMs: plan?.everyMs,
+          asksFor: plan?.asksFor,
           failed: failed.flat().filter(({ name }) => name === backlog.name),
         };
       });

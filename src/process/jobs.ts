@@ -16,7 +16,7 @@ const RELAY_EVERY_MS = 1_000;
 const AWAITED_EVERY_MS = 500;
 const KEEP_EVERY_MS = 5_000;
 
-function relaysOf(context: Context, parts: Parts, wakeWebhooks: () => void): Follower[] {
+function openRelays(context: Context, parts: Parts, wakeWebhooks: () => void): Follower[] {
   return consumersOf(context).map((consumer) => {
     const isAwaited = consumer.name === 'webhooks';
     return {
@@ -77,7 +77,7 @@ export function startJobs(context: Context, redisUrl: string): { stop(): Promise
   });
   const loops = [
     ...FOLLOWERS,
-    ...relaysOf(context, parts, webhooks.wake),
+    ...openRelays(context, parts, webhooks.wake),
     { name: 'keep-schedules', everyMs: KEEP_EVERY_MS, open: () => schedules.keep },
     { name: 'report-jobs', everyMs: KEEP_EVERY_MS, open: () => recorder.report },
   ].map(follow);

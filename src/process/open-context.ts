@@ -49,7 +49,8 @@ export function openContext(
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const secrets = readSecrets(config);
   const postgres = openPostgres(urls.postgres, {
-    ...{ max: config.databasePool, readUrl: config.databaseReadUrl },
+    max: config.databasePool,
+    readUrl: config.databaseReadUrl,
     onError: quietly(log, 'PostgreSQL'),
   });
   const sandbox = clock === undefined && config.isSandbox ? openSandboxClock(postgres.db) : undefined;
@@ -70,9 +71,23 @@ export function openContext(
   const calls = openCallRecord({ clickhouse, clock: now, secrets, failures });
   return {
     context: {
-      ...{ config, log, failures, clock: now },
-      ...{ postgres, redis, clicksRedis, elastic, directory, clickhouse, secrets, files, mailer, pageLinks, olderItem },
-      ...{ calls, stopping: new AbortController() },
+      config,
+      log,
+      failures,
+      clock: now,
+      postgres,
+      redis,
+      clicksRedis,
+      elastic,
+      directory,
+      clickhouse,
+      secrets,
+      files,
+      mailer,
+      pageLinks,
+      olderItem,
+      calls,
+      stopping: new AbortController(),
     },
     readClock: async () => await sandbox?.refresh(),
     close: async () => {

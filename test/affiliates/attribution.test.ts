@@ -5,10 +5,9 @@ import {
   attribute,
   type CarriedClick,
   type RedeemedCode,
-} from '../../src/affiliates/orders/attribution/policy.ts';
-import { hashEmail } from '../../src/affiliates/orders/customers/actions.ts';
-import { maskEmail } from '../../src/affiliates/orders/fraud/actions.ts';
-import { flagsOf, type Suspicion } from '../../src/affiliates/orders/fraud/policy.ts';
+} from '../../src/affiliates/orders/attribute.ts';
+import { hashEmail } from '../../src/affiliates/orders/customers.ts';
+import { flagsOf, maskEmail, type Suspicion } from '../../src/affiliates/orders/fraud.ts';
 import { DEFAULT_RULES } from '../../src/affiliates/rules/attribution/policy.ts';
 import { DEFAULT_FRAUD_RULES, patchedRules } from '../../src/affiliates/rules/fraud/policy.ts';
 import type { FraudRulesPatch } from '../../src/affiliates/rules/fraud/schema.ts';

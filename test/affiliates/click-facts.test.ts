@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutDestination } from '../../src/interfaces/links-host/destinations.ts';
 import { countryOf, referrerHostOf } from '../../src/interfaces/links-host/visit.ts';
-import { deviceOf } from '../../src/kit/values/visitor.ts';
+import { detectDevice } from '../../src/kit/values/visitor.ts';
 import { PHONE } from '../harness/clicks.ts';
 
 describe('a destination', () => {
@@ -40,21 +40,21 @@ describe('a destination', () => {
 
 describe('the stored facts of a click', () => {
   it('include the device', () => {
-    expect(deviceOf(PHONE)).toBe('mobile');
-    expect(deviceOf('Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0 Mobile Safari/537.36')).toBe('mobile');
-    expect(deviceOf('Mozilla/5.0 (Linux; Android 14; SM-X710) Chrome/126.0 Safari/537.36')).toBe('tablet');
-    expect(deviceOf('Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) Mobile/15E148')).toBe('tablet');
-    expect(deviceOf('Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/126.0.0.0 Safari/537.36')).toBe('desktop');
+    expect(detectDevice(PHONE)).toBe('mobile');
+    expect(detectDevice('Mozilla/5.0 (Linux; Android 14; Pixel 8) Chrome/126.0 Mobile Safari/537.36')).toBe('mobile');
+    expect(detectDevice('Mozilla/5.0 (Linux; Android 14; SM-X710) Chrome/126.0 Safari/537.36')).toBe('tablet');
+    expect(detectDevice('Mozilla/5.0 (iPad; CPU OS 17_5 like Mac OS X) Mobile/15E148')).toBe('tablet');
+    expect(detectDevice('Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/126.0.0.0 Safari/537.36')).toBe('desktop');
     // The browsers inside social apps are people.
-    expect(deviceOf(`${PHONE} Instagram 336.0.5.22.87 (iPhone14,3; iOS 17_5; en_US)`)).toBe('mobile');
-    expect(deviceOf(`${PHONE} [FBAN/FBIOS;FBAV/465.0;FBBV/602]`)).toBe('mobile');
+    expect(detectDevice(`${PHONE} Instagram 336.0.5.22.87 (iPhone14,3; iOS 17_5; en_US)`)).toBe('mobile');
+    expect(detectDevice(`${PHONE} [FBAN/FBIOS;FBAV/465.0;FBBV/602]`)).toBe('mobile');
     const phone =
       'Mozilla/5.0 (Linux; Android 13; SM-S908B Build/TP1A; wv) Version/4.0 Chrome/123.0 Mobile Safari/537.36';
     const android = 'Android (33/13; 480dpi; 1080x2181; samsung)';
-    expect(deviceOf(`${phone} Instagram 320.0.0.42.101 ${android}`)).toBe('mobile');
-    expect(deviceOf(`${phone} Snapchat/12.85.0.43 (SM-S908B; Android 13#20240101; gzip)`)).toBe('mobile');
-    expect(deviceOf(`${phone} [Pinterest/Android]`)).toBe('mobile');
-    expect(deviceOf(`${phone.replace(' Mobile', '')} Instagram 320.0.0.42.101 ${android}`)).toBe('tablet');
+    expect(detectDevice(`${phone} Instagram 320.0.0.42.101 ${android}`)).toBe('mobile');
+    expect(detectDevice(`${phone} Snapchat/12.85.0.43 (SM-S908B; Android 13#20240101; gzip)`)).toBe('mobile');
+    expect(detectDevice(`${phone} [Pinterest/Android]`)).toBe('mobile');
+    expect(detectDevice(`${phone.replace(' Mobile', '')} Instagram 320.0.0.42.101 ${android}`)).toBe('tablet');
     for (const bot of [
       'Googlebot/2.1',
       'Slackbot-LinkExpanding 1.0',
@@ -62,7 +62,7 @@ describe('the stored facts of a click', () => {
       'WhatsApp/2.24',
       'curl/8.5.0',
     ]) {
-      expect([bot, deviceOf(bot)]).toEqual([bot, 'bot']);
+      expect([bot, detectDevice(bot)]).toEqual([bot, 'bot']);
     }
   });
 

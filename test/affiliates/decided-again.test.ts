@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertLinks, insertStates } from '../../src/affiliates/links/queries.ts';
-import { type DecidedAgain, decideAgain } from '../../src/affiliates/orders/actions.ts';
+import { type DecidedAgain, decideAgain } from '../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchDue } from '../../src/affiliates/links/leaks/jobs.ts';
-import { checkReferrersDue } from '../../src/affiliates/orders/fraud/jobs.ts';
+import { checkReferrersDue } from '../../src/affiliates/orders/referrers.ts';
 import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { deskOf, SHOP } from '../harness/affiliates.ts';

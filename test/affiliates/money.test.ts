@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Currency, decimalsOf, formatMoney, fromMinor, shareOf, toMinor } from '../../src/kit/values/money.ts';
+import { Currency, formatMoney, fromMinor, getDecimals, multiplyPpm, toMinor } from '../../src/kit/values/money.ts';
 import { major } from '../../web/src/kit/minor.ts';
 
 const isCurrency = (code: string) => Currency.safeParse(code).success;
@@ -15,7 +15,7 @@ describe('a currency', () => {
   ])('has the decimals of its minor unit in ISO 4217: %i for %s', (decimals, codes) => {
     const list = codes.split(' ');
     expect(list.filter((code) => !isCurrency(code))).toEqual([]);
-    expect(list.filter((code) => decimalsOf(code) !== decimals)).toEqual([]);
+    expect(list.filter((code) => getDecimals(code) !== decimals)).toEqual([]);
     const inApp = (code: string) => major(12_345, code);
     expect(list.filter((code) => inApp(code) !== fromMinor(12_345, code))).toEqual([]);
   });
@@ -36,7 +36,7 @@ describe('a currency', () => {
   });
 
   it('that ISO withdraws can still be read if something was sold in it', () => {
-    expect([decimalsOf('BGN'), fromMinor(1_250, 'BGN'), formatMoney(1_250, 'HRK')]).toEqual([
+    expect([getDecimals('BGN'), fromMinor(1_250, 'BGN'), formatMoney(1_250, 'HRK')]).toEqual([
       2,
       12.5,
       'HRK\u00a012.50',
@@ -73,10 +73,13 @@ describe('money', () => {
 
 describe('a share of an amount', () => {
   it('is rounded half to even, exactly, up to the largest amounts', () => {
-    expect([shareOf(5, 100_000), shareOf(15, 100_000), shareOf(25, 100_000), shareOf(35, 100_000)]).toEqual([
-      0, 2, 2, 4,
-    ]);
-    expect(shareOf(Number.MAX_SAFE_INTEGER, 1_000_000)).toBe(Number.MAX_SAFE_INTEGER);
-    expect(shareOf(Number.MAX_SAFE_INTEGER, 333_333)).toBe(3_002_396_749_180_579);
+    expect([
+      multiplyPpm(5, 100_000),
+      multiplyPpm(15, 100_000),
+      multiplyPpm(25, 100_000),
+      multiplyPpm(35, 100_000),
+    ]).toEqual([0, 2, 2, 4]);
+    expect(multiplyPpm(Number.MAX_SAFE_INTEGER, 1_000_000)).toBe(Number.MAX_SAFE_INTEGER);
+    expect(multiplyPpm(Number.MAX_SAFE_INTEGER, 333_333)).toBe(3_002_396_749_180_579);
   });
 });

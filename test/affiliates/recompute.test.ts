@@ -9,9 +9,9 @@ import {
   type Recomputed,
   recompute,
   type Standing,
-} from '../../src/affiliates/orders/policy.ts';
+} from '../../src/affiliates/orders/recompute.ts';
 import type { NewEntry, Posting } from '../../src/kit/outbox/ledger-entry.ts';
-import { shareOf } from '../../src/kit/values/money.ts';
+import { multiplyPpm } from '../../src/kit/values/money.ts';
 
 const ORDERED = new Date('2026-03-10T12:00:00Z');
 
@@ -191,7 +191,7 @@ describe('a commission with its ledger entries', () => {
           expect(posted.filter(({ kind }) => kind === 'sale')).toHaveLength(isPaid ? 1 : 0);
           expect(0 - total(posted, 'sales')).toBe(isPaid ? order.baseMinor : 0);
           expect(total(posted, 'sales_refunds')).toBe(isPaid ? columns.refundedMinor : 0);
-          const due = shareOf(order.baseMinor - columns.refundedMinor, given.ratePpm);
+          const due = multiplyPpm(order.baseMinor - columns.refundedMinor, given.ratePpm);
           const takenBack = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
           const owed = { pending: 0, approved: 0, paid: 0, rejected: 0, [standing.status]: columns.commissionMinor };
           for (const status of ['pending', 'approved', 'paid'] as const) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { recordOrder } from '../../src/affiliates/orders/actions.ts';
+import { recordOrder } from '../../src/affiliates/orders/record.ts';
 import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { asTest, daysAgo, makeAssignment, orderFacts } from '../harness/sales.ts';

@@ -8,9 +8,9 @@ import {
   attribute,
   type CarriedClick,
   type RedeemedCode,
-} from '../../src/affiliates/orders/attribution/policy.ts';
-import type { Attribution } from '../../src/affiliates/orders/schema.ts';
-import { decideAnew, type SimulatedRules } from '../../src/affiliates/orders/simulation/policy.ts';
+} from '../../src/affiliates/orders/attribute.ts';
+import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
+import { decideAnew, type SimulatedRules } from '../../src/affiliates/orders/simulated-order.ts';
 import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution/policy.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';

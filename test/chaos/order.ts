@@ -1,4 +1,4 @@
-import { shareOf } from '../../src/kit/values/money.ts';
+import { multiplyPpm } from '../../src/kit/values/money.ts';
 import { orderNumber, shopifyOrder, shopifyRefund } from '../harness/shopify-order.ts';
 import type { Random } from './random.ts';
 import type { Assignment, Brand, Shop } from './world.ts';
@@ -155,6 +155,6 @@ export function makeOrder(
   const deliveries = asSent(random, [...reported, ...refunds.map((refund) => refundDelivery(shop, facts.id, refund))]);
   const refunded = refunds.reduce((sum, { minor }) => sum + minor, 0);
   const revenueMinor = end.cancelledAt || !winner ? 0 : end.baseMinor - refunded;
-  const pendingMinor = shareOf(revenueMinor, winner?.ratePpm ?? 0);
+  const pendingMinor = multiplyPpm(revenueMinor, winner?.ratePpm ?? 0);
   return { id: String(facts.id), brand, shop, deliveries, winner, revenueMinor, pendingMinor };
 }

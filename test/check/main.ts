@@ -11,11 +11,12 @@ import { readFlags } from './flags.ts';
 import { checkHouse } from './house.ts';
 import { openapiDrift, writeOpenapi } from './openapi.ts';
 import { reportForms } from './ratios.ts';
+import { rowTypesDrift, writeRowTypes } from './rows.ts';
 import { leaks } from './secrets.ts';
 import { readSources } from './source.ts';
 
 const USAGE = `npm run check                every check; exits 1 when one fails
-npm run check -- --write     first brings the committed OpenAPI document up to date`;
+npm run check -- --write     first brings the committed row types and OpenAPI documents up to date`;
 
 const run = promisify(execFile);
 
@@ -61,6 +62,7 @@ const CHECKS: Record<string, () => Promise<string[]>> = {
       ...problemsOfVersions(files),
     ];
   },
+  'row types': async () => rowTypesDrift(await repositoryFiles()),
   'OpenAPI drift': openapiDrift,
   'OpenAPI documents': problemsOfDocuments,
   locks: async () => {
@@ -81,7 +83,10 @@ async function runCheck(name: string, check: () => Promise<string[]>): Promise<b
 }
 
 const { write } = readFlags(USAGE, { write: { type: 'boolean', default: false } });
-if (write) await writeOpenapi();
+if (write) {
+  await writeRowTypes(await repositoryFiles());
+  await writeOpenapi();
+}
 
 const results = await Promise.all(Object.entries(CHECKS).map(([name, check]) => runCheck(name, check)));
 if (results.includes(false)) process.exitCode = 1;

@@ -1,4 +1,4 @@
-import { recordDeletion } from '../../src/affiliates/orders/actions.ts';
+import { recordDeletion } from '../../src/affiliates/orders/record.ts';
 import { createManualCommission } from '../../src/affiliates/reviews/actions.ts';
 import { openDispute } from '../../src/affiliates/statements/disputes/actions.ts';
 import { send, type TestApp, unique } from './app.ts';

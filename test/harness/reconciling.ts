@@ -1,6 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
-import { recordReadings } from '../../src/affiliates/orders/actions.ts';
+import { recordReadings } from '../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { type Answer, call, type TestApp } from './app.ts';
 import { bytesOf, jobOf } from './exporting.ts';

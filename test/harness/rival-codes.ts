@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { insertLinks, insertStates } from '../../src/affiliates/links/queries.ts';
-import { recordRefunds } from '../../src/affiliates/orders/actions.ts';
+import { recordRefunds } from '../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { inWork } from '../../src/kit/operation/work.ts';
 import { eventNames } from '../../src/kit/outbox/events.ts';
 import { deleteOldEvents, listEventsAfter } from '../../src/kit/outbox/queries.ts';
-import { type Consumer, lagOf, type OutboxEvent, openRelay } from '../../src/kit/outbox/relay.ts';
+import { type Consumer, measureLag, type OutboxEvent, openRelay } from '../../src/kit/outbox/relay.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { makeBrand, type TestApp, type TestBrand, unique } from '../harness/app.ts';
@@ -105,7 +105,7 @@ describe('the relay', () => {
     const other: number[] = [];
     const healthy = consumerOf(brand, async (events) => void other.push(...events.map(({ seq }) => seq)));
     await relay(failing);
-    expect(await lagOf(db(), failing.name)).toBeGreaterThanOrEqual(5);
+    expect(await measureLag(db(), failing.name)).toBeGreaterThanOrEqual(5);
     await relay(healthy);
     expect(other).toEqual([1, 2, 3, 4, 5]);
     isDown = false;

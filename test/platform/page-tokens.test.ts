@@ -35,7 +35,7 @@ describe('a page’s token', () => {
   it('can be read by its installation, and contains only base62 characters', () => {
     fc.assert(
       fc.property(link, (one) => {
-        const token = links.tokenOf(one);
+        const token = links.signToken(one);
         expect(token).toMatch(/^[0-9A-Za-z]{56,79}$/);
         expect(links.read(one.kind, token, before(one))).toEqual(one);
         expect(links.urlOf(one)).toBe(`https://go.example/${one.kind}/${token}`);
@@ -46,7 +46,7 @@ describe('a page’s token', () => {
   it('opens nothing from the moment it expires', () => {
     fc.assert(
       fc.property(link, (one) => {
-        expect(links.read(one.kind, links.tokenOf(one), one.expiresAt)).toBeUndefined();
+        expect(links.read(one.kind, links.signToken(one), one.expiresAt)).toBeUndefined();
       }),
     );
   });
@@ -54,7 +54,7 @@ describe('a page’s token', () => {
   it('opens no page of another kind, and nothing under another secret', () => {
     fc.assert(
       fc.property(link, kind, (one, other) => {
-        const token = links.tokenOf(one);
+        const token = links.signToken(one);
         if (other !== one.kind) expect(links.read(other, token, before(one))).toBeUndefined();
         expect(elsewhere.read(one.kind, token, before(one))).toBeUndefined();
       }),
@@ -64,7 +64,7 @@ describe('a page’s token', () => {
   it('opens nothing when a character is changed, missing or added', () => {
     fc.assert(
       fc.property(link, fc.nat(), character, (one, at, other) => {
-        const token = links.tokenOf(one);
+        const token = links.signToken(one);
         const i = at % token.length;
         const now = new Date(0);
         const [head, tail] = [token.slice(0, i), token.slice(i + 1)];
@@ -86,7 +86,7 @@ describe('a page’s token', () => {
   it('is only made for ids of our form', () => {
     const one = { kind: 'sign' as const, version: 1, expiresAt: new Date(2e12) };
     for (const rowId of ['ctr_short', `ctr_${'a'.repeat(21)}`, `CTR_${'a'.repeat(20)}`, '']) {
-      expect(() => links.tokenOf({ ...one, rowId })).toThrow('does not have the form of our ids');
+      expect(() => links.signToken({ ...one, rowId })).toThrow('does not have the form of our ids');
     }
   });
 });

@@ -250,7 +250,7 @@ describe('a refresh', () => {
     const { id } = await track({ url: reel() });
     await refresh(id);
     nowMs += 121_000;
-    const { endInterrupted } = await import('../../src/workflow/content/queries.ts');
+    const { endInterrupted } = await import('../../src/workflow/content/content.ts');
     await endInterrupted(app.context.postgres.db, new Date(nowMs - 120_000), new Date(nowMs));
     expect(await read(id)).toMatchObject({ status: 'tracking', refresh_error: 'interrupted' });
   });

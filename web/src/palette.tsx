@@ -48,28 +48,40 @@ function useFound(text: string): {
     [
       'Pages',
       pages.map(({ to, label }) => ({
-        ...{ key: to, name: label, second: null, page: to },
+        key: to,
+        name: label,
+        second: null,
+        page: to,
         go: () => navigate({ to, search: {} }),
       })),
     ],
     [
       'Creators',
       (isFound ? (creators.data?.data ?? []) : []).map((creator) => ({
-        ...{ key: creator.id, name: creatorName(creator), second: creatorSecond(creator), picture: creator.pfp_url },
+        key: creator.id,
+        name: creatorName(creator),
+        second: creatorSecond(creator),
+        picture: creator.pfp_url,
         go: () => navigate({ to: '/creators/$id', params: { id: creator.id }, search: {} }),
       })),
     ],
     [
       'Campaigns',
       (isFound ? (campaigns.data?.data ?? []) : []).map(({ id, title, status }) => ({
-        ...{ key: id, name: title, second: words(status), page: '/campaigns' as const },
+        key: id,
+        name: title,
+        second: words(status),
+        page: '/campaigns' as const,
         go: () => navigate({ to: '/campaigns/$id', params: { id }, search: {} }),
       })),
     ],
     [
       'Orders',
       (isFound ? (orders.data?.data ?? []) : []).map(({ id, order_id, amount, currency }) => ({
-        ...{ key: id, name: `Order ${order_id}`, second: money(amount, currency), page: '/orders' as const },
+        key: id,
+        name: `Order ${order_id}`,
+        second: money(amount, currency),
+        page: '/orders' as const,
         go: () => navigate({ to: '/orders', search: { open: id } }),
       })),
     ],

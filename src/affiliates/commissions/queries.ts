@@ -1,52 +1,14 @@
-import { type Generated, type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { insertOf } from '../../kit/engines/postgres/rows.ts';
-import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator, shownName } from '../../workflow/creators/queries.ts';
 import type { OrderEnd } from './policy.ts';
 
-export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
-
-export interface CommissionsTable {
-  id: string;
-  brandId: string;
-  /** Null, like the link, if the brand recorded the commission itself. */
-  orderId: string | null;
-  linkId: string | null;
-  creatorId: string;
-  campaignId: string | null;
-  source: string;
-  currency: string;
-  amountMinor: number;
-  commissionMinor: number;
-  refundedMinor: Generated<number>;
-  commissionRatePpm: number;
-  holdDays: number;
-  status: CommissionStatus;
-  statusUpdatedAt: Date | null;
-  statusNote: string | null;
-  rejectedFrom: 'pending' | 'approved' | null;
-  noteBeforeRejection: string | null;
-  approvedAt: Date | null;
-  paidAt: Date | null;
-  holdEndsAt: Date | null;
-  fraudFlags: Json<unknown>;
-  clickId: string | null;
-  discountCode: string | null;
-  affiliateCode: string | null;
-  occurredAt: Date;
-  syncedAt: Date;
-  createdAt: CreatedAt;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    commissions: CommissionsTable;
-  }
-}
+export type CommissionStatus = CommissionsTable['status'];
 
 export type CommissionRow = Selectable<CommissionsTable>;
 

@@ -1,5 +1,6 @@
 import { type Insertable, sql } from 'kysely';
 import { lifetimeOf } from '../../analytics/figures/queries.ts';
+import type { LinksTable } from '../../kit/engines/postgres/database.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
@@ -21,7 +22,6 @@ import {
   insertPastCode,
   insertStates,
   type LinkRow,
-  type LinksTable,
   type LinkType,
   listHeldCodes,
   lockLink,

@@ -1,66 +1,14 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { LinkPastCodesTable, LinksTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { isOfCreator, patternOf, shownName } from '../../workflow/creators/queries.ts';
 
-export type LinkType = 'discount_code' | 'link';
-
-export interface LinksTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  creatorName: string | null;
-  campaignId: string | null;
-  integrationId: string | null;
-  type: LinkType;
-  value: string;
-  slug: string | null;
-  destinationUrl: string | null;
-  commissionRatePpm: number;
-  holdDays: number;
-  attributionDays: number;
-  currency: string;
-  platform: string | null;
-  active: boolean;
-  lastSyncAt: Date | null;
-  /** Discount of the store's coupon when it was last verified. */
-  discountPpm: Generated<number | null>;
-  expiresAt: Generated<Date | null>;
-  /** Whether renewals of a subscription earn; null: they do not. */
-  paysRenewals: Generated<boolean | null>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface LinkStatesTable {
-  brandId: string;
-  linkId: string;
-  at: Date;
-  active: boolean;
-}
-
-interface LinkPastCodesTable {
-  brandId: string;
-  linkId: string;
-  code: string;
-  since: Date | null;
-  until: Date;
-  /** When the code that follows took over, if that was before `until`. */
-  replacedAt: Generated<Date | null>;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    links: LinksTable;
-    linkStates: LinkStatesTable;
-    linkPastCodes: LinkPastCodesTable;
-  }
-}
+export type LinkType = LinksTable['type'];
 
 export type LinkRow = Selectable<LinksTable>;
 

@@ -1,50 +1,12 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { PayoutsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator } from '../../workflow/creators/queries.ts';
 import type { Fund, Funding, Share } from './policy.ts';
-
-type PayoutMethod = 'wallet' | 'bank_transfer' | 'manual';
-
-interface PayoutsTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  amountMinor: number;
-  currency: string;
-  method: PayoutMethod;
-  walletEmail: string | null;
-  status: 'completed' | 'paid';
-  note: string | null;
-  reference: string | null;
-  paidAt: Date | null;
-  allocatedMinor: Generated<number>;
-  nettedMinor: Generated<number>;
-  unallocatedMinor: Generated<number>;
-  isFee: Generated<boolean>;
-  settledIds: string[] | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface PayoutAllocationsTable {
-  commissionId: string;
-  brandId: string;
-  payoutId: string;
-  amountMinor: number;
-  at: Date;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    payouts: PayoutsTable;
-    payoutAllocations: PayoutAllocationsTable;
-  }
-}
 
 export type PayoutRow = Selectable<PayoutsTable>;
 
@@ -57,7 +19,7 @@ export interface Payee {
 
 export interface PayoutWhere extends ListWindow {
   creator_email?: string | undefined;
-  method?: PayoutMethod | undefined;
+  method?: PayoutsTable['method'] | undefined;
   settled?: boolean | undefined;
   from?: Date | undefined;
   to?: Date | undefined;

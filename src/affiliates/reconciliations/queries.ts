@@ -6,23 +6,6 @@ import type { JobRow } from '../../platform/jobs/queries.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import type { OurOrder, TheirOrder } from './policy.ts';
 
-interface ReconciliationsTable {
-  jobId: string;
-  brandId: string;
-}
-
-interface ReconciledOrdersTable extends TheirOrder {
-  jobId: string;
-  brandId: string;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    reconciliations: ReconciliationsTable;
-    reconciledOrders: ReconciledOrdersTable;
-  }
-}
-
 type Of = Pick<JobRow, 'id' | 'brandId'>;
 
 /** A store, or a shop that a key reports orders of. */

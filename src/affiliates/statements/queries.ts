@@ -1,7 +1,7 @@
-import { type Generated, type Insertable, sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
+import type { StatementsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { isOfCreator } from '../../workflow/creators/queries.ts';
 
@@ -14,24 +14,9 @@ export interface StatementTotal {
   paidOutMinor: number;
 }
 
-interface StatementsTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  fromAt: Date;
-  untilAt: Date;
-  fromText: string;
-  toText: string;
-  ledgerSeq: number;
-  ledgerHash: Buffer | null;
-  linkVersion: Generated<number>;
-  totals: Json<StatementTotal[]> | null;
-  createdAt: CreatedAt;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    statements: StatementsTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'statements.totals': StatementTotal[];
   }
 }
 

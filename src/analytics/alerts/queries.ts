@@ -1,44 +1,17 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import type { AlertsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import type { AlertBy, AlertWindow, Condition, Metric } from './schema.ts';
+import type { AlertBy, Metric } from './schema.ts';
 
-interface AlertsTable {
-  id: string;
-  brandId: string;
-  name: string | null;
-  metric: Metric;
-  dimension: AlertBy | null;
-  condition: Condition;
-  threshold: number;
-  span: AlertWindow;
-  currency: string;
-  timezone: string;
-  recipients: string[];
-  untilAt: Date;
-  dueAt: Date;
-  checkedAt: Date | null;
-  error: string | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface AlertFiringsTable {
-  alertId: string;
-  brandId: string;
-  key: string;
-  beganAt: Date;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    alerts: AlertsTable;
-    alertFirings: AlertFiringsTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'alerts.metric': Metric;
+    'alerts.dimension': AlertBy;
   }
 }
 

@@ -1,34 +1,11 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import type { CostsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt, Day } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
-
-interface CostsTable {
-  id: string;
-  brandId: string;
-  scope: 'brand' | 'campaign' | 'product';
-  campaignId: string | null;
-  sku: string | null;
-  kind: 'cogs_percent' | 'fixed' | 'per_order' | 'per_item';
-  ratePpm: number | null;
-  amountMinor: number | null;
-  currency: string | null;
-  fromDay: Day | null;
-  toDay: Day | null;
-  note: string | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    costs: CostsTable;
-  }
-}
 
 export type CostRow = Selectable<CostsTable>;
 

@@ -1,34 +1,17 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import type { ReportsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
-import type { CreatedAt, Day, Json } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import type { Every, ReportOperation } from './schema.ts';
+import type { ReportOperation } from './schema.ts';
 
-interface ReportsTable {
-  id: string;
-  brandId: string;
-  name: string | null;
-  operation: ReportOperation;
-  parameters: Json<Record<string, string>>;
-  every: Every;
-  at: string;
-  timezone: string;
-  recipients: string[];
-  endsOn: Day;
-  dueAt: Date;
-  sentAt: Date | null;
-  error: string | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    reports: ReportsTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'reports.operation': ReportOperation;
+    'reports.parameters': Record<string, string>;
   }
 }
 

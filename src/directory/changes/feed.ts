@@ -61,7 +61,11 @@ export async function readChanges(engines: Engines, query: ChangeFilter): Promis
   const next: Position = hasMore && last ? [last.seq, last.line] : [Math.max(horizon, seq), END_OF_BATCH];
   return {
     data: page.map(({ pk, type, at, changed, directory_version }) => ({
-      ...{ pk, type, at: `${at.slice(0, 23)}Z`, changed, directory_version },
+      pk,
+      type,
+      at: `${at.slice(0, 23)}Z`,
+      changed,
+      directory_version,
     })),
     has_more: hasMore,
     next_after: cursorOf(seq > horizon ? [seq, line] : next),

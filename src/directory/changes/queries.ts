@@ -1,22 +1,7 @@
-import { type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { DirectoryChangesTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { type Change, linesOf } from './changes.ts';
-
-interface DirectoryChangesTable {
-  id: Generated<number>;
-  alias: string;
-  kind: 'import' | 'rollback' | 'upsert' | 'patch' | 'delete' | 'forget';
-  version: string;
-  seq: number | null;
-  at: Date | null;
-  lines: string | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    directoryChanges: DirectoryChangesTable;
-  }
-}
 
 export type ChangeBatch = Selectable<DirectoryChangesTable>;
 export type ChangeKind = ChangeBatch['kind'];

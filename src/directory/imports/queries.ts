@@ -77,7 +77,9 @@ function reportOf(comparison: Comparison): Report {
     in_metro: { before: before.inMetro, after: after.inMetro },
     percentiles: Object.entries(before.percentiles).flatMap(([field, points]) =>
       Object.entries(points).map(([point, value]) => ({
-        ...{ field, percentile: Number(point), before: value },
+        field,
+        percentile: Number(point),
+        before: value,
         after: after.percentiles[field]?.[point] ?? null,
       })),
     ),

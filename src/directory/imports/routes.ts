@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { get, read } from '../../kit/operation/kit.ts';
 import { notFound } from '../../kit/values/errors.ts';
-import { PageQuery, pageOf, paginationOf } from '../../kit/values/page.ts';
+import { PageQuery, toPage, toPagination } from '../../kit/values/page.ts';
 import { findImportIn, importOf, importWithReport, listImports } from './queries.ts';
 import { DirectoryImportList, DirectoryImportReport } from './schema.ts';
 
@@ -27,9 +27,9 @@ export const directoryImportOperations = [
     errors: ['NOT_FOUND'],
     handler: async (context, { query }) => {
       assertShown(context);
-      const page = pageOf(query);
+      const page = toPage(query);
       const { rows, total } = await listImports(context.postgres.db, context.config.directoryAlias, page);
-      return { data: rows.map(importOf), pagination: paginationOf(page, total) };
+      return { data: rows.map(importOf), pagination: toPagination(page, total) };
     },
   }),
   get({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idField } from '../../kit/values/fields.ts';
-import { listOf, timestamp } from '../../kit/values/page.ts';
+import { listSchema, timestamp } from '../../kit/values/page.ts';
 
 const id = idField('imp', 'Import id.');
 const count = z.number().int().nullable();
@@ -88,4 +88,4 @@ export const DirectoryImportReport = DirectoryImport.extend({
 }).meta({ id: 'DirectoryImportReport' });
 export type DirectoryImportReport = z.infer<typeof DirectoryImportReport>;
 
-export const DirectoryImportList = listOf(DirectoryImport).meta({ id: 'DirectoryImportList' });
+export const DirectoryImportList = listSchema(DirectoryImport).meta({ id: 'DirectoryImportList' });

@@ -1,35 +1,10 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { CreatorListsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow, Page } from '../../kit/values/page.ts';
-
-interface CreatorListsTable {
-  id: string;
-  brandId: string;
-  name: string;
-  note: string | null;
-  creators: Generated<number>;
-  version: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface ListedCreatorsTable {
-  listId: string;
-  pk: number;
-  addedAt: Date;
-  addedBy: string | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    creatorLists: CreatorListsTable;
-    listedCreators: ListedCreatorsTable;
-  }
-}
 
 export type CreatorListRow = Selectable<CreatorListsTable>;
 
@@ -48,7 +23,7 @@ export async function lockBrand(db: Db, brandId: string): Promise<void> {
 }
 
 export const countLists = (db: Db, brandId: string): Promise<number> =>
-  countOf(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
+  countRows(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
 
 export const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
   db.insertInto('creatorLists').values(row).returningAll().executeTakeFirstOrThrow();

@@ -4,8 +4,8 @@ import type { Context } from '../../kit/operation/context.ts';
 import { act, create, get, list, patch, read, remove } from '../../kit/operation/kit.ts';
 import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
-import { pageOf, paginationOf } from '../../kit/values/page.ts';
-import { given } from '../../kit/values/patch.ts';
+import { toPage, toPagination } from '../../kit/values/page.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { findCards } from '../search/pks.ts';
 import { addCreators, createList, findNamed, receiveNames, removeCreators, searchPks } from './actions.ts';
@@ -37,7 +37,9 @@ const hints = { readOnly: false, idempotent: true, destructive: false };
 export const listOperations = [
   list({
     ...all,
-    ...{ id: 'list_lists', summary: "The brand's lists of creators", description: 'Newest first.' },
+    id: 'list_lists',
+    summary: "The brand's lists of creators",
+    description: 'Newest first.',
     rows: creatorLists,
     itemOf: (row) => toWire(row),
   }),
@@ -61,7 +63,9 @@ export const listOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_list', summary: 'One list', description: 'Includes the number of its creators.' },
+    id: 'get_list',
+    summary: 'One list',
+    description: 'Includes the number of its creators.',
     // list_lists does the same.
     forAgents: false,
     find: async ({ postgres }, { caller, params }) =>
@@ -69,20 +73,25 @@ export const listOperations = [
   }),
   patch({
     ...one,
-    ...{ id: 'update_list', summary: 'Rename a list', description: 'A value changes a field; null clears the note.' },
+    id: 'update_list',
+    summary: 'Rename a list',
+    description: 'A value changes a field; null clears the note.',
     forAgents: false,
     body: CreatorListPatch,
     errors: ['NOT_FOUND'],
     apply: async ({ db, now, brandId, audit }, { params: { id }, body }) => {
       const old = await creatorLists.lock(db, brandId, id);
-      const row = await updateList(db, brandId, id, { ...given(body), updatedAt: now });
+      const row = await updateList(db, brandId, id, { ...omitUndefined(body), updatedAt: now });
       audit({ resourceId: id, old, new: row });
       return toWire(row);
     },
   }),
   remove({
-    ...{ id: 'delete_list', path: '/v1/lists/{id}', tag },
-    ...{ summary: 'Delete a list', description: 'Searches that name the list then get 422.' },
+    id: 'delete_list',
+    path: '/v1/lists/{id}',
+    tag,
+    summary: 'Delete a list',
+    description: 'Searches that name the list then get 422.',
     forAgents: false,
     item: CreatorList,
     errors: ['NOT_FOUND'],
@@ -109,7 +118,7 @@ export const listOperations = [
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED'],
     handler: async ({ postgres, directory }, { caller, params, query }) => {
       const { creators: total } = await creatorLists.get(postgres.db, caller.brandId, params.id);
-      const page = pageOf(query);
+      const page = toPage(query);
       const rows = await listCreators(postgres.db, caller.brandId, params.id, page);
       const cards = await findCards(
         directory,
@@ -117,7 +126,7 @@ export const listOperations = [
       );
       return {
         data: rows.map((row) => ({ ...toWire(row), creator: cards.get(row.pk) ?? null })),
-        pagination: paginationOf(page, total),
+        pagination: toPagination(page, total),
       };
     },
   }),
@@ -137,14 +146,19 @@ export const listOperations = [
     apply: async (work, { caller, params }, found) => await addCreators(work, params.id, caller.keyId, found),
   }),
   upload({
-    ...{ id: 'add_file_to_list', method: 'POST', path: '/v1/lists/{id}/creators/csv', tag },
+    id: 'add_file_to_list',
+    method: 'POST',
+    path: '/v1/lists/{id}/creators/csv',
+    tag,
     summary: 'Put the creators of a CSV on a list',
     description:
       'Send multipart/form-data with the file as `file`: up to 20 MB, with a header row and a column `pk` or `username`.',
     forAgents: false,
     callers: ['brand'],
     directory: true,
-    ...{ params: byId, query: nothing, body: nothing },
+    params: byId,
+    query: nothing,
+    body: nothing,
     response: z.object({ data: CreatorsAdded }),
     errors: ['NOT_FOUND', 'SUBSCRIPTION_REQUIRED', 'LIST_FULL', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'],
     hints,
@@ -155,10 +169,11 @@ export const listOperations = [
   }),
   remove({
     ...creators,
-    ...{ id: 'remove_from_list', summary: 'Remove creators from a list' },
+    id: 'remove_from_list',
+    summary: 'Remove creators from a list',
     description: 'Takes up to 1,000 in the body. Those that are not on the list are ignored.',
     forAgents: false,
-    ...{ body: CreatorsToRemove },
+    body: CreatorsToRemove,
     item: CreatorsRemoved,
     errors: ['NOT_FOUND'],
     hints: { ...hints, destructive: true },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
-import { listOf, PageQuery, timestamp } from '../../kit/values/page.ts';
+import { listSchema, PageQuery, timestamp } from '../../kit/values/page.ts';
 import { DirectoryCreator } from '../search/schema.ts';
 
 export const MAX_LISTS = 200;
@@ -95,4 +95,4 @@ const ListedCreator = z
   })
   .meta({ id: 'ListedCreator' });
 export const ListedCreatorFilter = z.object({ ...PageQuery });
-export const ListedCreators = listOf(ListedCreator).meta({ id: 'ListedCreators' });
+export const ListedCreators = listSchema(ListedCreator).meta({ id: 'ListedCreators' });

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { indexBehind } from '../../kit/engines/elastic/indices.ts';
-import { chunksOf } from '../../kit/values/chunks.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Change } from '../changes/changes.ts';
@@ -141,7 +141,7 @@ async function removeEverywhere(
     everyone.push(...found.keys());
     if (index !== live || found.size === 0) continue;
     const changes = [...found.keys()].map((pk): Change => ({ pk, type: 'opted_out', fields: [], version: 0 }));
-    for (const some of chunksOf(changes, CHANGES)) {
+    for (const some of toChunks(changes, CHANGES)) {
       await appendChanges(db, { alias, kind: 'forget', version: index }, clock.now(), some);
     }
   }

@@ -1,53 +1,12 @@
-import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { DirectoryForgetRequestsTable, DirectoryForgottenTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { transact } from '../../kit/engines/postgres/transaction.ts';
 import type { Kind } from './hashes.ts';
 
-interface ForgottenTable {
-  id: string;
-  named: Kind;
-  reason: string;
-  requestedBy: 'operator' | 'page';
-  createdAt: CreatedAt;
-  finishedAt: ColumnType<Date | null, never, Date>;
-  rememberedAt: ColumnType<Date | null, never, Date>;
-  pks: ColumnType<Buffer | null, never, Buffer>;
-  /** JSON, which is read with its own schemas. */
-  removed: ColumnType<unknown, never, string>;
-  kept: ColumnType<unknown, never, string>;
-}
+export type ForgetRequest = Selectable<DirectoryForgetRequestsTable>;
 
-interface ForgottenHashesTable {
-  forgottenId: string;
-  kind: Kind;
-  hash: Buffer;
-  tag: number;
-  isNamed: boolean;
-}
-
-interface ForgetRequestsTable {
-  id: string;
-  email: Buffer;
-  addressHash: Buffer;
-  createdAt: Date;
-  expiresAt: Date;
-  attempts: Generated<number>;
-  nextAttemptAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    directoryForgottenKey: { onlyOne: Generated<boolean>; key: Buffer };
-    directoryForgotten: ForgottenTable;
-    directoryForgottenHashes: ForgottenHashesTable;
-    directoryForgetRequests: ForgetRequestsTable;
-  }
-}
-
-export type ForgetRequest = Selectable<ForgetRequestsTable>;
-
-export type Forgotten = Selectable<ForgottenTable>;
+export type Forgotten = Selectable<DirectoryForgottenTable>;
 
 export interface HashRow {
   kind: Kind;

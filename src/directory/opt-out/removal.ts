@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { postBulk } from '../../kit/engines/elastic/bulk.ts';
-import { indexBehind, mappingVersionOf, refreshIndex, wereLive } from '../../kit/engines/elastic/indices.ts';
+import { getMappingVersion, indexBehind, refreshIndex, wereLive } from '../../kit/engines/elastic/indices.ts';
 import { ElasticsearchRefusal } from '../../kit/engines/elastic/nodes.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { DirectoryEngines } from '../imports/indexing/writer.ts';
@@ -29,8 +29,12 @@ async function* readNamed(elastic: Elastic, index: string, query: object): Async
   const path = `/${index}/_search?filter_path=hits.hits._source&allow_partial_search_results=false`;
   for (let after = -1; ; ) {
     const body = {
-      ...{ size: PAGE, track_total_hits: false, query, _source: FIELDS },
-      ...{ sort: [{ 'card.pk': 'asc' }], search_after: [after] },
+      size: PAGE,
+      track_total_hits: false,
+      query,
+      _source: FIELDS,
+      sort: [{ 'card.pk': 'asc' }],
+      search_after: [after],
     };
     const bytes = await elastic.post(path, JSON.stringify(body));
     // The path leaves an empty answer without its hits.
@@ -63,7 +67,7 @@ export async function findNamed(
   forgotten: ForgottenSet,
 ): Promise<Named[]> {
   const hasEmail = names.some(({ kind }) => kind === 'email');
-  if (hasEmail && (await mappingVersionOf(elastic, index)) < MAPPING_VERSION) {
+  if (hasEmail && (await getMappingVersion(elastic, index)) < MAPPING_VERSION) {
     return await scan(elastic, index, forgotten);
   }
   const should = KINDS.map((kind) => ({

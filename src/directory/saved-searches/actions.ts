@@ -6,7 +6,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, below, notFound, unavailable, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import { lockBrand } from '../../platform/brands/queries.ts';
 import { ownAddresses } from '../../platform/people/actions.ts';
 import { readFilters } from './filter/filters.ts';
@@ -111,8 +111,9 @@ export async function saveSearch(
   const old = await lockSavedSearchNamed(db, viewer, name);
   assertSharing(caller, shared, old);
   const changes = {
-    ...{ name, filters: JSON.stringify(filters) },
-    ...given({ shared }),
+    name,
+    filters: JSON.stringify(filters),
+    ...omitUndefined({ shared }),
     ...(await alertOf(work, alert, old)),
   };
   if (old) {
@@ -153,7 +154,7 @@ export async function changeSearch(
   const { name, filters, shared, alert } = body;
   assertSharing(caller, shared, old);
   const row = await updateSavedSearch(db, brandId, id, {
-    ...given({ name, shared }),
+    ...omitUndefined({ name, shared }),
     ...(filters ? { filters: JSON.stringify(filters) } : {}),
     ...(await alertOf(work, alert, old)),
     updatedAt: now,

@@ -1,36 +1,14 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { SavedSearchesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 
-interface SavedSearchesTable {
-  id: string;
-  brandId: string;
-  /** Null for a search that was saved with a key. */
-  personId: string | null;
-  name: string;
-  filters: Json<Record<string, string>>;
-  shared: Generated<boolean>;
-  version: Generated<number>;
-  tracked: Generated<boolean>;
-  seq: number | null;
-  seqAt: Date | null;
-  problem: string | null;
-  found: Generated<number>;
-  alertEvery: 'import' | 'day' | 'week' | null;
-  alertMail: Generated<string[]>;
-  alerted: Generated<number>;
-  alertedAt: Date | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    savedSearches: SavedSearchesTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'savedSearches.filters': Record<string, string>;
   }
 }
 
@@ -102,7 +80,7 @@ export async function lockSavedSearchNamed(
 
 /** Searches of people who were removed do not count. */
 export const countSavedSearches = (db: Db, brandId: string): Promise<number> =>
-  countOf(
+  countRows(
     db
       .selectFrom('savedSearches')
       .leftJoin('people', 'people.id', 'savedSearches.personId')

@@ -3,7 +3,7 @@ import type { Caller } from '../../kit/access/keys/queries.ts';
 import { create, get, patch, read, remove } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
 import { notFound } from '../../kit/values/errors.ts';
-import { type ListWindow, listOf } from '../../kit/values/page.ts';
+import { type ListWindow, listSchema } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { changeSearch, removeSearch, saveSearch, startSearch, viewerOf } from './actions.ts';
 import { findSavedSearch, savedSearches } from './queries.ts';
@@ -39,7 +39,7 @@ export const savedSearchOperations = [
     description: 'Newest first: shared searches, and for a person also their own.',
     forAgents: { description: 'To run one, search with `saved`.', omits: ['page', 'limit'] },
     query: SavedSearchFilter,
-    response: listOf(SavedSearch),
+    response: listSchema(SavedSearch),
     handler: async (context, call) => await listFor(call.caller).handler(context, call),
     csv: {
       item: SavedSearch,
@@ -47,7 +47,10 @@ export const savedSearchOperations = [
     },
   }),
   create({
-    ...{ id: 'save_search', path, tag, item: SavedSearch },
+    id: 'save_search',
+    path,
+    tag,
+    item: SavedSearch,
     summary: 'Save a search of the directory',
     description:
       'Replaces the saved search of the same name, ignoring case. Creators who match now are never new. A brand can have 200 saved searches.',
@@ -68,7 +71,9 @@ export const savedSearchOperations = [
   }),
   get({
     ...one,
-    ...{ id: 'get_saved_search', summary: 'One saved search', description: 'Includes the number of its matches.' },
+    id: 'get_saved_search',
+    summary: 'One saved search',
+    description: 'Includes the number of its matches.',
     // list_saved_searches does the same.
     forAgents: false,
     find: async ({ postgres }, { caller, params: { id } }) => {
@@ -94,12 +99,14 @@ export const savedSearchOperations = [
     },
   }),
   remove({
-    ...{ id: 'delete_saved_search', path: one.path, tag },
+    id: 'delete_saved_search',
+    path: one.path,
+    tag,
     summary: 'Delete a saved search',
     description: 'Also deletes its matches and its alert.',
     forAgents: false,
     forViewers: true,
-    ...{ params: byId },
+    params: byId,
     item: SavedSearch,
     errors: ['NOT_FOUND'],
     apply: async (work, { caller, params: { id } }) => {

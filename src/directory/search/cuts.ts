@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { addMeta, metaOf } from '../../kit/engines/elastic/indices.ts';
+import { addMeta, getMeta } from '../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import { orderOf, SORTS } from './order.ts';
 
@@ -41,6 +41,6 @@ export async function storeCuts(elastic: Elastic, index: string): Promise<void> 
 
 /** The stored cuts of a field; measured if the index was built before cuts were stored. */
 export async function readCuts(elastic: Elastic, index: string, field: string): Promise<number[]> {
-  const stored = Meta.safeParse(await metaOf(elastic, index)).data?.cuts[field];
+  const stored = Meta.safeParse(await getMeta(elastic, index)).data?.cuts[field];
   return stored ?? (await measureCuts(elastic, index, field));
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { nothing, operation } from '../../kit/operation/operation.ts';
-import { listOf, PageQuery, pageThrough } from '../../kit/values/page.ts';
+import { listSchema, PageQuery, pageThrough } from '../../kit/values/page.ts';
 import type { FacetName } from './facets.ts';
 import { listCountries, listMetros, listStates } from './places.ts';
 
@@ -57,7 +57,7 @@ function dictionary<const Name extends string, T extends z.ZodType>(
     params: nothing,
     query: z.object(PageQuery),
     body: nothing,
-    response: listOf(item),
+    response: listSchema(item),
     errors: ['SUBSCRIPTION_REQUIRED'],
     hints: { readOnly: true, idempotent: true, destructive: false },
     handler: async (context, { query }) => pageThrough(await list(context), query),

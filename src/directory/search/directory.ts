@@ -1,5 +1,5 @@
 import { openSlots, type Slots } from '../../kit/access/rate/slots.ts';
-import { mappingVersionOf } from '../../kit/engines/elastic/indices.ts';
+import { getMappingVersion } from '../../kit/engines/elastic/indices.ts';
 import type { LiveIndex, LiveIndexState } from '../../kit/engines/elastic/live-index.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -64,7 +64,7 @@ export function openDirectory(elastic: Elastic, live: LiveIndex, db: Db, redis: 
     },
     assertServes: async ({ index }, parameter) => {
       if (parameter === undefined) return;
-      const version = mappings.get(index) ?? (await mappingVersionOf(elastic, index));
+      const version = mappings.get(index) ?? (await getMappingVersion(elastic, index));
       mappings.set(index, version);
       if (version >= MAPPING_VERSION) return;
       const message = `${parameter} needs a newer index, which the next import creates.`;

@@ -1,8 +1,8 @@
 import type { Caller } from '../../kit/access/keys/queries.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Problem } from '../../kit/values/errors.ts';
-import { given } from '../../kit/values/patch.ts';
-import { problemsOf } from '../../kit/values/problems.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 import { findVersions } from '../lists/filter/queries.ts';
 import type { Directory } from './directory.ts';
 import { metaOf, neededField, type Plan, planOf, REPEATED } from './plan.ts';
@@ -29,7 +29,7 @@ export async function forcedProblems(db: Db, brandId: string, field: string, for
   const ids = [...in_list, ...not_in_list];
   const lists = ids.length === 0 ? [] : await findVersions(db, brandId, ids);
   const found = new Set(lists.map(({ id }) => id));
-  const filled = new Set(Object.keys(given(read)));
+  const filled = new Set(Object.keys(omitUndefined(read)));
   const problemOf = (name: string): Omit<Problem, 'field'> | undefined => {
     if (!FILTERS.has(name)) return { code: 'invalid', message: 'is not a filter of search.' };
     if (!parsed.success) return undefined;
@@ -45,7 +45,7 @@ export async function forcedProblems(db: Db, brandId: string, field: string, for
     const problem = problemOf(name);
     return problem ? [{ field: name, ...problem }] : [];
   });
-  return [...problems, ...problemsOf(parsed)].map((problem) => ({ ...problem, field: `${field}.${problem.field}` }));
+  return [...problems, ...toProblems(parsed)].map((problem) => ({ ...problem, field: `${field}.${problem.field}` }));
 }
 
 interface Bound {

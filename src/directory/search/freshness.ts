@@ -62,7 +62,9 @@ export async function freshnessOf(directory: Directory, snapshot: Snapshot, card
   const pks = Pks.parse(JSON.parse(`[${Buffer.from(cards, 'latin1').toString('utf8')}]`)).map(({ pk }) => pk);
   if (pks.length === 0) return [];
   const { hits } = await directory.counts.ask(snapshot.index, Hits, {
-    ...{ size: pks.length, track_total_hits: false, _source: ['card.pk', 'x.data_as_of', 'x.changed_at'] },
+    size: pks.length,
+    track_total_hits: false,
+    _source: ['card.pk', 'x.data_as_of', 'x.changed_at'],
     query: { bool: { filter: [{ terms: { 'card.pk': pks } }] } },
   });
   const facts = new Map(hits.hits.map(({ _source: { card, x } }) => [card.pk, x]));

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chunksOf } from '../../kit/values/chunks.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { fold } from './place-names.ts';
@@ -25,7 +25,9 @@ const Cards = z.object({
 /** Up to 10,000 pks of the matches above `after`, ascending. */
 async function nextPks({ counts }: Directory, { index }: Snapshot, query: Clause, after: number): Promise<number[]> {
   const body = {
-    ...{ size: HITS, track_total_hits: false, _source: false },
+    size: HITS,
+    track_total_hits: false,
+    _source: false,
     query,
     sort: [{ 'card.pk': 'asc' }],
     search_after: [after],
@@ -37,7 +39,7 @@ async function nextPks({ counts }: Directory, { index }: Snapshot, query: Clause
 /** Those of the pks that the directory has. */
 async function knownPks(directory: Directory, snapshot: Snapshot, pks: readonly number[]): Promise<Set<number>> {
   const found = new Set<number>();
-  for (const some of chunksOf(pks, HITS)) {
+  for (const some of toChunks(pks, HITS)) {
     for (const pk of await nextPks(directory, snapshot, { terms: { 'card.pk': some } }, -1)) found.add(pk);
   }
   return found;
@@ -46,9 +48,11 @@ async function knownPks(directory: Directory, snapshot: Snapshot, pks: readonly 
 /** The pk by folded username; of namesakes, that of the creator with the most followers. */
 async function pksByUsername({ counts }: Directory, { index }: Snapshot, usernames: readonly string[]) {
   const found = new Map<string, number>();
-  for (const some of chunksOf(usernames, NAMES)) {
+  for (const some of toChunks(usernames, NAMES)) {
     const body = {
-      ...{ size: HITS, track_total_hits: false, _source: ['card.pk', 'card.username'] },
+      size: HITS,
+      track_total_hits: false,
+      _source: ['card.pk', 'card.username'],
       query: { terms: { 'card.username': some } },
     };
     const { hits } = await counts.ask(index, Names, body);
@@ -113,7 +117,9 @@ export async function findUsernames(
   if (pks.length === 0) return new Map();
   const { index } = await snapshot();
   const body = {
-    ...{ size: pks.length, track_total_hits: false, _source: ['card.pk', 'card.username'] },
+    size: pks.length,
+    track_total_hits: false,
+    _source: ['card.pk', 'card.username'],
     query: { bool: { filter: [{ terms: { 'card.pk': pks } }, ...bound] } },
   };
   const { hits } = await counts.ask(index, Names, body);

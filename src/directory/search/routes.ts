@@ -4,7 +4,7 @@ import type { RawInput } from '../../kit/operation/input.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { nothing, operation, RawJson } from '../../kit/operation/operation.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
-import { integerParameter, type Pagination, paginationOf } from '../../kit/values/page.ts';
+import { integerParameter, type Pagination, toPagination } from '../../kit/values/page.ts';
 import { withSaved } from '../saved-searches/filter/filters.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
@@ -56,7 +56,9 @@ async function previewOf(context: Context, snapshot: Snapshot, query: CreatorSea
       total,
       notFound,
       preview: {
-        ...{ pages, credits_to_fetch_all: hasFound ? SEARCH_CREDITS : 0, facets },
+        pages,
+        credits_to_fetch_all: hasFound ? SEARCH_CREDITS : 0,
+        facets,
         ...(stats ? { stats } : {}),
       },
     };
@@ -66,7 +68,9 @@ async function previewOf(context: Context, snapshot: Snapshot, query: CreatorSea
     return {
       total,
       preview: {
-        ...{ pages: blocks, credits_to_fetch_all: blocks * SEARCH_CREDITS, facets },
+        pages: blocks,
+        credits_to_fetch_all: blocks * SEARCH_CREDITS,
+        facets,
         ...(stats ? { stats } : {}),
       },
     };
@@ -193,25 +197,26 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           found(total);
           return {
             data: [],
-            pagination: { ...paginationOf(page, total), has_more: false },
+            pagination: { ...toPagination(page, total), has_more: false },
             meta: { interpretation, ...(notFound ? { not_found: notFound } : {}), ...(await besides('')) },
             preview,
           };
         }
         if (isLookUp(query)) {
           const { cards, total, hasFound, notFound } = await lookUp(directory, snapshot, query, {
-            ...{ filter, size: page.limit },
+            filter,
+            size: page.limit,
           });
           if (!hasFound) waive();
           found(total);
           const more = { not_found: notFound, ...(await besides(cards)) };
-          return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
+          return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
         }
         if (similar) {
           const { cards, total, similarity } = await findSimilar(directory, snapshot, similar, page);
           found(total);
           const more = { similarity, ...(await besides(cards)) };
-          return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
+          return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
         }
         const { cards, total } = await fetchPage(
           directory.elastic,
@@ -223,7 +228,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
         );
         found(total);
         const more = await besides(cards);
-        return new RawJson(answerBytes(cards, paginationOf(page, total), withMore(meta, more)));
+        return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
       } catch (error) {
         return assertKept(error, snapshot.index);
       } finally {

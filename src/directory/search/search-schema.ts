@@ -8,8 +8,8 @@ import {
   type Page,
   PageQuery,
   Pagination,
-  pageOf,
   SEPARATOR,
+  toPage,
 } from '../../kit/values/page.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { CardFreshness } from './freshness.ts';
@@ -257,7 +257,7 @@ export const isLookUp = ({ pks, usernames, emails }: CreatorSearchQuery): boolea
 /** Creators that are looked up are on one page. */
 export function pageOfQuery(query: CreatorSearchQuery): Page {
   const { page = 1, limit = DEFAULT_LIMIT, offset } = query;
-  return pageOf(isLookUp(query) ? { page: 1, limit: LOOKED_UP_AT_MOST } : { page, limit, offset });
+  return toPage(isLookUp(query) ? { page: 1, limit: LOOKED_UP_AT_MOST } : { page, limit, offset });
 }
 
 const facetOf = (of: string, value: string) =>

@@ -174,8 +174,12 @@ export async function findSimilar(
 ): Promise<{ cards: string; total: number; similarity: Similarity }> {
   const size = Math.max(0, Math.min(limit, SIMILAR_AT_MOST - offset));
   const body = {
-    ...{ from: size === 0 ? 0 : offset, size, track_total_hits: SIMILAR_AT_MOST, _source: SOURCE },
-    ...{ ...ranked(likeness), track_scores: true },
+    from: size === 0 ? 0 : offset,
+    size,
+    track_total_hits: SIMILAR_AT_MOST,
+    _source: SOURCE,
+    ...ranked(likeness),
+    track_scores: true,
   };
   const fields = 'hits.total.value,hits.max_score,hits.hits._score,hits.hits._source';
   // Scores of several shards compare only if each counts words over all of them.

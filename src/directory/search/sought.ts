@@ -1,4 +1,4 @@
-import type { Sought } from '../../kit/operation/operation.ts';
+import type { SearchRecord } from '../../kit/operation/operation.ts';
 import { type CreatorSearchQuery, isLookUp } from './search-schema.ts';
 
 /** Parameters that decide neither who matches nor how many. */
@@ -8,16 +8,16 @@ const BESIDES: ReadonlySet<string> = new Set([
 ]);
 
 /** A repeated request has the same query object. */
-const known = new WeakMap<CreatorSearchQuery, Sought>();
+const known = new WeakMap<CreatorSearchQuery, SearchRecord>();
 
-function kindOf(query: CreatorSearchQuery): Sought['kind'] {
+function kindOf(query: CreatorSearchQuery): SearchRecord['kind'] {
   if (query.preview) return 'preview';
   if (query.walk) return 'walk';
   return isLookUp(query) ? 'look_up' : 'page';
 }
 
 /** What the record of calls keeps of a search. */
-export function soughtOf(query: CreatorSearchQuery): Sought {
+export function soughtOf(query: CreatorSearchQuery): SearchRecord {
   const before = known.get(query);
   if (before) return before;
   const given = Object.entries(query)

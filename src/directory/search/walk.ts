@@ -5,7 +5,7 @@ import type { Caller } from '../../kit/access/keys/queries.ts';
 import type { SetHeader } from '../../kit/access/rate/headers.ts';
 import type { Slot } from '../../kit/access/rate/slots.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { csvOf } from '../../kit/operation/csv.ts';
+import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
 import { scoredAlike } from './counts.ts';
@@ -117,8 +117,11 @@ async function readOn(context: Context, { query, caller, position }: Walk, size:
   const plan = await narrowed(directory, caller, query, planOf(query, [], 'places'));
   const { filter } = await recentOf(context, query, plan.filter);
   const body = JSON.stringify({
-    ...{ size, track_total_hits: false, _source: true },
-    ...{ query: queryOf(filter, sort), sort: sortOf(sort) },
+    size,
+    track_total_hits: false,
+    _source: true,
+    query: queryOf(filter, sort),
+    sort: sortOf(sort),
   });
   const after = position.after === '' ? body : `${body.slice(0, -1)},"search_after":${position.after}}`;
   const fields = 'hits.hits._source.card,hits.hits.sort';
@@ -289,6 +292,6 @@ export async function openWalk(context: Context, call: WalkCall, credits: number
     await slot.leave();
     throw error;
   });
-  if (call.answer === 'csv') return csvOf(DirectoryCreator, leaving(cardsOf(walk, blocks, first), blocks, slot));
+  if (call.answer === 'csv') return toCsv(DirectoryCreator, leaving(cardsOf(walk, blocks, first), blocks, slot));
   return Readable.from(leaving(linesOf(context, walk, blocks, first), blocks, slot), { objectMode: false });
 }

@@ -1,6 +1,6 @@
 import { type Readable, Transform } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { subscriberOf } from '../../kit/access/rate/subscriber.ts';
+import { toSubscriber } from '../../kit/access/rate/subscriber.ts';
 import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
 import { takesForm } from './form.ts';
 
@@ -89,7 +89,7 @@ export function openBodies(limits: BodyLimits = BODY_LIMITS): Bodies {
     bound: (request, reply, payload) => {
       if (payload.readableEnded || !hasBody(request)) return payload;
       const isForm = takesForm(request);
-      const body = (isForm ? forms : buffered)(subscriberOf(request.ip));
+      const body = (isForm ? forms : buffered)(toSubscriber(request.ip));
       const counted = new Transform({
         transform: (chunk: Buffer, _encoding, done) => {
           body.add(chunk.length);

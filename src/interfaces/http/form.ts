@@ -46,8 +46,12 @@ const refusalOf = (error: unknown): ApiError =>
 
 function openParser({ headers }: FastifyRequest, { maxFileBytes, maxFiles }: FormLimits) {
   const limits: BusboyConfig['limits'] = {
-    ...{ fileSize: maxFileBytes, files: maxFiles, fields: MAX_FIELDS, parts: maxFiles + MAX_FIELDS },
-    ...{ fieldSize: MAX_FIELD_BYTES, fieldNameSize: MAX_NAME_BYTES },
+    fileSize: maxFileBytes,
+    files: maxFiles,
+    fields: MAX_FIELDS,
+    parts: maxFiles + MAX_FIELDS,
+    fieldSize: MAX_FIELD_BYTES,
+    fieldNameSize: MAX_NAME_BYTES,
   };
   try {
     return new Busboy({ headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits });

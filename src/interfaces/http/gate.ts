@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream';
 import { creditHeaders, creditsExhausted } from '../../kit/access/credits/headers.ts';
 import { openHeadroom } from '../../kit/access/credits/headroom.ts';
-import { type Metered, openMeter, rateLimitOf } from '../../kit/access/credits/meter.ts';
+import { getRateLimit, type Metered, openMeter } from '../../kit/access/credits/meter.ts';
 import { openMetering } from '../../kit/access/credits/metering.ts';
 import { openRefund } from '../../kit/access/credits/refund.ts';
 import { type Identified, openIdentity, type Request } from '../../kit/access/keys/identify.ts';
@@ -125,7 +125,7 @@ export function openDoor(context: Context, metrics: Metrics): Door {
       const metered = await meter(request, identified, { credits: price, countedAs });
       headroom.note(caller, metered);
       call.count = metered.calls;
-      const isAllowed = metered.calls <= rateLimitOf(caller);
+      const isAllowed = metered.calls <= getRateLimit(caller);
       if (!isAllowed) overUntil.set(caller, metered.windowEndMs);
       if (metered.state === 'ok' && !(isOver && isAllowed)) return { caller, identified, decision, metered, ahead };
       countedAs = metered.calls;
@@ -277,9 +277,9 @@ function setHeaders(setHeader: SetHeader, headers: Record<string, string>): void
 
 /** Throws the first that applies: the rate limit, the refusal, missing credits. */
 function assertAdmitted({ caller, decision, metered }: Admitted, now: Date, setHeader: SetHeader): Prepared {
-  setHeaders(setHeader, rateHeaders(metered, rateLimitOf(caller)));
+  setHeaders(setHeader, rateHeaders(metered, getRateLimit(caller)));
   setHeaders(setHeader, creditHeaders(caller, metered, metered.charge?.credits ?? 0, now));
-  const limit = rateLimitOf(caller);
+  const limit = getRateLimit(caller);
   if (metered.calls > limit) throw rateLimited(metered, limit, now.getTime());
   if ('refusal' in decision) throw decision.refusal;
   if (decision.price > 0 && !metered.charge) throw creditsExhausted(decision.price, metered);

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { rateLimited } from '../../kit/access/rate/headers.ts';
 import { openLocalWindows } from '../../kit/access/rate/local.ts';
-import { subscriberOf } from '../../kit/access/rate/subscriber.ts';
+import { toSubscriber } from '../../kit/access/rate/subscriber.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 
 /** Paths that need no key and are not pages for creators. `/healthz` is cheap enough to be unlimited. */
@@ -17,7 +17,7 @@ export function limitOpenDoors(app: FastifyInstance, clock: Clock): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (!OPEN.test(request.url) || LOOPBACK.test(request.ip)) return done();
     const now = clock.now().getTime();
-    const window = windowOf(subscriberOf(request.ip), now);
+    const window = windowOf(toSubscriber(request.ip), now);
     return done(window.calls > CALLS ? rateLimited(window, CALLS, now) : undefined);
   });
 }

@@ -1,13 +1,13 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { keepClick } from '../../affiliates/orders/clicks/queries.ts';
+import { keepClick } from '../../affiliates/orders/order-clicks.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { openAddressLimit } from '../../kit/access/rate/address.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { readOwnClick } from '../../kit/values/click-token.ts';
 import { ApiError, toApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
-import { problemsOf } from '../../kit/values/problems.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 import { unreadable } from '../http/request.ts';
 import { openRefusals } from './refusal.ts';
 
@@ -52,7 +52,7 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
     const limited = await addresses.count(ip, () => undefined);
     if (limited) throw limited;
     const report = Report.safeParse(parseDelivery(Buffer.isBuffer(body) ? body : Buffer.alloc(0)));
-    if (!report.success) throw validationError(problemsOf(report));
+    if (!report.success) throw validationError(toProblems(report));
     const { order_id: orderId, click_id: click } = report.data;
     const { data: store } = Params.safeParse(params);
     const read = readOwnClick(secrets, click);

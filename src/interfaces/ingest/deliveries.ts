@@ -14,7 +14,7 @@ import { type Provider, storeUnavailable } from '../../affiliates/stores/formats
 import { openStoreSecrets } from '../../affiliates/stores/formats/store-secrets.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { type ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
-import { problemsOf } from '../../kit/values/problems.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 
 /** Checked in place of a secret that is not there, so that both answers take the same work. */
 const NOBODYS_SECRET = 'no integration has this secret';
@@ -106,7 +106,7 @@ export async function refusalOf(
     );
     return undefined;
   } catch (error) {
-    return error instanceof ZodError ? validationError(problemsOf({ success: false, error })) : toApiError(error);
+    return error instanceof ZodError ? validationError(toProblems({ success: false, error })) : toApiError(error);
   }
 }
 

@@ -4,7 +4,7 @@ import { countFailure, countForged, findReceiver, type Receiver } from '../../af
 import { PROVIDERS } from '../../affiliates/stores/connections/schema.ts';
 import type { RawDelivery } from '../../affiliates/stores/deliveries/actions.ts';
 import { openAddressLimit } from '../../kit/access/rate/address.ts';
-import { openFew } from '../../kit/access/rate/few.ts';
+import { createBurstLimiter } from '../../kit/access/rate/few.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, ignoreFailure, notFound, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
@@ -49,7 +49,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   const addresses = openAddressLimit(context.redis, clock, metrics, allowance);
 
   const receivers = openReceivers(context);
-  const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
+  const mayLookUp = createBurstLimiter(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
 
   const noteFailure = (receiver: Receiver) =>
     countFailure(postgres.db, receiver.id, clock.now()).catch(ignoreFailure('the answer says it; health is a hint'));

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { commissionOf } from '../../affiliates/commissions/schema.ts';
-import { createManualCommission } from '../../affiliates/reviews/actions.ts';
+import { commissionOf } from '../../affiliates/commissions/commissions.shapes.ts';
+import { createManualCommission } from '../../affiliates/reviews/reviews.ts';
 import { change, noLookUp, nothing, type Operation } from '../../kit/operation/operation.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { Email } from '../../workflow/creators/schema.ts';
+import { Email } from '../../workflow/creators/creators.shapes.ts';
 import { legacyCommission } from './items.ts';
 
 const ManualCommission = z

@@ -55,12 +55,10 @@ export function inOlderShape(operation: Operation, difference: Difference | unde
   };
   return {
     ...operation,
-    ...{
-      path,
-      query: withoutLater(query ?? operation.query),
-      body: body ?? operation.body,
-      response: response ?? operation.response,
-    },
+    path,
+    query: withoutLater(query ?? operation.query),
+    body: body ?? operation.body,
+    response: response ?? operation.response,
     hasCsv: false,
     csvProfiles: [],
     prepare: (raw) => {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { LaterCommissionFilter, PlainCommissionFilter } from '../../affiliates/commissions/schema.ts';
-import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/schema.ts';
+import { LaterCommissionFilter, PlainCommissionFilter } from '../../affiliates/commissions/commissions.shapes.ts';
+import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/links.shapes.ts';
 import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/analytics/schema.ts';
 import { DirectoryCreatorDetail } from '../../directory/search/schema.ts';
-import { listOf, Pagination, timestampInput } from '../../kit/values/page.ts';
+import { listSchema, Pagination, timestampInput } from '../../kit/values/page.ts';
 import { OlderWebhook } from '../../platform/webhooks/schema.ts';
 import {
   Campaign,
@@ -12,14 +12,14 @@ import {
   CampaignFilter,
   CampaignPatch,
   CampaignSaved,
-} from '../../workflow/campaigns/schema.ts';
-import { Shipment, ShipmentCreate, ShipmentPatch } from '../../workflow/shipments/schema.ts';
+} from '../../workflow/campaigns/campaigns.shapes.ts';
+import { Shipment, ShipmentCreate, ShipmentPatch } from '../../workflow/shipments/shipments.shapes.ts';
 import type { Difference } from './declare.ts';
 import { legacyCampaign, legacyCommission, legacyLink, legacyShipment, Town } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
 
 const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
-const pageOf = <T extends z.ZodType>(item: T, name: string) => listOf(item).meta({ id: name });
+const pageOf = <T extends z.ZodType>(item: T, name: string) => listSchema(item).meta({ id: name });
 
 const status = z
   .enum(['live', 'active', 'draft', 'paused', 'completed'])

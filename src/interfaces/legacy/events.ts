@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { eventsShownTo, type OlderItem } from '../../kit/outbox/events.ts';
-import { CampaignSaved } from '../../workflow/campaigns/schema.ts';
-import { Shipment } from '../../workflow/shipments/schema.ts';
+import { CampaignSaved } from '../../workflow/campaigns/campaigns.shapes.ts';
+import { Shipment } from '../../workflow/shipments/shipments.shapes.ts';
 import { legacyCampaign, legacyCommission, legacyShipment } from './items.ts';
 
 /** The older shapes of event data, by the noun at the start of the event's name. All other items are the same. */

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { Link } from '../../affiliates/links/schema.ts';
+import { Link } from '../../affiliates/links/links.shapes.ts';
 import { campaignId, createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { timestamp } from '../../kit/values/page.ts';
-import { assignedCreatorName } from '../../workflow/creators/schema.ts';
+import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
 
 /*
  * The items that differ in the older interface, each derived from the current item or from the whole row on the wire:
@@ -118,7 +118,9 @@ const state = text.describe('State of the delivery address.').meta({ example: 'C
 const country = text.describe('Country of the delivery address.').meta({ example: 'US' });
 export const Town = z.object({ city, state, country }).describe('Where it is sent to, without the street.');
 const Address = z.looseObject({ city: text, state: text, country: text }).transform(({ city, state, country }) => ({
-  ...{ city, state, country },
+  city,
+  state,
+  country,
 }));
 
 /** A shipment's shape with the three address fields of the older interface. */

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { LinkRow } from '../../affiliates/links/queries.ts';
+import type { LinkRow } from '../../affiliates/links/links.ts';
 import { CLICK_CLAIM, CLICK_STREAM } from '../../analytics/figures/schema.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { command, idTuple, integer, readBack } from '../../kit/engines/clickhouse/query.ts';
-import { chunksOf } from '../../kit/values/chunks.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import { COLUMNS, STORED } from './row.ts';
 
 const AT = COLUMNS.indexOf('at');
@@ -31,7 +31,7 @@ async function countRows(clickhouse: ClickHouse, rows: readonly string[]) {
 }
 
 async function deleteClicks(clickhouse: ClickHouse, rows: readonly string[]): Promise<void> {
-  for (const some of chunksOf(rows, IDS)) {
+  for (const some of toChunks(rows, IDS)) {
     const sql = `DELETE FROM clicks_v1 WHERE ${BETWEEN} AND click_id IN ${idTuple(some.map(idOf))}`;
     await command(clickhouse, sql, timesOf(some));
   }

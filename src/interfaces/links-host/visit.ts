@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { base62, randomBase62, timeText } from '../../kit/values/ids.ts';
-import { type Device, deviceOf, isPrefetch, type PurposeHeaders } from '../../kit/values/visitor.ts';
+import { type Device, detectDevice, isPrefetch, type PurposeHeaders } from '../../kit/values/visitor.ts';
 import { REPEAT_WINDOW_MS } from './queries.ts';
 import type { ClickKind } from './row.ts';
 
@@ -121,7 +121,7 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
     const { headers, atMs } = request;
     const cookie = cookieOf(headers.cookie);
     const agent = headers['user-agent'] ?? '';
-    const device = deviceOf(agent);
+    const device = detectDevice(agent);
     const { visitor, knownAs, setCookie } =
       cookie === undefined ? anonymousVisitorOf(request, agent) : knownVisitorOf(cookie, atMs);
     return {

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Json, jsonSchemaOf } from '../../kit/operation/words/schema.ts';
+import { type Json, toJsonSchema } from '../../kit/operation/words/schema.ts';
 import { SEPARATOR } from '../../kit/values/page.ts';
 import { UNTRUSTED } from '../../kit/values/untrusted.ts';
 import { isRecord } from '../../kit/values/wire.ts';
@@ -11,7 +11,7 @@ const REFS = '#/$defs/';
  * requires.
  */
 export function toolSchemaOf(shape: z.ZodType, io: 'input' | 'output'): Json {
-  const { schema, named } = jsonSchemaOf(shape, io, REFS, false);
+  const { schema, named } = toJsonSchema(shape, io, REFS, false);
   return compactObject(schema, named, io);
 }
 

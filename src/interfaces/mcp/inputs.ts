@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
-import { exampleOf, idInPath } from '../../kit/operation/words/examples.ts';
-import { idOf } from '../../kit/operation/words/ids.ts';
-import { type Json, jsonSchemaOf } from '../../kit/operation/words/schema.ts';
+import { idInPath, makeExample } from '../../kit/operation/words/examples.ts';
+import { exampleId } from '../../kit/operation/words/ids.ts';
+import { type Json, toJsonSchema } from '../../kit/operation/words/schema.ts';
 import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { toolSchemaOf } from './input-schema.ts';
@@ -145,10 +145,10 @@ function parametersOf(operation: Operation): Given[] {
     if (!(shape instanceof z.ZodObject)) return [];
     return Object.entries(shape.shape).map(([name, given]) => {
       const own = z.instanceof(z.ZodType).parse(given);
-      const { schema, named } = jsonSchemaOf(own, 'output', '#/$defs/', false);
-      const ofKind = { named, id: idOf(name) ?? id };
+      const { schema, named } = toJsonSchema(own, 'output', '#/$defs/', false);
+      const ofKind = { named, id: exampleId(name) ?? id };
       const isId = place === 'params' && schema.example === undefined;
-      const example = isId ? ofKind.id : exampleOf(schema, ofKind, name);
+      const example = isId ? ofKind.id : makeExample(schema, ofKind, name);
       const tooled = withoutDefault(toolSchemaOf(own, 'output'));
       const isRequired = place === 'params' || !own.safeParse(undefined).success;
       return { place, name, schema: described(tooled, name, operation), isRequired, example };
@@ -159,8 +159,8 @@ function parametersOf(operation: Operation): Given[] {
 function fieldsOf(operation: Operation): Given[] {
   if (!isChange(operation)) return [];
   const body = toolSchemaOf(operation.body, 'input');
-  const whole = jsonSchemaOf(operation.body, 'input', '#/$defs/', false);
-  const examples = exampleOf(whole.schema, { named: whole.named, id: idInPath(operation.path) });
+  const whole = toJsonSchema(operation.body, 'input', '#/$defs/', false);
+  const examples = makeExample(whole.schema, { named: whole.named, id: idInPath(operation.path) });
   const required = Array.isArray(body.required) ? body.required : [];
   return Object.entries(isRecord(body.properties) ? body.properties : {}).flatMap(([name, schema]) => {
     if (!isRecord(schema)) return [];

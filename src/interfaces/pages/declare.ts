@@ -74,7 +74,10 @@ export interface OpenPage {
 export function creatorPage<Row extends LinkedRow>(declared: PageDeclaration<Row>): CreatorPage {
   const { kind, upload, ended } = declared;
   return {
-    ...{ kind, upload, ended, hasSubmit: declared.submit !== undefined },
+    kind,
+    upload,
+    ended,
+    hasSubmit: declared.submit !== undefined,
     open: async (context, link) => {
       const row = await declared.find(context, link);
       if (!row || row.linkVersion !== link.version) return undefined;

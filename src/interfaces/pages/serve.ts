@@ -112,7 +112,12 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
   const { id: requestId, headers, ip: address } = request;
   const actor = { brandId: opened.brandId, keyId: null, operation: `page_${kind.kind}`, requestId };
   const visit = {
-    ...{ context, brand, link, now, requestId, address },
+    context,
+    brand,
+    link,
+    now,
+    requestId,
+    address,
     action: `/${kind.kind}/${token}`,
     query: Query.parse(request.query),
     isPerson: isPerson(headers),

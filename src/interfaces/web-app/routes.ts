@@ -10,7 +10,7 @@ import { readCookie, setCookie } from '../../kit/access/sessions/cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
-import { problemsOf } from '../../kit/values/problems.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 import { mailSignInLinks } from '../../platform/people/actions.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../../platform/sessions/passkeys/actions.ts';
 import { Assertion } from '../../platform/sessions/passkeys/schema.ts';
@@ -46,7 +46,7 @@ function readBody<T extends z.ZodType>(shape: T, { body }: FastifyRequest): z.ou
     throw new ApiError('INVALID_JSON', 'The body is not JSON.', { cause: error });
   }
   const read = shape.safeParse(value);
-  if (!read.success) throw validationError(problemsOf(read));
+  if (!read.success) throw validationError(toProblems(read));
   return read.data;
 }
 

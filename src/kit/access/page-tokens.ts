@@ -21,7 +21,7 @@ const KINDS = {
 
 export type PageKind = keyof typeof KINDS;
 
-/** What a link opens, and until when. It is not stored. */
+/** The target of a link and its expiry. It is not stored. */
 export interface PageLink {
   kind: PageKind;
   /** The row that the page shows, such as `ctr_…`. */
@@ -35,12 +35,12 @@ export interface PageLink {
 
 export interface PageLinks {
   /** The token at the end of the page's URL. */
-  tokenOf(link: PageLink): string;
+  signToken(link: PageLink): string;
   /** The page's URL on the links host. */
   urlOf(link: PageLink): string;
   /** The URL of a page of the web app on the links host, which redirects to it. */
   appUrlOf(page: string): string;
-  /** What a token opens; undefined if it is forged, expired or for another page. */
+  /** Returns the target of a token; undefined if it is forged, expired or for another page. */
   read(kind: PageKind, token: string, now: Date): PageLink | undefined;
 }
 
@@ -67,7 +67,7 @@ function packed(id: string): string {
 const unpacked = (text: string) => `${text.slice(0, 3)}_${text.slice(3)}`;
 
 /** Bytes as base62 text of a fixed width, most significant first. */
-function textOf(bytes: Buffer, width: number): string {
+function toText(bytes: Buffer, width: number): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';
   while (text.length < width) {
@@ -90,8 +90,8 @@ function fitting(value: number, most: number): number {
 export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: Secrets): PageLinks {
   const key = secrets.key('page');
   const previous = secrets.previousKey('page');
-  const macOf = (body: string, by = key) =>
-    textOf(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
+  const computeMac = (body: string, by = key) =>
+    toText(createHmac('sha256', by).update(body).digest().subarray(0, MAC_BYTES), MAC_CHARACTERS);
 
   function tokenOf({ kind, rowId, version, expiresAt, holderId }: PageLink): string {
     // The latest expiry that fits is thousands of years away.
@@ -102,7 +102,7 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
       base62(seconds, SECONDS_CHARACTERS) +
       packed(rowId) +
       (holderId === undefined ? '' : packed(holderId));
-    return body + macOf(body);
+    return body + computeMac(body);
   }
 
   function read(kind: PageKind, token: string, now: Date): PageLink | undefined {
@@ -110,7 +110,7 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
     if (!parts) return undefined;
     const { version = '', seconds = '', row = '', holder, mac = '' } = parts;
     const body = token.slice(0, -MAC_CHARACTERS);
-    const isBy = (by: Buffer) => timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(body, by)));
+    const isBy = (by: Buffer) => timingSafeEqual(Buffer.from(mac), Buffer.from(computeMac(body, by)));
     if (!(isBy(key) || (previous && isBy(previous))) || parts.kind !== KINDS[kind]) return undefined;
     const expiresAt = new Date(readBase62(seconds) * 1_000);
     if (expiresAt <= now) return undefined;
@@ -119,7 +119,8 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
   }
 
   return {
-    ...{ tokenOf, read },
+    signToken: tokenOf,
+    read,
     urlOf: (link) => `${linksUrl}/${link.kind}/${tokenOf(link)}`,
     appUrlOf: (page) => `${linksUrl}/app/${page}`,
   };

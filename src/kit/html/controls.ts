@@ -19,33 +19,33 @@ export interface Field extends Control {
   rows?: number | undefined;
 }
 
-function attributesOf({ name, hint, problem }: Control): Html {
+function renderAttributes({ name, hint, problem }: Control): Html {
   const describedBy = [...(hint ? [`${name}-hint`] : []), ...(problem ? [`${name}-problem`] : [])].join(' ');
   return html` id="${name}" name="${name}"${describedBy ? html` aria-describedby="${describedBy}"` : NOTHING}${
     problem ? html` aria-invalid="true"` : NOTHING
   }`;
 }
 
-const hintOf = ({ name, hint, problem }: Control): Html =>
+const renderHint = ({ name, hint, problem }: Control): Html =>
   html`${
     hint ? html`<p class="hint" id="${name}-hint">${hint}</p>\n` : NOTHING
   }${problem ? html`<p class="problem" id="${name}-problem">${problem}</p>\n` : NOTHING}`;
 
-const labelOf = ({ name, label, required }: Control): Html =>
+const renderLabel = ({ name, label, required }: Control): Html =>
   html`<label for="${name}">${label}${required ? NOTHING : html` <span class="optional">(optional)</span>`}</label>`;
 
 /** A one-line input or, with `rows`, a text area. */
 export function field(declared: Field): Html {
   const { value, rows, more = NOTHING } = declared;
-  const attributes = html`${attributesOf(declared)}${more}`;
+  const attributes = html`${renderAttributes(declared)}${more}`;
   // A browser drops the first line break of a text area.
   const control = rows
     ? html`<textarea rows="${rows}"${attributes}>
 ${value}</textarea>`
     : html`<input value="${value}"${attributes}>`;
   return html`<div class="field">
-${labelOf(declared)}
-${hintOf(declared)}${control}
+${renderLabel(declared)}
+${renderHint(declared)}${control}
 </div>
 `;
 }
@@ -54,9 +54,9 @@ ${hintOf(declared)}${control}
 export function checkbox(declared: Control & { isChecked: boolean }): Html {
   const { name, label, isChecked } = declared;
   return html`<div class="field tick">
-<input type="checkbox" value="yes"${attributesOf(declared)}${isChecked ? html` checked` : NOTHING}>
+<input type="checkbox" value="yes"${renderAttributes(declared)}${isChecked ? html` checked` : NOTHING}>
 <label for="${name}">${label}</label>
-${hintOf(declared)}</div>
+${renderHint(declared)}</div>
 `;
 }
 
@@ -64,15 +64,15 @@ ${hintOf(declared)}</div>
 export function fileField(declared: Control & { accept?: string; multiple?: boolean }): Html {
   const { accept, multiple } = declared;
   return html`<div class="field">
-${labelOf(declared)}
-${hintOf(declared)}<input type="file"${attributesOf(declared)}${accept ? html` accept="${accept}"` : NOTHING}${
+${renderLabel(declared)}
+${renderHint(declared)}<input type="file"${renderAttributes(declared)}${accept ? html` accept="${accept}"` : NOTHING}${
     multiple ? html` multiple` : NOTHING
   }>
 </div>
 `;
 }
 
-/** What is wrong with the form, as links to the fields; empty if nothing is. Screen readers announce it first. */
+/** Lists the form's problems as links to the fields; empty without problems. Screen readers announce it first. */
 export function errorSummary(controls: readonly Control[]): Html {
   const lines = controls.flatMap(({ name, label, problem }) =>
     problem ? [html`<li><a href="#${name}">${label}: ${problem}</a></li>`] : [],

@@ -8,7 +8,7 @@ export interface Form {
   isTicked(name: string): boolean;
 }
 
-export function formOf(fields: Iterable<readonly [name: string, value: string]>): Form {
+export function parseForm(fields: Iterable<readonly [name: string, value: string]>): Form {
   const sent = new Map<string, string[]>();
   for (const [name, value] of fields) sent.set(name, [...(sent.get(name) ?? []), value]);
   const text = (name: string) => clean((sent.get(name) ?? []).join('\n'));
@@ -16,4 +16,4 @@ export function formOf(fields: Iterable<readonly [name: string, value: string]>)
 }
 
 /** Parses a form sent as `application/x-www-form-urlencoded`. */
-export const readForm = (body: Buffer): Form => formOf(new URLSearchParams(body.toString('utf8')));
+export const readForm = (body: Buffer): Form => parseForm(new URLSearchParams(body.toString('utf8')));

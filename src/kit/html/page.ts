@@ -15,7 +15,7 @@ const NOTHING = html``;
 /** A host name goes into the policy unescaped, so no other characters are allowed. */
 const PLAIN_ORIGIN = /^https:\/\/[a-z0-9.-]+(?::\d+)?$/;
 
-function logoOf(brand: BrandFace | undefined): URL | undefined {
+function renderLogo(brand: BrandFace | undefined): URL | undefined {
   const logo = brand?.logo && URL.canParse(brand.logo) ? new URL(brand.logo) : undefined;
   return logo && PLAIN_ORIGIN.test(logo.origin) ? logo : undefined;
 }
@@ -25,7 +25,7 @@ function logoOf(brand: BrandFace | undefined): URL | undefined {
  * origin that the page's form redirects to.
  */
 export function contentPolicy(brand?: BrandFace, formLeadsTo?: string): string {
-  const logo = logoOf(brand);
+  const logo = renderLogo(brand);
   return [
     "default-src 'none'",
     `style-src 'sha256-${createHash('sha256').update(STYLE).digest('base64')}'`,
@@ -43,8 +43,8 @@ export const pageHeaders = (brand?: BrandFace, formLeadsTo?: string): Record<str
   'x-robots-tag': 'noindex',
 });
 
-function headOf(brand: BrandFace): Html {
-  const logo = logoOf(brand);
+function renderHead(brand: BrandFace): Html {
+  const logo = renderLogo(brand);
   // The name is next to the picture, so the picture needs no alt text.
   const picture = logo ? html`<img class="logo" src="${logo.href}" alt="" height="40">` : NOTHING;
   return html`<header class="brand">${picture}<span>${brand.name}</span></header>
@@ -65,7 +65,7 @@ export function page(title: string, content: Html, brand?: BrandFace): string {
 </head>
 <body>
 <main>
-${brand ? headOf(brand) : NOTHING}${content}
+${brand ? renderHead(brand) : NOTHING}${content}
 </main>
 </body>
 </html>

@@ -30,7 +30,7 @@ interface Times {
   /** Mails admitted after this time count towards the limits. */
   since: Date;
   establishedBefore: Date;
-  /** When a delayed mail is checked again. */
+  /** The time of the next check of a delayed mail. */
   again: Date;
 }
 

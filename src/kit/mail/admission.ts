@@ -9,7 +9,7 @@ import { findTemplate, isStoppable } from './kinds.ts';
 import type { MailReason, MailRow } from './queries.ts';
 import { renderMail } from './render.ts';
 
-/** What checking a mail needs. */
+/** The engines that checking a mail needs. */
 export interface JudgingEngines {
   postgres: Postgres;
   clock: Clock;
@@ -29,14 +29,14 @@ export const REASONS: Readonly<Record<MailReason, string>> = {
   brand_limit: 'the brand sent too many mails within the hour; it is tried again an hour later',
 };
 
-/** Whether the mail leaves the brand. */
+/** True if the mail leaves the brand. */
 function isOutward({ kind }: MailRow): boolean {
   const template = findTemplate(kind);
   return template !== undefined && isStoppable(template);
 }
 
 /** Reasons in the text to hold a mail, regardless of its recipient and of limits. */
-function suspicionsOf({ pageLinks, config }: JudgingEngines, row: MailRow) {
+function findSuspicions({ pageLinks, config }: JudgingEngines, row: MailRow) {
   const nothing = { isImitation: false, hasForeignLink: false };
   // A mail that cannot be rendered fails when it is sent, with the reason.
   if (!isOutward(row)) return nothing;
@@ -51,9 +51,9 @@ function suspicionsOf({ pageLinks, config }: JudgingEngines, row: MailRow) {
   };
 }
 
-function judged(engines: JudgingEngines, row: MailRow) {
+function judgeMail(engines: JudgingEngines, row: MailRow) {
   try {
-    return suspicionsOf(engines, row);
+    return findSuspicions(engines, row);
   } catch {
     return { isImitation: false, hasForeignLink: false };
   }
@@ -71,7 +71,7 @@ export async function admitDueMails(engines: JudgingEngines, limit: number): Pro
   const establishedBefore = new Date(now.getTime() - ESTABLISHED_AFTER_MS);
   const again = new Date(now.getTime() + HOUR_MS);
   for (const row of due) {
-    const facts = { ...judged(engines, row), isOutward: isOutward(row), limits: config.mailLimits };
+    const facts = { ...judgeMail(engines, row), isOutward: isOutward(row), limits: config.mailLimits };
     await admitMail(postgres.db, row, facts, { now, since, establishedBefore, again });
   }
   return due.length;

@@ -50,9 +50,47 @@ const OFFICES = [
 
 /** Letters of other scripts, and digits, that look like Latin letters. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
-  ...{ 0: 'o', 3: 'e', 4: 'a', 5: 's', 7: 't', 8: 'b', $: 's', '@': 'a', '!': 'l', '|': 'l', 1: 'l', i: 'l', ı: 'l' },
-  ...{ а: 'a', в: 'b', е: 'e', к: 'k', м: 'm', н: 'h', о: 'o', р: 'p', с: 'c', т: 't', у: 'y', х: 'x', ѕ: 's', і: 'l' },
-  ...{ ј: 'j', ԁ: 'd', ԛ: 'q', ԝ: 'w', ӏ: 'l', α: 'a', ε: 'e', ι: 'l', κ: 'k', ν: 'v', ο: 'o', ρ: 'p', τ: 't', υ: 'u' },
+  0: 'o',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  7: 't',
+  8: 'b',
+  $: 's',
+  '@': 'a',
+  '!': 'l',
+  '|': 'l',
+  1: 'l',
+  i: 'l',
+  ı: 'l',
+  а: 'a',
+  в: 'b',
+  е: 'e',
+  к: 'k',
+  м: 'm',
+  н: 'h',
+  о: 'o',
+  р: 'p',
+  с: 'c',
+  т: 't',
+  у: 'y',
+  х: 'x',
+  ѕ: 's',
+  і: 'l',
+  ј: 'j',
+  ԁ: 'd',
+  ԛ: 'q',
+  ԝ: 'w',
+  ӏ: 'l',
+  α: 'a',
+  ε: 'e',
+  ι: 'l',
+  κ: 'k',
+  ν: 'v',
+  ο: 'o',
+  ρ: 'p',
+  τ: 't',
+  υ: 'u',
 };
 
 /** The words of a text as they look: `РayРаl`, `Pay-Pal` and `PAYPA1` are the same. */
@@ -75,7 +113,7 @@ const borrowed = Object.entries(BORROWED).map(([name, hosts]) => ({ name: folded
 const ordinary = new Set(ORDINARY.map(folded));
 const offices = new Set(OFFICES.map(folded));
 
-/** Whether a name looks like one that fraud often imitates. */
+/** True if a name looks like one that fraud often imitates. */
 export function imitates(text: string): boolean {
   const read = words(text);
   const whole = read.join('');
@@ -85,7 +123,7 @@ export function imitates(text: string): boolean {
 
 const isWithin = (host: string, own: string): boolean => host === own || host.endsWith(`.${own}`);
 
-/** Whether a host imitates such a name without belonging to its owner: `paypa1-login.example`. */
+/** True if a host imitates such a name without belonging to its owner: `paypa1-login.example`. */
 function isImitatingHost(host: string): boolean {
   const whole = folded(domainToUnicode(host) || host);
   return borrowed.some(({ name, hosts }) => whole.includes(name) && !hosts.some((own) => isWithin(host, own)));
@@ -102,21 +140,21 @@ const LINK = /(?:https?:\/\/|(?<![\p{L}\p{N}])www\.)[^\s<>"']+/giu;
 const BARE =
   /(?<![\p{L}\p{N}.@-])(?:[\p{L}\p{N}-]{1,63}\.){1,4}(?:com|net|org|info|biz|io|co|me|us|uk|eu|de|fr|ru|cn|app|dev|xyz|site|online|shop|store|click|link|live|top|club|example)(?![\p{L}\p{N}-])/giu;
 
-function hostOf(link: string): string {
+function parseHost(link: string): string {
   const text = /^https?:\/\//i.test(link) ? link : `http://${link}`;
   return URL.parse(text.replace(/[.,;:!?)\]]+$/, ''))?.hostname.replace(/^www\./, '') ?? link;
 }
 
 /** The hosts that a text links to, each once. */
 const hostsIn = (text: string): string[] => [
-  ...new Set([...(text.match(LINK) ?? []), ...(text.match(BARE) ?? [])].map(hostOf)),
+  ...new Set([...(text.match(LINK) ?? []), ...(text.match(BARE) ?? [])].map(parseHost)),
 ];
 
-/** Whether a text links to a host that imitates another company. */
+/** True if a text links to a host that imitates another company. */
 export const linksToImitation = (text: string): boolean => hostsIn(text).some(isImitatingHost);
 
 /** The hosts in a text that are neither one of `own` nor a platform where creators post. */
 export function foreignHosts(text: string, own: readonly (string | null | undefined)[]): string[] {
-  const known = [...PLATFORMS, ...own.flatMap((address) => (address ? [hostOf(address)] : []))];
+  const known = [...PLATFORMS, ...own.flatMap((address) => (address ? [parseHost(address)] : []))];
   return hostsIn(text).filter((host) => !known.some((one) => isWithin(host, one)));
 }

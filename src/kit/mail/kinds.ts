@@ -29,5 +29,5 @@ export const findTemplate = (kind: string): Template | undefined => declared.get
 /** The kinds that are news. */
 export const newsKinds = (): string[] => [...declared].filter(([, { isNews }]) => isNews).map(([kind]) => kind);
 
-/** Whether the reader can unsubscribe from such mails. */
+/** True if the reader can unsubscribe from such mails. */
 export const isStoppable = ({ audience }: Template): boolean => audience !== 'brand';

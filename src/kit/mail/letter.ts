@@ -25,7 +25,7 @@ export interface WrittenLetter {
   html: string;
 }
 
-function textOf({ subject, heading = subject, paragraphs, facts, quote, action, links }: Letter): string {
+function renderText({ subject, heading = subject, paragraphs, facts, quote, action, links }: Letter): string {
   const blocks = [
     heading,
     ...paragraphs,
@@ -40,7 +40,7 @@ function textOf({ subject, heading = subject, paragraphs, facts, quote, action, 
 const BUTTON =
   'display:inline-block;padding:12px 24px;border-radius:6px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none';
 
-function bodyOf({ subject, heading = subject, paragraphs, facts = [], quote, action, links = [] }: Letter): Html {
+function renderBody({ subject, heading = subject, paragraphs, facts = [], quote, action, links = [] }: Letter): Html {
   return html`<h1 style="margin:0 0 16px;font-size:22px;line-height:1.3">${heading}</h1>
 ${paragraphs.map((text) => html`<p style="margin:0 0 16px;white-space:pre-line">${text}</p>\n`)}
 ${facts.length === 0 ? NOTHING : html`<p style="margin:0 0 16px">${facts.map(([name, value]) => html`<strong>${name}:</strong> ${value}<br>\n`)}</p>`}
@@ -51,7 +51,7 @@ ${links.map(({ label, url }) => html`<p style="margin:0 0 16px"><a href="${url}"
 
 export interface Sender {
   name: string;
-  /** Whether the recipient has never answered the sender. */
+  /** True if the recipient has never answered the sender. */
   isUnknown: boolean;
 }
 
@@ -78,13 +78,13 @@ export function writeLetter(letter: Letter, sender: Sender, { unsubscribeUrl, pa
   ].flatMap(({ label, url }) => (url === undefined ? [] : [{ label, url }]));
   return {
     subject: letter.subject,
-    text: `${textOf(letter)}\n\n-- \n${from}${links.map(({ label, url }) => `\n${label}: ${url}`).join('')}\n`,
+    text: `${renderText(letter)}\n\n-- \n${from}${links.map(({ label, url }) => `\n${label}: ${url}`).join('')}\n`,
     html: html`<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${letter.subject}</title></head>
 <body style="margin:0;padding:16px;font:16px/1.5 system-ui,sans-serif">
 <div style="max-width:560px;margin:0 auto">
-${bodyOf(letter)}
+${renderBody(letter)}
 <hr style="margin:24px 0;border:0;border-top:1px solid #84807a">
 <p style="margin:0;font-size:13px;white-space:pre-line">${from}${links.map(({ label, url }) => html`<br><a href="${url}">${label}</a>`)}</p>
 </div>

@@ -3,7 +3,7 @@ import { timeText } from '../html/times.ts';
 import { type MailsOf, mails } from './kinds.ts';
 import { template } from './template.ts';
 
-/** What `cli mail test` sends. */
+/** The mail that `cli mail test` sends. */
 const mailTest = template({
   audience: 'creator',
   params: z.object({ at: z.iso.datetime() }),

@@ -1,7 +1,7 @@
-import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { isFound } from '../engines/postgres/count.ts';
+import type { MailsTable } from '../engines/postgres/database.ts';
 import type { Db } from '../engines/postgres/open.ts';
-import type { CreatedAt } from '../engines/postgres/tables.ts';
 
 export const MAIL_STATES = ['queued', 'sent', 'failed', 'suppressed', 'held'] as const;
 export type MailState = (typeof MAIL_STATES)[number];
@@ -11,42 +11,6 @@ export const MAIL_REASONS = [
   ...(['imitation', 'foreign_link', 'stranger_limit', 'invitation_limit', 'recipient_limit', 'brand_limit'] as const),
 ] as const;
 export type MailReason = (typeof MAIL_REASONS)[number];
-
-interface MailsTable {
-  id: string;
-  brandId: string;
-  kind: string;
-  toEmail: string;
-  creatorId: string | null;
-  subjectRow: string;
-  params: ColumnType<unknown, string, never>;
-  state: MailState;
-  attempts: Generated<number>;
-  nextAttemptAt: Date | null;
-  claimedUntil: Date | null;
-  messageId: string | null;
-  error: string | null;
-  admittedAt: Date | null;
-  reason: MailReason | null;
-  /** Whether the recipient had never answered the brand. */
-  toStranger: Generated<boolean>;
-  createdAt: CreatedAt;
-  sentAt: Date | null;
-}
-
-interface MailSuppressionsTable {
-  brandId: string;
-  /** In lower case. */
-  email: string;
-  createdAt: CreatedAt;
-}
-
-declare module '../engines/postgres/tables.ts' {
-  interface Database {
-    mails: MailsTable;
-    mailSuppressions: MailSuppressionsTable;
-  }
-}
 
 export type MailRow = Selectable<MailsTable> & {
   brandName: string;
@@ -64,7 +28,7 @@ export interface NewMailRow {
   creatorId: string | null;
   subjectRow: string;
   params: string;
-  /** Whether the recipient may have unsubscribed from the brand's mails. */
+  /** True if the recipient may have unsubscribed from the brand's mails. */
   mayBeSuppressed: boolean;
   isNews: boolean;
 }

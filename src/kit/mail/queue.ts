@@ -34,9 +34,14 @@ export async function queueMails<K extends MailKind>(
     const template = findTemplate(kind);
     if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
     return {
-      ...{ id: newId('mai', now.getTime()), kind, toEmail: to, creatorId, subjectRow },
+      id: newId('mai', now.getTime()),
+      kind,
+      toEmail: to,
+      creatorId,
+      subjectRow,
       params: JSON.stringify(template.params.parse(params)),
-      ...{ mayBeSuppressed: isStoppable(template), isNews: template.isNews },
+      mayBeSuppressed: isStoppable(template),
+      isNews: template.isNews,
     };
   });
   const queued = await insertMails(db, { brandId, createdAt: now }, rows);

@@ -10,7 +10,7 @@ const LINKS_LIVE_MS = 30 * DAY_MS;
 /** Recipients keep mails for years, so the unsubscribe link must still work. */
 const UNSUBSCRIBE_LIVES_MS = 10 * 365 * DAY_MS;
 
-const senderOf = ({ brandName, toStranger }: MailRow): Sender => ({
+const toSender = ({ brandName, toStranger }: MailRow): Sender => ({
   name: brandName,
   isUnknown: toStranger,
 });
@@ -22,7 +22,10 @@ export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
   if (!template) throw new Error(`There is no template for mails of the kind ${kind}.`);
   const after = (ms: number) => new Date(createdAt.getTime() + ms);
   const letter = template.letterOf(params, {
-    ...{ brandName, to, creatorId, createdAt },
+    brandName,
+    to,
+    creatorId,
+    createdAt,
     urlOf: (link) => pageLinks.urlOf({ ...link, expiresAt: link.expiresAt ?? after(LINKS_LIVE_MS) }),
     appUrlOf: pageLinks.appUrlOf,
   });
@@ -43,6 +46,6 @@ export function renderMail(row: MailRow, pageLinks: PageLinks): OutgoingMail {
     to,
     date: createdAt,
     headers,
-    ...writeLetter(letter, senderOf(row), { unsubscribeUrl, pageUrl }),
+    ...writeLetter(letter, toSender(row), { unsubscribeUrl, pageUrl }),
   };
 }

@@ -26,7 +26,7 @@ async function attempt({ mailer, pageLinks }: Engines, row: MailRow): Promise<Ma
   }
 }
 
-function resultOf(outcome: MailOutcome, attempts: number, now: Date): Parameters<typeof recordAttempt>[2] {
+function toResult(outcome: MailOutcome, attempts: number, now: Date): Parameters<typeof recordAttempt>[2] {
   if (outcome.outcome === 'sent') {
     return { state: 'sent', nextAttemptAt: null, messageId: outcome.messageId, error: null, sentAt: now };
   }
@@ -46,7 +46,7 @@ async function sendOne(engines: Engines, row: MailRow): Promise<void> {
     return await recordAttempt(postgres.db, row, { state: 'suppressed', ...facts });
   }
   const outcome = await attempt(engines, row);
-  const result = resultOf(outcome, row.attempts, clock.now());
+  const result = toResult(outcome, row.attempts, clock.now());
   await recordAttempt(postgres.db, row, result);
   if (outcome.outcome === 'sent') return;
   const facts = { mail: row.id, kind: row.kind, attempts: row.attempts, state: result.state };

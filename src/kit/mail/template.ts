@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PageLink } from '../access/page-tokens.ts';
 import type { Letter } from './letter.ts';
 
-/** What a template gets besides its params. */
+/** A template's input besides its params. */
 export interface MailFacts {
   brandName: string;
   to: string;

@@ -13,7 +13,7 @@ import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import type { Secrets } from '../values/secrets.ts';
 
 /**
- * What every operation receives: the engines, the configuration and shared services. A folder above adds its part by
+ * The input of every operation: the engines, the configuration and shared services. A folder above adds its part by
  * declaring it, as `directory/directory.ts` does.
  */
 export interface Context {
@@ -24,7 +24,7 @@ export interface Context {
   clock: Clock;
   postgres: Postgres;
   redis: Redis;
-  /** Where clicks wait for ClickHouse: often the same. */
+  /** Clicks wait here for ClickHouse; often the same server. */
   clicksRedis: Redis;
   elastic: Elastic;
   clickhouse: ClickHouse;

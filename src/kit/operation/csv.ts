@@ -10,17 +10,17 @@ function cell(value: unknown): unknown {
 /** The path of a column's value in the item, such as `performance.clicks`. */
 type Column = readonly [string, ...string[]];
 
-function objectOf(shape: unknown): z.ZodObject | undefined {
+function getObject(shape: unknown): z.ZodObject | undefined {
   let inner = shape;
   while (inner instanceof z.ZodOptional || inner instanceof z.ZodNullable) inner = inner.unwrap();
   return inner instanceof z.ZodObject ? inner : undefined;
 }
 
 /** Each field of a nested object is a column; a list is one column of JSON. */
-function columnsOf(item: z.ZodObject): Column[] {
+function listColumns(item: z.ZodObject): Column[] {
   return Object.entries(item.shape).flatMap(([name, shape]): Column[] => {
-    const inner = objectOf(shape);
-    return inner ? columnsOf(inner).map((column): Column => [name, ...column]) : [[name]];
+    const inner = getObject(shape);
+    return inner ? listColumns(inner).map((column): Column => [name, ...column]) : [[name]];
   });
 }
 
@@ -32,12 +32,12 @@ function valueAt(item: unknown, column: Column): unknown {
   return value;
 }
 
-/** How long a reader may stall. Rows being read hold a database connection and snapshot that others wait for. */
+/** A reader may stall this long. Rows being read hold a database connection and snapshot that others wait for. */
 const PATIENCE_MS = 30_000;
 /** Reading at this rate, 32 kB a second, offsets the time spent waiting for the reader. */
 const LEAST_BYTES_PER_MS = 32;
 
-const sizeOf = (cells: readonly unknown[]): number =>
+const measureCells = (cells: readonly unknown[]): number =>
   cells.reduce((sum: number, value) => sum + String(value ?? '').length + 1, 0);
 
 /** Calls `giveUp` when the reader is too slow for too long. Time spent waiting for rows does not count. */
@@ -46,7 +46,7 @@ async function* linesOf(
   rows: AsyncIterable<unknown>,
   giveUp: () => void,
 ): AsyncGenerator<unknown[]> {
-  const columns = columnsOf(item);
+  const columns = listColumns(item);
   let patienceMs = PATIENCE_MS;
   for await (const row of rows) {
     const parsed = item.parse(row);
@@ -59,7 +59,7 @@ async function* linesOf(
       clearTimeout(patience);
     }
     const takenMs = performance.now() - offeredAt;
-    patienceMs = Math.min(PATIENCE_MS, patienceMs - takenMs + sizeOf(cells) / LEAST_BYTES_PER_MS);
+    patienceMs = Math.min(PATIENCE_MS, patienceMs - takenMs + measureCells(cells) / LEAST_BYTES_PER_MS);
   }
 }
 
@@ -68,10 +68,10 @@ async function* linesOf(
  * that a spreadsheet would run as a formula. A failure or a slow reader destroys the stream, so that the response ends
  * without its last chunk.
  */
-export function csvOf(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable {
+export function toCsv(item: z.ZodObject, rows: AsyncIterable<unknown>): Readable {
   const lines = stringify({
     header: true,
-    columns: columnsOf(item).map((column) => column.join('.')),
+    columns: listColumns(item).map((column) => column.join('.')),
     escape_formulas: true,
     cast: { boolean: (value) => String(value) },
   });
@@ -85,4 +85,4 @@ export type Cells = readonly (string | number)[];
 /**
  * A small CSV without a header. Cells are not escaped, because the service that reads the upload would not undo that.
  */
-export const plainCsvOf = (rows: readonly Cells[]): Readable => Readable.from([stringifyAll([...rows])]);
+export const toPlainCsv = (rows: readonly Cells[]): Readable => Readable.from([stringifyAll([...rows])]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
 import { SEPARATOR } from '../values/page.ts';
-import { isDeclared, problemsOf } from '../values/problems.ts';
+import { isDeclared, toProblems } from '../values/problems.ts';
 import type { FormPart } from './form-part.ts';
 
 /** The input of a request before validation. */
@@ -17,8 +17,8 @@ export interface RawInput {
   profile?: string;
 }
 
-/** What separates the values of a list in a query; undefined for every other parameter. */
-function separatorOf(field: z.core.$ZodType | undefined): string | undefined {
+/** Returns the separator of a list in a query; undefined for every other parameter. */
+function getSeparator(field: z.core.$ZodType | undefined): string | undefined {
   if (!field) return undefined;
   const { type, [SEPARATOR]: separator } = z.toJSONSchema(field, { io: 'output', unrepresentable: 'any' });
   return type === 'array' ? String(separator ?? ',') : undefined;
@@ -35,7 +35,7 @@ function readQuery(shape: z.ZodObject, raw: RawInput['query']) {
   for (const [name, value] of Object.entries(raw)) {
     if (!isDeclared(shape, name)) ignored.push(name);
     else if (Array.isArray(value)) {
-      const separator = separatorOf(shape.shape[name]);
+      const separator = getSeparator(shape.shape[name]);
       if (separator !== undefined) give(name, value.join(separator));
       else problems.push({ field: name, code: 'duplicate', message: `was given ${value.length} times; give it once.` });
     } else give(name, value);
@@ -95,7 +95,7 @@ export interface Input<Params, Query, Body> {
   ignored: readonly string[];
 }
 
-/** Whether the body may be omitted: it has no fields, or it is a POST without required fields. */
+/** True if the body may be omitted: it has no fields, or it is a POST without required fields. */
 export const mayBeBare = ({ method, body }: { method: string; body: z.ZodType }): boolean =>
   body instanceof z.ZodObject &&
   (Object.keys(body.shape).length === 0 || (method === 'POST' && body.safeParse({}).success));
@@ -111,7 +111,7 @@ export function readInput<P extends z.ZodType, Q extends z.ZodObject, B extends 
   const body = declared.body.safeParse(raw.body === undefined && mayBeBare(declared) ? {} : raw.body, {
     reportInput: true,
   });
-  problems.push(...problemsOf(params), ...problemsOf(query).map(ofParameter), ...problemsOf(body), ...unstorable(raw));
+  problems.push(...toProblems(params), ...toProblems(query).map(ofParameter), ...toProblems(body), ...unstorable(raw));
   if (!params.success || !query.success || !body.success || problems.length > 0) throw validationError(problems);
   for (const name of unknownFields(declared.body, raw.body, 'body')) {
     if (ignored.push(name) >= MAX_IGNORED) break;

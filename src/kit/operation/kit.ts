@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { ListQuery, listOf, type PageQuery } from '../values/page.ts';
+import { ListQuery, listSchema, type PageQuery } from '../values/page.ts';
 import type { Context } from './context.ts';
-import { answersWhere, type ListCall, type Questions } from './list.ts';
+import { answersWhere, type ListCall, type ListQueries } from './list.ts';
 import {
   type Call,
   type ChangeDeclaration,
@@ -30,7 +30,7 @@ const aboutId = (plural: string): string => {
 };
 
 /** The default shape of a path's `{name}` parameters: ids of any form, described by the word before them. */
-const paramsOf = (path: string): z.ZodObject =>
+const pathParams = (path: string): z.ZodObject =>
   z.object(
     Object.fromEntries(
       [...path.matchAll(/([\w-]+)\/\{(\w+)\}/g)].map(([, plural = '', name = '']) => [
@@ -48,15 +48,15 @@ type Needed = 'id' | 'path' | 'tag' | 'summary' | 'description';
 type Shapes = 'method' | 'params' | 'query' | 'body' | 'response' | 'hints';
 
 /** The declaration of an operation. Omitted facts get the default of its kind. */
-type Said<I extends string, Path extends string> = Pick<Facts<I>, Exclude<Needed, 'path'>> &
+type OperationOptions<I extends string, Path extends string> = Pick<Facts<I>, Exclude<Needed, 'path'>> &
   Partial<Omit<Facts, Needed | Shapes>> & { path: Path; hints?: Partial<Facts['hints']> };
 
 type Wrapped<Item extends z.ZodType> = z.ZodObject<{ data: Item }>;
 
 /** One item, as `{data}`. */
-const answerOf = (item: z.ZodType) => z.object({ data: item });
+const wrapAnswer = (item: z.ZodType) => z.object({ data: item });
 
-type AnyRead = Said<string, string> &
+type AnyRead = OperationOptions<string, string> &
   Pick<Declaration<string, z.ZodType, z.ZodObject, None, z.ZodType>, 'response' | 'handler'> & {
     params?: z.ZodType;
     query?: z.ZodObject;
@@ -70,11 +70,11 @@ export function read<
   P extends z.ZodType = ParamsOf<Path>,
   Q extends z.ZodObject = None,
 >(
-  said: Said<I, Path> &
+  said: OperationOptions<I, Path> &
     Pick<Declaration<I, P, Q, None, R>, 'response' | 'handler' | 'csv' | 'price'> & { params?: P; query?: Q },
 ): Operation & Typed<I, P, Q, None, R>;
 export function read(said: AnyRead): Operation {
-  const { params = paramsOf(said.path), query = nothing, callers = ['brand'], hints } = said;
+  const { params = pathParams(said.path), query = nothing, callers = ['brand'], hints } = said;
   return operation({ ...said, method: 'GET', params, query, body: nothing, callers, hints: { ...READS, ...hints } });
 }
 
@@ -86,7 +86,7 @@ export function get<
   P extends z.ZodType = ParamsOf<Path>,
   Q extends z.ZodObject = None,
 >(
-  said: Said<I, Path> & {
+  said: OperationOptions<I, Path> & {
     item: Item;
     params?: P;
     query?: Q;
@@ -101,7 +101,7 @@ export function get({
   return read({
     errors: said.path.includes('{') ? ['NOT_FOUND'] : [],
     ...said,
-    response: answerOf(item),
+    response: wrapAnswer(item),
     handler: async (context, call) => ({ data: await find(context, call) }),
   });
 }
@@ -121,16 +121,16 @@ export function list<
   Q extends z.ZodObject = typeof listQuery,
   P extends z.ZodType = ParamsOf<Path>,
 >(
-  said: Said<I, Path> & {
+  said: OperationOptions<I, Path> & {
     item: Item;
     query?: Q;
     params?: P;
-    rows: Questions<Where, Row>;
+    rows: ListQueries<Where, Row>;
     itemOf: (row: Row, context: Context) => z.input<Item>;
   } & (z.output<Q> extends Where
       ? { whereOf?: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }
       : { whereOf: (context: Context, call: ListCall<z.output<Q>, z.output<P>>) => Where | Promise<Where> }),
-): Operation & Typed<I, P, Q, None, ReturnType<typeof listOf<Item>>>;
+): Operation & Typed<I, P, Q, None, ReturnType<typeof listSchema<Item>>>;
 export function list({
   item,
   rows,
@@ -140,14 +140,20 @@ export function list({
 }: Omit<AnyRead, 'response' | 'handler'> & {
   item: z.ZodObject;
   query?: z.ZodObject<typeof PageQuery>;
-  rows: Questions<unknown, unknown>;
+  rows: ListQueries<unknown, unknown>;
   itemOf: (row: unknown, context: Context) => Record<string, unknown>;
   whereOf?: (context: Context, call: ListCall<unknown, unknown>) => unknown;
 }): Operation {
-  const { params = paramsOf(said.path), query = listQuery, callers = ['brand'], hints } = said;
+  const { params = pathParams(said.path), query = listQuery, callers = ['brand'], hints } = said;
   return operation({
     ...said,
-    ...{ method: 'GET', params, query, body: nothing, callers, hints: { ...READS, ...hints }, response: listOf(item) },
+    method: 'GET',
+    params,
+    query,
+    body: nothing,
+    callers,
+    hints: { ...READS, ...hints },
+    response: listSchema(item),
     ...answersWhere(rows, whereOf, item, itemOf),
   });
 }
@@ -161,8 +167,8 @@ interface AnyInput {
   lookUp?(context: Context, call: AnyCall): Promise<unknown>;
   apply(work: Work, call: AnyCall, found: unknown): Promise<unknown>;
 }
-type AnyWrite = Said<string, string> & AnyInput & Pick<Facts, 'method' | 'response'>;
-type AnyChange = Said<string, string> & AnyInput & { item: z.ZodType };
+type AnyWrite = OperationOptions<string, string> & AnyInput & Pick<Facts, 'method' | 'response'>;
+type AnyChange = OperationOptions<string, string> & AnyInput & { item: z.ZodType };
 
 /** The declaration of a change. Without `lookUp` it needs nothing from outside its transaction. */
 type ChangeOf<
@@ -173,7 +179,7 @@ type ChangeOf<
   Q extends z.ZodObject,
   B extends z.ZodType,
   L,
-> = Said<I, Path> &
+> = OperationOptions<I, Path> &
   Pick<ChangeDeclaration<I, P, Q, B, Answer, L>, 'apply' | 'sealsAnswer' | 'afterwards'> & {
     params?: P;
     query?: Q;
@@ -193,7 +199,7 @@ export function write<
 >(said: ChangeOf<I, Path, R, P, Q, B, L> & { method: Facts['method']; response: R }): Operation & Typed<I, P, Q, B, R>;
 export function write(said: AnyWrite): Operation {
   const {
-    params = paramsOf(said.path),
+    params = pathParams(said.path),
     query = nothing,
     body = nothing,
     callers = ['brand'],
@@ -223,7 +229,7 @@ function changing(usual: Usual, { item, apply, ...said }: AnyChange): Operation 
     ...usual,
     ...said,
     hints: { ...usual.hints, ...said.hints },
-    response: answerOf(item),
+    response: wrapAnswer(item),
     apply: async (work: Work, call: AnyCall, found: unknown) => ({ data: await apply(work, call, found) }),
   });
 }

@@ -8,7 +8,7 @@ import { registerIds } from './words/ids.ts';
 /** A section of the API reference. */
 export interface Tag {
   name: string;
-  /** What the section is about, in a sentence. */
+  /** A sentence about the section. */
   about: string;
 }
 

@@ -6,7 +6,7 @@ import type { Caller, CallerKind } from '../access/keys/queries.ts';
 import type { SetHeader } from '../access/rate/headers.ts';
 import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
-import { type Cells, csvOf, plainCsvOf } from './csv.ts';
+import { type Cells, toCsv, toPlainCsv } from './csv.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
 import { makePlan } from './plans/make-plan.ts';
@@ -78,7 +78,7 @@ export interface Facts<
   forAgents?: ForAgents | false;
 }
 
-/** What an agent reads in place of what a REST client reads. */
+/** Replaces the text that a REST client reads. */
 export interface ForAgents {
   /** Replaces the description, which may speak of headers, paths or CSV. */
   readonly description?: string;
@@ -88,7 +88,7 @@ export interface ForAgents {
   readonly omits?: readonly string[];
 }
 
-/** What a stream needs besides the call's input. */
+/** A stream's needs besides the call's input. */
 export interface Streaming extends Pick<Circumstances, 'requestId' | 'pay' | 'note'> {
   answer: 'ndjson' | 'csv';
 }
@@ -158,7 +158,7 @@ export interface ChangeDeclaration<
 export const noLookUp = async (): Promise<undefined> => undefined;
 
 /** A search as the record of calls has it: no values, only the names of its filters and a digest. */
-export interface Sought {
+export interface SearchRecord {
   kind: 'page' | 'preview' | 'look_up' | 'walk';
   /** Names of the parameters that decide who matches. */
   filters: readonly string[];
@@ -166,14 +166,14 @@ export interface Sought {
   text: string;
 }
 
-/** What a call found, for the record of calls. */
+/** The result of a search, for the record of calls. */
 export interface Found {
   /** Matches; for a walk the creators that were sent. */
   results?: number;
-  sought?: Sought;
+  sought?: SearchRecord;
 }
 
-/** What the door knows about a request besides its input. */
+/** Facts about a request besides its input. */
 export interface Circumstances {
   requestId: string;
   idempotencyKey: string | undefined;
@@ -184,7 +184,7 @@ export interface Circumstances {
   note: (found: Found) => void;
   /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
   pay: (credits: number, block: Block) => Promise<Pick<Metered, 'isPaid'>>;
-  /** Whether an agent makes the call by MCP. */
+  /** True if an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
   /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
   guard?: ((work: Work, change: (work: Work) => Promise<Buffer>) => Promise<Buffer>) | undefined;
@@ -208,21 +208,21 @@ export interface Prepared {
 
 /** One endpoint, declared once: REST, the OpenAPI document and the tool list come from it. */
 export interface Operation extends Required<Facts> {
-  /** Whether it also returns text/csv. */
+  /** True if it also returns text/csv. */
   hasCsv: boolean;
   /** The names of its other CSV layouts. */
   csvProfiles: readonly string[];
-  /** Whether a query asks for a stream, as NDJSON or CSV. */
+  /** True if a query asks for a stream, as NDJSON or CSV. */
   isStreamFor?: (query: RawInput['query']) => boolean;
   /** The shape of the job that it starts, with status 202, if the work takes longer than a call. */
   later?: { response: z.ZodType };
-  /** Whether a data key pays for it. */
+  /** True if a data key pays for it. */
   isPriced: boolean;
   /** For a read: the same operation with another response shape, for a door that shows rows differently. */
   answeredAs?: (response: z.ZodType) => Operation;
   /** Takes `multipart/form-data` with one file instead of JSON. */
   takesFile?: true;
-  /** Of those that take a file: a JSON body is taken as well. */
+  /** An operation that takes a file accepts a JSON body as well. */
   mayOmitFile?: boolean;
   /** The largest file that it takes; by default that of assets. */
   maxFileBytes?: number;
@@ -254,10 +254,10 @@ export interface Typed<
   };
 }
 
-export const bytesOf = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
+export const serialize = (response: z.ZodType, answer: unknown) => Buffer.from(JSON.stringify(response.parse(answer)));
 
-/** How many items a list has on all its pages; undefined for any other answer. */
-function totalOf(answer: unknown): number | undefined {
+/** Reads the total of a list from its answer; undefined for any other answer. */
+function readTotal(answer: unknown): number | undefined {
   if (typeof answer !== 'object' || answer === null || !('pagination' in answer)) return undefined;
   const { pagination } = answer;
   if (typeof pagination !== 'object' || pagination === null || !('total' in pagination)) return undefined;
@@ -320,8 +320,8 @@ export function operation<
             return await stream.open(context, { ...call, requestId, pay, answer: raw.answer });
           }
           const cellsOf = raw.profile === undefined ? undefined : csv?.profiles?.[raw.profile];
-          if (cellsOf) return plainCsvOf(await cellsOf(context, call));
-          if (raw.answer === 'csv' && csv) return csvOf(csv.item, await csv.rows(context, call));
+          if (cellsOf) return toPlainCsv(await cellsOf(context, call));
+          if (raw.answer === 'csv' && csv) return toCsv(csv.item, await csv.rows(context, call));
           if (later) {
             assertKeyForm(circumstances);
             const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
@@ -329,13 +329,13 @@ export function operation<
             if (begun) prepared.status = LATER_STATUS;
             if (Buffer.isBuffer(begun)) return begun;
             if (begun)
-              return await runOnce(context, request, async (work) => bytesOf(later.response, await begun(work)));
+              return await runOnce(context, request, async (work) => serialize(later.response, await begun(work)));
           }
           const answer = await handler(context, call);
           if (answer instanceof RawJson) return answer.bytes;
-          const results = totalOf(answer);
+          const results = readTotal(answer);
           if (results !== undefined) note({ results });
-          return bytesOf(declared.response, answer);
+          return serialize(declared.response, answer);
         },
       };
       return prepared;
@@ -364,7 +364,7 @@ export function change<
       const begin: Prepared['begin'] = async (context, caller, setHeader) => {
         const call = { ...input, caller, setHeader };
         const found = await lookUp(context, call);
-        return async (work) => bytesOf(declared.response, await apply(work, call, found));
+        return async (work) => serialize(declared.response, await apply(work, call, found));
       };
       return {
         ignored: input.ignored,

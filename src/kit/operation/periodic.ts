@@ -6,7 +6,7 @@ import type { Job, JobPlan } from './job.ts';
 
 const AT_ONCE = 100;
 const TRIES_AGAIN_MS = 5 * MINUTE_MS;
-/** How long a mail waits for events that are on their way to the figures. */
+/** A mail waits this long for events that have not reached the figures. */
 const WAITS_MS = 6 * 60 * MINUTE_MS;
 
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);

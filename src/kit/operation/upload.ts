@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import type { FilePart, FormPart } from './form-part.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
 import { readInput } from './input.ts';
-import { bytesOf, type Call, DEFAULTS, type Facts, type Operation, type Typed } from './operation.ts';
+import { type Call, DEFAULTS, type Facts, type Operation, serialize, type Typed } from './operation.ts';
 import { takeMode } from './plans/mode.ts';
 import type { Work } from './work.ts';
 
@@ -106,7 +106,7 @@ export function upload<
         if (found === undefined)
           throw validationError([problem('required', 'is required: a form part with a file name.')]);
         return await runOnce(context, request, async (work) =>
-          bytesOf(declared.response, answer(context, await apply(work, call, found))),
+          serialize(declared.response, answer(context, await apply(work, call, found))),
         );
       };
       if (!parts) return { ignored: [], price: () => 0, run: runBare };
@@ -126,7 +126,7 @@ export function upload<
           const replay = await findReplay(context, request);
           if (replay) return replay;
           return await runOnce(context, request, async (work) =>
-            bytesOf(declared.response, answer(context, await apply(work, call, file))),
+            serialize(declared.response, answer(context, await apply(work, call, file))),
           );
         } finally {
           if (form.file) await release(context, form.file);

@@ -40,12 +40,12 @@ export interface Weighed {
 }
 
 /**
- * What a writing operation may use: one transaction and its events, audit entries and ledger entries. It has no
+ * The tools of a writing operation: one transaction and its events, audit entries and ledger entries. It has no
  * engines, so it makes no outside calls.
  */
 export interface Work {
   db: Db;
-  /** When the work began. */
+  /** The start of the work. */
   now: Date;
   brandId: string;
   /** Adds an event to the outbox at the end of the transaction. `data` is the noun's REST item. */
@@ -60,17 +60,17 @@ export interface Work {
 
 const unstamped = (row: object) => JSON.stringify({ ...row, updatedAt: null });
 
-/** Whether a change has any effect: a patch that changes no value leaves no audit entry. */
+/** True if a change has any effect: a patch that changes no value leaves no audit entry. */
 const isChange = ({ old, new: row }: AuditEntry): boolean =>
   old === null || row === null || unstamped(old) !== unstamped(row);
 
-/** Who makes the change, for the audit log. A creator on a public page has no key. */
+/** The author of a change, for the audit log. A creator on a public page has no key. */
 export interface Actor {
   brandId: string;
   keyId: Caller['keyId'] | null;
   operation: string;
   requestId: string | null;
-  /** Whether an agent makes the change by MCP. */
+  /** True if an agent makes the change by MCP. */
   byAgent?: boolean;
 }
 
@@ -98,26 +98,34 @@ export function shownRow(row: object, old: object | null, secrets: readonly stri
   return Object.fromEntries(shown);
 }
 
-/** What changes leave behind. It is written at the end of their transaction. */
-export interface Left {
+/** Rows that changes collect and that are written at the end of their transaction. */
+export interface PendingWrites {
   audits: Parameters<typeof insertAudit>[1];
   events: NewEvent[];
   ledger: NewEntry[];
 }
 
-export const nothingLeft = (): Left => ({ audits: [], events: [], ledger: [] });
+export const noPendingWrites = (): PendingWrites => ({ audits: [], events: [], ledger: [] });
 
 /** Begins a change in a transaction that is already open, and notes in `left` what it leaves behind. */
-export function workOf(db: Db, now: Date, actor: Actor, left: Left): Work {
+export function openWork(db: Db, now: Date, actor: Actor, left: PendingWrites): Work {
   const { brandId, keyId, operation, requestId, byAgent = false } = actor;
   return {
-    ...{ db, now, brandId },
+    db,
+    now,
+    brandId,
     emit: (event, data) =>
       void left.events.push({ id: newId('evt', now.getTime()), event, data: JSON.stringify(data), createdAt: now }),
     audit: (entry) => {
       if (!isChange(entry)) return;
       left.audits.push({
-        ...{ id: newId('aud', now.getTime()), brandId, keyId, operation, requestId, byAgent, at: now },
+        id: newId('aud', now.getTime()),
+        brandId,
+        keyId,
+        operation,
+        requestId,
+        byAgent,
+        at: now,
         resourceId: entry.resourceId,
         oldValues: entry.old === null ? null : JSON.stringify(shownRow(entry.old, entry.old, entry.secrets)),
         newValues: entry.new === null ? null : JSON.stringify(shownRow(entry.new, entry.old, entry.secrets)),
@@ -128,11 +136,11 @@ export function workOf(db: Db, now: Date, actor: Actor, left: Left): Work {
   };
 }
 
-export async function writeLeft(
+export async function flush(
   db: Db,
   brandId: string,
   times: Parameters<typeof insertNumbered>[2],
-  { audits, events, ledger }: Left,
+  { audits, events, ledger }: PendingWrites,
 ): Promise<void> {
   await insertAudit(db, audits);
   await insertNumbered(db, brandId, times, ledger, events);
@@ -146,9 +154,9 @@ export async function inTransaction<T>(
   change: (work: Work) => Promise<T>,
 ): Promise<T> {
   const now = clock.now();
-  const left = nothingLeft();
-  const result = await change(workOf(db, now, actor, left));
-  await writeLeft(db, actor.brandId, { now, clock }, left);
+  const left = noPendingWrites();
+  const result = await change(openWork(db, now, actor, left));
+  await flush(db, actor.brandId, { now, clock }, left);
   return result;
 }
 

@@ -86,7 +86,7 @@ export interface HashedFacts extends Omit<NewEntry, 'postings'> {
 }
 
 /** The hash of an entry: over the previous hash and all its fields in a fixed order. */
-export function hashOf(previous: Buffer | null, entry: HashedFacts): Buffer {
+export function hashEntry(previous: Buffer | null, entry: HashedFacts): Buffer {
   const { id, brandId, seq, recordedAt, kind, currency, creatorId, linkId, orderId, commissionId, payoutId } = entry;
   const facts = [
     ...[id, brandId, seq, recordedAt.toISOString(), kind, currency, creatorId],
@@ -110,7 +110,7 @@ export function chained(
   return entries.map(({ postings, ...facts }, i) => {
     const id = newId('led', recordedAt.getTime());
     const entry = { ...facts, id, brandId, seq: ledgerSeq + 1 + i, recordedAt, postings: storedPostings(postings) };
-    hash = hashOf(hash, entry);
+    hash = hashEntry(hash, entry);
     return { ...entry, hash };
   });
 }

@@ -1,76 +1,11 @@
-import { type Generated, type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { AuditLogTable, OutboxNumbersTable } from '../engines/postgres/database.ts';
 import type { Db } from '../engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../engines/postgres/tables.ts';
 import type { Clock } from '../values/clock.ts';
 import type { EventName } from './events.ts';
 import { chained, type NewEntry } from './ledger-entry.ts';
-import { partOf } from './parts/queries.ts';
+import { selectPart } from './parts/queries.ts';
 import { hasUnsealed, insertSeal, NOTED_HERE } from './sealing-queries.ts';
-
-interface LedgerEntriesTable extends Omit<NewEntry, 'postings'> {
-  brandId: string;
-  seq: number;
-  id: string;
-  postings: Json<unknown>;
-  recordedAt: Date;
-  hash: Buffer;
-}
-
-interface AuditLogTable {
-  id: string;
-  brandId: string;
-  keyId: string | null;
-  operation: string;
-  resourceId: string;
-  oldValues: Json<Record<string, unknown>> | null;
-  newValues: Json<Record<string, unknown>> | null;
-  requestId: string | null;
-  byAgent: Generated<boolean>;
-  at: Date;
-}
-
-/** One row per brand, inserted with the brand. */
-interface OutboxNumbersTable {
-  brandId: string;
-  /** Increases with each change. */
-  version: number;
-  seq: number;
-  /** The last number in the brand's ledger. */
-  ledgerSeq: number;
-  ledgerHash: Buffer | null;
-  /** When the ledger's last entry was recorded; null without one. */
-  ledgerRecordedAt: Date | null;
-  /** The number of the last seal. */
-  sealSeq: Generated<number>;
-  sealHash: Buffer | null;
-  /** When an event, ledger entry or seal was last written. */
-  movedAt: Date | null;
-}
-
-interface OutboxTable {
-  brandId: string;
-  seq: number;
-  id: string;
-  event: string;
-  data: Json<unknown>;
-  createdAt: CreatedAt;
-}
-
-interface OutboxPositionsTable {
-  consumer: string;
-  brandId: string;
-  seq: number;
-}
-
-declare module '../engines/postgres/tables.ts' {
-  interface Database {
-    ledgerEntries: LedgerEntriesTable;
-    auditLog: AuditLogTable;
-    outboxNumbers: OutboxNumbersTable;
-    outbox: OutboxTable;
-    outboxPositions: OutboxPositionsTable;
-  }
-}
 
 export async function insertAudit(db: Db, rows: Insertable<AuditLogTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('auditLog').values(rows).execute();
@@ -86,15 +21,15 @@ export interface NewEvent {
 type Numbers = Selectable<OutboxNumbersTable>;
 
 /** A brand's latest numbers, read from the end of the key, so that older versions kept by a snapshot are not walked. */
-export const numbersOf = (db: Db, brandId: string) =>
+export const selectNumbers = (db: Db, brandId: string) =>
   db.selectFrom('outboxNumbers').where('brandId', '=', brandId).orderBy('version', 'desc').limit(1);
 
 /** Locks the brand's numbers until the commit; without a change they get no new version. */
 const lockNumbers = (db: Db, brandId: string): Promise<Numbers> =>
-  numbersOf(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
+  selectNumbers(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
 
 /**
- * When the next entries are recorded: never before the brand's last one, so that times follow the chain's order even if
+ * Returns the time of the next entries: never before the brand's last one, so that times follow the chain's order even if
  * clocks differ. Call it with the numbers locked: the clock is then later than every answer that was given without
  * these entries.
  */
@@ -122,7 +57,7 @@ export async function insertNumbered(
   const ledgerSeq = last.ledgerSeq + rows.length;
   const ledgerHash = rows.at(-1)?.hash ?? last.ledgerHash;
   const entriesOf = <V>(value: (row: (typeof rows)[number]) => V) => rows.map(value);
-  const eventsOf = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
+  const mapEvents = <V>(value: (event: NewEvent, i: number) => V) => events.map(value);
   await sql`
     with appended as (
       insert into ledger_entries (brand_id, recorded_at, seq, id, kind, currency, creator_id, link_id, order_id,
@@ -137,9 +72,9 @@ export async function insertNumbered(
     announced as (
       insert into outbox (brand_id, created_at, seq, id, event, data)
       select ${brandId}, * from unnest(
-        ${eventsOf(({ createdAt }) => createdAt)}::timestamptz[],
-        ${eventsOf((_, i) => last.seq + 1 + i)}::bigint[], ${eventsOf(({ id }) => id)}::text[],
-        ${eventsOf(({ event }) => event)}::text[], ${eventsOf(({ data }) => data)}::json[])),
+        ${mapEvents(({ createdAt }) => createdAt)}::timestamptz[],
+        ${mapEvents((_, i) => last.seq + 1 + i)}::bigint[], ${mapEvents(({ id }) => id)}::text[],
+        ${mapEvents(({ event }) => event)}::text[], ${mapEvents(({ data }) => data)}::json[])),
     ${NOTED_HERE},
     head as (
       update outbox_numbers as head set version = version + 1, moved_at = ${clock.now()},
@@ -159,7 +94,7 @@ export async function insertNumbered(
  * statement finds everything that will ever be recorded up to now.
  */
 export async function awaitNumbers(db: Db, brandId: string): Promise<void> {
-  await numbersOf(db, brandId).select('brandId').forShare().execute();
+  await selectNumbers(db, brandId).select('brandId').forShare().execute();
 }
 
 /** Brands with a change after a time; without one, all brands. */
@@ -180,7 +115,9 @@ export async function listBehind(
     )
     .select(['head.brandId', 'head.seq as head', (eb) => eb.fn.coalesce('position.seq', sql<number>`0`).as('position')])
     .where(movedSince(after))
-    .$if(parts !== undefined, (brands) => brands.where(sql<boolean>`${partOf('head.brandId')} = any(${parts}::int[])`))
+    .$if(parts !== undefined, (brands) =>
+      brands.where(sql<boolean>`${selectPart('head.brandId')} = any(${parts}::int[])`),
+    )
     .where((eb) => eb('head.seq', '>', eb.fn.coalesce('position.seq', sql<number>`0`)))
     .execute();
 }

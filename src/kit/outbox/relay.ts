@@ -43,7 +43,7 @@ async function relayBrand(db: Db, consumer: Consumer, brandId: string): Promise<
   });
 }
 
-const whatOf = ({ name }: Consumer) => `events to ${name} of a brand`;
+const describeConsumer = ({ name }: Consumer) => `events to ${name} of a brand`;
 
 interface Round {
   /** Brands that failed. They do not delay others. */
@@ -65,7 +65,7 @@ async function relayRound(
       if (await relayBrand(db, consumer, brandId)) round.unfinished.push(brandId);
     } catch (error) {
       round.failed.push(brandId);
-      failures.failed(whatOf(consumer), error, { brandId });
+      failures.failed(describeConsumer(consumer), error, { brandId });
     }
   }
   return round;
@@ -107,17 +107,17 @@ export function openRelay({ db, consumer, log, due, parts, given }: Relay): (sto
       waiting = round.unfinished;
       if (brandIds.size > round.failed.length) given?.();
     } while (waiting.length > 0 && !stopping?.aborted);
-    if (failed.length === 0) failures.succeeded(whatOf(consumer));
+    if (failed.length === 0) failures.succeeded(describeConsumer(consumer));
     failed.push(...waiting);
   };
 }
 
 /** The number of events that a consumer has yet to receive. */
-export async function lagOf(db: Db, consumer: string): Promise<number> {
+export async function measureLag(db: Db, consumer: string): Promise<number> {
   return (await listBehind(db, consumer)).reduce((sum, { head, position }) => sum + head - position, 0);
 }
 
-/** How long events are kept, for the feed and for repeated deliveries. */
+/** Events are kept this long, for the feed and for repeated deliveries. */
 export const EVENTS_KEPT_MS = 30 * DAY_MS;
 const PRUNE_BATCH = 5_000;
 

@@ -18,7 +18,7 @@ export const insertSeal = (sealedAt: Date) => sql`
   select brand_id, seal_seq, seal_id, ledger_seq, ledger_hash, ${sealedAt}::timestamptz, seal_hash from head cross join noted
   returning set_config('rollcall.seal', '', true)`;
 
-/** Whether this transaction wrote a row that is not sealed yet. */
+/** True if this transaction wrote a row that is not sealed yet. */
 export async function hasUnsealed(db: Db): Promise<boolean> {
   const { rows } = await sql<{ seal: string | null }>`
     select nullif(current_setting('rollcall.seal', true), '') as seal`.execute(db);

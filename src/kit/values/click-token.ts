@@ -31,7 +31,7 @@ export interface ReadClick {
  */
 const texts = new WeakMap<Buffer, string>();
 
-function textOf(key: Buffer): string {
+function toText(key: Buffer): string {
   const known = texts.get(key);
   if (known !== undefined) return known;
   const text = key.toString('base64url');
@@ -44,8 +44,8 @@ function textOf(key: Buffer): string {
  * we keep 96 bits of that, so a MAC cannot be extended. It takes one call (0.6 µs); HMAC takes 9 µs. The key's text has
  * a fixed length, so the boundary between key and facts cannot move.
  */
-function macOf(key: Buffer, facts: string): string {
-  return hash('sha512-256', textOf(key) + facts, 'base64url').slice(0, MAC_CHARACTERS);
+function computeMac(key: Buffer, facts: string): string {
+  return hash('sha512-256', toText(key) + facts, 'base64url').slice(0, MAC_CHARACTERS);
 }
 
 /** The minute in which a window ends, in base 36; five characters until 2084. A shop's script and plugin read it. */
@@ -67,26 +67,26 @@ export interface NewClick {
 export function mint(key: Buffer, { linkId, atMs, days }: NewClick): Minted {
   const id = newId('clk', atMs);
   const facts = days === undefined ? id + linkId : `${id}${linkId}.${endText(atMs, days)}`;
-  return { id, token: facts + macOf(key, facts) };
+  return { id, token: facts + computeMac(key, facts) };
 }
 
 export const mintClick = (key: Buffer, click: NewClick): string => mint(key, click).token;
 
-/** When the click with this id happened. */
-export const clickedAtOf = (id: string): Date => new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS)));
+/** Reads the time of a click from its id. */
+export const readClickTime = (id: string): Date => new Date(readBase62(id.slice(TIME_AT, TIME_AT + TIME_CHARACTERS)));
 
 /** The contents of a token; undefined unless this key signed it. */
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
   if (!TOKEN.test(token)) return undefined;
   const facts = token.slice(0, -MAC_CHARACTERS);
   const given = Buffer.from(token.slice(-MAC_CHARACTERS));
-  if (!timingSafeEqual(given, Buffer.from(macOf(key, facts)))) return undefined;
+  if (!timingSafeEqual(given, Buffer.from(computeMac(key, facts)))) return undefined;
   const id = facts.slice(0, ID_CHARACTERS);
   const [linkId = ''] = facts.slice(ID_CHARACTERS).split('.', 1);
   return {
     id,
     linkId,
-    at: clickedAtOf(id),
+    at: readClickTime(id),
   };
 }
 

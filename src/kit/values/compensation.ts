@@ -45,15 +45,15 @@ export function storedCompensation(compensation: Compensation | null, brandCurre
 }
 
 /** A row's four compensation columns under short names. */
-const columnsOf = (row: StoredCompensation) => ({
+const toColumns = (row: StoredCompensation) => ({
   type: row.compensationType,
   minor: row.compensationAmountMinor,
   ppm: row.compensationRatePpm,
   currency: row.compensationCurrency,
 });
 
-export function compensationOf(row: StoredCompensation): Compensation | null {
-  const { type, minor, ppm, currency } = columnsOf(row);
+export function toCompensation(row: StoredCompensation): Compensation | null {
+  const { type, minor, ppm, currency } = toColumns(row);
   if (type === null) return null;
   const money = minor !== null && currency !== null ? fromMinor(minor, currency) : null;
   return { type, amount: ppm === null ? money : fromPpm(ppm), currency };
@@ -64,7 +64,7 @@ export function compensationOf(row: StoredCompensation): Compensation | null {
  * `product`, whatever its amount. Null without a compensation.
  */
 export function compensationLabel(row: StoredCompensation): string | null {
-  const { type, minor, ppm, currency } = columnsOf(row);
+  const { type, minor, ppm, currency } = toColumns(row);
   if (type === null) return null;
   if (type === 'product') return 'Product only';
   if (type === 'commission') return ppm === null ? 'Commission' : `${fromPpm(ppm)}% commission`;

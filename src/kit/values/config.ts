@@ -31,7 +31,7 @@ export interface Config {
   creatorLookupCredits: number;
   /** The Elasticsearch alias of the creator directory. */
   directoryAlias: string;
-  /** Whether brands' owners see reports of the directory's imports. */
+  /** True if brands' owners see reports of the directory's imports. */
   directoryReports: boolean;
   /** Shards of the next import's index, and replicas of each. */
   directoryLayout: { shards: number; replicas: number };
@@ -54,7 +54,7 @@ export interface Config {
   /** If a key is set, metrics of YouTube videos are read from YouTube's API at this URL. */
   youtubeApiUrl: string;
   youtubeApiKey: string | undefined;
-  /** Where TikTok short links are resolved, instead of at their own host. */
+  /** TikTok short links are resolved here instead of at their own host. */
   tiktokLinksUrl: string | undefined;
   /** The installation's secret, 32 bytes. `readSecret` has the fallback for when it is not set. */
   secret: Buffer | undefined;
@@ -66,7 +66,7 @@ export interface Config {
   linksUrl: string;
   /** False: short URLs use the address that the links host listens on. */
   linksUrlIsSet: boolean;
-  /** Whether `cli clock advance` may advance the clock. */
+  /** True if `cli clock advance` may advance the clock. */
   isSandbox: boolean;
   /** The server that mails are sent through. Undefined: mails are written to files. */
   smtpUrl: string | undefined;
@@ -89,7 +89,7 @@ export interface Config {
   apiUrl: string | undefined;
   /** The host of the older API. Undefined: every host serves both APIs. */
   legacyUrl: string | undefined;
-  /** Where visitors of unknown or inactive links are redirected. Undefined: they see a built-in page. */
+  /** Visitors of unknown or inactive links are redirected here. Undefined: they see a built-in page. */
   unknownLinkUrl: string | undefined;
   /** The server and brand key used by commands that call the REST API. */
   rest: { url: string | undefined; brandKey: string | undefined; dataKey: string | undefined };
@@ -106,7 +106,7 @@ export interface Config {
   simulationOrders: number;
   /** Absolute path of the folder that holds embedded engines, their data and the demo's keys. */
   directory: string;
-  /** Where to look for Java, in order, besides the usual folders. */
+  /** Java is looked for here, in order, besides the usual folders. */
   java: { homes: string[]; searchPath: string; options?: string | undefined };
   cores: number;
 }

@@ -5,7 +5,7 @@ import { timestamp } from './page.ts';
  * Fields that mean the same in every noun. A field with a specific meaning is described in its noun's schema.
  */
 
-/** What examples have in place of rows of a brand's own. */
+/** Examples use this id in place of a brand's rows. */
 export const EXAMPLE_ID = '0Uo3xK2mVdT2aXs7LpRb';
 export const EXAMPLE_ORDER = '1001';
 export const EXAMPLE_EMAIL = 'ana@example.com';

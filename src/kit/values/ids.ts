@@ -64,7 +64,7 @@ export function timeText(nowMs: number): string {
 
 const FORM = /^[a-z_]+_([0-9A-Za-z]{8})[0-9A-Za-z]{12}$/;
 
-/** Whether an id was made in that millisecond. */
+/** True if an id was made in that millisecond. */
 export const isMadeAt = (id: string, at: Date): boolean => FORM.exec(id)?.[1] === timeText(at.getTime());
 
 /** An opaque id with the noun's prefix, such as `brd_…`: time-ordered to the millisecond, then 71 random bits. */

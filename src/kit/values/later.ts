@@ -1,4 +1,4 @@
-/** What `make` returns, made when it is first wanted: the start of a process does not wait for it. */
+/** Defers `make` to the first use, so that the start of a process does not wait for it. */
 export function later<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {

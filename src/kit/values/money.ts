@@ -31,7 +31,7 @@ export const Currency = z
   .meta({ example: 'USD' });
 
 /** Decimals of a currency: 2 for USD, 0 for JPY, 3 for KWD. A currency that ISO has withdrawn since counts as 2. */
-export const decimalsOf = (currency: string): number => DECIMALS.get(currency) ?? 2;
+export const getDecimals = (currency: string): number => DECIMALS.get(currency) ?? 2;
 
 /**
  * The maximum of one order, refund, payout or commission in minor units: ten billion dollars, ten billion rupiah. Sums
@@ -41,7 +41,7 @@ export const MAX_AMOUNT_MINOR = 1_000_000_000_000;
 
 /** An amount in major units as integer minor units; undefined when it has more decimals than the currency, or is too large. */
 export function toMinor(amount: number, currency: string): number | undefined {
-  return toInteger(amount, decimalsOf(currency));
+  return toInteger(amount, getDecimals(currency));
 }
 
 /** The error message for an amount in major units; undefined when the amount is valid. */
@@ -50,7 +50,7 @@ export function amountProblem(
   currency: string,
   mostMinor: number = Number.MAX_SAFE_INTEGER,
 ): string | undefined {
-  const decimals = decimalsOf(currency);
+  const decimals = getDecimals(currency);
   const largest = Math.floor(mostMinor / 10 ** decimals);
   if (Math.abs(amount) > largest) return `must be at most ${largest}`;
   if (toMinor(amount, currency) !== undefined) return undefined;
@@ -58,7 +58,7 @@ export function amountProblem(
 }
 
 export function fromMinor(minor: number, currency: string): number {
-  return minor / 10 ** decimalsOf(currency);
+  return minor / 10 ** getDecimals(currency);
 }
 
 /** A percentage as millionths (12.5% is 125,000); undefined with more than four decimals. */
@@ -66,7 +66,7 @@ export const toPpm = (percent: number): number | undefined => toInteger(percent,
 export const fromPpm = (ppm: number): number => ppm / 10_000;
 
 /** A share of an amount in millionths, rounded half to even. */
-export function shareOf(minor: number, ppm: number): number {
+export function multiplyPpm(minor: number, ppm: number): number {
   const product = BigInt(minor) * BigInt(ppm);
   const whole = product / 1_000_000n;
   const rest = (product % 1_000_000n) * 2n;
@@ -85,10 +85,13 @@ function toInteger(value: number, decimals: number): number | undefined {
 }
 
 function format(minor: number, currency: string, trailingZeroDisplay: 'auto' | 'stripIfInteger'): string {
-  const decimals = decimalsOf(currency);
+  const decimals = getDecimals(currency);
   return new Intl.NumberFormat('en-US', {
-    ...{ style: 'currency', currency, trailingZeroDisplay },
-    ...{ minimumFractionDigits: decimals, maximumFractionDigits: decimals },
+    style: 'currency',
+    currency,
+    trailingZeroDisplay,
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
   }).format(fromMinor(minor, currency));
 }
 

@@ -120,7 +120,7 @@ export interface Page {
 /** An offset beyond every list, which a number still holds exactly. */
 const NOWHERE = Number.MAX_SAFE_INTEGER;
 
-export function pageOf({ limit, ...query }: { page: number; limit: number; offset?: number | undefined }): Page {
+export function toPage({ limit, ...query }: { page: number; limit: number; offset?: number | undefined }): Page {
   const page = query.offset === undefined ? query.page : Math.min(Math.floor(query.offset / limit) + 1, NOWHERE);
   return { page, limit, offset: Math.min((page - 1) * limit, NOWHERE) };
 }
@@ -135,11 +135,11 @@ export const Pagination = z
   .meta({ id: 'Pagination' });
 export type Pagination = z.infer<typeof Pagination>;
 
-export function paginationOf(page: Page, total: number): Pagination {
+export function toPagination(page: Page, total: number): Pagination {
   return { page: page.page, limit: page.limit, total, has_more: page.page * page.limit < total };
 }
 
-export function listOf<T extends z.ZodType>(item: T) {
+export function listSchema<T extends z.ZodType>(item: T) {
   return z.object({
     data: z.array(item).describe('The items of this page.'),
     pagination: Pagination.describe('This page, and the number of items on all pages.'),
@@ -149,8 +149,8 @@ export function listOf<T extends z.ZodType>(item: T) {
 /** One page of a list that is in memory. */
 export function pageThrough<T>(
   rows: readonly T[],
-  query: Parameters<typeof pageOf>[0],
+  query: Parameters<typeof toPage>[0],
 ): { data: T[]; pagination: Pagination } {
-  const page = pageOf(query);
-  return { data: rows.slice(page.offset, page.offset + page.limit), pagination: paginationOf(page, rows.length) };
+  const page = toPage(query);
+  return { data: rows.slice(page.offset, page.offset + page.limit), pagination: toPagination(page, rows.length) };
 }

@@ -1,7 +1,7 @@
 type Patch<T> = { [K in keyof T]?: T[K] | undefined };
 
 /** `base` with the patch applied: an omitted field stays, null clears it. */
-export function patched<T extends object>(base: T, patch: Patch<T>): T {
+export function applyPatch<T extends object>(base: T, patch: Patch<T>): T {
   const result = { ...base };
   for (const name in patch) {
     const value = patch[name];
@@ -14,7 +14,7 @@ export function patched<T extends object>(base: T, patch: Patch<T>): T {
  * Only the fields that the patch sets. An update writes just these columns, so that concurrent patches of different
  * fields do not conflict.
  */
-export function given<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+export function omitUndefined<T extends object>(patch: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const result: { [K in keyof T]?: Exclude<T[K], undefined> } = {};
   for (const name in patch) {
     const value = patch[name];

@@ -4,5 +4,5 @@ const NAMES = new Map([
   ['stream_app', 'YouTube'],
 ]);
 
-/** What people call a platform. */
+/** The common name of a platform. */
 export const platformName = (platform: string): string => NAMES.get(platform) ?? platform;

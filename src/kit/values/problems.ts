@@ -3,7 +3,7 @@ import type { Problem } from './errors.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** Whether the shape declares this field. Properties of Object.prototype do not count. */
+/** True if the shape declares this field. Properties of Object.prototype do not count. */
 export function isDeclared(shape: z.ZodObject, name: string): boolean {
   return Object.hasOwn(shape.shape, name);
 }
@@ -42,7 +42,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const isDefault = ({ message }: Issue) => message.startsWith('Invalid ');
 
-const lengthOf = (count: number | bigint, origin: string) =>
+const describeLength = (count: number | bigint, origin: string) =>
   `${count} ${origin === 'string' ? 'character' : 'item'}${Number(count) === 1 ? '' : 's'}`;
 
 function expectation(issue: Issue): string {
@@ -58,11 +58,11 @@ function expectation(issue: Issue): string {
       return `must be ${withArticle(issue.expected === 'int' ? 'whole number' : issue.expected)}`;
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at least ${lengthOf(issue.minimum, issue.origin)}`
+        ? `must have at least ${describeLength(issue.minimum, issue.origin)}`
         : `must be ${issue.inclusive ? 'at least' : 'more than'} ${issue.minimum}`;
     case 'too_big':
       return issue.origin === 'string' || issue.origin === 'array'
-        ? `must have at most ${lengthOf(issue.maximum, issue.origin)}`
+        ? `must have at most ${describeLength(issue.maximum, issue.origin)}`
         : `must be ${issue.inclusive ? 'at most' : 'less than'} ${issue.maximum}`;
     case 'invalid_value':
       return `must be ${issue.values.length > 1 ? 'one of ' : ''}${issue.values.map(String).join(', ')}`;
@@ -72,7 +72,7 @@ function expectation(issue: Issue): string {
 }
 
 /** A stable code for a zod issue. A custom rule may set its code in `params.code`. */
-function codeOf(issue: Issue): string {
+function toCode(issue: Issue): string {
   if (issue.input === undefined && (issue.code === 'invalid_type' || issue.code === 'invalid_value')) return 'required';
   if (issue.code === 'custom' && typeof issue.params?.code === 'string') return issue.params.code;
   if (issue.code === 'custom') return 'invalid';
@@ -82,7 +82,7 @@ function codeOf(issue: Issue): string {
 /** Fields whose values are never repeated in error messages. */
 const SECRETS: ReadonlySet<PropertyKey | undefined> = new Set(['token', 'secret', 'webhook_secret', 'client_secret']);
 
-function messageOf(issue: Issue, code: string): string {
+function toMessage(issue: Issue, code: string): string {
   if (code !== 'required' && SECRETS.has(issue.path.at(-1))) return `${expectation(issue)}.`;
   if (issue.code === 'custom') {
     // A rule across fields sees the whole body, so its message is complete by itself.
@@ -92,11 +92,24 @@ function messageOf(issue: Issue, code: string): string {
   return code === 'required' ? 'is required.' : `${expectation(issue)}; got ${show(issue.input)}.`;
 }
 
+/** `links.0.value`. Below the rules of a deal places stand in brackets: `terms.rules[3].when.country[0]`. */
+function writePath(path: readonly PropertyKey[]): string {
+  const rules = path.findIndex((part, place) => part === 'rules' && path[place - 1] === 'terms');
+  const parts = path.map((part, place) =>
+    rules >= 0 && place > rules && typeof part === 'number' ? `[${part}]` : `.${String(part)}`,
+  );
+  return parts.join('').slice(1) || 'body';
+}
+
 /** Every issue of a failed parse as field, code and a message that names the value and what would be right. */
-export function problemsOf(result: z.ZodSafeParseResult<unknown>): Problem[] {
+export function toProblems(result: z.ZodSafeParseResult<unknown>): Problem[] {
   if (result.success) return [];
-  return result.error.issues.map((issue) => {
-    const code = codeOf(issue);
-    return { field: issue.path.map(String).join('.') || 'body', code, message: messageOf(issue, code) };
+  return result.error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      const message = 'is not a known field.';
+      return issue.keys.map((key) => ({ field: writePath([...issue.path, key]), code: 'unknown_field', message }));
+    }
+    const code = toCode(issue);
+    return [{ field: writePath(issue.path), code, message: toMessage(issue, code) }];
   });
 }

@@ -37,7 +37,7 @@ export interface Secrets {
   open(sealed: Buffer, context: string): string;
   /** Like `open`, for bytes that may not be text. */
   openBytes(sealed: Buffer, context: string): Buffer;
-  /** Which secret it was sealed with. */
+  /** The secret that it was sealed with. */
   stateOf(sealed: Buffer, context: string): 'current' | 'previous' | 'lost';
 }
 
@@ -105,8 +105,8 @@ export function keyedHash(key: Buffer, value: string): Buffer {
   return createHmac('sha256', key).update(value).digest();
 }
 
-const fileOf = (config: Config) => path.join(config.directory, 'secret.hex');
-const previousFileOf = (config: Config) => path.join(config.directory, 'secret.previous.hex');
+const secretsFile = (config: Config) => path.join(config.directory, 'secret.hex');
+const previousSecretsFile = (config: Config) => path.join(config.directory, 'secret.previous.hex');
 
 /**
  * `ROLLCALL_SECRET`, or, with an embedded PostgreSQL, the secret that its first start wrote to the embedded folder.
@@ -117,7 +117,7 @@ export function readSecret(config: Config): Buffer {
   if (config.urls.postgres) {
     throw new Error('Set ROLLCALL_SECRET to 64 hex digits (openssl rand -hex 32), the same for every process.');
   }
-  const file = fileOf(config);
+  const file = secretsFile(config);
   if (!existsSync(file)) {
     throw new Error(
       `The secret of this installation, ${file}, is missing, but its database exists. Restore the file from a backup, or ` +
@@ -132,7 +132,7 @@ export function readSecret(config: Config): Buffer {
 /** Creates the embedded folder's secret unless a database exists already, which needs the secret it was created with. */
 export function makeSecretOnce(config: Config, hasDatabase: boolean): void {
   if (config.secret) return;
-  const file = fileOf(config);
+  const file = secretsFile(config);
   if (!hasDatabase && !existsSync(file)) makeSecret(file);
   readSecret(config);
 }
@@ -149,7 +149,7 @@ function wholeSecret(text: string, file: string): Buffer {
 /** `ROLLCALL_PREVIOUS_SECRET`, or the previous secret in the embedded folder; undefined if it was never changed. */
 export function readPreviousSecret(config: Config): Buffer | undefined {
   if (config.secret || config.urls.postgres) return config.previousSecret;
-  const file = previousFileOf(config);
+  const file = previousSecretsFile(config);
   return existsSync(file) ? wholeSecret(readFileSync(file, 'utf8'), file) : undefined;
 }
 
@@ -160,17 +160,17 @@ export const readSecrets = (config: Config): Secrets => openSecrets(readSecret(c
 export function replaceSecretFile(config: Config): void {
   readSecret(config);
   // A link, so that the file always exists: a process that starts in between would fail.
-  const draft = `${fileOf(config)}.${process.pid}`;
+  const draft = `${secretsFile(config)}.${process.pid}`;
   writeFileSync(draft, randomBytes(32).toString('hex'), { mode: 0o600, flush: true });
-  rmSync(previousFileOf(config), { force: true });
-  linkSync(fileOf(config), previousFileOf(config));
-  renameSync(draft, fileOf(config));
+  rmSync(previousSecretsFile(config), { force: true });
+  linkSync(secretsFile(config), previousSecretsFile(config));
+  renameSync(draft, secretsFile(config));
   syncFolder(config.directory);
 }
 
 /** Removes the previous secret: data sealed and links signed with it stop working. */
 export function forgetPreviousSecretFile(config: Config): void {
-  rmSync(previousFileOf(config), { force: true });
+  rmSync(previousSecretsFile(config), { force: true });
 }
 
 /**

@@ -25,7 +25,7 @@ export const dayIn = (timeZone: string, at: Date): string =>
   // Sweden writes dates as ISO 8601 does.
   new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short' }).format(at);
 
-/** What clocks there show, as if it were UTC. */
+/** The local time in a zone, as if it were UTC. */
 const wallMs = (timeZone: string, atMs: number): number =>
   Date.parse(
     `${new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(atMs).replace(' ', 'T')}Z`,
@@ -48,4 +48,4 @@ export const daysAfter = (day: string, days: number): string =>
   new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 
 /** The last Monday up to a day. */
-export const mondayOf = (day: string): string => daysAfter(day, -((new Date(day).getUTCDay() + 6) % 7));
+export const toMonday = (day: string): string => daysAfter(day, -((new Date(day).getUTCDay() + 6) % 7));

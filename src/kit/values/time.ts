@@ -4,7 +4,7 @@ import { z } from 'zod';
 const FIRST_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LAST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** Whether a time lies in the years 0001 to 9999 in UTC, whatever its offset says. */
+/** True if a time lies in the years 0001 to 9999 in UTC, whatever its offset says. */
 const isWritable = (at: Date): boolean => at.getTime() >= FIRST_MS && at.getTime() <= LAST_MS;
 
 const OUT_OF_RANGE = 'must lie in the years 0001 to 9999 in UTC';
@@ -15,5 +15,5 @@ export const TimeText = z
   .union([z.iso.date(), z.iso.datetime({ offset: true })], EXPECTED)
   .refine((text) => isWritable(new Date(text)), { error: OUT_OF_RANGE, abort: true });
 
-/** Whether the text is a date without a time: a whole UTC day. */
+/** True if the text is a date without a time: a whole UTC day. */
 export const isDay = (text: string): boolean => z.iso.date().safeParse(text).success;

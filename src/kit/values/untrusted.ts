@@ -25,7 +25,7 @@ export function untrustedPaths(schema: unknown, path = ''): string[] {
   return [...new Set([...below, ...branches, ...inside])];
 }
 
-/** Whether a response has a value at such a path. */
+/** True if a response has a value at such a path. */
 export function isPresent(value: unknown, path: string): boolean {
   if (value === undefined || value === null || value === '') return false;
   if (path === '') return !Array.isArray(value) || value.length > 0;

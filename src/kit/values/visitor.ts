@@ -24,7 +24,7 @@ function readAgent(agent: string): Device {
   return MOBILE.test(agent) ? 'mobile' : 'desktop';
 }
 
-export function deviceOf(userAgent: string | undefined): Device {
+export function detectDevice(userAgent: string | undefined): Device {
   const agent = (userAgent ?? '').slice(0, MAX_AGENT_LENGTH);
   const known = deviceOfAgent.get(agent);
   if (known !== undefined) return known;
@@ -39,6 +39,6 @@ export function isPrefetch(headers: PurposeHeaders): boolean {
   return typeof purpose === 'string' && /^(?:prefetch|prerender|preview)/i.test(purpose);
 }
 
-/** Whether a person is viewing the page: neither a program nor a browser's prefetch. */
+/** True if a person is viewing the page: neither a program nor a browser's prefetch. */
 export const isPerson = (headers: PurposeHeaders & { 'user-agent'?: string | undefined }): boolean =>
-  !isPrefetch(headers) && deviceOf(headers['user-agent']) !== 'bot';
+  !isPrefetch(headers) && detectDevice(headers['user-agent']) !== 'bot';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Whether a URL contains a user name or password: it would be displayed and logged, and could be mistaken for the host. */
+/** True if a URL contains a user name or password: it would be displayed and logged, and could be mistaken for the host. */
 export const hasLogin = ({ username, password }: URL): boolean => username !== '' || password !== '';
 
 export const MAX_ADDRESS = 2_000;

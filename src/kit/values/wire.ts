@@ -15,14 +15,14 @@ export function toWire(row: object): object {
 }
 
 /** Maps a stream of rows to items. */
-export async function* eachAs<Row, Item>(rows: AsyncIterable<Row>, itemOf: (row: Row) => Item): AsyncGenerator<Item> {
+export async function* mapRows<Row, Item>(rows: AsyncIterable<Row>, itemOf: (row: Row) => Item): AsyncGenerator<Item> {
   for await (const row of rows) yield itemOf(row);
 }
 
 const PART = 1_000;
 
 /** Like `eachAs`, but maps rows in batches, for example to load metrics for all of them at once. */
-export async function* eachOfMany<Row, Item>(
+export async function* mapInBatches<Row, Item>(
   rows: AsyncIterable<Row>,
   itemsOf: (rows: readonly Row[]) => Promise<Item[]>,
 ): AsyncGenerator<Item> {

@@ -6,8 +6,8 @@ import { z } from 'zod';
 export const Identity = z.object({ pid: z.number().int().positive(), startedAt: z.string() });
 export type Identity = z.infer<typeof Identity>;
 
-/** When the process started, as the system formats it; undefined if it has ended. */
-function startOf(pid: number): string | undefined {
+/** Reads the start of a process, as the system formats it; undefined if it has ended. */
+function readStart(pid: number): string | undefined {
   if (process.platform !== 'linux') {
     return spawnSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).stdout?.trim() || undefined;
   }
@@ -21,14 +21,14 @@ function startOf(pid: number): string | undefined {
   }
 }
 
-export function identityOf(pid: number): Identity {
-  return { pid, startedAt: startOf(pid) ?? 'ended' };
+export function readIdentity(pid: number): Identity {
+  return { pid, startedAt: readStart(pid) ?? 'ended' };
 }
 
 export function isAlive(process: Identity): boolean {
-  return startOf(process.pid) === process.startedAt;
+  return readStart(process.pid) === process.startedAt;
 }
 
 export function isPidAlive(pid: number): boolean {
-  return startOf(pid) !== undefined;
+  return readStart(pid) !== undefined;
 }

@@ -7,7 +7,7 @@ import { moveFolder, verifyFolder } from './install.ts';
 import type { Java } from './java.mjs';
 import { ELASTICSEARCH_FOLDER, FETCHED_EARLY, mavenCommand, removeLeftovers } from './maven.mjs';
 
-/** Of every file, as Maven unpacks them from SonarQube's distribution. */
+/** Covers every file, as Maven unpacks them from SonarQube's distribution. */
 const SHA256 = 'f206a97a5e663e4011b306dabce66e347838963de7894fc4fce0361ed18488ad';
 
 async function fetchElasticsearch(into: string, java: Java | undefined): Promise<void> {

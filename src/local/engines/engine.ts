@@ -15,7 +15,7 @@ export interface Seat {
   java: Java | undefined;
 }
 
-/** What the embedded stack needs to know about an engine. Each engine is one such value in its own file. */
+/** An engine, as the embedded stack sees it. Each engine is one such value in its own file. */
 export interface Engine {
   title: string;
   /** The environment variable that replaces the embedded engine with your own server. */
@@ -33,6 +33,6 @@ export interface Engine {
   isReady(port: number): Promise<boolean>;
   readyWithinMs: number;
   stopSignal: NodeJS.Signals;
-  /** What the log shows while a dying process of the last run still holds the data, so that a retry makes sense. */
+  /** Matches the log while a dying process of the last run still holds the data, so that a retry makes sense. */
   dataStillLocked: RegExp;
 }

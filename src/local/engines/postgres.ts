@@ -58,14 +58,14 @@ function environment(home: string): Record<string, string> {
 
 const clusterIn = (data: string) => path.join(data, 'cluster');
 
-/** Whether a stack with this name has a database. */
+/** True if a stack with this name has a database. */
 export const hasDatabase = (directory: string, dataName: string): boolean =>
   existsSync(clusterIn(path.join(engineFolder(directory), dataName, 'postgres')));
 
 const PASSWORD = /^[0-9a-f]{64}$/;
 
 /** The superuser's password, readable by this process's user only; created if there is none. */
-function passwordOf({ data }: Pick<Seat, 'data'>): string {
+function readPassword({ data }: Pick<Seat, 'data'>): string {
   const file = `${data}.password`;
   const kept = existsSync(file) ? readFileSync(file, 'utf8') : '';
   if (PASSWORD.test(kept)) return kept;
@@ -78,16 +78,18 @@ function passwordOf({ data }: Pick<Seat, 'data'>): string {
 }
 
 /** Logins need the password. Its hash shows which password the cluster was given. */
-const accessBy = (password: string) => `# Written at start-up, for the password ${hashOf(password)}.
+const accessBy = (password: string) => `# Written at start-up, for the password ${hashPassword(password)}.
 host all all 127.0.0.1/32 scram-sha-256
 `;
-const hashOf = (password: string) => createHash('sha256').update(password).digest('hex').slice(0, 16);
+const hashPassword = (password: string) => createHash('sha256').update(password).digest('hex').slice(0, 16);
 
 /** Runs statements on a stopped cluster. They are never logged, because one contains the password. */
 async function runAlone({ home, data }: Seat, cluster: string, statements: readonly string[]): Promise<void> {
   const quietly = ['-c', 'log_min_error_statement=panic'];
   await runCommand(path.join(home, 'bin/postgres'), ['--single', ...quietly, '-D', cluster, 'postgres'], {
-    ...{ cwd: data, env: environment(home), user: engineUser },
+    cwd: data,
+    env: environment(home),
+    user: engineUser,
     input: statements.map((statement) => `${statement};\n`).join(''),
   });
 }
@@ -112,7 +114,7 @@ async function prepare(seat: Seat): Promise<void> {
   const isNew = !existsSync(cluster);
   const folder = isNew ? path.join(seat.data, 'unfinished') : cluster;
   const access = path.join(folder, 'pg_hba.conf');
-  const password = passwordOf(seat);
+  const password = readPassword(seat);
   if (isNew) await makeCluster(seat, folder);
   // A folder that is not a cluster fails with a clear error at the start.
   else if (!existsSync(access) || readFileSync(access, 'utf8') === accessBy(password)) return;
@@ -143,7 +145,7 @@ export const postgres: Engine = {
     env: environment(home),
     deathSignal: 'INT',
   }),
-  url: (seat) => `postgres://postgres:${passwordOf(seat)}@127.0.0.1:${seat.port}/${DATABASE}`,
+  url: (seat) => `postgres://postgres:${readPassword(seat)}@127.0.0.1:${seat.port}/${DATABASE}`,
   // 'R' requests authentication; during recovery the answer is 'E' ("the database system is starting up").
   isReady: async (port) => (await askTcp(port, startupPacket())).toString('latin1', 0, 1) === 'R',
   readyWithinMs: 60_000,

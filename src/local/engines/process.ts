@@ -18,7 +18,7 @@ export interface Program {
 export interface RunningProcess {
   pid: number;
   log: string;
-  /** How it ended; undefined while it is running. */
+  /** Describes the end of the process; undefined while it is running. */
   ended(): string | undefined;
   whenEnded: Promise<string>;
   child: ChildProcess;
@@ -95,7 +95,7 @@ export async function waitUntilReady(
 /** Asks the process to end, and kills it if it is still running after `withinMs`. */
 export async function stopProcess(engine: RunningProcess, signal: NodeJS.Signals, withinMs: number): Promise<void> {
   if (engine.ended()) return;
-  const pids = treeOf(engine.pid);
+  const pids = listTree(engine.pid);
   if (signal === 'SIGKILL') pids.forEach(killNow);
   else engine.child.kill(signal);
   const timer = setTimeout(() => pids.forEach(killNow), withinMs);
@@ -112,12 +112,12 @@ function killNow(pid: number): void {
 }
 
 /** The process and all its descendants, parents first; without /proc, only the process. */
-export function treeOf(pid: number): number[] {
+export function listTree(pid: number): number[] {
   try {
     const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
       readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
     );
-    return [pid, ...children.flatMap(treeOf)];
+    return [pid, ...children.flatMap(listTree)];
   } catch {
     return [pid];
   }
@@ -127,9 +127,9 @@ export function treeOf(pid: number): number[] {
  * Memory of the process and its descendants, with shared pages counted once (PSS); undefined if the system does not
  * report it.
  */
-export function memoryMbOf(pid: number): number | undefined {
+export function measureMemoryMb(pid: number): number | undefined {
   try {
-    const kilobytes = treeOf(pid).map((member) =>
+    const kilobytes = listTree(pid).map((member) =>
       Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${member}/smaps_rollup`, 'utf8'))?.[1] ?? 0),
     );
     return Math.round(kilobytes.reduce((sum, value) => sum + value, 0) / 1024);

@@ -11,7 +11,7 @@ const WELL_AFTER_MS = 60_000;
 interface Trouble {
   /** Starts in a row after which it ended again soon. */
   starts: number;
-  /** When the engine last became ready. */
+  /** The time at which the engine last became ready. */
   startedAt: number;
 }
 
@@ -34,13 +34,13 @@ export interface Reviver {
 const MOST_PATIENCE = 5;
 const LINES = 5;
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+const toMessage = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
 /** Restarts engines: at once, then after pauses that double up to a minute, until they are up. */
 export function openReviver({ start, ending, report }: ReviverOptions): Reviver {
   const troubles = new Map<EngineName, Trouble>();
 
-  function troubleOf(name: EngineName): Trouble {
+  function describeTrouble(name: EngineName): Trouble {
     const known = troubles.get(name);
     if (known && performance.now() - known.startedAt < WELL_AFTER_MS) return known;
     const fresh = { starts: 0, startedAt: 0 };
@@ -49,7 +49,7 @@ export function openReviver({ start, ending, report }: ReviverOptions): Reviver 
   }
 
   async function revive(name: EngineName, seat: Seat, { title }: Engine, firstReason: string): Promise<void> {
-    const trouble = troubleOf(name);
+    const trouble = describeTrouble(name);
     for (let reason = firstReason; ; ) {
       ending.throwIfAborted();
       const pauseMs = trouble.starts === 0 ? 0 : Math.min(FIRST_PAUSE_MS * 2 ** (trouble.starts - 1), LONGEST_PAUSE_MS);
@@ -61,7 +61,7 @@ export function openReviver({ start, ending, report }: ReviverOptions): Reviver 
         trouble.startedAt = performance.now();
         return;
       } catch (error) {
-        reason = messageOf(error);
+        reason = toMessage(error);
       }
     }
   }
@@ -69,6 +69,6 @@ export function openReviver({ start, ending, report }: ReviverOptions): Reviver 
   return {
     ended: (name, { engine, seat, process }) =>
       revive(name, seat, engine, `The log of ${engine.title} ends with:\n${lastLines(process.log, LINES)}`),
-    failed: (name, { engine, seat }, error) => revive(name, seat, engine, messageOf(error)),
+    failed: (name, { engine, seat }, error) => revive(name, seat, engine, toMessage(error)),
   };
 }

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../../kit/values/config.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { makeSecretOnce } from '../../kit/values/secrets.ts';
-import { Identity, identityOf, isAlive } from './alive.ts';
+import { Identity, isAlive, readIdentity } from './alive.ts';
 import { ENGINE_NAMES, type EngineName } from './engine.ts';
 import { hasDatabase } from './postgres.ts';
 import { type EmbeddedEngines, startEmbedded } from './start.ts';
@@ -57,7 +57,7 @@ export async function announceRunning(directory: string, running: Running): Prom
   const draft = `${file}.${process.pid}`;
   await mkdir(directory, { recursive: true });
   await rm(draft, { force: true });
-  const announcement = { server: identityOf(process.pid), ...running };
+  const announcement = { server: readIdentity(process.pid), ...running };
   await writeFile(draft, `${JSON.stringify(announcement, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
   await rename(draft, file);
   return async () => {
@@ -93,8 +93,8 @@ export async function resolveEngines(
   },
 ): Promise<ResolvedEngines> {
   const running = (options.reuseRunning ?? true) ? await findRunning(config.directory) : undefined;
-  const urlOf = (name: EngineName) => config.urls[name] ?? running?.urls[name];
-  const only = ENGINE_NAMES.filter((name) => need.includes(name) && !urlOf(name));
+  const toUrl = (name: EngineName) => config.urls[name] ?? running?.urls[name];
+  const only = ENGINE_NAMES.filter((name) => need.includes(name) && !toUrl(name));
   if (only.includes('postgres')) {
     // The server's data counts even if other engines are used, because both have the same secret.
     const dataNames = [SERVER_DATA, options.dataName ?? SERVER_DATA];
@@ -116,8 +116,8 @@ export async function resolveEngines(
           revives: options.revives ?? false,
           report: options.report,
         });
-  const server = urlOf('postgres') === running?.urls.postgres ? running : undefined;
-  const known = (name: EngineName) => urlOf(name) ?? embedded?.urls[name];
+  const server = toUrl('postgres') === running?.urls.postgres ? running : undefined;
+  const known = (name: EngineName) => toUrl(name) ?? embedded?.urls[name];
   return {
     urls: {
       postgres: known('postgres'),

@@ -2,8 +2,8 @@ import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { Identity, identityOf, isAlive } from './alive.ts';
-import { treeOf } from './process.ts';
+import { Identity, isAlive, readIdentity } from './alive.ts';
+import { listTree } from './process.ts';
 
 /** `stack.json` in a data folder: the process that owns it, and the engines that run on it. */
 const Holder = z.object({ owner: Identity, engines: z.record(z.string(), Identity) });
@@ -59,12 +59,12 @@ async function endLeftovers(holder: Holder | undefined, report: (line: string) =
     await pause(50);
     alive = alive.filter(([, engine]) => isAlive(engine));
     if (performance.now() - started > LEFTOVERS_END_WITHIN_MS) {
-      for (const pid of alive.flatMap(([, engine]) => treeOf(engine.pid))) signal(pid, 'SIGKILL');
+      for (const pid of alive.flatMap(([, engine]) => listTree(engine.pid))) signal(pid, 'SIGKILL');
     }
   }
 }
 
-/** Whether the owner has ended or ends within a second: a killed process may still exist for a moment. */
+/** True if the owner has ended or ends within a second: a killed process may still exist for a moment. */
 async function endsSoon(owner: Identity): Promise<boolean> {
   const deadline = performance.now() + (owner.pid === process.pid ? 0 : OWNER_ENDS_WITHIN_MS);
   while (isAlive(owner)) {
@@ -98,7 +98,7 @@ export async function lockStack(
   report: (line: string) => void,
 ): Promise<LockedStack> {
   const lock = path.join(folder, 'stack.json');
-  const holder: Holder = { owner: identityOf(process.pid), engines: {} };
+  const holder: Holder = { owner: readIdentity(process.pid), engines: {} };
   while (!tryTake(lock, holder)) {
     const other = readHolder(lock);
     if (other && !(await endsSoon(other.owner))) throw inUse(folder, directory, other.owner);
@@ -109,7 +109,7 @@ export async function lockStack(
   }
   return {
     record: (name, pid) => {
-      holder.engines[name] = identityOf(pid);
+      holder.engines[name] = readIdentity(pid);
       writeFileSync(`${lock}.new`, JSON.stringify(holder), { mode: 0o600 });
       renameSync(`${lock}.new`, lock);
     },

@@ -10,14 +10,14 @@ import { type Java, USUAL_JDK_FOLDERS } from './java.mjs';
 import { findFreePort } from './port.ts';
 import { postgres } from './postgres.ts';
 import { checkPrerequisites } from './prerequisites.ts';
-import { memoryMbOf, stopProcess, treeOf } from './process.ts';
+import { listTree, measureMemoryMb, stopProcess } from './process.ts';
 import { openReviver } from './revive.ts';
 import { type Launchpad, type Running, secondsSince, startEngine, stopEngine } from './run-engine.ts';
 import { lockStack } from './stack.ts';
 import { valkey } from './valkey.ts';
 
 export interface EmbeddedOptions {
-  /** Where engines are installed. */
+  /** The folder in which engines are installed. */
   directory: string;
   /** The folder below `directory` with this stack's data. Each stack has its own, so several can run side by side. */
   dataName: string;
@@ -33,7 +33,7 @@ export interface EmbeddedOptions {
   revives?: boolean;
   /** Multiplies the time that an engine is given to become ready, on a machine that has much else to do. */
   patience?: number;
-  /** Where this system usually installs JDKs. */
+  /** Folders in which this system usually installs JDKs. */
   javaFolders?: readonly string[];
   /**
    * Called with a line when a long step begins, when a step ends (with its duration), and when an engine ends by
@@ -107,7 +107,7 @@ async function stopStack(stack: Stack, { launching, stack: lock }: Launchpad): P
 /** Elasticsearch's launcher waits for the server that it started; the other engines are a single process. */
 function mainPid(name: EngineName, running: Running): number | undefined {
   if (running.process.ended()) return undefined;
-  return name === 'elasticsearch' ? (treeOf(running.process.pid)[1] ?? running.process.pid) : running.process.pid;
+  return name === 'elasticsearch' ? (listTree(running.process.pid)[1] ?? running.process.pid) : running.process.pid;
 }
 
 /** A stack while it starts and runs. */
@@ -132,7 +132,7 @@ function handle({ stack, engines, pad, seats, starting, ending }: Launched): Emb
     get startMs() {
       return byName(stack, ({ startMs }) => Math.round(startMs));
     },
-    memoryMb: () => byName(stack, ({ process }) => (process.ended() ? undefined : memoryMbOf(process.pid))),
+    memoryMb: () => byName(stack, ({ process }) => (process.ended() ? undefined : measureMemoryMb(process.pid))),
     restart: async (name) => {
       const running = stack.get(name);
       if (!running || stopped) throw new Error(`No embedded ${engines[name].title} runs here.`);
@@ -153,10 +153,10 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   const engines = { ...EMBEDDED, ...options.engines };
   const names = ENGINE_NAMES.filter((name) => only?.includes(name) ?? true);
   const base = engineFolder(options.directory);
-  const homeOf = (name: EngineName) => path.join(base, engines[name].installation?.folder ?? '');
+  const toHome = (name: EngineName) => path.join(base, engines[name].installation?.folder ?? '');
   const java = checkPrerequisites({
     engines: names,
-    isInstalled: (name) => isInstalled(homeOf(name)),
+    isInstalled: (name) => isInstalled(toHome(name)),
     java: javaConfig,
     javaFolders: options.javaFolders ?? USUAL_JDK_FOLDERS,
   });
@@ -177,7 +177,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedE
   const seats = new Map<EngineName, Seat>();
   for (const name of names) {
     const port = await findFreePort();
-    seats.set(name, { home: homeOf(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java });
+    seats.set(name, { home: toHome(name), data: path.join(folder, name), port, heapMb: elasticsearchHeapMb, java });
   }
   /** An engine that becomes ready only after the stack was stopped is stopped, too. */
   const startOne = async (name: EngineName, seat: Seat, patience = 1) => {

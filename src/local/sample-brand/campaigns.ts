@@ -1,13 +1,11 @@
-import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/queries.ts';
+import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/sample.ts';
 import { createList } from '../../directory/lists/actions.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { PLANS } from '../../kit/access/keys/plans.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { patchApplication, receiveApplication } from '../../workflow/applications/actions.ts';
-import { lockPending } from '../../workflow/applications/queries.ts';
-import { changeCreator } from '../../workflow/creators/actions.ts';
-import { listMatching } from '../../workflow/creators/queries.ts';
-import { addByHandle } from '../../workflow/roster/actions.ts';
+import { lockPending, patchApplication, receiveApplication } from '../../workflow/applications/applications.ts';
+import { changeCreator, listMatching } from '../../workflow/creators/creators.ts';
+import { addByHandle } from '../../workflow/roster/roster.ts';
 import type { Person } from './people.ts';
 import { known, type Schedule } from './schedule.ts';
 
@@ -35,8 +33,12 @@ const MESSAGES = [
   'I wrote my thesis on ceramics and now I film about ceramides. Let us talk!',
 ] as const;
 
-const profileOf = ({ name, picture, followers, engagementRate, tiktok }: Person, at: Date) => ({
-  ...{ name, pfpUrl: picture, igFollowers: followers, engagementRate, profiledAt: at },
+const toProfile = ({ name, picture, followers, engagementRate, tiktok }: Person, at: Date) => ({
+  name,
+  pfpUrl: picture,
+  igFollowers: followers,
+  engagementRate,
+  profiledAt: at,
   ...(tiktok === null ? {} : { ttFollowers: Math.round(followers * 0.6) }),
 });
 
@@ -44,7 +46,7 @@ const profileOf = ({ name, picture, followers, engagementRate, tiktok }: Person,
 async function profile(work: Work, person: Person): Promise<void> {
   const identity = { email: person.email, igHandle: null, ttHandle: null };
   const [creator] = await listMatching(work.db, work.brandId, identity);
-  if (creator) await changeCreator(work, creator, profileOf(person, work.now));
+  if (creator) await changeCreator(work, creator, toProfile(person, work.now));
 }
 
 function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
@@ -98,8 +100,8 @@ function addCampaigns(schedule: Schedule, ids: Map<string, string>): void {
   );
 }
 
-/** Who applied where, and the outcome. */
-function applicationsOf(people: readonly Person[]): Applied[] {
+/** Lists the applications and their outcomes. */
+function listApplications(people: readonly Person[]): Applied[] {
   const joined = people.slice(ADDED, ON_ROSTER);
   const others = people.slice(ON_ROSTER, ON_ROSTER + APPLICANTS);
   const of = (status: Applied['status'], campaign: CampaignName, from: readonly Person[], days: number) =>
@@ -137,10 +139,10 @@ export function addPeople(schedule: Schedule, people: readonly Person[], ids: Ma
     const { name, email, handle, tiktok, tags } = person;
     const body = { name, creator_email: email, ig_handle: handle, tt_handle: tiktok ?? undefined, tags };
     add(ago(i < 14 ? 89.9 - i * 0.08 : 101 - i), ({ change, now }) =>
-      change('add_to_roster_by_handle', (work) => addByHandle(work, LIMIT, body, profileOf(person, now()))),
+      change('add_to_roster_by_handle', (work) => addByHandle(work, LIMIT, body, toProfile(person, now()))),
     );
   }
-  for (const [i, { person, campaign, days, status }] of applicationsOf(people).entries()) {
+  for (const [i, { person, campaign, days, status }] of listApplications(people).entries()) {
     const { name, email, handle: photoApp, tiktok: videoApp } = person;
     const message = MESSAGES[i % MESSAGES.length] ?? null;
     const applying = { name, email, photoApp, videoApp, message, portfolioUrls: [] };

@@ -1,29 +1,29 @@
 import type { Work } from '../../kit/operation/work.ts';
-import { findAddressee } from '../../workflow/applications/queries.ts';
-import { receiveFile, type StoredFile, uploadAsset } from '../../workflow/assets/actions.ts';
-import { createFolder } from '../../workflow/assets/folders/actions.ts';
-import { viewBrief } from '../../workflow/briefs/actions.ts';
-import { expireContract, signContract } from '../../workflow/contracts/actions.ts';
-import { getContract } from '../../workflow/contracts/queries.ts';
+import { findAddressee } from '../../workflow/applications/applications.ts';
+import { uploadAsset } from '../../workflow/assets/assets.ts';
+import { createFolder } from '../../workflow/assets/folders.ts';
+import { receiveFile, type StoredFile } from '../../workflow/assets/uploads.ts';
+import { viewBrief } from '../../workflow/briefs/briefs.ts';
+import { expireContract, getContract, signContract } from '../../workflow/contracts/contracts.ts';
 import {
   declineDeliverable,
+  listOfContract,
   patchDeliverable,
   startDeliverables,
   submitDeliverable,
-} from '../../workflow/deliverables/actions.ts';
-import { listOfContract } from '../../workflow/deliverables/queries.ts';
+} from '../../workflow/deliverables/deliverables.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
 import type { Person } from './people.ts';
-import { pictureOf } from './pictures.ts';
+import { makePicture } from './pictures.ts';
 import { known, type Schedule } from './schedule.ts';
 
 const AGENT = 'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 Mobile/15E148';
 const ADDRESS = '192.0.2.17';
 
-const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+const toDay = (at: Date) => at.toISOString().slice(0, 10);
 
-/** Where the creator's n-th work of the sample is posted. */
-export const postOf = ({ handle, tiktok }: Person, n: number): string =>
+/** The address of the creator's n-th post of the sample. */
+export const toPostUrl = ({ handle, tiktok }: Person, n: number): string =>
   tiktok !== null && n % 3 === 1
     ? `https://www.tiktok.com/@${handle}/video/74${String(n).padStart(3, '0')}00112233440${n % 10}`
     : `https://www.instagram.com/reel/DLumen${String(n).padStart(5, '0')}/`;
@@ -34,11 +34,11 @@ interface Deal {
   person: Person;
   campaign: CampaignName;
   days: number;
-  /** How far it came. */
+  /** The state that the deal reaches. */
   until: 'draft' | 'sent' | 'expired' | 'voided' | 'signed' | 'submitted' | 'revised' | 'declined' | 'approved';
 }
 
-function dealsOf(people: readonly Person[]): Deal[] {
+function listDeals(people: readonly Person[]): Deal[] {
   const joined = people.slice(ADDED);
   const of = (campaign: CampaignName, days: number, states: readonly Deal['until'][], from: readonly Person[]) =>
     states.flatMap((until, i) => (from[i] ? [{ person: from[i], campaign, days: days - i * 1.3, until }] : []));
@@ -70,11 +70,13 @@ function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n:
     campaign === 'glow' ? { type: 'commission' as const, amount: 12 } : { type: 'fixed' as const, amount };
   add(at(0), async ({ make }) => {
     const body = {
-      ...{ creator_email: person.email, campaign_id: known(ids, campaign), compensation },
+      creator_email: person.email,
+      campaign_id: known(ids, campaign),
+      compensation,
       title: `${person.firstName}: one reel and a story`,
       deliverables: [
-        { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: dayOf(at(14)) },
-        { type: 'story', platform: 'photo_app' as const, quantity: 1, due_date: dayOf(at(20)) },
+        { type: 'reel', platform: 'photo_app' as const, quantity: 1, due_date: toDay(at(14)) },
+        { type: 'story', platform: 'photo_app' as const, quantity: 1, due_date: toDay(at(20)) },
       ],
       usage_rights: 'Organic posts on our own channels, for a year',
       terms: { channels: ['organic'], territory: null, days: 365, starts: 'signed' as const, starts_on: null },
@@ -106,7 +108,7 @@ function addDeal(schedule: Schedule, { person, campaign, days, until }: Deal, n:
   addWork(schedule, { person, days, until }, { n, name, ids });
 }
 
-/** What a creator hands in under a contract, and what the brand says to it. */
+/** Adds a creator's submissions under a contract and the brand's answers. */
 function addWork(
   { ago, add }: Schedule,
   { person, days, until }: Pick<Deal, 'person' | 'days' | 'until'>,
@@ -116,10 +118,12 @@ function addWork(
   const submit = (after: number, place: 0 | 1, caption: string) =>
     add(at(after), async ({ change, context, brandId }) => {
       const file =
-        n < 6 ? [] : [await receiveFile(context, brandId, pictureOf(n + place, `${person.name}, ${WORKS[place]}.png`))];
+        n < 6
+          ? []
+          : [await receiveFile(context, brandId, makePicture(n + place, `${person.name}, ${WORKS[place]}.png`))];
       await change('page_work', async (work) => {
         const id = (await openWork(work, known(ids, name)))[place] ?? '';
-        await submitDeliverable(work, id, { contentUrl: postOf(person, 2 * n + place), caption, files: file });
+        await submitDeliverable(work, id, { contentUrl: toPostUrl(person, 2 * n + place), caption, files: file });
       });
     });
   const review = (after: number, place: 0 | 1, status: 'approved' | 'revision_requested', feedback: string) =>
@@ -155,11 +159,14 @@ function addBriefs({ ago, add }: Schedule, people: readonly Person[], ids: Map<s
     const name = `brief ${title}`;
     add(ago(days), async ({ make }) => {
       const body = {
-        ...{ title, campaign_id: known(ids, campaign), content_type: 'reel', platform: 'photo_app' as const },
+        title,
+        campaign_id: known(ids, campaign),
+        content_type: 'reel',
+        platform: 'photo_app' as const,
         instructions: 'Film in daylight. Say in your own words what you like and what you do not.',
         talking_points: ['Ceramides and niacinamide', 'No perfume', 'Refills cost a third less'],
         do_not: ['Promise to heal anything', 'Show other brands'],
-        due_date: dayOf(ago(days - 20)),
+        due_date: toDay(ago(days - 20)),
       };
       ids.set(name, await make('create_brief', { body }));
     });
@@ -193,7 +200,7 @@ function addPhotos({ ago, add }: Schedule): void {
   add(ago(88), async ({ change, context, brandId }) => {
     const files: StoredFile[] = [];
     for (const [n, name] of PHOTOS.entries())
-      files.push(await receiveFile(context, brandId, pictureOf(n, `${name}.png`)));
+      files.push(await receiveFile(context, brandId, makePicture(n, `${name}.png`)));
     await change('upload_asset', async (work) => {
       const { id } = await createFolder(work, { name: 'Product photos' });
       for (const [n, file] of files.entries()) {
@@ -207,5 +214,5 @@ function addPhotos({ ago, add }: Schedule): void {
 export function addCollaboration(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   addPhotos(schedule);
   addBriefs(schedule, people, ids);
-  for (const [i, deal] of dealsOf(people).entries()) addDeal(schedule, deal, i, ids);
+  for (const [i, deal] of listDeals(people).entries()) addDeal(schedule, deal, i, ids);
 }

@@ -1,12 +1,11 @@
 import { seededRandom } from '../../directory/imports/indexing/random.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { endRefresh, trackContent } from '../../workflow/content/actions.ts';
-import { readPostAddress } from '../../workflow/content/policy.ts';
-import { claimDuePosts } from '../../workflow/content/queries.ts';
-import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/actions.ts';
-import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../workflow/shipments/actions.ts';
+import { claimDuePosts, endRefresh, trackContent } from '../../workflow/content/content.ts';
+import { readPostAddress } from '../../workflow/content/posts.ts';
+import { readConversation, receiveReply, sendMessage } from '../../workflow/messages/messages.ts';
+import { confirmReceipt, createShipment, patchShipment, reportMissing } from '../../workflow/shipments/shipments.ts';
 import { ADDED, type CampaignName } from './campaigns.ts';
-import { postOf } from './collaboration.ts';
+import { toPostUrl } from './collaboration.ts';
 import type { Person } from './people.ts';
 import { known, type Schedule } from './schedule.ts';
 
@@ -106,7 +105,7 @@ function addConversations({ ago, add }: Schedule, people: readonly Person[], ids
   }
 }
 
-/** What is sent to creators, and what an item of it costs. */
+/** Gifts to creators and the cost of an item. */
 export const GIFTS = [
   { name: 'Vitamin C serum', sku: 'LUM-SERUM-30', quantity: 2, cost: 6.4 },
   { name: 'Sun cream SPF 50, travel size', sku: 'LUM-SUN-20', quantity: 1, cost: 2.1 },
@@ -125,8 +124,11 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
     add(ago(days), ({ change }) =>
       change('create_shipment', async (work) => {
         const { id } = await createShipment(work, {
-          ...{ creator_email: person.email, campaign_id: known(ids, campaign), notify_creator: false },
-          ...{ carrier: i % 2 === 0 ? 'ups' : 'dhl', tracking_number: `SAMPLE${String(1_000 + i)}` },
+          creator_email: person.email,
+          campaign_id: known(ids, campaign),
+          notify_creator: false,
+          carrier: i % 2 === 0 ? 'ups' : 'dhl',
+          tracking_number: `SAMPLE${String(1_000 + i)}`,
           product_description: `${product.quantity} × ${product.name}`,
           products: [product],
         });
@@ -154,7 +156,7 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
   }
 }
 
-/** When the figures of posts are read, in days before now. */
+/** Figures of posts are read this many days before now. */
 const READINGS = [60, 38, 20, 8, 0.5] as const;
 const POSTS = 26;
 const SEED = 26;
@@ -162,25 +164,26 @@ const SEED = 26;
 interface Post {
   person: Person;
   postedAt: Date;
-  /** Those who will have seen it in the end. */
+  /** The final number of viewers. */
   reach: number;
-  /** How many of them like it. */
+  /** The number of viewers who like it. */
   liked: number;
 }
 
-function readingOf({ person, postedAt, reach, liked }: Post, now: Date) {
+function toReading({ person, postedAt, reach, liked }: Post, now: Date) {
   const days = (now.getTime() - postedAt.getTime()) / DAY_MS;
   const views = Math.round(reach * (1 - Math.exp(-days / 6)));
   const likes = Math.round(views * liked);
   return {
-    ...{
-      views,
-      likes,
-      comments: Math.round(likes / 22),
-      shares: Math.round(likes / 30),
-      saves: Math.round(likes / 12),
-    },
-    ...{ type: null, followers: person.followers, posted_at: postedAt, paid_partnership: true },
+    views,
+    likes,
+    comments: Math.round(likes / 22),
+    shares: Math.round(likes / 30),
+    saves: Math.round(likes / 12),
+    type: null,
+    followers: person.followers,
+    posted_at: postedAt,
+    paid_partnership: true,
     caption: 'My morning in forty seconds #ad',
   };
 }
@@ -198,7 +201,7 @@ function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<st
     const facts = { person, postedAt: ago(days + 0.1), reach, liked: 0.02 + 0.05 * random.next() };
     add(ago(days), ({ change }) =>
       change('track_content', async (work) => {
-        const post = readPostAddress(postOf(person, n));
+        const post = readPostAddress(toPostUrl(person, n));
         const of = { creator_email: person.email, campaign_id: known(ids, campaign) };
         posts.set((await trackContent(work, { post, ...of })).id, facts);
       }),
@@ -209,14 +212,14 @@ function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<st
       change('refresh_content', async (work) => {
         for (const { id } of await claimDuePosts(work.db, work.now, POSTS)) {
           const post = posts.get(id);
-          await endRefresh(work, id, post ? readingOf(post, work.now) : 'no_provider');
+          await endRefresh(work, id, post ? toReading(post, work.now) : 'no_provider');
         }
       }),
     );
   }
 }
 
-/** What the brand and its creators write, send and publish. */
+/** Adds the messages, parcels and posts of the brand and its creators. */
 export function addContact(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   addConversations(schedule, people, ids);
   addParcels(schedule, people, ids);

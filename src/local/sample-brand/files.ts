@@ -1,9 +1,9 @@
 import { stringify } from 'csv-stringify/sync';
-import { commissions } from '../../affiliates/commissions/queries.ts';
-import { orders } from '../../affiliates/orders/queries.ts';
-import { OrderFilter } from '../../affiliates/orders/schema.ts';
+import { commissions } from '../../affiliates/commissions/commissions.ts';
+import { OrderFilter } from '../../affiliates/orders/orders.shapes.ts';
+import { orders } from '../../affiliates/orders/orders.ts';
 import { createReconciliation, receiveOrders } from '../../affiliates/reconciliations/actions.ts';
-import { majorText } from '../../affiliates/reconciliations/policy.ts';
+import { majorText } from '../../affiliates/reconciliations/compare.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { takeTurn } from '../../platform/jobs/jobs.ts';
@@ -64,7 +64,9 @@ function addComparison({ ago, add }: Schedule): void {
     const to = new Date(past.now().getTime() - 8 * DAY_MS);
     const bytes = await storeExport(past, new Date(to.getTime() - 7 * DAY_MS), to);
     const sent = await receiveOrders(past.context, past.brandId, {
-      ...{ field: 'file', filename: 'lumen-orders.csv', mimeType: 'text/csv' },
+      field: 'file',
+      filename: 'lumen-orders.csv',
+      mimeType: 'text/csv',
       bytes: (async function* () {
         yield bytes;
       })(),

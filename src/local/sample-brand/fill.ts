@@ -1,5 +1,5 @@
-import { reconcileJob } from '../../affiliates/ledger/jobs.ts';
-import { endFilling } from '../../affiliates/sample/queries.ts';
+import { reconcileJob } from '../../affiliates/ledger/ledger.jobs.ts';
+import { endFilling } from '../../affiliates/sample/sample.ts';
 import { syncLedger } from '../../analytics/figures/jobs.ts';
 import { COLUMNS } from '../../interfaces/links-host/row.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';

@@ -1,9 +1,8 @@
-import { commissions } from '../../affiliates/commissions/queries.ts';
-import { payouts } from '../../affiliates/payouts/queries.ts';
-import { reviewAll } from '../../affiliates/reviews/actions.ts';
-import { openDispute, patchDispute } from '../../affiliates/statements/disputes/actions.ts';
-import { disputes } from '../../affiliates/statements/disputes/queries.ts';
-import { getStatement } from '../../affiliates/statements/queries.ts';
+import { commissions } from '../../affiliates/commissions/commissions.ts';
+import { payouts } from '../../affiliates/payouts/payouts.ts';
+import { reviewAll } from '../../affiliates/reviews/reviews.ts';
+import { disputes, openDispute, patchDispute } from '../../affiliates/statements/disputes.ts';
+import { getStatement } from '../../affiliates/statements/statements.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
 import { GIFTS } from './contact.ts';
@@ -25,7 +24,7 @@ const review = ({ change }: Past, week: number) =>
     await reviewAll(work, ids, { status: 'approved', note: null });
   });
 
-/** What only the brand knows, so that profit is known. */
+/** Adds costs that only the brand knows, so that the sample has a profit. */
 function addCosts({ ago, add }: Schedule, ids: Map<string, string>): void {
   const enter = (days: number, body: CallOf<'create_cost'>['body']) =>
     add(ago(days), ({ make }) => make('create_cost', { body }));
@@ -45,10 +44,10 @@ function addCosts({ ago, add }: Schedule, ids: Map<string, string>): void {
 function closedMonth(ago: Schedule['ago']) {
   const today = ago(3);
   const [year, month] = [today.getUTCFullYear(), today.getUTCMonth()];
-  const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+  const toDay = (at: Date) => at.toISOString().slice(0, 10);
   const from = new Date(Date.UTC(year, month - 1, 1));
   const until = new Date(Date.UTC(year, month, 1));
-  return { from, until, days: { from: dayOf(from), to: dayOf(new Date(until.getTime() - DAY_MS)) } };
+  return { from, until, days: { from: toDay(from), to: toDay(new Date(until.getTime() - DAY_MS)) } };
 }
 
 /** A month's statements for everyone who was paid in it, and what two creators ask about theirs. */
@@ -92,7 +91,7 @@ function addStatements({ ago, add }: Schedule, [first, second]: readonly [Person
   ask(ago(1.2), first, 'One order from my story seems to be missing. Could you look it up?');
 }
 
-/** What the brand approves, pays and explains. The newest week is left for the reader to approve. */
+/** Adds approvals, payouts and answers of the brand. The newest week is left for the reader to approve. */
 export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map<string, string>): void {
   addCosts(schedule, ids);
   const { ago } = schedule;

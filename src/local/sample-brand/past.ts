@@ -7,7 +7,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { findOperation } from '../../kit/operation/noun.ts';
 import { makePlan } from '../../kit/operation/plans/make-plan.ts';
-import { type Left, nothingLeft, type Work, workOf, writeLeft } from '../../kit/operation/work.ts';
+import { flush, noPendingWrites, openWork, type PendingWrites, type Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
 
 interface Input<Id extends OperationId> {
@@ -49,14 +49,14 @@ export function openPast(
   const context = { ...present, clock, mailer, config: { ...config, outboundAllow: [receiver] } };
   const { brandId } = caller;
 
-  let open: { db: Db; left: Left } | undefined;
+  let open: { db: Db; left: PendingWrites } | undefined;
 
   async function together<T>(run: () => Promise<T>): Promise<T> {
     return await context.postgres.db.transaction().execute(async (db) => {
-      open = { db, left: nothingLeft() };
+      open = { db, left: noPendingWrites() };
       try {
         const result = await run();
-        await writeLeft(db, brandId, { now: at, clock }, open.left);
+        await flush(db, brandId, { now: at, clock }, open.left);
         return result;
       } finally {
         open = undefined;
@@ -68,7 +68,7 @@ export function openPast(
     if (!open) return await together(() => change(operation, make));
     const keyId = findOperation(operation) ? caller.keyId : null;
     const actor = { brandId, keyId, operation, requestId: newId('req', at.getTime()) };
-    return await make(workOf(open.db, at, actor, open.left));
+    return await make(openWork(open.db, at, actor, open.left));
   }
 
   async function call<Id extends OperationId>(id: Id, { body = {}, params = {}, query = {} }: Input<Id>) {
@@ -90,7 +90,13 @@ export function openPast(
   }
 
   return {
-    ...{ context, brandId, call, change, plan, together, now: () => at },
+    context,
+    brandId,
+    call,
+    change,
+    plan,
+    together,
+    now: () => at,
     moveTo: (later) => {
       if (later > at) at = later;
     },

@@ -8,7 +8,7 @@ export interface Person {
   pk: number;
   name: string;
   firstName: string;
-  /** What their discount code and link begin with, such as `sofial`. */
+  /** Their discount code and link begin with it, such as `sofial`. */
   nickname: string;
   email: string;
   handle: string;
@@ -26,7 +26,7 @@ const HAIRS = ['#2b1d16', '#5b3a21', '#8a5a2b', '#c99a4b', '#1f2430', '#7c2f2b']
 const SHIRTS = ['#33658a', '#9a3b5b', '#2f7d5d', '#6b4e9b', '#b8552e', '#39424e'] as const;
 
 /** A small drawn portrait, as an address that needs no network. */
-function portraitOf(seed: number): string {
+function drawPortrait(seed: number): string {
   const random = seededRandom(seed);
   const hair = random.pick(HAIRS);
   const long = random.chance(0.5) ? `<path d="M11 20q0-13 9-13t9 13v13H11z" fill="${hair}"/>` : '';
@@ -54,18 +54,16 @@ export function drawPeople(count: number): Person[] {
     names.add(nickname);
     const mailbox = fold(name).replaceAll(/[^a-z0-9]+/g, '.');
     people.push({
-      ...{
-        pk,
-        name,
-        firstName,
-        nickname,
-        handle: username,
-        email: `${mailbox}@creators.example`,
-        followers,
-        engagementRate: rate,
-      },
+      pk,
+      name,
+      firstName,
+      nickname,
+      handle: username,
+      email: `${mailbox}@creators.example`,
+      followers,
+      engagementRate: rate,
       tiktok: random.chance(0.5) ? `${fold(name).replaceAll(/[^a-z0-9]+/g, '')}.tok` : null,
-      picture: portraitOf(people.length + 1),
+      picture: drawPortrait(people.length + 1),
       tags: random.chance(0.6) ? [random.pick(TAGS)] : [],
     });
     if (people.length === count) return people;

@@ -6,7 +6,7 @@ const BOTTLES = ['#c4704a', '#5c8a78', '#626ea8', '#be9646'];
 const CAP = '#3a3432';
 const LABEL = '#faf8f4';
 
-function bottleOf(n: number, count: number, colour: string): string {
+function drawBottle(n: number, count: number, colour: string): string {
   const [left, top] = [120 + 95 * (n - (count - 1) / 2), 150 + 40 * n];
   const height = 360 - top;
   return `<rect x="${left}" y="${top}" width="100" height="${height}" fill="${colour}"/>
@@ -16,9 +16,9 @@ function bottleOf(n: number, count: number, colour: string): string {
 }
 
 /** A still life: bottles on a table before a wall. Drawn, so that a sample has files without shipping any. */
-function drawingOf(seed: number): string {
+function drawScene(seed: number): string {
   const count = 1 + (seed % 3);
-  const bottles = Array.from({ length: count }, (_, n) => bottleOf(n, count, BOTTLES[(seed + n) % 4] ?? CAP));
+  const bottles = Array.from({ length: count }, (_, n) => drawBottle(n, count, BOTTLES[(seed + n) % 4] ?? CAP));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="360" height="450">
     <linearGradient id="light" x2="0" y2="1"><stop stop-color="${LABEL}" stop-opacity="0.7"/>
       <stop offset="1" stop-color="${LABEL}" stop-opacity="0.1"/></linearGradient>
@@ -31,11 +31,13 @@ function drawingOf(seed: number): string {
 }
 
 /** A picture as the part of a form that brings it. */
-export const pictureOf = (seed: number, filename: string): FilePart => ({
-  ...{ field: 'file', filename, mimeType: 'image/png' },
+export const makePicture = (seed: number, filename: string): FilePart => ({
+  field: 'file',
+  filename,
+  mimeType: 'image/png',
   bytes: (async function* bytes() {
     const sharp = await loadSharp();
-    yield await sharp(Buffer.from(drawingOf(seed)))
+    yield await sharp(Buffer.from(drawScene(seed)))
       .png()
       .toBuffer();
   })(),

@@ -4,7 +4,7 @@ import { mailReports } from '../../analytics/reports/jobs.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { sendDueMails } from '../../kit/mail/sender.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
-import { dayIn, mondayOf, timeIn } from '../../kit/values/time-zone.ts';
+import { dayIn, timeIn, toMonday } from '../../kit/values/time-zone.ts';
 import { listOwners } from '../../platform/people/queries.ts';
 import type { Past } from './past.ts';
 
@@ -14,9 +14,9 @@ const AT = '08:00';
 const BEFORE_MS = 2 * DAY_MS + 17 * HOUR_MS;
 
 /** The last Monday morning. */
-const lastMonday = (now: Date) => timeIn(ZONE, mondayOf(dayIn(ZONE, new Date(now.getTime() - 9 * HOUR_MS))), AT);
+const lastMonday = (now: Date) => timeIn(ZONE, toMonday(dayIn(ZONE, new Date(now.getTime() - 9 * HOUR_MS))), AT);
 
-/** When the brand sets up its reports and alerts. */
+/** The brand sets up its reports and alerts at this time. */
 export const reportsBegin = (now: Date) => new Date(lastMonday(now).getTime() - BEFORE_MS);
 
 /**

@@ -26,7 +26,7 @@ interface Act {
   run: (past: Past) => Promise<unknown>;
 }
 
-/** What happens: added in any order, done in the order of time. */
+/** A list of acts: added in any order, done in the order of time. */
 export interface Schedule {
   /** The moment so many days before now, some hours later. */
   ago(days: number, hours?: number): Date;
@@ -38,7 +38,7 @@ export interface Schedule {
 const SEED = 90;
 
 /** The start of each day, oldest first; the last one ends now. */
-export const startOf = (now: Date, day: number) => now.getTime() - (DAYS - day) * DAY_MS;
+export const toStart = (now: Date, day: number) => now.getTime() - (DAYS - day) * DAY_MS;
 
 /** Acts that run at the same time, except that those of one line follow each other. */
 function together(acts: readonly Act[], now: Date): Act[][] {
@@ -46,7 +46,7 @@ function together(acts: readonly Act[], now: Date): Act[][] {
   let last: { period: number; isAlone: boolean } | undefined;
   for (const act of acts) {
     const isAlone = act.line === 'alone';
-    const period = PERIODS.findIndex((day) => act.at.getTime() < startOf(now, day));
+    const period = PERIODS.findIndex((day) => act.at.getTime() < toStart(now, day));
     if (last?.period === period && !last.isAlone && !isAlone) groups.at(-1)?.push(act);
     else groups.push([act]);
     last = { period, isAlone };

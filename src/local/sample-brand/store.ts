@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { createLink } from '../../affiliates/links/actions.ts';
-import { recordReadings } from '../../affiliates/orders/actions.ts';
-import type { OrderSource } from '../../affiliates/orders/schema.ts';
+import { createLink } from '../../affiliates/links/create-link.ts';
+import type { OrderSource } from '../../affiliates/orders/orders.shapes.ts';
+import { recordReadings } from '../../affiliates/orders/record.ts';
 import { connectStore } from '../../affiliates/stores/connections/actions.ts';
 import { markReceived, updateHealth, updateIntegration } from '../../affiliates/stores/connections/queries.ts';
 import type { ItemFacts, OrderFacts } from '../../affiliates/stores/formats/facts.ts';
@@ -14,7 +14,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import type { Device } from '../../kit/values/visitor.ts';
 import type { Past } from './past.ts';
 import type { Person } from './people.ts';
-import { DAYS, known, PERIODS, type Schedule, startOf } from './schedule.ts';
+import { DAYS, known, PERIODS, type Schedule, toStart } from './schedule.ts';
 
 export const ORDERS = 2_000;
 export const CLICKS = 36_000;
@@ -23,12 +23,12 @@ export const SELLING = 30;
 const SEED = 2_000;
 const SHOP = 'https://shop.lumen.example';
 
-/** What an assignment of a creator needs to be clicked and redeemed. */
+/** An assignment of a creator, with all that clicks and redemptions need. */
 interface Assigned {
   linkId: string;
   fields: string;
   code: string;
-  /** How much of the traffic is theirs. */
+  /** Their share of the traffic. */
   weight: number;
   /** The day of the sample from which on they sell: the first of a period. */
   from: number;
@@ -89,9 +89,9 @@ const BASKETS = [
 ];
 const EXTRAS = [[], [], [], [travel(1)], [travel(2)]];
 
-/** How busy a day is: growth, weekdays, and a launch that fades. */
-function busynessOf(now: Date, day: number): number {
-  const weekday = new Date(startOf(now, day) + DAY_MS / 2).getUTCDay();
+/** Models the traffic of a day: growth, weekdays, and a launch that fades. */
+function measureTraffic(now: Date, day: number): number {
+  const weekday = new Date(toStart(now, day) + DAY_MS / 2).getUTCDay();
   const sinceLaunch = day - (DAYS - 26);
   const launch = sinceLaunch < 0 ? 0 : 0.7 * Math.exp(-sinceLaunch / 5);
   return (0.45 + (day / DAYS) * 0.9 + launch) * (WEEKDAYS[weekday] ?? 1);
@@ -99,7 +99,7 @@ function busynessOf(now: Date, day: number): number {
 
 /** Divides a total among the days as they are busy, to the last one. */
 function divide(total: number, now: Date): number[] {
-  const weights = Array.from({ length: DAYS }, (_, day) => busynessOf(now, day));
+  const weights = Array.from({ length: DAYS }, (_, day) => measureTraffic(now, day));
   const sum = weights.reduce((all, weight) => all + weight, 0);
   let before = 0;
   let given = 0;
@@ -112,8 +112,8 @@ function divide(total: number, now: Date): number[] {
 }
 
 /** A moment of the day, by the hours at which people shop. */
-function momentOf(random: Random, now: Date, day: number): number {
-  const start = startOf(now, day);
+function drawMoment(random: Random, now: Date, day: number): number {
+  const start = toStart(now, day);
   const intoDay = start - (start % DAY_MS) - start;
   const wished = intoDay + HOURS(random) * HOUR_MS + random.below(HOUR_MS);
   return start + ((wished + 2 * DAY_MS) % DAY_MS);
@@ -135,7 +135,7 @@ interface Story {
   orders: number;
 }
 
-const leakedOf = ({ assigned }: Story, day: number) => (day < LEAKED.from ? undefined : assigned[LEAKED.place]);
+const findLeaked = ({ assigned }: Story, day: number) => (day < LEAKED.from ? undefined : assigned[LEAKED.place]);
 
 function draw(story: Story, day: number): Assigned | undefined {
   const selling = story.assigned.filter(({ from }) => from <= day);
@@ -149,67 +149,75 @@ function click(story: Story, key: Buffer, day: number, count: number): void {
   for (let n = 0; n < count; n += 1) {
     const link = draw(story, day);
     if (!link) return;
-    const atMs = momentOf(random, now, day);
+    const atMs = drawMoment(random, now, day);
     const share = random.next();
     const kind = share < 0.9 ? 'counted' : share < 0.95 ? 'bot' : share < 0.98 ? 'repeat' : 'prefetch';
     const [device] = kind === 'bot' ? (['bot'] as const) : DEVICES(random);
     const { id, token } = mint(key, { linkId: link.linkId, atMs, days: 30 });
     const [usual] = REFERRERS(random);
-    const referrerHost = link === leakedOf(story, day) ? LEAKED.host : usual;
+    const referrerHost = link === findLeaked(story, day) ? LEAKED.host : usual;
     // A third of the visitors come again.
     const visitor = String(1_000_003 * (1 + random.below(CLICKS * 0.66)));
     rows.push(rowOf(id, link.fields, atMs, { kind, visitor, country: COUNTRIES(random), device, referrerHost }));
     if (kind === 'counted') clicks.push({ atMs, token });
   }
-  story.recent = [...story.recent.filter(({ atMs }) => atMs > startOf(now, day - 2)), ...clicks];
+  story.recent = [...story.recent.filter(({ atMs }) => atMs > toStart(now, day - 2)), ...clicks];
 }
 
 /** A new customer, or one of those who came before, who are the ones that look for coupons. */
-function customerOf({ random, customers }: Story, isCoupon: boolean): string {
+function drawCustomer({ random, customers }: Story, isCoupon: boolean): string {
   if (customers.length > 20 && (isCoupon || random.chance(0.28))) return random.pick(customers);
   const customer = `customer${customers.length + 1}@shoppers.example`;
   customers.push(customer);
   return customer;
 }
 
-/** How the customer found the shop: by a link, a code, a published code, or none of them. */
-function sourceOf(story: Story, day: number, atMs: number): { codes: string[]; clickIds: string[] } {
+/** Draws the customer's way to the shop: by a link, a code, a published code, or none of them. */
+function drawSource(story: Story, day: number, atMs: number): { codes: string[]; clickIds: string[] } {
   const { random, recent } = story;
   const share = random.next();
   const before = share < 0.46 ? recent.filter((one) => one.atMs < atMs) : [];
   if (before.length > 0) return { codes: [], clickIds: [random.pick(before).token] };
-  const by = share < 0.72 ? draw(story, day) : share > 1 - LEAKED.share ? leakedOf(story, day) : undefined;
+  const by = share < 0.72 ? draw(story, day) : share > 1 - LEAKED.share ? findLeaked(story, day) : undefined;
   return { codes: by === undefined ? [] : [by.code], clickIds: [] };
 }
 
-function orderOf(story: Story, day: number): OrderFacts {
+function makeOrder(story: Story, day: number): OrderFacts {
   const { random, now } = story;
-  const atMs = Math.min(momentOf(random, now, day), now.getTime() - 5 * MINUTE_MS);
+  const atMs = Math.min(drawMoment(random, now, day), now.getTime() - 5 * MINUTE_MS);
   const occurredAt = new Date(atMs);
   const paidAt = random.chance(0.005) ? null : new Date(atMs + MINUTE_MS);
   story.orders += 1;
-  const source = sourceOf(story, day, atMs);
-  const isCoupon = source.codes.some((code) => code === leakedOf(story, day)?.code);
+  const source = drawSource(story, day, atMs);
+  const isCoupon = source.codes.some((code) => code === findLeaked(story, day)?.code);
   const items = [...random.pick(BASKETS), ...random.pick(EXTRAS)];
   return {
     ...source,
     items,
-    ...{ orderId: `L-${20_000 + story.orders}`, currency: 'USD', occurredAt, paidAt, cancelledAt: null },
+    orderId: `L-${20_000 + story.orders}`,
+    currency: 'USD',
+    occurredAt,
+    paidAt,
+    cancelledAt: null,
     baseMinor: items.reduce((sum, { amountMinor }) => sum + amountMinor, 0),
-    customerEmail: customerOf(story, isCoupon),
-    ...{ isTest: false, isRenewal: false, dispute: null, refunds: [], hasAllRefunds: true },
+    customerEmail: drawCustomer(story, isCoupon),
+    isTest: false,
+    isRenewal: false,
+    dispute: null,
+    refunds: [],
+    hasAllRefunds: true,
     updatedAt: paidAt ?? occurredAt,
   };
 }
 
 /** A refund that the store reports some days later; a third of them are in part. */
-function refundOf(random: Random, { orderId, currency, baseMinor }: OrderFacts, at: Date): Reading {
+function makeRefund(random: Random, { orderId, currency, baseMinor }: OrderFacts, at: Date): Reading {
   const amountMinor = random.chance(0.33) ? Math.round(baseMinor / 2) : baseMinor;
   const refunds = [{ refundId: `R-${orderId}`, amountMinor, at }];
   return { kind: 'refund', notes: [], facts: { orderId, currency, refunds, updatedAt: at, hasAllRefunds: false } };
 }
 
-const lossOf = ({ orderId }: OrderFacts, at: Date): Reading => ({
+const makeLoss = ({ orderId }: OrderFacts, at: Date): Reading => ({
   kind: 'dispute',
   notes: [],
   facts: { orderId, disputeId: `D-${orderId}`, status: 'lost', at },
@@ -249,7 +257,9 @@ async function assign(
     campaign_id: campaign,
     commission_rate: [8, 10, 12, 15][place % 4],
     currency: 'USD',
-    ...{ hold_days: 14, attribution_days: 30, pays_renewals: false },
+    hold_days: 14,
+    attribution_days: 30,
+    pays_renewals: false,
   };
   const code = `${nickname.toUpperCase()}10`;
   await createLink(work, { ...terms, type: 'discount_code', value: code }, linksUrl, undefined);
@@ -296,15 +306,15 @@ export function addStore(
     );
   }
   const [clicks, orders] = [divide(CLICKS, now), divide(ORDERS, now)];
-  function readingsOf(secret: Buffer, day: number): Reading[] {
+  function listReadings(secret: Buffer, day: number): Reading[] {
     click(story, secret, day, clicks[day] ?? 0);
-    const made = Array.from({ length: orders[day] ?? 0 }, () => orderOf(story, day));
+    const made = Array.from({ length: orders[day] ?? 0 }, () => makeOrder(story, day));
     for (const order of made) {
       const isLost = story.orders >= LOST && story.orders - made.length < LOST && order === made[0];
       if (order.paidAt === null || !(isLost || story.random.chance(REFUNDED))) continue;
       const on = day + 3 + story.random.below(18);
-      const at = new Date(Math.max(startOf(now, on) + HOUR_MS, order.paidAt.getTime() + DAY_MS));
-      const reading = isLost ? lossOf(order, at) : refundOf(story.random, order, at);
+      const at = new Date(Math.max(toStart(now, on) + HOUR_MS, order.paidAt.getTime() + DAY_MS));
+      const reading = isLost ? makeLoss(order, at) : makeRefund(story.random, order, at);
       later.set(on, [...(later.get(on) ?? []), reading]);
     }
     return [...made.map((facts): Reading => ({ kind: 'order', notes: [], facts })), ...(later.get(day) ?? [])];
@@ -313,11 +323,11 @@ export function addStore(
   for (const days of PERIODS) {
     const from = reported;
     reported = days;
-    const end = new Date(startOf(now, days) - MINUTE_MS);
+    const end = new Date(toStart(now, days) - MINUTE_MS);
     const report = async ({ change, context: { secrets, postgres } }: Past) => {
       if (!source) throw new Error('The sample has no store.');
       const store = source;
-      const each = Array.from({ length: days - from }, (_, i) => readingsOf(secrets.key('click'), from + i));
+      const each = Array.from({ length: days - from }, (_, i) => listReadings(secrets.key('click'), from + i));
       await change('ingest', (work) => recordReadings(work, secrets, store, each.flat()));
       if (days < DAYS) return;
       await updateHealth(postgres.db, store, { isSynced: true, failures: 0, isFailing: false }, end);

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 
 export interface AuditWhere extends ListWindow {
   resource_id?: string | undefined;
@@ -42,7 +42,7 @@ export const auditLog = listing({
   matching: (db, _brandId, { resource_id, operation, key_id, person_id, resource_prefix }: AuditWhere) =>
     db
       .selectFrom('auditLog')
-      .where((eb) => eb.and(given({ resourceId: resource_id, operation, keyId: key_id })))
+      .where((eb) => eb.and(omitUndefined({ resourceId: resource_id, operation, keyId: key_id })))
       .$if(resource_prefix !== undefined, (query) =>
         query.where(sql<boolean>`left(resource_id, 4) = ${`${resource_prefix}_`}`),
       )

@@ -9,7 +9,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import { timeZoneName } from '../../kit/values/time-zone.ts';
 import {
   type BrandRow,
@@ -76,7 +76,7 @@ export async function setPlan(
 function settingColumns({ settings }: BrandPatch) {
   if (!settings) return {};
   const { auto_approve_commissions, default_commission_rate: percent, currency, time_zone } = settings;
-  return given({
+  return omitUndefined({
     autoApproveCommissions: auto_approve_commissions,
     defaultCommissionRatePpm: percent === undefined ? undefined : toPpm(percent),
     currency,
@@ -90,7 +90,15 @@ export async function patchBrand(work: Work, patch: BrandPatch): Promise<BrandRo
   const old = await lockBrand(db, brandId);
   const { name, logo, contact_name, contact_email, website, industry, description } = patch;
   const row = await updateBrand(db, brandId, {
-    ...given({ name, logo, contactName: contact_name, contactEmail: contact_email, website, industry, description }),
+    ...omitUndefined({
+      name,
+      logo,
+      contactName: contact_name,
+      contactEmail: contact_email,
+      website,
+      industry,
+      description,
+    }),
     ...settingColumns(patch),
     updatedAt: now,
   });

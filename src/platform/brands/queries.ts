@@ -1,38 +1,10 @@
-import type { Generated, Selectable, Updateable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import type { PlanName, SubscriptionStatus } from '../../kit/access/keys/plans.ts';
 import type { KeyKind } from '../../kit/access/keys/queries.ts';
+import type { BrandsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
 import { ApiError } from '../../kit/values/errors.ts';
-
-interface BrandsTable {
-  id: string;
-  name: string;
-  logo: string | null;
-  contactName: string | null;
-  contactEmail: string | null;
-  website: string | null;
-  industry: string | null;
-  description: string | null;
-  autoApproveCommissions: Generated<boolean>;
-  defaultCommissionRatePpm: Generated<number>;
-  currency: Generated<string>;
-  /** Of IANA. */
-  timeZone: Generated<string>;
-  /** Since when the operator trusts the brand's name and links in mails. */
-  mailTrustedAt: Date | null;
-  /** Of the brand that `npm start` fills with a sample. */
-  sample: 'filling' | 'filled' | 'removing' | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    brands: BrandsTable;
-  }
-}
 
 /** A brand with the plan of its subscription, as the API shows it. */
 export type BrandRow = Selectable<BrandsTable> & { plan: PlanName; subscriptionStatus: SubscriptionStatus };

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { numbersOf } from '../../kit/outbox/queries.ts';
+import { selectNumbers } from '../../kit/outbox/queries.ts';
 
 /** The position of an event in its brand's order. */
 export interface Position {
@@ -58,6 +58,6 @@ export async function listFeed(db: Db, brandId: string, stretch: Stretch): Promi
 
 /** The brand's newest sequence number. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
-  const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
+  const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }

@@ -27,7 +27,11 @@ export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets
     result: isRecord(result) ? result : null,
     progress: status === 'done' ? 1 : progress,
     files: row.files.map(({ number, name, rows: its, sizeBytes, sha256, storageKey }) => ({
-      ...{ number, name, rows: its, size_bytes: sizeBytes, sha256 },
+      number,
+      name,
+      rows: its,
+      size_bytes: sizeBytes,
+      sha256,
       url:
         storageKey === null || filesEndAt === null ? null : fileUrlOf(context, { jobId: row.id, number }, filesEndAt),
     })),
@@ -58,9 +62,23 @@ export async function assertRoom({ db, brandId }: Work): Promise<void> {
 export async function createJob(work: Work, { kind, request, dueAt, scheduleId }: NewJob): Promise<ListedJob> {
   const { db, now, brandId, audit } = work;
   const row = await insertJob(db, {
-    ...{ id: newId('job', now.getTime()), brandId, kind, request: JSON.stringify(request), status: 'queued' },
-    ...{ cursor: null, totalRows: null, error: null, result: null, scheduleId: scheduleId ?? null, claim: null },
-    ...{ dueAt, startedAt: null, endedAt: null, filesEndAt: null, createdAt: now, updatedAt: null },
+    id: newId('job', now.getTime()),
+    brandId,
+    kind,
+    request: JSON.stringify(request),
+    status: 'queued',
+    cursor: null,
+    totalRows: null,
+    error: null,
+    result: null,
+    scheduleId: scheduleId ?? null,
+    claim: null,
+    dueAt,
+    startedAt: null,
+    endedAt: null,
+    filesEndAt: null,
+    createdAt: now,
+    updatedAt: null,
   });
   audit({ resourceId: row.id, old: null, new: auditedJob(row) });
   return { ...row, files: [] };

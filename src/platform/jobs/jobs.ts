@@ -48,7 +48,11 @@ async function keep(context: Context, job: ClaimedJob, kind: JobKind, outcome: T
     }
     const { cursor, rows, totalRows, result, file, isDone } = outcome;
     const row = await endTurn(work.db, job, {
-      ...{ rows, failures: 0, cursor: JSON.stringify(cursor), dueAt: now, updatedAt: now },
+      rows,
+      failures: 0,
+      cursor: JSON.stringify(cursor),
+      dueAt: now,
+      updatedAt: now,
       ...(totalRows === undefined ? {} : { totalRows }),
       ...(result === undefined ? {} : { result: JSON.stringify(result) }),
       ...(isDone

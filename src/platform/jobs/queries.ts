@@ -1,57 +1,17 @@
-import { type Generated, type Insertable, type Selectable, sql } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { JobFilesTable, JobsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import type { KindName } from './schema.ts';
 
-export type JobStatus = 'queued' | 'running' | 'done' | 'failed' | 'cancelled';
+export type JobStatus = JobsTable['status'];
 
-interface JobsTable {
-  id: string;
-  brandId: string;
-  kind: KindName;
-  request: Json<unknown>;
-  status: JobStatus;
-  cursor: Json<unknown> | null;
-  /** What the turns that ended have done. */
-  rows: Generated<number>;
-  /** How far the turn under way is, of the whole job. */
-  seenRows: number | null;
-  totalRows: number | null;
-  error: string | null;
-  result: Json<unknown> | null;
-  failures: Generated<number>;
-  scheduleId: string | null;
-  claim: string | null;
-  lostClaims: Generated<string[]>;
-  dueAt: Date;
-  startedAt: Date | null;
-  endedAt: Date | null;
-  filesEndAt: Date | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface JobFilesTable {
-  jobId: string;
-  brandId: string;
-  number: number;
-  name: string;
-  mimeType: string;
-  storageKey: string | null;
-  rows: number;
-  sizeBytes: number;
-  sha256: Buffer;
-  createdAt: CreatedAt;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    jobs: JobsTable;
-    jobFiles: JobFilesTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'jobs.kind': KindName;
   }
 }
 
@@ -76,7 +36,7 @@ export const jobs = listing({
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
   matching: (db, _brandId, { status, kind, schedule_id: scheduleId }: JobWhere) =>
-    db.selectFrom('jobs').where((eb) => eb.and(given({ status, kind, scheduleId }))),
+    db.selectFrom('jobs').where((eb) => eb.and(omitUndefined({ status, kind, scheduleId }))),
   rows: (db) =>
     db
       .selectFrom('jobs')
@@ -93,7 +53,7 @@ export const insertJob = (db: Db, row: Insertable<JobsTable>): Promise<JobRow> =
 
 /** Jobs that have not ended. */
 export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
-  countOf(
+  countRows(
     db.selectFrom('jobs').select(COUNT).where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']),
   );
 

@@ -10,8 +10,13 @@ const forAgents = false;
 
 export const jobOperations = [
   list({
-    ...{ id: 'list_jobs', path: '/v1/jobs', tag, item: Job, forAgents },
-    ...{ summary: "The brand's jobs", description: 'Newest first, with their files.' },
+    id: 'list_jobs',
+    path: '/v1/jobs',
+    tag,
+    item: Job,
+    forAgents,
+    summary: "The brand's jobs",
+    description: 'Newest first, with their files.',
     query: JobFilter,
     rows: jobs,
     itemOf: (row, context) => jobOf(row, context),
@@ -26,7 +31,9 @@ export const jobOperations = [
       jobOf(await jobs.get(context.postgres.db, caller.brandId, params.id), context),
   }),
   remove({
-    ...{ id: 'cancel_job', path: '/v1/jobs/{id}', tag },
+    id: 'cancel_job',
+    path: '/v1/jobs/{id}',
+    tag,
     summary: 'Cancel a job',
     description: 'A worker stops within seconds. The files that it wrote are removed.',
     forAgents,

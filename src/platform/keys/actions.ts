@@ -1,12 +1,12 @@
 import { bumpVersion } from '../../kit/access/credits/queries.ts';
 import { createKey } from '../../kit/access/keys/actions.ts';
-import { type KeyLimits, limitsOf, NO_LIMITS } from '../../kit/access/keys/limits.ts';
+import { type KeyLimits, NO_LIMITS, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { KeyKind } from '../../kit/access/keys/queries.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ApiKeyRow, lockApiKey, updateApiKey } from './queries.ts';
 import type { LimitsPatch } from './schema.ts';
@@ -30,7 +30,13 @@ interface Wanted {
 
 /** The audit log shows only the first and last characters of a key. */
 const auditOf = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limits }: ApiKeyRow) => ({
-  ...{ id, kind, name, expiresAt, revokedAt, replacedBy, limits },
+  id,
+  kind,
+  name,
+  expiresAt,
+  revokedAt,
+  replacedBy,
+  limits,
 });
 
 const OF_DATA_KEYS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
@@ -43,7 +49,7 @@ async function limitedTo(
   patch: LimitsPatch,
   checkForcedFilters: ForcedFilterCheck,
 ): Promise<KeyLimits | undefined> {
-  const limits: KeyLimits = { ...NO_LIMITS, ...old, ...given(patch) };
+  const limits: KeyLimits = { ...NO_LIMITS, ...old, ...omitUndefined(patch) };
   const problems: Problem[] = OF_DATA_KEYS.filter((name) => kind !== 'data' && limits[name] !== null).map((name) => ({
     field: `limits.${name}`,
     code: 'contradiction',
@@ -97,11 +103,12 @@ export async function rotateApiKey(work: Work, id: string, overlapHours: number)
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
     throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
-  const made = await insertApiKey(work, { name: old.name, type: old.kind, limits: limitsOf(old.limits) });
+  const made = await insertApiKey(work, { name: old.name, type: old.kind, limits: parseLimits(old.limits) });
   const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
   const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
   const row = await updateApiKey(db, brandId, id, {
-    ...{ expiresAt, replacedBy: made.id },
+    expiresAt,
+    replacedBy: made.id,
     ...(overlapHours === 0 ? { revokedAt: now } : {}),
   });
   await bumpVersion(db, old.subscriptionId);
@@ -118,9 +125,9 @@ export async function patchApiKey(
 ): Promise<ApiKeyRow> {
   const old = await lock(work, id);
   const limits =
-    patch.limits && (await limitedTo(work, old.kind, limitsOf(old.limits), patch.limits, checkForcedFilters));
+    patch.limits && (await limitedTo(work, old.kind, parseLimits(old.limits), patch.limits, checkForcedFilters));
   const row = await updateApiKey(work.db, work.brandId, id, {
-    ...given({ name: patch.name }),
+    ...omitUndefined({ name: patch.name }),
     ...(patch.limits ? { limits: limits ? JSON.stringify(limits) : null } : {}),
   });
   await bumpVersion(work.db, old.subscriptionId);

@@ -1,6 +1,6 @@
 import { periodAt } from '../../kit/access/credits/period.ts';
 import { listSpending, sumEntries } from '../../kit/access/credits/queries.ts';
-import { type KeyLimits, limitsOf } from '../../kit/access/keys/limits.ts';
+import { type KeyLimits, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -68,7 +68,7 @@ async function alertAll(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();
   for (const key of await listKeysToAlert(postgres.db, new Date(now.getTime() - USED_WITHIN_MS))) {
-    const limits = limitsOf(key.limits);
+    const limits = parseLimits(key.limits);
     if (!limits?.alert_at) continue;
     for (const spent of await spentOf(postgres.db, key, limits, now)) {
       const reached = limits.alert_at.filter((percent) => spent.spent > 0 && spent.spent * 100 >= spent.most * percent);

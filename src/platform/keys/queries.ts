@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 
 export interface KeyWhere extends ListWindow {
   type?: 'brand' | 'data' | undefined;
@@ -31,7 +31,7 @@ export const apiKeys = listing({
   table: 'api_keys',
   time: 'createdAt',
   changed: ['createdAt', 'revokedAt'],
-  matching: (db, _brandId, { type }: KeyWhere) => keysOf(db).where((eb) => eb.and(given({ kind: type }))),
+  matching: (db, _brandId, { type }: KeyWhere) => keysOf(db).where((eb) => eb.and(omitUndefined({ kind: type }))),
   rows: (db) => keysOf(db).select(COLUMNS),
 });
 

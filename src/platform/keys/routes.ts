@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../kit/access/credits/refresh.ts';
-import { limitsOf, NO_LIMITS } from '../../kit/access/keys/limits.ts';
+import { NO_LIMITS, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read, write } from '../../kit/operation/kit.ts';
-import { answersOf } from '../../kit/operation/list.ts';
+import { listHandlers } from '../../kit/operation/list.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ForcedFilterCheck, makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './actions.ts';
@@ -30,7 +30,7 @@ function stateOf({ revokedAt, expiresAt }: ApiKeyRow, now: Date): z.infer<typeof
 
 function keyOf(row: ApiKeyRow, now: Date) {
   const masked = `${row.firstCharacters}…${row.lastCharacters}`;
-  const limits = limitsOf(row.limits) ?? NO_LIMITS;
+  const limits = parseLimits(row.limits) ?? NO_LIMITS;
   return ApiKey.parse({ ...toWire(row), type: row.kind, masked, state: stateOf(row, now), limits });
 }
 
@@ -53,7 +53,7 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       callers: ['session'],
       query: ApiKeyFilter,
       response: ApiKeyList,
-      handler: answersOf(apiKeys, ApiKey, (row, { clock }) => keyOf(row, clock.now())).handler,
+      handler: listHandlers(apiKeys, ApiKey, (row, { clock }) => keyOf(row, clock.now())).handler,
     }),
     write({
       id: 'create_key',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { KeyLimits } from '../../kit/access/keys/limits.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
-import { ListQuery, listOf, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp, timestampInput } from '../../kit/values/page.ts';
 
 const KEY_TYPES = ['brand', 'data'] as const;
 const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;
@@ -49,7 +49,7 @@ export const ApiKeyMade = z
   .meta({ id: 'ApiKeyMade' });
 export const ApiKeyAnswer = z.object({ data: ApiKey }).meta({ id: 'ApiKeyAnswer' });
 export const ApiKeyFilter = z.object({ type: type.optional().describe('Only keys of this type.'), ...ListQuery });
-export const ApiKeyList = listOf(ApiKey).meta({ id: 'ApiKeyList' });
+export const ApiKeyList = listSchema(ApiKey).meta({ id: 'ApiKeyList' });
 
 export const ApiKeyCreate = z
   .object({

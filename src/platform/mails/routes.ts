@@ -1,5 +1,5 @@
 import { read } from '../../kit/operation/kit.ts';
-import { answersOf } from '../../kit/operation/list.ts';
+import { listHandlers } from '../../kit/operation/list.ts';
 import { mails } from './queries.ts';
 import { Mail, MailFilter, MailList, mailOf } from './schema.ts';
 
@@ -12,6 +12,6 @@ export const mailOperations = [
     description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
     query: MailFilter,
     response: MailList,
-    ...answersOf(mails, Mail, mailOf),
+    ...listHandlers(mails, Mail, mailOf),
   }),
 ] as const;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { REASONS } from '../../kit/mail/admission.ts';
 import { MAIL_REASONS, MAIL_STATES, type MailRow } from '../../kit/mail/queries.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
-import { ListQuery, listOf, timestamp } from '../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 
 const state = z
   .enum(MAIL_STATES)
@@ -29,10 +29,14 @@ export const Mail = z
   .meta({ id: 'Mail' });
 
 export const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
-export const MailList = listOf(Mail).meta({ id: 'MailList' });
+export const MailList = listSchema(Mail).meta({ id: 'MailList' });
 
 export const mailOf = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
-  ...{ id, kind, to, state, reason },
+  id,
+  kind,
+  to,
+  state,
+  reason,
   detail: reason === null ? error : REASONS[reason],
   created_at: createdAt.toISOString(),
   sent_at: sentAt?.toISOString() ?? null,

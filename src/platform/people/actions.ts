@@ -1,14 +1,14 @@
 import type { AccessEngines } from '../../kit/access/credits/access.ts';
 import { bumpVersion } from '../../kit/access/credits/queries.ts';
 import { createSignInLink, INVITATION_LIFE_MS, LINK_LIFE_MS } from '../../kit/access/sessions/actions.ts';
-import { hasLinkSince, revokeSessionsOf } from '../../kit/access/sessions/queries.ts';
+import { hasLinkSince, revokePersonSessions } from '../../kit/access/sessions/queries.ts';
 import type { MailKind, MailParams } from '../../kit/mail/kinds.ts';
 import { queueMail, queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import { findBrand, lockBrand } from '../brands/queries.ts';
 import {
   countOwners,
@@ -81,8 +81,8 @@ export async function patchPerson(
 ): Promise<PersonRow> {
   const old = await lockPerson(work, id);
   if (role !== undefined) await assertOwnerStays(work, old, role);
-  const changed = { ...old, ...given({ name, role }), updatedAt: work.now };
-  await setPerson(work.db, work.brandId, id, { ...given({ name, role }), updatedAt: work.now });
+  const changed = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
+  await setPerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: changed });
   return changed;
@@ -93,7 +93,7 @@ export async function removePerson(work: Work, subscriptionId: string, id: strin
   const old = await lockPerson(work, id);
   await assertOwnerStays(work, old, null);
   await setPerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
-  await revokeSessionsOf(work.db, work.brandId, id, work.now);
+  await revokePersonSessions(work.db, work.brandId, id, work.now);
   await bumpVersion(work.db, subscriptionId);
   work.audit({ resourceId: id, old, new: null });
   return old;

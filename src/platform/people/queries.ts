@@ -1,9 +1,8 @@
-import { type Generated, type Selectable, sql, type Updateable } from 'kysely';
-import type { Role } from '../../kit/access/keys/queries.ts';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { PeopleTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
@@ -11,24 +10,6 @@ import type { ListWindow } from '../../kit/values/page.ts';
 /** The mails about creators that people of the brand can switch off. */
 export const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
 export type MailTopic = (typeof MAIL_TOPICS)[number];
-
-interface PeopleTable {
-  id: string;
-  brandId: string;
-  email: string;
-  name: string | null;
-  role: Role;
-  mailsOff: Generated<MailTopic[]>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-  removedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    people: PeopleTable;
-  }
-}
 
 export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
 
@@ -127,4 +108,4 @@ export async function listAddresses(db: Db, brandId: string, emails: readonly st
 }
 
 export const countOwners = (db: Db, brandId: string): Promise<number> =>
-  countOf(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));
+  countRows(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));

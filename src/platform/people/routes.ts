@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { refreshAccess } from '../../kit/access/credits/refresh.ts';
-import { personOf } from '../../kit/access/keys/rules.ts';
+import { requirePerson } from '../../kit/access/keys/rules.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read, write } from '../../kit/operation/kit.ts';
-import { answersOf } from '../../kit/operation/list.ts';
+import { listHandlers } from '../../kit/operation/list.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { invitePerson as inviteByMail, patchPerson, removePerson } from './actions.ts';
 import { getPerson, type PersonRow, people } from './queries.ts';
@@ -31,7 +31,7 @@ const invitePerson = write({
   errors: ['CONFLICT'],
   sealsAnswer: true,
   apply: async (work, { body, caller }) => {
-    const { name, email } = personOf(caller);
+    const { name, email } = requirePerson(caller);
     const { row, path } = await inviteByMail(work, body, name ?? email);
     return { data: { ...toPerson(row), sign_in_path: path } };
   },
@@ -47,7 +47,7 @@ export const peopleOperations = [
     callers: ['session'],
     query: PersonFilter,
     response: PersonList,
-    handler: answersOf(people, Person, toPerson).handler,
+    handler: listHandlers(people, Person, toPerson).handler,
   }),
   read({
     id: 'get_person',

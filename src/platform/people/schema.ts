@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
-import { ListQuery, listOf, timestamp } from '../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 
 const ROLES = ['owner', 'manager', 'viewer'] as const;
 const Role = z
@@ -24,7 +24,7 @@ export const Person = z
   .meta({ id: 'Person' });
 
 export const PersonFilter = z.object({ ...ListQuery });
-export const PersonList = listOf(Person).meta({ id: 'PersonList' });
+export const PersonList = listSchema(Person).meta({ id: 'PersonList' });
 export const PersonAnswer = z.object({ data: Person }).meta({ id: 'PersonAnswer' });
 
 const name = z.string().trim().min(1).max(200).nullable().optional().describe(NAME).meta({ example: 'Robin Bauer' });

@@ -1,11 +1,11 @@
 import { createHash, createHmac } from 'node:crypto';
-import { rateLimitOf } from '../../kit/access/credits/meter.ts';
+import { getRateLimit } from '../../kit/access/credits/meter.ts';
 import type { Caller } from '../../kit/access/keys/queries.ts';
 import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
 import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Found, Sought } from '../../kit/operation/operation.ts';
+import type { Found, SearchRecord } from '../../kit/operation/operation.ts';
 import { type ErrorCode, ignoreFailure } from '../../kit/values/errors.ts';
 import { within } from '../../kit/values/within.ts';
 
@@ -69,9 +69,9 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed)
   let timer: NodeJS.Timeout | undefined;
   /** The batch that is sent until ClickHouse has it, always with the same token. */
   let batch: { rows: number; text: string; token: string } | undefined;
-  const digests = new WeakMap<Sought, string>();
+  const digests = new WeakMap<SearchRecord, string>();
 
-  function digestOf(sought: Sought): string {
+  function digestOf(sought: SearchRecord): string {
     const known = digests.get(sought);
     if (known !== undefined) return known;
     const digest = createHmac('sha256', secrets.key('requests')).update(sought.text).digest('hex').slice(0, 16);
@@ -129,13 +129,19 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: Needed)
 
   return {
     begin: (operation, requestId) => ({
-      ...{ operation, requestId, at: clock.now(), startedAtMs: performance.now() },
-      ...{ caller: undefined, count: 0, credits: 0, found: {} },
+      operation,
+      requestId,
+      at: clock.now(),
+      startedAtMs: performance.now(),
+      caller: undefined,
+      count: 0,
+      credits: 0,
+      found: {},
     }),
     end: (call, status, code) => {
       const { caller } = call;
       if (!caller || caller.kind === 'session' || isClosed) return;
-      if (status === 429 && call.count > REFUSED_SHARE * rateLimitOf(caller)) return;
+      if (status === 429 && call.count > REFUSED_SHARE * getRateLimit(caller)) return;
       if (waiting.length >= MOST_WAITING) {
         dropped += 1;
         return;

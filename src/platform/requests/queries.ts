@@ -62,9 +62,17 @@ export async function listRequests(
      FROM requests_v1 WHERE ${conditionsOf(window)}
      ORDER BY at DESC, request_id DESC, micros DESC LIMIT {limit:UInt32}`,
     {
-      ...{ brand: brandId, from: tsvTime(from), to: tsvTime(to ?? from), request_id, key, operation, limit },
-      ...{ status: Number(status.replace(CLASS, '')), after: tsvTime(new Date(after?.atMs ?? 0)) },
-      ...{ after_id: after?.requestId ?? '', after_micros: after?.micros ?? 0 },
+      brand: brandId,
+      from: tsvTime(from),
+      to: tsvTime(to ?? from),
+      request_id,
+      key,
+      operation,
+      limit,
+      status: Number(status.replace(CLASS, '')),
+      after: tsvTime(new Date(after?.atMs ?? 0)),
+      after_id: after?.requestId ?? '',
+      after_micros: after?.micros ?? 0,
     },
   );
 }

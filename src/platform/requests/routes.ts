@@ -12,8 +12,12 @@ function itemOf(row: RequestRow, names: ReadonlyMap<string, string>): z.input<ty
   const { at_ms, key_id, operation, code, micros, search, filters, fingerprint, ...same } = row;
   return {
     ...same,
-    ...{ key_id, key_name: names.get(key_id) ?? null, at: new Date(at_ms).toISOString() },
-    ...{ operation: operation || null, code: code || null, ms: Math.round(micros / 100) / 10 },
+    key_id,
+    key_name: names.get(key_id) ?? null,
+    at: new Date(at_ms).toISOString(),
+    operation: operation || null,
+    code: code || null,
+    ms: Math.round(micros / 100) / 10,
     search: search === '' ? null : { kind: search, filters, fingerprint },
   };
 }

@@ -1,9 +1,9 @@
 import { bumpVersion } from '../../kit/access/credits/queries.ts';
 import { refreshAccess } from '../../kit/access/credits/refresh.ts';
-import { personOf } from '../../kit/access/keys/rules.ts';
+import { requirePerson } from '../../kit/access/keys/rules.ts';
 import { read, write } from '../../kit/operation/kit.ts';
 import { notFound } from '../../kit/values/errors.ts';
-import { pageOf, paginationOf } from '../../kit/values/page.ts';
+import { toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { getBrand } from '../brands/queries.ts';
 import { hasSample } from '../brands/schema.ts';
@@ -34,12 +34,14 @@ export const sessionOperations = [
     callers: ['session'],
     response: CurrentSession,
     handler: async ({ postgres, config }, { caller }) => {
-      const person = personOf(caller);
+      const person = requirePerson(caller);
       const brand = await getBrand(postgres.db, caller.brandId);
       const { mailsOff } = await getPerson(postgres.db, caller.brandId, person.id);
       return {
         data: {
-          ...{ id: caller.keyId, person, brand: { ...brand, time_zone: brand.timeZone, has_sample: hasSample(brand) } },
+          id: caller.keyId,
+          person,
+          brand: { ...brand, time_zone: brand.timeZone, has_sample: hasSample(brand) },
           mails: mailsOf(mailsOff),
           sees_imports: config.directoryReports && person.role === 'owner',
         },
@@ -57,13 +59,13 @@ export const sessionOperations = [
     response: SessionList,
     // `is_current` depends on the caller, so the page is built here.
     handler: async ({ postgres, clock }, { caller, query }) => {
-      const page = pageOf(query);
-      const where = { ...query, personId: personOf(caller).id, now: clock.now() };
+      const page = toPage(query);
+      const where = { ...query, personId: requirePerson(caller).id, now: clock.now() };
       const { rows, total } = await sessions.list(postgres.db, caller.brandId, where, page);
       const data = rows.map(({ name, ...row }) =>
         Session.parse({ ...toWire(row), device: name, is_current: row.id === caller.keyId }),
       );
-      return { data, pagination: paginationOf(page, total) };
+      return { data, pagination: toPagination(page, total) };
     },
   }),
   write({
@@ -78,7 +80,7 @@ export const sessionOperations = [
     body: OwnMails,
     response: MailsSet,
     hints: { idempotent: true },
-    apply: async (work, { caller, body }) => ({ data: mailsOf(await setMails(work, personOf(caller).id, body)) }),
+    apply: async (work, { caller, body }) => ({ data: mailsOf(await setMails(work, requirePerson(caller).id, body)) }),
   }),
   write({
     id: 'end_session',
@@ -93,7 +95,7 @@ export const sessionOperations = [
     // Viewers may sign out too, so it counts as a read of the brand.
     hints: { readOnly: true, idempotent: true, destructive: true },
     apply: async ({ db, brandId, now, audit }, { caller, params: { id } }) => {
-      const person = personOf(caller);
+      const person = requirePerson(caller);
       if (!(await endSession(db, brandId, id, person.role === 'owner' ? undefined : person.id, now))) {
         throw notFound('session');
       }
@@ -116,7 +118,7 @@ export const sessionOperations = [
     // Viewers may sign out too, so it counts as a read of the brand.
     hints: { readOnly: true, idempotent: true, destructive: true },
     apply: async ({ db, brandId, now, audit }, { caller }) => {
-      const { id } = personOf(caller);
+      const { id } = requirePerson(caller);
       const ended = await endSessionsOf(db, brandId, id, now);
       await bumpVersion(db, caller.subscription.id);
       audit({ resourceId: id, old: { sessions: ended }, new: { sessions: 0 } });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createdAt, currencyField, idField } from '../../kit/values/fields.ts';
-import { ListQuery, listOf, timestamp } from '../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
 import type { MailTopic } from '../people/queries.ts';
 import { Person } from '../people/schema.ts';
 
@@ -18,7 +18,7 @@ export const Session = z
   .meta({ id: 'Session' });
 
 export const SessionFilter = z.object({ ...ListQuery });
-export const SessionList = listOf(Session).meta({ id: 'SessionList' });
+export const SessionList = listSchema(Session).meta({ id: 'SessionList' });
 
 const Mails = z
   .object({

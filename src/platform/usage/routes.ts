@@ -4,8 +4,8 @@ import { sumEntries } from '../../kit/access/credits/queries.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { pageOf, paginationOf } from '../../kit/values/page.ts';
-import { eachAs, toWire } from '../../kit/values/wire.ts';
+import { toPage, toPagination } from '../../kit/values/page.ts';
+import { mapRows, toWire } from '../../kit/values/wire.ts';
 import { readSeries } from './calls/actions.ts';
 import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
 import { UsageFilter, UsageList, UsageRow } from './schema.ts';
@@ -56,7 +56,7 @@ const listUsage = read({
   query: UsageFilter,
   response: UsageList,
   handler: async (context, { caller, query }) => {
-    const page = pageOf(query);
+    const page = toPage(query);
     const { db } = context.postgres;
     const window = windowOf(query, context.clock.now());
     const series = query.granularity || query.by ? await readSeries(context, caller.brandId, window, query) : undefined;
@@ -64,7 +64,7 @@ const listUsage = read({
     const balance = await balanceOf(context, caller.brandId);
     return {
       data: rows.map((row) => UsageRow.parse(toWire(row))),
-      pagination: paginationOf(page, total),
+      pagination: toPagination(page, total),
       ...(series ? { series } : {}),
       summary: { balance },
     };
@@ -72,7 +72,7 @@ const listUsage = read({
   csv: {
     item: UsageRow,
     rows: ({ postgres, clock }, { caller, query }) =>
-      eachAs(eachUsage(postgres.exports, caller.brandId, windowOf(query, clock.now())), toWire),
+      mapRows(eachUsage(postgres.exports, caller.brandId, windowOf(query, clock.now())), toWire),
   },
 });
 

@@ -4,7 +4,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import type { Variant } from '../../kit/outbox/events.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { given } from '../../kit/values/patch.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { lockBrand } from '../brands/queries.ts';
 import { GOOD_STANDING, hintOf, newWebhookSecret } from './policy.ts';
@@ -67,11 +67,25 @@ export async function createSubscription(
   const id = newId('whk', now.getTime());
   const secret = input.secret ?? newWebhookSecret();
   const row = await insertSubscription(db, {
-    ...{ id, brandId, variant: input.variant, url: input.url, events, description: input.description },
-    ...{ secret: secrets.seal(secret, id), secretHint: hintOf(secret) },
-    ...{ previousSecret: null, previousSecretExpiresAt: null, disabledReason: null },
-    ...{ failingSince: null, firstFailedAt: null, lastTriggeredAt: null, lastStatusCode: null },
-    ...{ fromSeq: await findHead(db, brandId), createdAt: now, updatedAt: null, deletedAt: null },
+    id,
+    brandId,
+    variant: input.variant,
+    url: input.url,
+    events,
+    description: input.description,
+    secret: secrets.seal(secret, id),
+    secretHint: hintOf(secret),
+    previousSecret: null,
+    previousSecretExpiresAt: null,
+    disabledReason: null,
+    failingSince: null,
+    firstFailedAt: null,
+    lastTriggeredAt: null,
+    lastStatusCode: null,
+    fromSeq: await findHead(db, brandId),
+    createdAt: now,
+    updatedAt: null,
+    deletedAt: null,
   });
   work.audit({ resourceId: id, old: null, new: audited(row), generated: ['secretHint', 'fromSeq'] });
   return { row, secret };
@@ -92,7 +106,7 @@ export async function patchSubscription(work: Work, id: string, patch: WebhookPa
   const old = await lockSubscription(db, brandId, id);
   const events = patch.events && knownEvents(old.variant, patch.events);
   const change = {
-    ...given({ url: patch.url, events, description: patch.description }),
+    ...omitUndefined({ url: patch.url, events, description: patch.description }),
     ...(await activityColumns(work, old, patch.active)),
   };
   if (isDeepStrictEqual({ ...old, ...change }, old)) return old;
@@ -123,7 +137,9 @@ export async function rotateSecret(work: Work, secrets: Secrets, id: string, rot
   const old = await lockSubscription(db, brandId, id);
   if (rotate.finish) {
     const row = await updateSubscription(db, brandId, id, {
-      ...{ previousSecret: null, previousSecretExpiresAt: null, updatedAt: now },
+      previousSecret: null,
+      previousSecretExpiresAt: null,
+      updatedAt: now,
     });
     work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old) });
     return { id, secret: row.secretHint, previous_secret_expires_at: null };
@@ -132,8 +148,11 @@ export async function rotateSecret(work: Work, secrets: Secrets, id: string, rot
   const secret = newWebhookSecret();
   const expiresAt = rotate.overlap_hours === 0 ? null : new Date(now.getTime() + rotate.overlap_hours * 3_600_000);
   const row = await updateSubscription(db, brandId, id, {
-    ...{ secret: secrets.seal(secret, id), secretHint: hintOf(secret) },
-    ...{ previousSecret: expiresAt && old.secret, previousSecretExpiresAt: expiresAt, updatedAt: now },
+    secret: secrets.seal(secret, id),
+    secretHint: hintOf(secret),
+    previousSecret: expiresAt && old.secret,
+    previousSecretExpiresAt: expiresAt,
+    updatedAt: now,
   });
   work.audit({ resourceId: id, old: audited(old, old), new: audited(row, old), generated: ['secretHint'] });
   return { id, secret, previous_secret_expires_at: expiresAt?.toISOString() ?? null };

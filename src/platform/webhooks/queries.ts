@@ -1,44 +1,13 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
-import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { WebhookSubscriptionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
-import { numbersOf } from '../../kit/outbox/queries.ts';
+import { selectNumbers } from '../../kit/outbox/queries.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 
-export type WebhookVariant = 'current' | 'legacy';
-
-interface WebhookSubscriptionsTable {
-  id: string;
-  brandId: string;
-  variant: WebhookVariant;
-  url: string;
-  events: string[];
-  secret: Buffer;
-  secretHint: string;
-  previousSecret: Buffer | null;
-  previousSecretExpiresAt: Date | null;
-  description: string | null;
-  active: Generated<boolean>;
-  disabledReason: 'brand' | 'failures' | null;
-  failingSince: Date | null;
-  failuresInRow: Generated<number>;
-  firstFailedAt: Date | null;
-  isSlow: Generated<boolean>;
-  fromSeq: number;
-  lastTriggeredAt: Date | null;
-  lastStatusCode: number | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-  deletedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    webhookSubscriptions: WebhookSubscriptionsTable;
-  }
-}
+export type WebhookVariant = WebhookSubscriptionsTable['variant'];
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
 /** The count stops where the display does. */
@@ -77,7 +46,7 @@ export type ListedSubscription = Awaited<ReturnType<typeof getListed>>;
 
 /** Counts towards the brand's limit of ten: both variants, including inactive webhooks. */
 export const countSubscriptions = (db: Db, brandId: string): Promise<number> =>
-  countOf(standing(db).where('brandId', '=', brandId).select(COUNT));
+  countRows(standing(db).where('brandId', '=', brandId).select(COUNT));
 
 export async function insertSubscription(db: Db, row: Insertable<WebhookSubscriptionsTable>): Promise<SubscriptionRow> {
   return await db.insertInto('webhookSubscriptions').values(row).returningAll().executeTakeFirstOrThrow();
@@ -96,7 +65,7 @@ export const updateSubscription = (
 
 /** The brand's newest event; later ones count as new. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
-  const row = await numbersOf(db, brandId).select('seq').executeTakeFirst();
+  const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { exampleOf, idExample } from '../../kit/operation/words/examples.ts';
-import { jsonSchemaOf } from '../../kit/operation/words/schema.ts';
+import { idExample, makeExample } from '../../kit/operation/words/examples.ts';
+import { toJsonSchema } from '../../kit/operation/words/schema.ts';
 import {
   type EventDeclaration,
   eventNames,
@@ -215,7 +215,7 @@ const MAX_PENDING = 10_000;
 
 /** The JSON Schema of an event's `data`. A shape that has a name is written out, so that its properties are at the top. */
 function dataSchemaOf({ data }: EventDeclaration) {
-  const { schema, named } = jsonSchemaOf(data, 'output', '#/$defs/');
+  const { schema, named } = toJsonSchema(data, 'output', '#/$defs/');
   const name = typeof schema.$ref === 'string' ? schema.$ref.slice('#/$defs/'.length) : '';
   const { [name]: own, ...others } = named;
   return isRecord(own) ? { schema: own, named: others } : { schema, named };
@@ -233,7 +233,7 @@ const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.ar
 function sampleOf(fact: string, event: EventDeclaration): unknown {
   const { schema, named } = dataSchemaOf(event);
   const [noun = '', happened = ''] = fact.split('.');
-  const sample = exampleOf(schema, { named, id: idExample(`/${noun}s/${noun}`) });
+  const sample = makeExample(schema, { named, id: idExample(`/${noun}s/${noun}`) });
   const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
   const status = [happened, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
   return status === undefined || !isRecord(sample) ? sample : { ...sample, status };
@@ -269,6 +269,8 @@ export const CatalogueEntry = z
 /** The twelve events of the current interface. */
 export const catalogue = () =>
   eventsShownTo('current').map(({ name, event }) => ({
-    ...{ event: name, when: event.when },
-    ...{ schema: schemaOf(event), sample: sampleOf(name, event) },
+    event: name,
+    when: event.when,
+    schema: schemaOf(event),
+    sample: sampleOf(name, event),
   }));

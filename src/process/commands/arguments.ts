@@ -17,6 +17,6 @@ export function wholeNumber(least: number, most: number): (value: string) => num
   };
 }
 
-/** Which brand a command is for. */
+/** Selects the brand of a command. */
 export const brandOption = () =>
   new Option('--brand <id or name>', 'the brand; needed only where there are several').argParser(filled);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command has around it: its process, or the program that runs it as a function. */
+/** The surroundings of a command: its process, or the program that runs it as a function. */
 export interface Around {
   input: Readable & { isTTY?: boolean };
   out: Writable & { isTTY?: boolean };

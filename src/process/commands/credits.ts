@@ -36,9 +36,14 @@ async function show(engines: CommandEngines, options: { brand?: string; json?: b
   const sums = await sumEntries(db, subscription.id, start);
   const granted = sums.granted || monthlyCredits(subscription);
   const item = {
-    ...{ subscription: subscription.id, plan: subscription.plan, status: subscription.status },
-    ...{ period_start: start.toISOString(), period_end: end.toISOString() },
-    ...{ granted, charged: sums.charged, refunded: sums.refunded },
+    subscription: subscription.id,
+    plan: subscription.plan,
+    status: subscription.status,
+    period_start: start.toISOString(),
+    period_end: end.toISOString(),
+    granted,
+    charged: sums.charged,
+    refunded: sums.refunded,
     remaining: granted - sums.charged + sums.refunded,
   };
   printList(COLUMNS, [item], options.json);
@@ -47,7 +52,11 @@ async function show(engines: CommandEngines, options: { brand?: string; json?: b
 const MONTH_COLUMNS = ['month', 'entries', 'charged', 'refunded', 'sha256', 'emptied_at'] as const;
 
 const monthItem = ({ month, entries, charged, refunded, sha256, emptiedAt }: SummedMonth) => ({
-  ...{ month, entries, charged, refunded, sha256 },
+  month,
+  entries,
+  charged,
+  refunded,
+  sha256,
   emptied_at: emptiedAt?.toISOString() ?? null,
 });
 

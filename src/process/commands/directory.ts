@@ -13,14 +13,17 @@ const COLUMNS = [
 
 const sum = (removed: ForgottenRecord['removed']) => removed.reduce((total, { creators }) => total + creators, 0);
 
-const itemOf = (record: ForgottenRecord) => ({
-  ...{ id: record.id, named: record.named, reason: record.reason, requested_by: record.requestedBy },
+const toItem = (record: ForgottenRecord) => ({
+  id: record.id,
+  named: record.named,
+  reason: record.reason,
+  requested_by: record.requestedBy,
   created_at: record.createdAt.toISOString(),
   finished_at: record.finishedAt?.toISOString() ?? null,
   remembered_at: record.rememberedAt?.toISOString() ?? null,
 });
 
-function nameOf(text: string): Name {
+function describeSubject(text: string): Name {
   const value = text.trim();
   const pk = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
   if (Number.isSafeInteger(pk)) return { kind: 'pk', value: pk };
@@ -33,11 +36,11 @@ function nameOf(text: string): Name {
 function printRecord(record: ForgottenRecord, json: boolean | undefined): void {
   const { removed, kept, pks } = record;
   if (json) {
-    around().out.write(`${JSON.stringify({ ...itemOf(record), pks, removed, kept_by_brands: kept }, null, 2)}\n`);
+    around().out.write(`${JSON.stringify({ ...toItem(record), pks, removed, kept_by_brands: kept }, null, 2)}\n`);
     return;
   }
   const lines = [
-    ...Object.entries(itemOf(record)).map(([name, value]) => `${name}\t${value ?? '-'}`),
+    ...Object.entries(toItem(record)).map(([name, value]) => `${name}\t${value ?? '-'}`),
     `pks\t${pks.join(', ') || '-'}`,
     ...removed.map(({ index, creators }) => `removed\t${index}: ${creators}`),
     ...kept.map(({ brand_id, creator_id }) => `kept by brand\t${brand_id}: ${creator_id}`),
@@ -53,7 +56,7 @@ export function directoryCommands(program: Command): void {
     .argument(
       '<pk, @username or e-mail>',
       'a pk or username names one creator, an e-mail everyone who shows it',
-      nameOf,
+      describeSubject,
     )
     .requiredOption('--reason <text>', 'why, for the record', filled)
     .action((name: Name, { reason }: { reason: string }) =>
@@ -73,7 +76,7 @@ export function directoryCommands(program: Command): void {
     .action(({ limit, json }: { limit: number; json?: boolean }) =>
       withDirectory(async (engines) => {
         const records = await listOptOuts(engines, limit);
-        const items = records.map((record) => ({ ...itemOf(record), creators: record.pks.length }));
+        const items = records.map((record) => ({ ...toItem(record), creators: record.pks.length }));
         printList(COLUMNS, items, json);
       }),
     );

@@ -20,7 +20,7 @@ const CALL_MS = 8_000;
 const MAX_BYTES = 64 * 1024;
 
 /** The reason behind an answer, on one line: a store has a part in its words. */
-export function reasonOf(error: unknown): string {
+export function explain(error: unknown): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const why = cause instanceof Error ? ` ${cause.message}` : '';
   return `${message}${why}`.replace(/[\p{Cc}\s]+/gu, ' ').trim();
@@ -30,7 +30,7 @@ async function step(what: string, look: () => Promise<string>, fix: string): Pro
   try {
     return { what, passed: true, said: await look() };
   } catch (error) {
-    return { what, passed: false, said: `${reasonOf(error)} ${fix}`.trim() };
+    return { what, passed: false, said: `${explain(error)} ${fix}`.trim() };
   }
 }
 

@@ -29,7 +29,7 @@ import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { readTextFile } from './files.ts';
-import { checkIntegration, reasonOf } from './integration-check.ts';
+import { checkIntegration, explain } from './integration-check.ts';
 import { type CommandEngines, withEngines } from './open.ts';
 import { jsonOption, printList } from './table.ts';
 
@@ -96,7 +96,7 @@ async function openReader(files: readonly (string | undefined)[]) {
 }
 
 /** A Shopify app's client ID; undefined where an access token is entered instead. */
-async function clientIdOf({ provider, clientId, tokenFile, clientSecretFile }: ConnectOptions) {
+async function readClientId({ provider, clientId, tokenFile, clientSecretFile }: ConnectOptions) {
   if (clientId !== undefined || provider !== 'shopify' || tokenFile !== undefined || !around().input.isTTY) {
     if (clientSecretFile !== undefined && clientId === undefined) throw new Error('Give --client-id as well.');
     return clientId;
@@ -107,7 +107,7 @@ async function clientIdOf({ provider, clientId, tokenFile, clientSecretFile }: C
 
 async function readSecrets(options: ConnectOptions): Promise<Pick<StoreEntry, 'token' | 'webhookSecret' | 'app'>> {
   const { tokenFile, webhookSecretFile, clientSecretFile } = options;
-  const id = await clientIdOf(options);
+  const id = await readClientId(options);
   const read = await openReader([tokenFile, webhookSecretFile, clientSecretFile]);
   if (id !== undefined) return { app: { id, secret: await read('client secret', clientSecretFile) } };
   const token = await read('access token', tokenFile);
@@ -122,9 +122,12 @@ function explained(error: unknown): never {
   throw new Error(`${what} ${why}`, { cause: error });
 }
 
-/** What calls to a store need. */
-const askingOf = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
-  ...{ postgres: { db }, clock, config, secrets: secrets() },
+/** The engines that calls to a store need. */
+const toStoreClient = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
+  postgres: { db },
+  clock,
+  config,
+  secrets: secrets(),
   log: { warn: () => undefined },
 });
 
@@ -134,7 +137,7 @@ function explainedStore(error: unknown): never {
   explained(error);
 }
 
-/** How the webhooks are switched on: by us, or else by hand, as the shop's own admin calls it. */
+/** The way to switch the webhooks on by hand, in the words of the shop's own admin. */
 const BY_HAND: Readonly<Record<Provider, string>> = {
   shopify: 'In the shop: Settings, Notifications, Webhooks, Create webhook, with the format JSON, for',
   woocommerce: 'In WooCommerce: Settings, Advanced, Webhooks, Add webhook, with the status Active and your secret, for',
@@ -144,13 +147,14 @@ const BY_HAND: Readonly<Record<Provider, string>> = {
 async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<string> {
   const { topics, webhooks } = clientOf(row.provider);
   const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
-    ...{ webhookState: 'manual' as const, problem: `They could not be looked at yet: ${reasonOf(error)}` },
+    webhookState: 'manual' as const,
+    problem: `They could not be looked at yet: ${explain(error)}`,
   }));
   if (!kept && webhooks && row.webhookState === 'pending') return 'A worker creates its webhooks.\n';
   const { webhookState, problem } = kept ?? { webhookState: 'manual', problem: null };
   if (webhookState === 'active')
     return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
-  // What an admin creates in Shopify is signed with another secret than what an app creates.
+  // Shopify signs an admin's webhooks with another secret than an app's.
   if (row.provider === 'shopify' && problem !== null) return `${problem}\nRollcall tries again every 15 minutes.\n`;
   const url = webhookUrlOf(asking.config.linksUrl, row);
   return `${problem === null ? '' : `${problem}\n`}${BY_HAND[row.provider]}\n  ${topics.join(', ')}\nto ${url}\n`;
@@ -169,16 +173,16 @@ async function connect(engines: CommandEngines, options: ConnectOptions): Promis
   const row = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
   around().out.write(`${row.id}\n`);
   around().err.write(`${store.facts.name} (${store.facts.storefrontUrl}, ${store.facts.currency}) is connected.\n`);
-  around().err.write(await switchWebhooksOn(askingOf(engines), row));
+  around().err.write(await switchWebhooksOn(toStoreClient(engines), row));
 }
 
 async function check(engines: CommandEngines, id: string): Promise<void> {
-  const steps = await checkIntegration(askingOf(engines), await brandOf(engines, id), id);
+  const steps = await checkIntegration(toStoreClient(engines), await findBrand(engines, id), id);
   for (const { what, passed, said } of steps) around().out.write(`${passed ? 'pass' : 'FAIL'}  ${what}: ${said}\n`);
   if (steps.some(({ passed }) => !passed)) around().exitCode = 1;
 }
 
-async function brandOf({ db }: Pick<CommandEngines, 'db'>, id: string): Promise<string> {
+async function findBrand({ db }: Pick<CommandEngines, 'db'>, id: string): Promise<string> {
   const brandId = await findBrandOfIntegration(db, id);
   if (!brandId) throw new Error(`No integration ${JSON.stringify(id)}.`);
   return brandId;
@@ -205,7 +209,7 @@ async function list({ db, clock, config }: CommandEngines, options: { brand?: st
 
 async function disconnect(engines: CommandEngines, id: string): Promise<void> {
   const { db, clock } = engines;
-  const brandId = await brandOf(engines, id);
+  const brandId = await findBrand(engines, id);
   const actor = { brandId, keyId: null, operation: 'disconnect_affiliate_store', requestId: null };
   await inWork(db, clock, actor, (work) => disconnectStore(work, id));
   around().out.write(`${id}\n`);
@@ -213,7 +217,7 @@ async function disconnect(engines: CommandEngines, id: string): Promise<void> {
 
 /** Starts reading in, or reports how far it is. */
 async function backfill({ db, clock }: CommandEngines, id: string): Promise<void> {
-  const brandId = await brandOf({ db }, id);
+  const brandId = await findBrand({ db }, id);
   const running = await findBackfill(db, brandId, id);
   const actor = { brandId, keyId: null, operation: 'start_store_backfill', requestId: null };
   const row =

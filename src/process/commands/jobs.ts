@@ -20,7 +20,7 @@ const FAILED_COLUMNS = ['id', 'name', 'reason'] as const;
 
 const SECOND_MS = 1_000;
 
-function itemOf(
+function toItem(
   { name, everyMs, asksFor, lastDoneAt, nextAt, waiting, waitingSince, failed, reason }: JobStatus,
   now: Date,
 ) {
@@ -62,7 +62,7 @@ export function jobCommands(program: Command): void {
         } else
           printList(
             COLUMNS,
-            found.map((job) => itemOf(job, now)),
+            found.map((job) => toItem(job, now)),
             options.json,
           );
       }),

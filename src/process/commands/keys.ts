@@ -8,8 +8,8 @@ import { findKey, type KeyKind, listKeys } from '../../kit/access/keys/queries.t
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, DURATION_FORM, durationText, HOUR_MS, readDuration } from '../../kit/values/duration.ts';
 import { notFound, validationError } from '../../kit/values/errors.ts';
-import { given } from '../../kit/values/patch.ts';
-import { problemsOf } from '../../kit/values/problems.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { toProblems } from '../../kit/values/problems.ts';
 import { TimeText } from '../../kit/values/time.ts';
 import { makeApiKey, patchApiKey, rotateApiKey } from '../../platform/keys/actions.ts';
 import { LimitsPatch } from '../../platform/keys/schema.ts';
@@ -88,12 +88,16 @@ const withLimits = (command: Command): Command =>
 function limitsIn(options: LimitOptions): LimitsPatch {
   const { monthlyCredits, dailyCredits, callsPerMinute, forcedFilter, allowedAddresses, alertAt } = options;
   const limits = {
-    ...{ monthly_credits: monthlyCredits, daily_credits: dailyCredits, calls_per_minute: callsPerMinute },
-    ...{ forced_filters: forcedFilter, allowed_addresses: allowedAddresses, alert_at: alertAt },
+    monthly_credits: monthlyCredits,
+    daily_credits: dailyCredits,
+    calls_per_minute: callsPerMinute,
+    forced_filters: forcedFilter,
+    allowed_addresses: allowedAddresses,
+    alert_at: alertAt,
   };
   const parsed = LimitsPatch.safeParse(limits, { reportInput: true });
-  if (parsed.success) return given(parsed.data);
-  throw validationError(problemsOf(parsed));
+  if (parsed.success) return omitUndefined(parsed.data);
+  throw validationError(toProblems(parsed));
 }
 
 const NAMES = Object.keys(LimitsPatch.shape).map((name) => name.replaceAll('_', '-'));
@@ -162,8 +166,12 @@ export function keyCommands(program: Command): void {
       withEngines(async ({ db }) => {
         const brand = await getBrand(db, options.brand);
         const items = (await listKeys(db, brand.id)).map((row) => ({
-          ...{ id: row.id, type: row.kind, key: `${row.firstCharacters}…${row.lastCharacters}`, name: row.name },
-          ...{ created_at: shown(row.createdAt), expires_at: shown(row.expiresAt) },
+          id: row.id,
+          type: row.kind,
+          key: `${row.firstCharacters}…${row.lastCharacters}`,
+          name: row.name,
+          created_at: shown(row.createdAt),
+          expires_at: shown(row.expiresAt),
           state: row.revokedAt ? `revoked ${shown(row.revokedAt)}` : `used ${shown(row.lastUsedAt) ?? '-'}`,
         }));
         printList(COLUMNS, items, options.json);

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/actions.ts';
-import { listLedgerBrands } from '../../affiliates/ledger/queries.ts';
-import { verifyLedger } from '../../affiliates/ledger/verify/actions.ts';
+import { listLedgerBrands } from '../../affiliates/ledger/ledger.ts';
+import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/rebuild-figures.ts';
+import { verifyLedger } from '../../affiliates/ledger/verify-ledger.ts';
 import { listBrands } from '../../analytics/figures/rollups/queries.ts';
-import { chunksOf } from '../../kit/values/chunks.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';
 import { type FigureEngines, withFigures } from './open.ts';
@@ -12,7 +12,7 @@ import { jsonOption } from './table.ts';
 const BRAND = '--brand <id or name>';
 
 /** The named brand, or every brand that has a ledger or figures. */
-async function brandsOf({ postgres, clickhouse }: FigureEngines, name: string | undefined): Promise<string[]> {
+async function listChosenBrands({ postgres, clickhouse }: FigureEngines, name: string | undefined): Promise<string[]> {
   if (name !== undefined) return [(await getBrand(postgres.db, name)).id];
   const [ledgers, figures] = await Promise.all([listLedgerBrands(postgres.db), listBrands(clickhouse)]);
   return [...new Set([...ledgers, ...figures])].sort();
@@ -48,7 +48,7 @@ async function eachBrand(
   together = 1,
 ): Promise<void> {
   const outcomes: Outcome[] = [];
-  const brands = await brandsOf(engines, options.brand);
+  const brands = await listChosenBrands(engines, options.brand);
   if (!options.json) around().err.write(`${columns.join('\t').toUpperCase()}\n`);
   const report = (outcome: Outcome) => {
     if (outcome.problems.length > 0) around().exitCode = 1;
@@ -68,7 +68,7 @@ async function eachBrand(
       for (const brandId of brandIds) alone.push(...(await tried([brandId])));
       return alone;
     });
-  for (const brandIds of chunksOf(brands, together)) {
+  for (const brandIds of toChunks(brands, together)) {
     for (const outcome of await tried(brandIds)) report(outcome);
   }
   if (options.json) around().out.write(`${JSON.stringify(outcomes, null, 2)}\n`);

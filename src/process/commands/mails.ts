@@ -17,8 +17,14 @@ import { jsonOption, printList } from './table.ts';
 
 const COLUMNS = ['id', 'kind', 'to', 'state', 'attempts', 'created_at', 'sent_at', 'reason', 'error'] as const;
 
-const itemOf = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, reason, error }: MailRow) => ({
-  ...{ id, kind, to, state, attempts, reason, error },
+const toItem = ({ id, kind, toEmail: to, state, attempts, createdAt, sentAt, reason, error }: MailRow) => ({
+  id,
+  kind,
+  to,
+  state,
+  attempts,
+  reason,
+  error,
   created_at: createdAt.toISOString(),
   sent_at: sentAt?.toISOString() ?? null,
 });
@@ -31,7 +37,7 @@ function address(value: string): string {
 
 async function list({ db }: CommandEngines, options: { brand?: string; limit: number; json?: boolean }): Promise<void> {
   const brandId = options.brand === undefined ? undefined : (await getBrand(db, options.brand)).id;
-  printList(COLUMNS, (await listMails(db, brandId, options.limit)).map(itemOf), options.json);
+  printList(COLUMNS, (await listMails(db, brandId, options.limit)).map(toItem), options.json);
 }
 
 /** Importing the nouns declares their templates. Commands that render nothing do not wait for it. */
@@ -45,13 +51,13 @@ async function rendered({ db, config, secrets }: CommandEngines, id: string): Pr
   return [row, renderMail(row, openPageLinks(config, secrets()))];
 }
 
-const linksOf = ({ text }: OutgoingMail): string[] => text.match(/https?:\/\/\S+/g) ?? [];
+const findLinks = ({ text }: OutgoingMail): string[] => text.match(/https?:\/\/\S+/g) ?? [];
 
 async function show(engines: CommandEngines, id: string, json: boolean | undefined): Promise<void> {
   const [row, mail] = await rendered(engines, id);
   const { subject, text, html } = mail;
   if (json) {
-    around().out.write(`${JSON.stringify({ ...itemOf(row), subject, text, html, links: linksOf(mail) }, null, 2)}\n`);
+    around().out.write(`${JSON.stringify({ ...toItem(row), subject, text, html, links: findLinks(mail) }, null, 2)}\n`);
     return;
   }
   const why = row.reason === null ? row.error : `${row.reason}: ${REASONS[row.reason]}`;
@@ -63,7 +69,7 @@ async function show(engines: CommandEngines, id: string, json: boolean | undefin
 }
 
 async function open(engines: CommandEngines, id: string, json: boolean | undefined): Promise<void> {
-  const links = linksOf((await rendered(engines, id))[1]);
+  const links = findLinks((await rendered(engines, id))[1]);
   around().out.write(json ? `${JSON.stringify(links)}\n` : links.map((link) => `${link}\n`).join(''));
 }
 

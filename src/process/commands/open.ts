@@ -26,7 +26,7 @@ export interface CommandEngines extends AccessEngines {
 }
 
 /** The real time; in a sandbox, advanced by its offset. */
-async function clockOf(config: Config, db: Db): Promise<Clock> {
+async function openClock(config: Config, db: Db): Promise<Clock> {
   if (!config.isSandbox) return systemClock;
   const offsetMs = await readClockOffset(db);
   return clockAhead(() => offsetMs);
@@ -53,7 +53,7 @@ export async function withEngines(command: (engines: CommandEngines) => Promise<
       const configuredUrl = `http://${config.host}:${config.port}`;
       const knownServerUrl = resolved.serverUrl ?? config.rest.url ?? (config.portIsSet ? configuredUrl : undefined);
       const serverUrl = resolved.serverUrl ?? config.apiUrl ?? configuredUrl;
-      const base = { db: postgres.db, redis, clock: await clockOf(config, postgres.db) };
+      const base = { db: postgres.db, redis, clock: await openClock(config, postgres.db) };
       await command({ ...base, config: { ...config, linksUrl }, serverUrl, knownServerUrl, secrets });
     } finally {
       await Promise.all([redis.close(), postgres.close()]);
@@ -89,7 +89,7 @@ export async function withFigures(command: (engines: FigureEngines) => Promise<v
       await clicksRedis.ready();
       await migratePostgres(postgres.db);
       await migrateClickHouse(clickhouse);
-      await command({ postgres, clicksRedis, clickhouse, clock: await clockOf(config, postgres.db) });
+      await command({ postgres, clicksRedis, clickhouse, clock: await openClock(config, postgres.db) });
     } finally {
       await Promise.all([clickhouse.close(), clicksRedis.close(), postgres.close()]);
     }
@@ -112,7 +112,7 @@ export async function withDirectory(command: (engines: DirectoryEngines) => Prom
     const elastic = openElastic(urls.elasticsearch, { connections: 4, timeoutMs: 30_000 });
     try {
       await migratePostgres(postgres.db);
-      const base = { db: postgres.db, elastic, clock: await clockOf(config, postgres.db) };
+      const base = { db: postgres.db, elastic, clock: await openClock(config, postgres.db) };
       const { directoryAlias: alias, directoryLayout: layout } = config;
       await command({ ...base, alias, layout, secrets: () => readSecrets(config) });
     } finally {

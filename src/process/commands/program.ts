@@ -17,7 +17,7 @@ function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 }
 
 /** 0 after `--help`, otherwise that of invalid arguments. */
-const exitCodeOf = ({ exitCode }: CommanderError): number => (exitCode === 0 ? 0 : BAD_USAGE);
+const toExitCode = ({ exitCode }: CommanderError): number => (exitCode === 0 ? 0 : BAD_USAGE);
 
 /** A command-line program with help and version, whose exit code for invalid arguments is 2. */
 export function openProgram(name: string, description: string): Command {
@@ -42,7 +42,7 @@ export async function runProgram(
     return around().exitCode;
   } catch (error) {
     // Commander has said what it found itself; what a command throws has not been said.
-    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return exitCodeOf(error);
+    if (error instanceof CommanderError && !(error instanceof InvalidArgumentError)) return toExitCode(error);
     around().err.write(`${error instanceof Error ? error.message : String(error)}\n`);
     return exitCodeAfter(error);
   }
@@ -53,7 +53,7 @@ export function parseOptions<Options extends object>(program: Command): Options 
   try {
     return program.parse().opts<Options>();
   } catch (error) {
-    if (error instanceof CommanderError) process.exit(exitCodeOf(error));
+    if (error instanceof CommanderError) process.exit(toExitCode(error));
     throw error;
   }
 }

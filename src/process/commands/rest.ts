@@ -44,7 +44,7 @@ export class RefusedError extends Error {
 }
 
 /** The keys that `npm start` wrote, as the default. */
-function demoOf(directory: string): Record<string, string> {
+function readDemo(directory: string): Record<string, string> {
   try {
     const text = readFileSync(path.join(directory, 'demo.env'), 'utf8');
     return Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]));
@@ -56,7 +56,7 @@ function demoOf(directory: string): Record<string, string> {
 /** Calls the REST API with `ROLLCALL_URL` and a key from the environment or from the running demo. */
 export function openRest(kind: 'brand' | 'data' = 'brand'): Rest {
   const { directory, rest } = readConfig(around().env);
-  const demo = demoOf(directory);
+  const demo = readDemo(directory);
   const url = rest.url ?? demo.ROLLCALL_URL;
   const [variable, own] =
     kind === 'brand' ? ['ROLLCALL_BRAND_KEY', rest.brandKey] : ['ROLLCALL_DATA_KEY', rest.dataKey];

@@ -12,7 +12,7 @@ import { around } from './around.ts';
 import { openRest, RefusedError, type Rest } from './rest.ts';
 
 const SEARCH = '/v1/creators/search';
-/** How often the walk continues without having read anything new. */
+/** The walk continues this often without having read anything new. */
 const RETRIES = 10;
 const RETRY_MS = 500;
 
@@ -37,7 +37,7 @@ const Line = z.union([
 
 type Filters = Record<string, string>;
 
-function filterOf(text: string, before: Filters = {}): Filters {
+function toFilter(text: string, before: Filters = {}): Filters {
   const [, name, value] = /^(\w+)=(.+)$/s.exec(text) ?? [];
   if (name === undefined || value === undefined)
     throw new InvalidArgumentError('must be a parameter of search, such as city=NYC.');
@@ -68,7 +68,7 @@ async function* wholeLines(stream: AsyncIterable<Uint8Array>): AsyncGenerator<st
   }
 }
 
-/** Where an interrupted walk continues. It is stored beside the file, so that the same command continues it. */
+/** The position of an interrupted walk. It is stored beside the file, so that the same command continues it. */
 const Saved = z.object({
   filters: z.record(z.string(), z.string()),
   requestId: z.string(),
@@ -198,7 +198,7 @@ export function searchCommands(program: Command): void {
     .description(
       'every creator that a search finds, as a file of JSON lines; the same command continues a walk that was interrupted',
     )
-    .argument('[filters...]', 'parameters of search, such as city=NYC', filterOf)
+    .argument('[filters...]', 'parameters of search, such as city=NYC', toFilter)
     .requiredOption('--walk', 'walk the whole result')
     .requiredOption('--out <file>', 'file for the creators, one JSON object per line', filled)
     .option('--data-key', 'use ROLLCALL_DATA_KEY and its credits instead of ROLLCALL_BRAND_KEY')

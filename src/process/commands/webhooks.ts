@@ -38,7 +38,7 @@ const outsideOfFeed = () =>
     shownAs('current', name) === undefined ? [older] : [],
   );
 
-/** How many letters may be wrong for the name to be one that we know. */
+/** A name with at most this many wrong letters is corrected. */
 const TYPO = 2;
 
 const unknownEvents = (names: readonly string[], variant: Variant) => {
@@ -51,7 +51,7 @@ const unknownEvents = (names: readonly string[], variant: Variant) => {
 };
 
 /** `--events` as the feed names them: with `--legacy` they are the older names. */
-function typesOf(events: string | undefined, legacy: true | undefined): string[] {
+function parseTypes(events: string | undefined, legacy: true | undefined): string[] {
   const names = events?.split(',').flatMap((name) => name.trim() || []) ?? [];
   const variant = legacy ? 'legacy' : 'current';
   const unknown = names.filter((name) => !eventNames(variant).includes(name));
@@ -72,11 +72,18 @@ function untilStopped(): AbortSignal {
 }
 
 async function runListen({ forwardTo, events, since, last, legacy }: ListenOptions): Promise<void> {
-  const types = typesOf(events, legacy);
+  const types = parseTypes(events, legacy);
   const { directory } = readConfig(around().env);
   const listening: Listening = {
-    ...{ rest: openRest(), secret: listenSecret(directory), target: forwardTo, after: since ?? LATEST },
-    ...{ variant: legacy ? 'legacy' : 'current', types, signal: around().signal ?? untilStopped(), print, say },
+    rest: openRest(),
+    secret: listenSecret(directory),
+    target: forwardTo,
+    after: since ?? LATEST,
+    variant: legacy ? 'legacy' : 'current',
+    types,
+    signal: around().signal ?? untilStopped(),
+    print,
+    say,
   };
   try {
     await listen(listening, last, () => {
@@ -97,16 +104,25 @@ async function runListen({ forwardTo, events, since, last, legacy }: ListenOptio
 const Webhooks = z.object({
   data: z.array(
     z.object({
-      ...{ id: z.string(), url: z.string(), events: z.array(z.string()), status: z.string() },
-      ...{ active: z.boolean(), last_status_code: z.number().nullable() },
+      id: z.string(),
+      url: z.string(),
+      events: z.array(z.string()),
+      status: z.string(),
+      active: z.boolean(),
+      last_status_code: z.number().nullable(),
     }),
   ),
 });
 const Deliveries = z.object({
   data: z.array(
     z.object({
-      ...{ id: z.string(), event: z.string(), state: z.string(), attempts: z.number(), event_id: z.string() },
-      ...{ last_status_code: z.number().nullable(), created_at: z.string() },
+      id: z.string(),
+      event: z.string(),
+      state: z.string(),
+      attempts: z.number(),
+      event_id: z.string(),
+      last_status_code: z.number().nullable(),
+      created_at: z.string(),
     }),
   ),
 });

@@ -46,8 +46,8 @@ async function show(listening: Listening, { id, event, createdAt, data }: Feed['
   await forward(target, secret, one, listening.print);
 }
 
-/** What to do about a refusal that another attempt would only repeat; undefined when another attempt may succeed. */
-function fixOf(error: unknown): string | undefined {
+/** Suggests a remedy for a refusal that another attempt would only repeat; undefined if another attempt may succeed. */
+function suggestFix(error: unknown): string | undefined {
   if (!(error instanceof RefusedError) || error.status < 400 || error.status >= 500) return undefined;
   if (error.status === 408 || error.status === 429) return undefined;
   if (error.status === 401)
@@ -75,7 +75,7 @@ async function readPage(
     } catch (error) {
       if (signal.aborted) return undefined;
       const message = error instanceof Error ? error.message : String(error);
-      const fix = fixOf(error);
+      const fix = suggestFix(error);
       if (fix !== undefined) throw new Error(`${message}\n${fix}`, { cause: error });
       say(`${message} Trying again in 2 s.`);
       await sleep(2_000, undefined, { signal }).catch(ignoreFailure('woken up to stop'));

@@ -11,19 +11,19 @@ const State = z.object({
 });
 type State = z.infer<typeof State>;
 
-const fileOf = (directory: string) => path.join(directory, 'listen.json');
+const toFile = (directory: string) => path.join(directory, 'listen.json');
 
 function read(directory: string): State | undefined {
-  const file = fileOf(directory);
+  const file = toFile(directory);
   return existsSync(file) ? State.parse(JSON.parse(readFileSync(file, 'utf8'))) : undefined;
 }
 
 /** Written completely before it gets its name, and readable by its owner only. */
 function write(directory: string, state: State): void {
   mkdirSync(directory, { recursive: true });
-  const draft = `${fileOf(directory)}.${process.pid}`;
+  const draft = `${toFile(directory)}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(state), { mode: 0o600 });
-  renameSync(draft, fileOf(directory));
+  renameSync(draft, toFile(directory));
 }
 
 /** The secret that `listen` signs with: created once, the same after every restart. */
@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Where a running `listen` forwards to, and its secret. */
+/** Finds the target of a running `listen`, and its secret. */
 export function findListening(directory: string): { secret: string; target: string } | undefined {
   const state = read(directory);
   if (state?.pid === undefined || state.forward_to === undefined || !isAlive(state.pid)) return undefined;

@@ -28,7 +28,7 @@ interface JobFigures {
   failed: number;
   seconds: number;
   lastDoneAtMs: number | undefined;
-  /** Of the last run. */
+  /** The reason of the last run. */
   reason: string;
 }
 
@@ -37,7 +37,7 @@ export interface Outcome {
   error?: unknown;
 }
 
-const reasonOf = (error: unknown): string =>
+const toReason = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON) || 'failed without a reason';
 
 export interface JobRecorder {
@@ -57,7 +57,7 @@ export function openJobRecorder(redis: Redis, clock: Clock): JobRecorder {
       unreported.set(job, figures);
       figures[isDone ? 'done' : 'failed'] += 1;
       figures.seconds += seconds;
-      figures.reason = isDone ? '' : reasonOf(outcome.error);
+      figures.reason = isDone ? '' : toReason(outcome.error);
       if (isDone) figures.lastDoneAtMs = clock.now().getTime();
     },
     report: async () => {
@@ -81,7 +81,7 @@ export interface JobRun {
   reason: string | undefined;
 }
 
-/** What each job did, by its name. */
+/** Reads the runs of each job, by its name. */
 export async function readJobRuns(redis: Redis): Promise<(name: string) => JobRun> {
   const [runs, reasons] = await redis.use((client) => Promise.all([client.hgetall(FIGURES), client.hgetall(FAILURES)]));
   return (name) => {

@@ -4,7 +4,7 @@ import { CONSUMER_NAMES } from '../../interfaces/nouns.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import { countMails } from '../../kit/mail/queries.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import { lagOf } from '../../kit/outbox/relay.ts';
+import { measureLag } from '../../kit/outbox/relay.ts';
 import {
   type Metrics,
   meterCalls,
@@ -44,7 +44,7 @@ function meterQueues(metrics: Metrics, redis: Redis): void {
 export function openProcessMetrics(context: Context): Metrics {
   const { postgres, redis, clicksRedis, clock, config } = context;
   const metrics = openMetrics();
-  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => lagOf(postgres.reads, consumer));
+  meterOutbox(metrics, CONSUMER_NAMES, (consumer) => measureLag(postgres.reads, consumer));
   meterLedger(metrics, () => countUnsynced(postgres.reads));
   meterCalls(metrics, () => context.calls.dropped());
   meterClicks(metrics, config.maxClicksBytes, () => backlogOf(clicksRedis, clock.now()));

@@ -35,7 +35,10 @@ export function openScraped<Facts>({ registry }: Metrics, read: () => Promise<Fa
   };
   return (name, help, labelNames, report) => {
     new Gauge({
-      ...{ name, help, labelNames, registers: [registry] },
+      name,
+      help,
+      labelNames,
+      registers: [registry],
       async collect() {
         const known = await facts();
         this.reset();

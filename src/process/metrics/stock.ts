@@ -1,4 +1,4 @@
-import { readPayoutFigures } from '../../affiliates/payouts/queries.ts';
+import { readPayoutFigures } from '../../affiliates/payouts/payouts.ts';
 import { readStoreFigures } from '../../affiliates/stores/connections/queries.ts';
 import { readInbox } from '../../affiliates/stores/deliveries/folding/queries.ts';
 import { clientOf } from '../../affiliates/stores/formats/clients.ts';
@@ -56,7 +56,7 @@ export function meterDirectory(metrics: Metrics, { postgres, elastic, config, cl
 
 const RECENTLY_MS = 300_000;
 
-/** What stores sent, and what waits to be folded. Workers have no port of their own. */
+/** Measures the deliveries of stores, received and waiting. Workers have no port for scraping. */
 export function meterInbox(metrics: Metrics, { postgres, clock }: Context): void {
   const inbox = openScraped(metrics, () => {
     const now = clock.now();

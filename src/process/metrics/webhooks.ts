@@ -21,7 +21,10 @@ export function meterWebhooks({ registry }: Metrics, read: () => Promise<Webhook
     set: (gauge: Gauge<Label>, figures: WebhookFigures) => void,
   ) =>
     new Gauge({
-      ...{ name, help, labelNames, registers: [registry] },
+      name,
+      help,
+      labelNames,
+      registers: [registry],
       async collect() {
         this.reset();
         const known = await figures();

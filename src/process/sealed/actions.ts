@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { makeSaltOnce, SALT_CONTEXT } from '../../affiliates/orders/customers/actions.ts';
+import { makeSaltOnce, SALT_CONTEXT } from '../../affiliates/orders/customers.ts';
 import { KEY_CONTEXT } from '../../directory/opt-out/forgotten.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';

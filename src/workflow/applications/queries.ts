@@ -1,63 +1,18 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countOf, isFound } from '../../kit/engines/postgres/count.ts';
+import type { ApplicationChangesTable, ApplicationsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { takesApplications } from '../campaigns/policy.ts';
 
-/**
- * Changes to a pending application that another sender submitted for its e-mail address. They take effect once the
- * owner of the address confirms them.
- */
-interface ApplicationChangesTable {
-  id: string;
-  brandId: string;
-  applicationId: string;
-  creatorName: string | null;
-  creatorPhotoApp: string | null;
-  creatorVideoApp: string | null;
-  message: string | null;
-  portfolioUrls: string[];
-  confirmedAt: Date | null;
-  createdAt: CreatedAt;
-}
-
-type ApplicationStatus = 'pending' | 'accepted' | 'rejected' | 'shortlisted';
-
-interface ApplicationsTable {
-  id: string;
-  brandId: string;
-  campaignId: string;
-  /** Null until the application is accepted: its details are unconfirmed. */
-  creatorId: string | null;
-  creatorEmail: string;
-  creatorName: string | null;
-  creatorPhotoApp: string | null;
-  creatorVideoApp: string | null;
-  status: ApplicationStatus;
-  message: string | null;
-  portfolioUrls: Generated<string[]>;
-  note: string | null;
-  approvedAt: Date | null;
-  appliedAt: Date;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    applicationChanges: ApplicationChangesTable;
-    applications: ApplicationsTable;
-  }
-}
-
 export type ApplicationRow = Selectable<ApplicationsTable>;
 
 export interface ApplicationWhere extends ListWindow {
-  status?: ApplicationStatus | undefined;
+  status?: ApplicationsTable['status'] | undefined;
   campaign_id?: string | undefined;
   creator_email?: string | undefined;
 }

@@ -1,16 +1,15 @@
-import { type ColumnType, type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
+import type { AssetsTable, AssetUploadsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator, patternOf } from '../creators/queries.ts';
 import { daysAfter, EXPIRING_DAYS } from './rights/policy.ts';
 
-export type AssetType = 'image' | 'video' | 'document' | 'audio' | 'other';
-export type AssetSource = 'upload' | 'deliverable' | 'tracked_content';
-type ThumbnailState = 'none' | 'due' | 'made' | 'failed';
+export type AssetType = AssetsTable['type'];
+export type AssetSource = AssetsTable['source'];
 
 /** What a contract allows a brand to do with a file. */
 export interface UsageTerms {
@@ -22,48 +21,9 @@ export interface UsageTerms {
   starts_on?: string | null;
 }
 
-interface AssetUploadsTable {
-  storageKey: string;
-  brandId: string;
-  begunAt: Date;
-  givenUpAt: Date | null;
-}
-
-interface AssetsTable {
-  id: string;
-  brandId: string;
-  name: string;
-  type: AssetType;
-  mimeType: string;
-  sizeBytes: number;
-  sha256: Buffer;
-  storageKey: string;
-  width: number | null;
-  height: number | null;
-  thumbnailKey: string | null;
-  thumbnailState: ThumbnailState;
-  thumbnailAttempts: Generated<number>;
-  thumbnailRetryAt: Date | null;
-  folderId: string | null;
-  campaignId: string | null;
-  creatorId: string | null;
-  source: AssetSource;
-  tags: string[];
-  usageRights: string | null;
-  /** Written as JSON text, read as parsed JSON. */
-  rights: ColumnType<UsageTerms | null, string | null, string | null>;
-  rightsExpiresAt: Date | null;
-  rightsNoticeDays: number | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-  deletedAt: Date | null;
-  purgedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    assetUploads: AssetUploadsTable;
-    assets: AssetsTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'assets.rights': UsageTerms;
   }
 }
 

@@ -1,52 +1,14 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
+import type { BriefRecipientsTable, BriefsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt, Day } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 
-export type BriefStatus = 'draft' | 'sent' | 'in_progress' | 'completed';
-
-interface BriefsTable {
-  id: string;
-  brandId: string;
-  campaignId: string | null;
-  creatorId: string | null;
-  title: string;
-  status: BriefStatus;
-  contentType: string | null;
-  platform: string | null;
-  instructions: string | null;
-  talkingPoints: Generated<string[]>;
-  doNot: Generated<string[]>;
-  moodBoardUrls: Generated<string[]>;
-  dueDate: Day | null;
-  sentAt: Date | null;
-  firstViewedAt: Date | null;
-  completedAt: Date | null;
-  linkVersion: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface BriefRecipientsTable {
-  brandId: string;
-  briefId: string;
-  creatorId: string;
-  email: string;
-  sentAt: Date;
-  viewedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    briefs: BriefsTable;
-    briefRecipients: BriefRecipientsTable;
-  }
-}
+export type BriefStatus = BriefsTable['status'];
 
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;

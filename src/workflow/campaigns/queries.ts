@@ -1,40 +1,12 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
+import type { CampaignsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { patternOf } from '../creators/queries.ts';
-
-type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
-
-interface CampaignsTable {
-  id: string;
-  brandId: string;
-  title: string;
-  status: CampaignStatus;
-  campaignType: string | null;
-  description: string | null;
-  compensationType: string | null;
-  compensationAmountMinor: number | null;
-  compensationRatePpm: number | null;
-  compensationCurrency: string | null;
-  platforms: string[] | null;
-  minFollowers: number | null;
-  contentTypes: string[] | null;
-  deliverablesCount: number | null;
-  deadline: Date | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    campaigns: CampaignsTable;
-  }
-}
 
 export type CampaignRow = Selectable<CampaignsTable>;
 
@@ -56,7 +28,7 @@ const withCounts = (db: Db, brandId: string) =>
     });
 
 export interface CampaignWhere extends ListWindow {
-  status?: CampaignStatus | undefined;
+  status?: CampaignsTable['status'] | undefined;
   search?: string | undefined;
 }
 

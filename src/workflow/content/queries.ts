@@ -1,69 +1,12 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import type { ContentMetricsTable, ContentShortLinksTable, ContentTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import type { ContentFilter } from './schema.ts';
-
-type ContentStatus = 'tracking' | 'refreshing';
-
-/** Null: the platform does not report the metric. */
-interface MetricColumns {
-  views: number | null;
-  likes: number | null;
-  comments: number | null;
-  shares: number | null;
-  saves: number | null;
-}
-
-interface ContentTable extends MetricColumns {
-  id: string;
-  brandId: string;
-  url: string;
-  canonicalKey: string;
-  platform: string;
-  type: string | null;
-  creatorId: string | null;
-  campaignId: string | null;
-  followers: number | null;
-  caption: string | null;
-  postedAt: Date | null;
-  paidPartnership: boolean | null;
-  status: ContentStatus;
-  trackedAt: CreatedAt;
-  lastRefreshed: Date | null;
-  /** When the brand last requested a refresh. Further requests do nothing for an hour. */
-  refreshRequestedAt: Date | null;
-  /** When the current refresh started. Either the brand or the schedule requested it. */
-  refreshBeganAt: Date | null;
-  refreshError: string | null;
-  nextRefreshAt: Date | null;
-  deletedAt: Date | null;
-}
-
-interface ContentMetricsTable extends MetricColumns {
-  contentId: string;
-  /** `YYYY-MM-DD`, in UTC. */
-  date: string;
-}
-
-/** A short link and the post that it leads to, both as canonical keys. */
-interface ContentShortLinksTable {
-  brandId: string;
-  shortKey: string;
-  canonicalKey: string;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    content: ContentTable;
-    contentMetrics: ContentMetricsTable;
-    contentShortLinks: ContentShortLinksTable;
-  }
-}
 
 /** Joined with its creator; deleted posts are excluded. */
 const withCreator = (db: Db) =>

@@ -1,58 +1,13 @@
-import { type ColumnType, type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { ContractItemsTable, ContractsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt, Day } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 
-export type ContractStatus = 'draft' | 'sent' | 'signed' | 'expired';
-
-interface ContractsTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  campaignId: string | null;
-  title: string;
-  status: ContractStatus;
-  compensationType: string | null;
-  compensationAmountMinor: number | null;
-  compensationRatePpm: number | null;
-  compensationCurrency: string | null;
-  usageRights: string | null;
-  terms: ColumnType<unknown, string | null, string | null>;
-  expiresAt: Date | null;
-  sentAt: Date | null;
-  document: string | null;
-  contentHash: Buffer | null;
-  signedAt: Date | null;
-  signerName: string | null;
-  signerIpSealed: Buffer | null;
-  signerAgentSealed: Buffer | null;
-  expiredAt: Date | null;
-  expiredReason: 'expired' | 'voided' | null;
-  linkVersion: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface ContractItemsTable {
-  brandId: string;
-  contractId: string;
-  position: number;
-  type: string;
-  platform: string | null;
-  quantity: number;
-  dueDate: Day | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    contracts: ContractsTable;
-    contractItems: ContractItemsTable;
-  }
-}
+export type ContractStatus = ContractsTable['status'];
 
 export type ContractRow = Selectable<ContractsTable>;
 export type ItemRow = Pick<Selectable<ContractItemsTable>, 'type' | 'platform' | 'quantity' | 'dueDate'>;

@@ -1,4 +1,5 @@
 import type { Updateable } from 'kysely';
+import type { CreatorsTable } from '../../kit/engines/postgres/database.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
@@ -6,7 +7,6 @@ import { newId } from '../../kit/values/ids.ts';
 import type { ProfileColumns } from './profiles/actions.ts';
 import {
   type CreatorRow,
-  type CreatorsTable,
   type Identity,
   insertCreator,
   listCreatorsByEmail,

@@ -1,37 +1,10 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
+import type { CreatorsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { type Cut, cutTo, inWindow } from '../../kit/engines/postgres/window.ts';
 import type { ListWindow, Page } from '../../kit/values/page.ts';
 import type { HandlePlatform } from './profiles/actions.ts';
-
-export interface CreatorsTable {
-  id: string;
-  brandId: string;
-  email: string | null;
-  name: string | null;
-  igHandle: string | null;
-  ttHandle: string | null;
-  pfpUrl: string | null;
-  igFollowers: number | null;
-  ttFollowers: number | null;
-  engagementRate: number | null;
-  tags: Generated<string[]>;
-  profiledAt: Date | null;
-  profileAttempts: Generated<number>;
-  profileRetryAt: Date | null;
-  /** Of the creator's page: incrementing it revokes its links. */
-  linkVersion: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    creators: CreatorsTable;
-  }
-}
 
 export type CreatorRow = Selectable<CreatorsTable>;
 

@@ -1,66 +1,13 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { DeliverableSubmissionsTable, DeliverablesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt, Day } from '../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 
-export type DeliverableStatus =
-  | 'pending'
-  | 'in_progress'
-  | 'submitted'
-  | 'approved'
-  | 'revision_requested'
-  | 'declined'
-  | 'cancelled';
-
-interface DeliverablesTable {
-  id: string;
-  brandId: string;
-  contractId: string | null;
-  position: Generated<number>;
-  campaignId: string | null;
-  creatorId: string;
-  type: string;
-  platform: string | null;
-  instructions: string | null;
-  status: DeliverableStatus;
-  contentUrl: string | null;
-  caption: string | null;
-  assetIds: Generated<string[]>;
-  dueDate: Day | null;
-  submittedAt: Date | null;
-  approvedAt: Date | null;
-  declinedReason: string | null;
-  feedback: string | null;
-  version: Generated<number>;
-  track: Generated<boolean>;
-  linkVersion: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-interface DeliverableSubmissionsTable {
-  id: string;
-  brandId: string;
-  deliverableId: string;
-  n: number;
-  contentUrl: string | null;
-  caption: string | null;
-  assetIds: Generated<string[]>;
-  isLate: boolean;
-  at: Date;
-  feedback: string | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    deliverables: DeliverablesTable;
-    deliverableSubmissions: DeliverableSubmissionsTable;
-  }
-}
+export type DeliverableStatus = DeliverablesTable['status'];
 
 export type DeliverableRow = Selectable<DeliverablesTable>;
 export type SubmissionRow = Selectable<DeliverableSubmissionsTable>;

@@ -1,46 +1,13 @@
-import { type Generated, type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { ConversationsTable, MessagesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { lockOwn } from '../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../kit/engines/postgres/tables.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import { type ConversationFilter, PREVIEW_CHARACTERS } from './schema.ts';
 
-export type Sender = 'creator' | 'brand';
-
-interface ConversationsTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  messageCount: number;
-  lastMessageAt: Date;
-  brandUnread: Generated<number>;
-  creatorUnread: Generated<number>;
-  linkVersion: Generated<number>;
-  createdAt: CreatedAt;
-}
-
-interface MessagesTable {
-  id: string;
-  brandId: string;
-  conversationId: string;
-  /** Position in the conversation, from 1. */
-  number: number;
-  sender: Sender;
-  subject: string | null;
-  body: string;
-  sentAt: Date;
-  readAt: Date | null;
-  emailState: 'none' | 'queued' | 'suppressed';
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    conversations: ConversationsTable;
-    messages: MessagesTable;
-  }
-}
+export type Sender = MessagesTable['sender'];
 
 export type ConversationRow = Selectable<ConversationsTable>;
 export type MessageRow = Selectable<MessagesTable>;

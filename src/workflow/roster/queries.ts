@@ -1,5 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countOf } from '../../kit/engines/postgres/count.ts';
+import type { RosterEntriesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
@@ -8,23 +9,7 @@ import { fromMinor } from '../../kit/values/money.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { isPerson, isRequested, type PersonWhere } from '../creators/queries.ts';
 
-export type RosterStatus = 'active' | 'hired' | 'paused' | 'removed';
-
-interface RosterEntriesTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  status: RosterStatus;
-  note: string | null;
-  addedAt: Date;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    rosterEntries: RosterEntriesTable;
-  }
-}
+export type RosterStatus = RosterEntriesTable['status'];
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 

@@ -1,13 +1,13 @@
-import type { ColumnType, Generated, Insertable, Updateable } from 'kysely';
+import type { Insertable, Updateable } from 'kysely';
+import type { ShipmentsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../../kit/engines/postgres/tables.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { given } from '../../kit/values/patch.ts';
 import { isOfCreator } from '../creators/queries.ts';
 import type { ShipmentFilter } from './schema.ts';
 
-export type ShipmentStatus = 'created' | 'pending' | 'shipped' | 'delivered' | 'returned';
+export type ShipmentStatus = ShipmentsTable['status'];
 
 export interface ShipmentProduct {
   name: string;
@@ -31,40 +31,11 @@ export interface TrackingEvent {
   location: string | null;
 }
 
-interface ShipmentsTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  campaignId: string | null;
-  carrier: string | null;
-  trackingNumber: string | null;
-  /** `YYYY-MM-DD`. */
-  estimatedArrival: string | null;
-  productDescription: string | null;
-  products: Json<ShipmentProduct[]> | null;
-  /** As it was submitted: fields or one text. */
-  shippingAddress: Json<ShippingAddress | string> | null;
-  notes: string | null;
-  status: ShipmentStatus;
-  /** Why the tracking provider does not track the parcel. */
-  trackingError: string | null;
-  trackingStatus: string | null;
-  trackingEvents: ColumnType<TrackingEvent[], string | undefined, string>;
-  trackingRef: string | null;
-  trackAt: Date | null;
-  creatorConfirmedReceipt: Generated<boolean>;
-  confirmedAt: Date | null;
-  reportedMissingAt: Date | null;
-  shippedAt: Date | null;
-  deliveredAt: Date | null;
-  linkVersion: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    shipments: ShipmentsTable;
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'shipments.products': ShipmentProduct[];
+    'shipments.shippingAddress': ShippingAddress | string;
+    'shipments.trackingEvents': TrackingEvent[];
   }
 }
 

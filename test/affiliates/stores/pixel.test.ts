@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useClicks } from '../../../src/affiliates/orders/clicks/jobs.ts';
+import { useClicks } from '../../../src/affiliates/orders/order-clicks.ts';
 import { mintClick } from '../../../src/kit/values/click-token.ts';
 import { call, keysInTurn, startApp, type TestApp } from '../../harness/app.ts';
 import { someAddress } from '../../harness/applying.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordReadings } from '../../../src/affiliates/orders/actions.ts';
+import { recordReadings } from '../../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../../src/affiliates/stores/formats/facts.ts';
 import type { Reading } from '../../../src/affiliates/stores/formats/provider.ts';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
-import { subscriberOf } from '../../../src/kit/access/rate/subscriber.ts';
+import { toSubscriber } from '../../../src/kit/access/rate/subscriber.ts';
 import { makeSecretOnce, readSecret } from '../../../src/kit/values/secrets.ts';
 import { call, engineUrls, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
@@ -184,7 +184,7 @@ describe('an address', () => {
     ['::ffff:203.0.113.7', '203.0.113.7'],
     ['203.0.113.7', '203.0.113.7'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('%s counts as %s', (address, subscriber) => expect(subscriberOf(address)).toBe(subscriber));
+  ])('%s counts as %s', (address, subscriber) => expect(toSubscriber(address)).toBe(subscriber));
 
   it('in IPv6 shares its limit with its whole /64', async () => {
     const prefix = `2001:db8:${Math.floor(Math.random() * 65_536).toString(16)}:1`;

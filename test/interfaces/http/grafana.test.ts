@@ -111,7 +111,7 @@ async function putImports(db: Db, at: Date): Promise<void> {
     .insertInto('directoryImports')
     .values([
       { ...both, id: unique('imp'), state: 'failed' },
-      { ...both, id: unique('imp'), state: 'live', fill: { city: 0.9 } },
+      { ...both, id: unique('imp'), state: 'live', fill: JSON.stringify({ city: 0.9 }) },
     ])
     .execute();
 }

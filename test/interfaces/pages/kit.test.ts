@@ -56,7 +56,7 @@ describe('a page behind a link', () => {
     const token = right.split('/').at(-1) ?? '';
     const mailId = `mai_${token.slice(14, 34)}`;
     const of = (rowId: string, expiresAt: Date) =>
-      `/unsubscribe/${app.context.pageLinks.tokenOf({ kind: 'unsubscribe', rowId, version: 0, expiresAt })}`;
+      `/unsubscribe/${app.context.pageLinks.signToken({ kind: 'unsubscribe', rowId, version: 0, expiresAt })}`;
     const later = new Date(Date.now() + 1e9);
     expect((await visit(of(mailId, later))).status).toBe(200);
     const answers = [

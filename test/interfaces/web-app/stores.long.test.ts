@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useClicks } from '../../../src/affiliates/orders/clicks/jobs.ts';
+import { useClicks } from '../../../src/affiliates/orders/order-clicks.ts';
 import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks/jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { deskOf } from '../../harness/affiliates.ts';

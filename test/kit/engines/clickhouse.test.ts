@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { listBrokenRollups } from '../../../src/analytics/figures/rollups/queries.ts';
 import { insertOnce } from '../../../src/kit/engines/clickhouse/insert.ts';
-import { migrateClickHouse, onCluster, statementsOf } from '../../../src/kit/engines/clickhouse/migrate.ts';
+import { migrateClickHouse, onCluster, splitStatements } from '../../../src/kit/engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../../../src/kit/engines/clickhouse/open.ts';
 import { command, integer, query } from '../../../src/kit/engines/clickhouse/query.ts';
 import { tsvText, tsvTime } from '../../../src/kit/engines/clickhouse/tsv.ts';
@@ -45,11 +45,11 @@ describe('ClickHouse migrations', () => {
   });
 
   it('refuse a statement that cannot be repeated', () => {
-    expect(() => statementsOf('CREATE TABLE a (x Int8) ENGINE = MergeTree ORDER BY x;\n')).toThrow(/repeatable/);
+    expect(() => splitStatements('CREATE TABLE a (x Int8) ENGINE = MergeTree ORDER BY x;\n')).toThrow(/repeatable/);
   });
 
   it('create replicated tables on a cluster', () => {
-    const [table = '', view = ''] = statementsOf(`-- a comment;
+    const [table = '', view = ''] = splitStatements(`-- a comment;
 CREATE TABLE IF NOT EXISTS t (a Int8, b Int8)
 ENGINE = SummingMergeTree((a, b)) ORDER BY a
 SETTINGS non_replicated_deduplication_window = 10000;

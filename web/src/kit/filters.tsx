@@ -20,7 +20,9 @@ export interface Filter {
 
 /** Filters by status. */
 export const stateFilter = (states: readonly string[]): Filter => ({
-  ...{ name: 'status', label: 'Status', kind: 'select' },
+  name: 'status',
+  label: 'Status',
+  kind: 'select',
   options: states.map((state) => [state, words(state)]),
 });
 

@@ -18,13 +18,18 @@ export interface Field {
 
 /** The creator that a form is about. */
 export const creatorField = (value?: string | null): Field => ({
-  ...{ name: 'creator_email', label: 'Creator', kind: 'creator', isRequired: true },
+  name: 'creator_email',
+  label: 'Creator',
+  kind: 'creator',
+  isRequired: true,
   value: value ?? null,
 });
 
 /** The campaign that the form's item belongs to. */
 export const campaignField = (value?: string | null): Field => ({
-  ...{ name: 'campaign_id', label: 'Campaign', kind: 'campaign' },
+  name: 'campaign_id',
+  label: 'Campaign',
+  kind: 'campaign',
   value: value ?? null,
 });
 

@@ -60,7 +60,8 @@ export const compactMoney = (amount: number, currency: string) =>
   signed(
     new Intl.NumberFormat(undefined, {
       ...({ style: 'currency', currency, notation: 'compact' } as const),
-      ...{ minimumFractionDigits: 0, maximumFractionDigits: 1 },
+      minimumFractionDigits: 0,
+      maximumFractionDigits: 1,
     }).format(amount),
   );
 

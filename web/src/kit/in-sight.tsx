@@ -53,7 +53,10 @@ function InWindow(props: InSightProps) {
 function InPopup({ popup, ...props }: InSightProps & { popup: Element }) {
   const top = useTop(props, popup);
   const virtual = useVirtualizer({
-    ...{ count: props.count, estimateSize: () => props.size, overscan: SPARE, scrollMargin: top },
+    count: props.count,
+    estimateSize: () => props.size,
+    overscan: SPARE,
+    scrollMargin: top,
     getScrollElement: () => popup,
     ...(props.startsAtEnd ? { initialOffset: props.count * props.size } : {}),
   });

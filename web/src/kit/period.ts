@@ -5,8 +5,12 @@ const PRESETS = ['7d', '30d', '90d', 'month', 'last_month', 'year'] as const;
 type Preset = (typeof PRESETS)[number];
 
 const LABELS: Readonly<Record<Preset, string>> = {
-  ...{ '7d': 'Last 7 days', '30d': 'Last 30 days', '90d': 'Last 90 days' },
-  ...{ month: 'This month', last_month: 'Last month', year: 'This year' },
+  '7d': 'Last 7 days',
+  '30d': 'Last 30 days',
+  '90d': 'Last 90 days',
+  month: 'This month',
+  last_month: 'Last month',
+  year: 'This year',
 };
 const USUAL: Preset = '30d';
 
@@ -44,8 +48,13 @@ export function usePeriod(usual: Preset = USUAL): Period & { filters: readonly F
     ...period,
     filters: [
       {
-        ...{ name: 'period', label: 'Period', kind: 'select', all: 'These dates', clears: ['from', 'to'] },
-        ...{ options: PRESETS.map((one) => [one, LABELS[one]]), fallback: isDated ? '' : usual },
+        name: 'period',
+        label: 'Period',
+        kind: 'select',
+        all: 'These dates',
+        clears: ['from', 'to'],
+        options: PRESETS.map((one) => [one, LABELS[one]]),
+        fallback: isDated ? '' : usual,
       },
       { name: 'from', label: 'From', kind: 'date', fallback: period.from, clears: ['period'] },
       { name: 'to', label: 'To', kind: 'date', fallback: period.to, clears: ['period'] },

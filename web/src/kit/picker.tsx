@@ -51,7 +51,8 @@ const CREATORS: Source = {
 };
 
 const campaignChoice = ({ id, title, status }: Pick<Row<'list_campaigns'>, 'id' | 'title' | 'status'>): Choice => ({
-  ...{ value: id, name: title },
+  value: id,
+  name: title,
   second: status === 'active' ? null : status,
 });
 
@@ -74,8 +75,10 @@ const ENTRIES: Source = {
   useFound: (text, isEnabled) =>
     useFirst('list_roster', text === '' ? {} : { search: text }, { limit: SHOWN, isEnabled }).data?.data.map(
       (creator) => ({
-        ...{ value: creator.id, name: creatorChoice(creator).name },
-        ...{ second: creatorSecond(creator), url: creator.pfp_url },
+        value: creator.id,
+        name: creatorChoice(creator).name,
+        second: creatorSecond(creator),
+        url: creator.pfp_url,
       }),
     ),
   useNamed: (value) => {
@@ -87,7 +90,9 @@ const ENTRIES: Source = {
 
 type LinkItem = Pick<Row<'list_affiliate_links'>, 'id' | 'value' | 'creator_name' | 'creator_email'>;
 const linkChoice = ({ id, value, creator_name, creator_email }: LinkItem): Choice => ({
-  ...{ value: id, name: value, second: creator_name ?? creator_email },
+  value: id,
+  name: value,
+  second: creator_name ?? creator_email,
 });
 
 const LINKS: Source = {

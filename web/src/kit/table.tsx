@@ -172,8 +172,15 @@ const idOf = (row: object): string => ('id' in row ? String(row.id) : '');
 
 /** Rows that are already loaded, as a list for `Table`. */
 export const listed = <Row,>(rows: readonly Row[]): Rows<Row> => ({
-  ...{ rows, total: rows.length, query: {}, error: null, isLoading: false, isOld: false },
-  ...{ at: (index) => rows[index], see: () => undefined, again: () => undefined },
+  rows,
+  total: rows.length,
+  query: {},
+  error: null,
+  isLoading: false,
+  isOld: false,
+  at: (index) => rows[index],
+  see: () => undefined,
+  again: () => undefined,
 });
 
 /** A list of any length that renders only its visible rows. */

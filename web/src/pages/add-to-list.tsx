@@ -26,7 +26,10 @@ export function AddToList({ pks, onDone }: AddToListProps) {
   const options = (lists.data ?? []).map(({ id, name }) => [id, name] as const);
   const name: Field = { name: 'name', label: 'Name of the new list' };
   const choice: Field = {
-    ...{ name: 'list', label: 'List', kind: 'select', isRequired: true },
+    name: 'list',
+    label: 'List',
+    kind: 'select',
+    isRequired: true,
     options: [...options, [NEW, 'A new list']],
   };
   async function put(chosen: string, newName: string) {

@@ -22,8 +22,13 @@ const SORTS = everyOf<NonNullable<BreakdownQuery['sort']>>()([
 ]);
 type Sort = (typeof SORTS)[number];
 const SORT_LABEL: Readonly<Record<Sort, string>> = {
-  ...{ revenue: 'Sales', orders: 'Orders', clicks: 'Clicks', visitors: 'Visitors', commission: 'Commission' },
-  ...{ conversion_rate: 'Conversion', aov: 'Average order' },
+  revenue: 'Sales',
+  orders: 'Orders',
+  clicks: 'Clicks',
+  visitors: 'Visitors',
+  commission: 'Commission',
+  conversion_rate: 'Conversion',
+  aov: 'Average order',
 };
 const SHOWN = 50;
 
@@ -59,9 +64,17 @@ const KINDS = everyOf<NonNullable<BreakdownQuery['click_kind']>>()([
 export function useDimensions() {
   const { get } = useFilters();
   return {
-    ...{ creator: get('creator'), campaign: get('campaign'), link: get('link'), country: get('country') },
-    ...{ referrer: get('referrer'), platform: get('platform'), store: get('store'), source: get('source') },
-    ...{ weekday: get('weekday'), hour: get('hour'), product: get('product') },
+    creator: get('creator'),
+    campaign: get('campaign'),
+    link: get('link'),
+    country: get('country'),
+    referrer: get('referrer'),
+    platform: get('platform'),
+    store: get('store'),
+    source: get('source'),
+    weekday: get('weekday'),
+    hour: get('hour'),
+    product: get('product'),
     device: choiceOf(get('device'), DEVICES),
     click_kind: choiceOf(get('click_kind'), KINDS),
   };
@@ -121,8 +134,12 @@ function totalOf(rows: readonly Figures[], clickOrders: number | undefined): Fig
   const sumOf = (of: (row: Figures) => number) => rows.reduce((sum, row) => sum + of(row), 0);
   const [clicks, orders, revenue] = [sumOf((row) => row.clicks), sumOf((row) => row.orders), sumOf(figureOf.revenue)];
   return {
-    ...{ clicks, orders, revenue_minor: revenue, visitors: 0 },
-    ...{ refunds_minor: sumOf((row) => row.refunds_minor), commission_minor: sumOf(figureOf.commission) },
+    clicks,
+    orders,
+    revenue_minor: revenue,
+    visitors: 0,
+    refunds_minor: sumOf((row) => row.refunds_minor),
+    commission_minor: sumOf(figureOf.commission),
     conversion_rate: clickOrders === undefined || clicks === 0 ? null : (100 * clickOrders) / clicks,
     aov_minor: orders === 0 ? null : Math.round(revenue / orders),
   };
@@ -170,7 +187,9 @@ interface Shown {
 
 function columnsOf({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[] {
   const figure = (one: Sort): Column<BreakdownRow> => ({
-    ...{ head: SORT_LABEL[one], isNumber: true, isWide: one !== 'orders' && one !== 'revenue' && one !== sort },
+    head: SORT_LABEL[one],
+    isNumber: true,
+    isWide: one !== 'orders' && one !== 'revenue' && one !== sort,
     sort: { by: one, isOn: one === sort },
     cell: (row) => shownAs(one, row, row.currency),
   });
@@ -190,7 +209,9 @@ function columnsOf({ by, sort, largest, narrow }: Shown): Column<BreakdownRow>[]
     },
     ...figuresIn(by).map(figure),
     {
-      ...{ head: `${SORT_LABEL[sort]} before`, isNumber: true, isWide: true },
+      head: `${SORT_LABEL[sort]} before`,
+      isNumber: true,
+      isWide: true,
       cell: ({ previous, ...row }) =>
         previous && (
           <>
@@ -245,11 +266,17 @@ export function Breakdown({ from, to, compare }: Asked) {
         saved={false}
         of={[
           {
-            ...{ name: 'of', label: 'By', kind: 'select', fallback: 'creator' },
+            name: 'of',
+            label: 'By',
+            kind: 'select',
+            fallback: 'creator',
             options: BY.map((one) => [one, words(one)]),
           },
           {
-            ...{ name: 'sort', label: 'Ranked by', kind: 'select', fallback: 'revenue' },
+            name: 'sort',
+            label: 'Ranked by',
+            kind: 'select',
+            fallback: 'revenue',
             options: SORTS.map((one) => [one, SORT_LABEL[one]]),
           },
         ]}

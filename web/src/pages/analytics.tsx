@@ -103,7 +103,10 @@ export function Analytics() {
         of={[
           ...filters,
           {
-            ...{ name: 'compare', label: 'Compare with', kind: 'select', all: COMPARED.previous },
+            name: 'compare',
+            label: 'Compare with',
+            kind: 'select',
+            all: COMPARED.previous,
             options: [['year', COMPARED.year]],
           },
         ]}

@@ -174,7 +174,8 @@ export function Applications() {
   const status = useStatus();
   const filters = {
     status: status === 'all' ? undefined : status,
-    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
+    creator_email: get('creator_email'),
+    campaign_id: get('campaign_id'),
   };
   const query = { ...filters, sort: sortIn(get) };
   const list = useRows('list_applications', query);
@@ -223,7 +224,10 @@ export function Applications() {
       <Filters
         of={[
           {
-            ...{ name: 'status', label: 'Status', kind: 'select', fallback: status },
+            name: 'status',
+            label: 'Status',
+            kind: 'select',
+            fallback: status,
             options: ANY.map((one) => [one, words(one)]),
           },
           CREATOR_FILTER,

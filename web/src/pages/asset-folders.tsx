@@ -128,8 +128,12 @@ function ChangeFolder({ folder, folders }: { folder: Folder; folders: readonly F
         fields={[
           { name: 'name', label: 'Name', isRequired: true, value: folder.name },
           {
-            ...{ name: 'parent_id', label: 'Parent folder', kind: 'select', isRequired: true },
-            ...{ options: folderOptions(folders, folder.id), value: folder.parent_id ?? ROOT },
+            name: 'parent_id',
+            label: 'Parent folder',
+            kind: 'select',
+            isRequired: true,
+            options: folderOptions(folders, folder.id),
+            value: folder.parent_id ?? ROOT,
           },
         ]}
         onSubmit={async (values) => {

@@ -146,8 +146,12 @@ function OpenedFile({ id, onClose }: DetailProps) {
               fields={[
                 { name: 'name', label: 'Name', isRequired: true, value: asset.name },
                 {
-                  ...{ name: 'folder_id', label: 'Folder', kind: 'select', isRequired: true },
-                  ...{ options: folderOptions(folders.data), value: asset.folder_id ?? 'root' },
+                  name: 'folder_id',
+                  label: 'Folder',
+                  kind: 'select',
+                  isRequired: true,
+                  options: folderOptions(folders.data),
+                  value: asset.folder_id ?? 'root',
                 },
                 { name: 'tags', label: 'Tags', value: asset.tags.join(', '), hint: 'Separate with commas.' },
                 { name: 'usage_rights', label: 'Usage rights', kind: 'textarea', value: asset.usage_rights },
@@ -204,7 +208,8 @@ export function Assets() {
     tag: get('tag'),
     type: choiceOf(get('type'), TYPES),
     rights: choiceOf(get('rights'), RIGHTS),
-    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id') },
+    creator_email: get('creator_email'),
+    campaign_id: get('campaign_id'),
   };
   const list = useRows('list_assets', { ...filters, sort: sortIn(get) });
   const selection = useSelection(filters);

@@ -16,15 +16,22 @@ const POLICIES = ['code_wins', 'click_wins'] as const;
 const SHOWN = 10;
 
 const modelField = (value?: string): Field => ({
-  ...{ name: 'model', label: 'After several clicks, pay', kind: 'select', isRequired: true, value: value ?? '' },
+  name: 'model',
+  label: 'After several clicks, pay',
+  kind: 'select',
+  isRequired: true,
+  value: value ?? '',
   options: [
     ['last_click', 'The last one'],
     ['first_click', 'The first one'],
   ],
 });
 const policyField = (value?: string): Field => ({
-  ...{ name: 'coupon_policy', label: 'With a code and a click, pay', kind: 'select', isRequired: true },
-  ...{ value: value ?? '' },
+  name: 'coupon_policy',
+  label: 'With a code and a click, pay',
+  kind: 'select',
+  isRequired: true,
+  value: value ?? '',
   options: [
     ['code_wins', 'The code'],
     ['click_wins', 'The click'],
@@ -53,8 +60,12 @@ function RulesForm() {
         modelField(model),
         policyField(coupon_policy),
         {
-          ...{ name: 'min_order', label: `Smallest order that pays, in ${currency}`, kind: 'number', step: '0.01' },
-          ...{ value: min_order, hint: 'Empty: every order pays.' },
+          name: 'min_order',
+          label: `Smallest order that pays, in ${currency}`,
+          kind: 'number',
+          step: '0.01',
+          value: min_order,
+          hint: 'Empty: every order pays.',
         },
       ]}
       onSubmit={async (values) => {
@@ -104,16 +115,20 @@ function Result({ of: { data, meta } }: { of: Simulated }) {
         columns={[
           { head: 'Currency', cell: ({ currency }) => currency },
           {
-            ...{ head: 'Orders', isNumber: true },
+            head: 'Orders',
+            isNumber: true,
             cell: ({ orders_now, orders_simulated }) => `${number(orders_now)} → ${number(orders_simulated)}`,
           },
           {
-            ...{ head: 'Commission', isNumber: true },
+            head: 'Commission',
+            isNumber: true,
             cell: ({ currency, ...row }) =>
               `${minorMoney(row.commission_now_minor, currency)} → ${minorMoney(row.commission_simulated_minor, currency)}`,
           },
           {
-            ...{ head: 'In review', isNumber: true, isWide: true },
+            head: 'In review',
+            isNumber: true,
+            isWide: true,
             cell: ({ currency, ...row }) =>
               `${minorMoney(row.in_review_now_minor, currency)} → ${minorMoney(row.in_review_simulated_minor, currency)}`,
           },
@@ -126,11 +141,13 @@ function Result({ of: { data, meta } }: { of: Simulated }) {
         columns={[
           { head: 'Creator', cell: ({ creator_name, creator_email }) => creator_name ?? creator_email },
           {
-            ...{ head: 'Orders', isNumber: true },
+            head: 'Orders',
+            isNumber: true,
             cell: ({ orders_now, orders_simulated }) => `${number(orders_now)} → ${number(orders_simulated)}`,
           },
           {
-            ...{ head: 'Commission', isNumber: true },
+            head: 'Commission',
+            isNumber: true,
             cell: ({ currency, ...row }) =>
               `${minorMoney(row.commission_now_minor, currency)} → ${minorMoney(row.commission_simulated_minor, currency)}`,
           },

@@ -94,9 +94,13 @@ export function Audit() {
   const { get } = useFilters();
   const people = useAll('list_people', {}).data ?? [];
   const query = {
-    ...{ operation: get('operation'), person_id: get('person_id'), resource_id: get('resource_id') },
-    ...{ resource_prefix: get('resource_prefix'), created_after: get('created_after') },
-    ...{ created_before: get('created_before'), sort: sortIn(get) },
+    operation: get('operation'),
+    person_id: get('person_id'),
+    resource_id: get('resource_id'),
+    resource_prefix: get('resource_prefix'),
+    created_after: get('created_after'),
+    created_before: get('created_before'),
+    sort: sortIn(get),
   };
   const list = useRows('list_audit_log', query);
   const opened = useOpened();
@@ -151,11 +155,15 @@ export function Audit() {
   const filters: readonly Filter[] = [
     { name: 'operation', label: 'Change', kind: 'select', options: CHANGES },
     {
-      ...{ name: 'resource_prefix', label: 'Record', kind: 'select' },
+      name: 'resource_prefix',
+      label: 'Record',
+      kind: 'select',
       options: Object.entries(KINDS).map(([prefix, { name }]) => [prefix, name]),
     },
     {
-      ...{ name: 'person_id', label: 'Person', kind: 'select' },
+      name: 'person_id',
+      label: 'Person',
+      kind: 'select',
       options: people.map(({ id, name, email }) => [id, name ?? email]),
     },
     { name: 'created_after', label: 'From', kind: 'date' },

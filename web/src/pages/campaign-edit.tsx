@@ -15,7 +15,11 @@ export type Campaign = Answer<'get_campaign'>['data'];
 const fieldsOf = (campaign: Campaign): Field[] => [
   { name: 'name', label: 'Name', isRequired: true, value: campaign.title },
   {
-    ...{ name: 'status', label: 'Status', kind: 'select', isRequired: true, value: campaign.status },
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    isRequired: true,
+    value: campaign.status,
     options: STATES.map((state) => [state, words(state)]),
   },
   { name: 'type', label: 'Type', hint: 'For example, “ugc”.', value: campaign.campaign_type },
@@ -26,25 +30,37 @@ const fieldsOf = (campaign: Campaign): Field[] => [
 
 const groupsOf = ({ requirements }: Campaign): Group[] => [
   {
-    ...{ key: 'platforms', legend: 'Platforms' },
+    key: 'platforms',
+    legend: 'Platforms',
     fields: PLATFORMS.map((one) => ({
-      ...{ name: one, label: platformName(one), kind: 'checkbox' },
+      name: one,
+      label: platformName(one),
+      kind: 'checkbox',
       value: requirements.platforms?.includes(one) ?? false,
     })),
   },
   {
-    ...{ key: 'requirements', legend: 'Requirements' },
+    key: 'requirements',
+    legend: 'Requirements',
     fields: [
       {
-        ...{ name: 'min_followers', label: 'Minimum followers', kind: 'number', step: '1' },
+        name: 'min_followers',
+        label: 'Minimum followers',
+        kind: 'number',
+        step: '1',
         value: requirements.min_followers,
       },
       {
-        ...{ name: 'content_types', label: 'Content type', hint: 'Separate with commas.' },
+        name: 'content_types',
+        label: 'Content type',
+        hint: 'Separate with commas.',
         value: requirements.content_types?.join(', ') ?? null,
       },
       {
-        ...{ name: 'deliverables_count', label: 'Number of deliverables', kind: 'number', step: '1' },
+        name: 'deliverables_count',
+        label: 'Number of deliverables',
+        kind: 'number',
+        step: '1',
         value: requirements.deliverables_count,
       },
     ],

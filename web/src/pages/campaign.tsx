@@ -72,8 +72,13 @@ type Returned = Pick<
   | 'return_on_spend'
 >;
 const NOTHING = {
-  ...{ orders: 0, revenue_minor: 0, commission_minor: 0 },
-  ...{ fees_minor: 0, gifts_minor: 0, fixed_minor: 0, return_on_spend: null },
+  orders: 0,
+  revenue_minor: 0,
+  commission_minor: 0,
+  fees_minor: 0,
+  gifts_minor: 0,
+  fixed_minor: 0,
+  return_on_spend: null,
 };
 
 function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
@@ -191,7 +196,8 @@ function Creators({ campaign: { id, apply_url, applicant_count, hired_count } }:
     {
       head: 'Commissions',
       cell: ({ earned }) => earnedText(earned) || '–',
-      ...{ isNumber: true, isWide: true },
+      isNumber: true,
+      isWide: true,
     },
   ];
   return (

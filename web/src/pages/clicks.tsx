@@ -30,11 +30,15 @@ const PAGE = 50;
 const KEPT_DAYS = 90;
 
 const KIND_FILTER: Filter = {
-  ...{ name: 'kind', label: 'Kind', kind: 'select' },
+  name: 'kind',
+  label: 'Kind',
+  kind: 'select',
   options: KINDS.map((kind) => [kind, KIND_LABELS[kind]]),
 };
 const DEVICE_FILTER: Filter = {
-  ...{ name: 'device', label: 'Device', kind: 'select' },
+  name: 'device',
+  label: 'Device',
+  kind: 'select',
   options: DEVICES.map((device) => [device, words(device)]),
 };
 
@@ -86,7 +90,7 @@ const COLUMNS: readonly Column<Click>[] = [
 /** How many clicks there were a day: those that figures count, or of the chosen kind. */
 function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', ...only } }: { query: ClicksQuery }) {
   const { data, error, refetch } = useCall('get_analytics', {
-    query: { ...only, ...{ link, click_kind: kind, from, to, granularity: 'day' } },
+    query: { ...only, link, click_kind: kind, from, to, granularity: 'day' },
   });
   const label = kind === 'counted' ? 'Counted clicks' : `Clicks, ${KIND_LABELS[kind].toLowerCase()}`;
   return (
@@ -132,9 +136,13 @@ export function Clicks() {
   const { from, to, filters } = usePeriod('90d');
   const [period, ...dates] = filters;
   const query: ClicksQuery = {
-    ...{ link_id: get('link_id'), country: get('country'), referrer: get('referrer') },
-    ...{ kind: choiceOf(get('kind'), KINDS), device: choiceOf(get('device'), DEVICES) },
-    ...{ from, to },
+    link_id: get('link_id'),
+    country: get('country'),
+    referrer: get('referrer'),
+    kind: choiceOf(get('kind'), KINDS),
+    device: choiceOf(get('device'), DEVICES),
+    from,
+    to,
   };
   return (
     <>

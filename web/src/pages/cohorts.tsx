@@ -23,18 +23,28 @@ const METRIC_LABELS: Readonly<Record<Metric, string>> = {
 
 const FILTERS: readonly Filter[] = [
   {
-    ...{ name: 'cohort', label: 'First order by', kind: 'select', fallback: 'month' },
+    name: 'cohort',
+    label: 'First order by',
+    kind: 'select',
+    fallback: 'month',
     options: [
       ['month', 'Month'],
       ['week', 'Week'],
     ],
   },
   {
-    ...{ name: 'metric', label: 'Shown', kind: 'select', fallback: 'customers' },
+    name: 'metric',
+    label: 'Shown',
+    kind: 'select',
+    fallback: 'customers',
     options: METRICS.map((one) => [one, METRIC_LABELS[one]]),
   },
   {
-    ...{ name: 'of', label: 'Customers', kind: 'select', fallback: 'all', clears: ['creator'] },
+    name: 'of',
+    label: 'Customers',
+    kind: 'select',
+    fallback: 'all',
+    clears: ['creator'],
     options: [
       ['all', 'All'],
       ['attributed', 'Won by creators'],

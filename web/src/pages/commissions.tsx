@@ -29,7 +29,9 @@ const STATES = everyOf<Row<'list_affiliate_commissions'>['status']>()(['pending'
 type Commission = Row<'list_affiliate_commissions'>;
 
 const REVIEW_FILTER: Filter = {
-  ...{ name: 'approvable', label: 'Review', kind: 'select' },
+  name: 'approvable',
+  label: 'Review',
+  kind: 'select',
   options: [['true', 'Ready to approve']],
 };
 
@@ -205,7 +207,9 @@ export function Commissions() {
       cell: (commission) => <Standing of={commission} />,
     },
     {
-      ...{ head: 'Recorded', isWide: true, isOrder: true },
+      head: 'Recorded',
+      isWide: true,
+      isOrder: true,
       cell: ({ created_at, occurred_at }) => (
         <>
           {day(created_at)}

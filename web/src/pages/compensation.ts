@@ -30,7 +30,11 @@ export function offerText({ compensation }: Pick<Answer<'get_campaign'>['data'],
 /** The pay fields in the forms of campaigns and contracts. */
 export const compensationFields = (label: string, of: Compensation | null): Field[] => [
   {
-    ...{ name: 'compensation.type', label, kind: 'select', isRequired: true, value: of?.type ?? 'none' },
+    name: 'compensation.type',
+    label,
+    kind: 'select',
+    isRequired: true,
+    value: of?.type ?? 'none',
     options: [
       ['none', 'Not specified'],
       ['fixed', 'Fixed amount'],
@@ -40,7 +44,9 @@ export const compensationFields = (label: string, of: Compensation | null): Fiel
   },
   { name: 'compensation.amount', label: 'Amount or percent', kind: 'number', value: of?.amount ?? null },
   {
-    ...{ name: 'compensation.currency', label: 'Currency', value: of?.currency ?? null },
+    name: 'compensation.currency',
+    label: 'Currency',
+    value: of?.currency ?? null,
     hint: 'Three-letter code, for fixed amounts.',
   },
 ];

@@ -26,17 +26,24 @@ const fieldsOf = (contract: Contract): Field[] => [
   { name: 'title', label: 'Title', isRequired: true, value: contract.title },
   ...compensationFields('Pay', contract.compensation),
   {
-    ...{ name: 'expires_at', label: 'Sign by', kind: 'date', hint: 'It cannot be signed after this date.' },
+    name: 'expires_at',
+    label: 'Sign by',
+    kind: 'date',
+    hint: 'It cannot be signed after this date.',
     value: dayOf(contract.expires_at),
   },
   { name: 'usage_rights', label: 'Rights', kind: 'textarea', value: contract.usage_rights },
 ];
 
 const termsOf = ({ terms }: Contract): Group => ({
-  ...{ key: 'terms', legend: 'Usage terms' },
+  key: 'terms',
+  legend: 'Usage terms',
   fields: [
     {
-      ...{ name: 'terms.starts', label: 'Usage starts', kind: 'select', isRequired: true },
+      name: 'terms.starts',
+      label: 'Usage starts',
+      kind: 'select',
+      isRequired: true,
       value: terms?.starts ?? 'none',
       options: [
         ['none', 'Not specified'],
@@ -47,7 +54,11 @@ const termsOf = ({ terms }: Contract): Group => ({
     },
     { name: 'terms.starts_on', label: 'Start date', kind: 'date', value: terms?.starts_on ?? null },
     {
-      ...{ name: 'terms.days', label: 'Length in days', kind: 'number', step: '1', hint: 'Leave blank for no limit.' },
+      name: 'terms.days',
+      label: 'Length in days',
+      kind: 'number',
+      step: '1',
+      hint: 'Leave blank for no limit.',
       value: terms?.days ?? null,
     },
     {
@@ -57,7 +68,9 @@ const termsOf = ({ terms }: Contract): Group => ({
       value: terms?.territory ?? null,
     },
     {
-      ...{ name: 'terms.channels', label: 'Channels', hint: 'Separate with commas. Leave blank for any.' },
+      name: 'terms.channels',
+      label: 'Channels',
+      hint: 'Separate with commas. Leave blank for any.',
       value: terms?.channels.join(', ') ?? null,
     },
   ],
@@ -65,12 +78,18 @@ const termsOf = ({ terms }: Contract): Group => ({
 
 /** Named by its position, as the API names fields in errors. */
 const entryGroup = ({ key, of }: Entry, place: number, onRemove: () => void): Group => ({
-  ...{ key, legend: `Deliverable ${place + 1}`, onRemove },
+  key,
+  legend: `Deliverable ${place + 1}`,
+  onRemove,
   fields: [
     { name: `deliverables.${place}.type`, label: 'Content type', isRequired: true, value: of?.type ?? null },
     platformField(`deliverables.${place}.platform`, of?.platform),
     {
-      ...{ name: `deliverables.${place}.quantity`, label: 'Quantity', kind: 'number', step: '1', isRequired: true },
+      name: `deliverables.${place}.quantity`,
+      label: 'Quantity',
+      kind: 'number',
+      step: '1',
+      isRequired: true,
       value: of?.quantity ?? 1,
     },
     { name: `deliverables.${place}.due_date`, label: 'Due date', kind: 'date', value: of?.due_date ?? null },

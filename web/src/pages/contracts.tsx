@@ -135,7 +135,9 @@ export function Contracts() {
     { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
     { head: 'Pay', cell: payText, isNumber: true, isWide: true },
     {
-      ...{ head: 'Sign by', isWide: true, sort: due.column },
+      head: 'Sign by',
+      isWide: true,
+      sort: due.column,
       cell: ({ status, expires_at }) =>
         status === 'draft' || status === 'sent' ? <Due at={dayOf(expires_at)} isDone /> : '–',
     },

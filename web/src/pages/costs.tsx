@@ -21,7 +21,10 @@ export type CostKind = Cost['kind'];
 
 const KINDS = everyOf<CostKind>()(['cogs_percent', 'per_order', 'fixed', 'per_item']);
 const KIND_LABELS: Readonly<Record<CostKind, string>> = {
-  ...{ cogs_percent: 'Goods', per_order: 'Each order', fixed: 'Fixed', per_item: 'Product' },
+  cogs_percent: 'Goods',
+  per_order: 'Each order',
+  fixed: 'Fixed',
+  per_item: 'Product',
 };
 const KIND_HINTS: Readonly<Record<CostKind, string>> = {
   cogs_percent: 'What goods cost, in percent of their sales.',
@@ -54,11 +57,17 @@ function datesText({ from, to, kind }: Cost): string {
 
 const datesOf = (kind: CostKind, { from, to }: Pick<Cost, 'from' | 'to'>): Field[] => [
   {
-    ...{ name: 'from', label: 'First day', kind: 'date', value: from },
+    name: 'from',
+    label: 'First day',
+    kind: 'date',
+    value: from,
     ...(kind === 'fixed' ? { isRequired: true } : { hint: 'Empty: it has always been so.' }),
   },
   {
-    ...{ name: 'to', label: 'Last day', kind: 'date', value: to },
+    name: 'to',
+    label: 'Last day',
+    kind: 'date',
+    value: to,
     hint: kind === 'fixed' ? 'Empty: all of it counts on the first day.' : 'Empty: until further notice.',
   },
 ];
@@ -72,7 +81,9 @@ function amountField(kind: CostKind, value: number | null): Field {
 
 function fieldsOf(kind: CostKind, currency: string): Field[] {
   const campaign: Field = {
-    ...{ name: 'campaign_id', label: 'Campaign', kind: 'campaign' },
+    name: 'campaign_id',
+    label: 'Campaign',
+    kind: 'campaign',
     hint:
       kind === 'fixed'
         ? 'Empty: the whole brand.'
@@ -92,8 +103,11 @@ function fieldsOf(kind: CostKind, currency: string): Field[] {
 function bodyOf(kind: CostKind, values: Values): Body<'create_cost'> {
   const campaign = values.orNull('campaign_id');
   return {
-    ...{ kind, amount: values.number('amount'), note: values.orNull('note') },
-    ...{ from: values.orNull('from'), to: values.orNull('to') },
+    kind,
+    amount: values.number('amount'),
+    note: values.orNull('note'),
+    from: values.orNull('from'),
+    to: values.orNull('to'),
     ...(kind === 'per_item'
       ? { scope: 'product' as const, sku: values.text('sku') }
       : { scope: campaign === null ? ('brand' as const) : ('campaign' as const), campaign_id: campaign }),

@@ -15,11 +15,18 @@ const statesOf = ({ status }: Record) => (status === 'hired' ? (['hired', ...STA
 const fieldsOf = (creator: Record): Field[] => [
   { name: 'name', label: 'Name', value: creator.creator_name },
   {
-    ...{ name: 'creator_email', label: 'E-mail', kind: 'email', value: creator.creator_email },
+    name: 'creator_email',
+    label: 'E-mail',
+    kind: 'email',
+    value: creator.creator_email,
     isRequired: creator.creator_email !== null,
   },
   {
-    ...{ name: 'status', label: 'Status', kind: 'select', isRequired: true, value: creator.status },
+    name: 'status',
+    label: 'Status',
+    kind: 'select',
+    isRequired: true,
+    value: creator.status,
     options: statesOf(creator).map((state) => [state, words(state)]),
   },
   { name: 'tags', label: 'Tags', hint: 'Separate with commas.', value: creator.tags.join(', ') },

@@ -126,7 +126,10 @@ function Together({ email }: { email: string }) {
         query={of}
         empty="No commission yet."
         row={({ id, order_id, type, commission, currency, status, occurred_at }) => ({
-          ...{ key: id, second: day(occurred_at), value: money(commission, currency), state: status },
+          key: id,
+          second: day(occurred_at),
+          value: money(commission, currency),
+          state: status,
           name: order_id === null ? words(type) : `Order ${order_id}`,
           opens: { ...of, ...(order_id === null ? {} : { open: order_id }) },
         })}
@@ -138,7 +141,9 @@ function Together({ email }: { email: string }) {
         query={of}
         empty="Nothing paid yet."
         row={({ id, amount, currency, created_at, method, status }) => ({
-          ...{ key: id, name: money(amount, currency), second: `${words(method)}, ${day(created_at)}` },
+          key: id,
+          name: money(amount, currency),
+          second: `${words(method)}, ${day(created_at)}`,
           state: isPaid({ status, method }) ? 'paid' : 'to_settle',
         })}
       />
@@ -151,7 +156,8 @@ function Together({ email }: { email: string }) {
         query={of}
         empty="You have not written to each other."
         row={({ conversation_id, last_message, message_count, unread_count }) => ({
-          ...{ key: conversation_id, name: last_message.body },
+          key: conversation_id,
+          name: last_message.body,
           second: `${number(message_count)} ${message_count === 1 ? 'message' : 'messages'}, ${ago(last_message.sent_at)}`,
           ...(unread_count > 0 ? { state: 'unread' } : {}),
         })}
@@ -166,7 +172,11 @@ function Together({ email }: { email: string }) {
         query={of}
         empty={null}
         row={({ id, source, amount, currency, paid_at }) => ({
-          ...{ key: id, name: source, second: day(paid_at), value: money(amount, currency), opens: of },
+          key: id,
+          name: source,
+          second: day(paid_at),
+          value: money(amount, currency),
+          opens: of,
         })}
       />
     </div>

@@ -154,14 +154,18 @@ function columnsOf(by: By, rows: readonly CustomersRow[]): Column<CustomersRow>[
     },
     ...AGAIN.filter(({ of }) => rows.some((row) => of(row) !== null)).map(
       ({ head, of }): Column<CustomersRow> => ({
-        ...{ head, isNumber: true, isWide: true },
+        head,
+        isNumber: true,
+        isWide: true,
         cell: (row) => aboutPercent(of(row)),
       }),
     ),
     ...(rows.some(({ value_90_minor }) => value_90_minor !== null)
       ? [
           {
-            ...{ head: 'Value in 90 d', isNumber: true, isWide: true },
+            head: 'Value in 90 d',
+            isNumber: true,
+            isWide: true,
             cell: (row: CustomersRow) => minorMoney(row.value_90_minor, row.currency),
           },
         ]

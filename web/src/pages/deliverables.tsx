@@ -65,12 +65,16 @@ export function Deliverables() {
       ),
     },
     {
-      ...{ head: 'Due', isWide: true, sort: { by: 'due', isOn: sort === 'due', isAscending: true } },
+      head: 'Due',
+      isWide: true,
+      sort: { by: 'due', isOn: sort === 'due', isAscending: true },
       cell: (row) => <Due at={row.due_date} isDone={!isOwed(row)} />,
     },
     { head: 'Submitted', cell: ({ submitted_at }) => day(submitted_at), isWide: true },
     {
-      ...{ head: 'Created', isWide: true, sort: { by: 'newest', isOn: sort === 'newest' } },
+      head: 'Created',
+      isWide: true,
+      sort: { by: 'newest', isOn: sort === 'newest' },
       cell: ({ created_at }) => day(created_at),
     },
   ];

@@ -125,7 +125,8 @@ export function Disputes() {
       ),
     },
     {
-      ...{ head: 'About', isWide: true },
+      head: 'About',
+      isWide: true,
       cell: ({ statement_id, payout_id, order_id, line_id }) => (
         <>
           {statement_id !== null ? (

@@ -203,7 +203,10 @@ export function Exports() {
         fields={[
           ...what,
           {
-            ...{ name: 'by', label: 'Rows by', kind: 'select', isRequired: true },
+            name: 'by',
+            label: 'Rows by',
+            kind: 'select',
+            isRequired: true,
             options: [
               ['date', 'When they happened'],
               ['recorded', 'When they were recorded: each row is in one export'],
@@ -215,8 +218,11 @@ export function Exports() {
         onSubmit={async (values) => {
           await make.mutateAsync({
             body: {
-              ...{ of: values.choice('of', OF), format: values.choice('format', FORMATS), by: values.choice('by', BY) },
-              ...{ from: values.some('from'), to: values.some('to') },
+              of: values.choice('of', OF),
+              format: values.choice('format', FORMATS),
+              by: values.choice('by', BY),
+              from: values.some('from'),
+              to: values.some('to'),
             },
           });
           close();
@@ -240,10 +246,13 @@ export function Exports() {
         onSubmit={async (values) => {
           await make.mutateAsync({
             body: {
-              ...{ of: values.choice('of', OF), format: values.choice('format', FORMATS) },
+              of: values.choice('of', OF),
+              format: values.choice('format', FORMATS),
               schedule: 'daily',
               destination: {
-                ...{ bucket: values.text('bucket'), prefix: values.some('prefix'), region: values.text('region') },
+                bucket: values.text('bucket'),
+                prefix: values.some('prefix'),
+                region: values.text('region'),
                 endpoint: values.some('endpoint'),
                 access_key_id: values.text('access_key_id'),
                 secret_access_key: values.text('secret_access_key'),

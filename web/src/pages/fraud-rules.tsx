@@ -9,7 +9,11 @@ type Rules = Answer<'get_fraud_rules'>['data'];
 const ACTIONS = ['off', 'flag', 'hold'] as const;
 
 const actionField = (rule: string, label: string, value: string, hint?: string): Field => ({
-  ...{ name: `${rule}.action`, label, kind: 'select', isRequired: true, value },
+  name: `${rule}.action`,
+  label,
+  kind: 'select',
+  isRequired: true,
+  value,
   ...(hint === undefined ? {} : { hint }),
   options: [
     ['off', 'Nothing'],
@@ -18,12 +22,18 @@ const actionField = (rule: string, label: string, value: string, hint?: string):
   ],
 });
 const limit = (name: string, label: string, value: number): Field => ({
-  ...{ name, label, value, kind: 'number', step: '1', isRequired: true },
+  name,
+  label,
+  value,
+  kind: 'number',
+  step: '1',
+  isRequired: true,
 });
 
 const groupsOf = (rules: Rules): Group[] => [
   {
-    ...{ key: 'own', legend: 'Customers' },
+    key: 'own',
+    legend: 'Customers',
     fields: [
       actionField(
         'self_referral',
@@ -36,7 +46,8 @@ const groupsOf = (rules: Rules): Group[] => [
     ],
   },
   {
-    ...{ key: 'velocity', legend: 'Many orders at once' },
+    key: 'velocity',
+    legend: 'Many orders at once',
     fields: [
       actionField(
         'velocity',
@@ -50,7 +61,8 @@ const groupsOf = (rules: Rules): Group[] => [
     ],
   },
   {
-    ...{ key: 'code_leak', legend: 'Leaked codes' },
+    key: 'code_leak',
+    legend: 'Leaked codes',
     fields: [
       actionField(
         'code_leak',
@@ -62,7 +74,8 @@ const groupsOf = (rules: Rules): Group[] => [
     ],
   },
   {
-    ...{ key: 'refund_rate', legend: 'Refunds' },
+    key: 'refund_rate',
+    legend: 'Refunds',
     fields: [
       actionField('refund_rate', 'Many orders were refunded', rules.refund_rate.action),
       limit('refund_rate.percent', 'From this percentage', rules.refund_rate.percent),
@@ -70,12 +83,16 @@ const groupsOf = (rules: Rules): Group[] => [
     ],
   },
   {
-    ...{ key: 'forbidden_referrer', legend: 'Pages' },
+    key: 'forbidden_referrer',
+    legend: 'Pages',
     fields: [
       actionField('forbidden_referrer', 'The click came from a forbidden page', rules.forbidden_referrer.action),
       {
-        ...{ name: 'forbidden_referrer.hosts', label: 'Forbidden hosts', kind: 'textarea' },
-        ...{ value: rules.forbidden_referrer.hosts.join('\n'), hint: 'One a line, such as coupons.example.' },
+        name: 'forbidden_referrer.hosts',
+        label: 'Forbidden hosts',
+        kind: 'textarea',
+        value: rules.forbidden_referrer.hosts.join('\n'),
+        hint: 'One a line, such as coupons.example.',
       },
     ],
   },

@@ -103,7 +103,8 @@ export function Home() {
           of={[
             ...payable.map(
               ({ currency: of, total, payees }): Waiting => ({
-                ...{ count: payees, amount: money(total, of) },
+                count: payees,
+                amount: money(total, of),
                 text: ['due to one creator', `due to ${number(payees)} creators`],
                 link: (content) => <Link to="/payouts">{content}</Link>,
               }),

@@ -48,7 +48,8 @@ const COLUMNS: readonly Column<Line>[] = [
   },
   { head: 'Account', cell: ({ account_name }) => account_name, isWide: true },
   {
-    ...{ head: 'Document', isWide: true },
+    head: 'Document',
+    isWide: true,
     cell: ({ document, order_id, payout_id }) =>
       document === null ? (
         '–'
@@ -79,7 +80,8 @@ const SIDES: readonly Column<Line>[] = [
 
 /** Where two columns of amounts do not fit: a debit or a credit. */
 const AMOUNT: Column<Line> = {
-  ...{ head: 'Amount', isNumber: true },
+  head: 'Amount',
+  isNumber: true,
   cell: ({ debit, credit, currency }) => `${money(debit ?? credit, currency)} ${debit === null ? 'Cr' : 'Dr'}`,
 };
 
@@ -117,7 +119,7 @@ export function Journal() {
       >
         <Download id="list_ledger_journal" query={query} name="journal.csv" />
       </PageHead>
-      <Filters of={[...filters, { ...{ name: 'account', label: 'Account', kind: 'select' }, options: [...known] }]} />
+      <Filters of={[...filters, { name: 'account', label: 'Account', kind: 'select', options: [...known] }]} />
       <div className="turnover">
         <Card title="Turnover">
           {turnover.error && <Failure error={turnover.error} again={() => void turnover.refetch()} />}

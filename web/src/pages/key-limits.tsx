@@ -40,16 +40,24 @@ function fieldsOf({ type, name, limits }: Key): Field[] {
   const own: Field[] = [
     { name: 'name', label: 'Name', isRequired: true, value: name },
     {
-      ...{ name: 'calls_per_minute', label: 'Calls per minute', kind: 'number', value: limits.calls_per_minute },
+      name: 'calls_per_minute',
+      label: 'Calls per minute',
+      kind: 'number',
+      value: limits.calls_per_minute,
       hint: 'At most 100.',
     },
     {
-      ...{ name: 'allowed_addresses', label: 'Allowed addresses', kind: 'textarea' },
+      name: 'allowed_addresses',
+      label: 'Allowed addresses',
+      kind: 'textarea',
       value: limits.allowed_addresses?.join('\n') ?? '',
       hint: 'IP addresses or networks such as 203.0.113.0/24, one a line. Empty: all.',
     },
     {
-      ...{ name: 'forced_filters', label: 'Forced filters', kind: 'textarea', value: linesOf(limits.forced_filters) },
+      name: 'forced_filters',
+      label: 'Forced filters',
+      kind: 'textarea',
+      value: linesOf(limits.forced_filters),
       hint: 'Search filters that the key cannot leave, one a line, such as country = US.',
     },
   ];
@@ -65,7 +73,9 @@ function fieldsOf({ type, name, limits }: Key): Field[] {
       hint: 'Days in UTC.',
     },
     {
-      ...{ name: 'alert_at', label: 'Mail owners at, in percent', value: limits.alert_at?.join(', ') ?? '' },
+      name: 'alert_at',
+      label: 'Mail owners at, in percent',
+      value: limits.alert_at?.join(', ') ?? '',
       hint: 'Such as 80, 100.',
     },
   ];

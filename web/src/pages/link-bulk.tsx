@@ -69,7 +69,10 @@ export function BulkDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () =
           needs="bulk_create_affiliate_codes"
           fields={[
             {
-              ...{ name: 'type', label: 'Type', kind: 'select', isRequired: true },
+              name: 'type',
+              label: 'Type',
+              kind: 'select',
+              isRequired: true,
               options: [
                 ['discount_code', 'Discount codes'],
                 ['link', 'Short links'],

@@ -16,14 +16,19 @@ export function useRateField(): Field {
   const rate = useCall('get_brand').data?.data.settings.default_commission_rate;
   const empty = rate === undefined ? 'Empty: your brand’s default.' : `Empty: your brand’s default, ${percent(rate)}.`;
   return {
-    ...{ name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001' },
+    name: 'commission_rate',
+    label: 'Commission, in percent',
+    kind: 'number',
+    step: '0.0001',
     hint: rate === 0 ? `${empty} Without a rate here, it pays nothing.` : empty,
   };
 }
 
 const fieldsOf = (type: Type): Field[] => [
   {
-    ...{ name: 'value', label: type === 'link' ? 'Name' : 'Code', isRequired: true },
+    name: 'value',
+    label: type === 'link' ? 'Name' : 'Code',
+    isRequired: true,
     hint: type === 'link' ? 'The end of the link.' : 'What customers type at the checkout.',
   },
   ...(type === 'link'
@@ -63,7 +68,9 @@ export function CreateLink({ creator, campaign, isOpen, onClose, onMade }: Creat
           campaignField(campaign),
           rateField,
           {
-            ...{ name: 'pays_renewals', label: 'Also pays renewals of subscriptions', kind: 'checkbox' },
+            name: 'pays_renewals',
+            label: 'Also pays renewals of subscriptions',
+            kind: 'checkbox',
             hint: 'Otherwise only the first order of a subscription pays.',
           },
         ]}
@@ -73,7 +80,9 @@ export function CreateLink({ creator, campaign, isOpen, onClose, onMade }: Creat
             body: {
               creator_email: values.text('creator_email'),
               campaign_id: values.orNull('campaign_id'),
-              ...{ type, value: values.text('value'), destination_url: values.orNull('destination_url') },
+              type,
+              value: values.text('value'),
+              destination_url: values.orNull('destination_url'),
               pays_renewals: values.isChecked('pays_renewals'),
               ...(rate === undefined ? {} : { commission_rate: rate }),
             },

@@ -14,24 +14,37 @@ type LinkItem = Answer<'get_affiliate_link'>['data'];
 
 const fieldsOf = (link: LinkItem): Field[] => [
   {
-    ...{ name: 'value', label: 'Name or code', isRequired: true, value: link.value },
+    name: 'value',
+    label: 'Name or code',
+    isRequired: true,
+    value: link.value,
     ...(link.type === 'link' ? { hint: 'A new name creates a new short link. The old one keeps working.' } : {}),
   },
   ...(link.type === 'link'
     ? [
         {
-          ...{ name: 'destination_url', label: 'Destination', kind: 'url' as const, isRequired: true },
+          name: 'destination_url',
+          label: 'Destination',
+          kind: 'url' as const,
+          isRequired: true,
           value: link.destination_url,
         },
       ]
     : []),
   {
-    ...{ name: 'commission_rate', label: 'Commission, in percent', kind: 'number', step: '0.0001', isRequired: true },
-    ...{ value: link.commission_rate, hint: 'For new orders. Existing commissions keep their rate.' },
+    name: 'commission_rate',
+    label: 'Commission, in percent',
+    kind: 'number',
+    step: '0.0001',
+    isRequired: true,
+    value: link.commission_rate,
+    hint: 'For new orders. Existing commissions keep their rate.',
   },
   campaignField(link.campaign_id),
   {
-    ...{ name: 'pays_renewals', label: 'Also pays renewals of subscriptions', kind: 'checkbox' },
+    name: 'pays_renewals',
+    label: 'Also pays renewals of subscriptions',
+    kind: 'checkbox',
     value: link.pays_renewals,
   },
 ];

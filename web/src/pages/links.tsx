@@ -27,8 +27,11 @@ export function Links() {
   const { get } = useFilters();
   const isActive = get('active');
   const query = {
-    ...{ creator_email: get('creator_email'), campaign_id: get('campaign_id'), search: get('search') },
-    ...{ type: choiceOf(get('type'), TYPES), sort: sortIn(get) },
+    creator_email: get('creator_email'),
+    campaign_id: get('campaign_id'),
+    search: get('search'),
+    type: choiceOf(get('type'), TYPES),
+    sort: sortIn(get),
     ...(isActive === undefined ? {} : { active: isActive === 'true' }),
   };
   const list = useRows('list_affiliate_links', query);
@@ -103,14 +106,18 @@ export function Links() {
           CREATOR_FILTER,
           CAMPAIGN_FILTER,
           {
-            ...{ name: 'type', label: 'Type', kind: 'select' },
+            name: 'type',
+            label: 'Type',
+            kind: 'select',
             options: [
               ['link', 'Short links'],
               ['discount_code', 'Discount codes'],
             ],
           },
           {
-            ...{ name: 'active', label: 'Status', kind: 'select' },
+            name: 'active',
+            label: 'Status',
+            kind: 'select',
             options: [
               ['true', 'Active'],
               ['false', 'Off'],

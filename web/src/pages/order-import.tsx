@@ -38,7 +38,12 @@ async function planOf(text: string): Promise<Line[]> {
     const time = placedAt ?? '';
     const email = cell('customer_email');
     const order = {
-      ...{ order_id: name, placed_at: time, paid_at: time, updated_at: time, amount, currency },
+      order_id: name,
+      placed_at: time,
+      paid_at: time,
+      updated_at: time,
+      amount,
+      currency,
       ...(email === '' ? {} : { customer_email: email }),
     };
     // Shops list an order once for each of its lines, with its amount on the first.

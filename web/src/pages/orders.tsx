@@ -29,14 +29,18 @@ const FLAGS = everyOf<Order['fraud_flags'][number]['code']>()([
 
 const FILTERS: readonly Filter[] = [
   {
-    ...{ name: 'attributed', label: 'Paid a creator', kind: 'select' },
+    name: 'attributed',
+    label: 'Paid a creator',
+    kind: 'select',
     options: [
       ['true', 'Yes'],
       ['false', 'No'],
     ],
   },
   {
-    ...{ name: 'customer', label: 'Customer', kind: 'select' },
+    name: 'customer',
+    label: 'Customer',
+    kind: 'select',
     options: [
       ['new', 'New'],
       ['returning', 'Returning'],
@@ -49,7 +53,9 @@ const FILTERS: readonly Filter[] = [
 const MORE: readonly Filter[] = [
   LINK_FILTER,
   {
-    ...{ name: 'reason', label: 'Why it paid nobody', kind: 'select' },
+    name: 'reason',
+    label: 'Why it paid nobody',
+    kind: 'select',
     options: REASONS.map((reason) => [reason, REASON[reason]]),
   },
   { name: 'flag', label: 'Fraud flag', kind: 'select', options: FLAGS.map((flag) => [flag, words(flag)]) },
@@ -67,10 +73,15 @@ function useOrderQuery(): Query<'list_orders'> {
   const least = Number(get('min_amount') ?? '');
   const currency = get('currency')?.toUpperCase();
   return {
-    ...{ sort: choiceOf(get('sort'), ['newest', 'oldest', 'amount']) ?? 'newest' },
-    ...{ creator_email: get('creator_email'), order_id: get('order_id'), link_id: get('link_id') },
-    ...{ customer: choiceOf(get('customer'), ['new', 'returning']), from: get('from'), to: get('to') },
-    ...{ integration_id: get('integration_id'), reason: choiceOf(get('reason'), REASONS) },
+    sort: choiceOf(get('sort'), ['newest', 'oldest', 'amount']) ?? 'newest',
+    creator_email: get('creator_email'),
+    order_id: get('order_id'),
+    link_id: get('link_id'),
+    customer: choiceOf(get('customer'), ['new', 'returning']),
+    from: get('from'),
+    to: get('to'),
+    integration_id: get('integration_id'),
+    reason: choiceOf(get('reason'), REASONS),
     flag: choiceOf(get('flag'), FLAGS),
     attributed: attributed === undefined ? undefined : attributed === 'true',
     ...(least > 0 ? { min_amount: least, currency: currency ?? own } : { currency }),
@@ -108,7 +119,9 @@ export function Orders() {
     },
     { head: 'Customer', cell: ({ customer }) => (customer === null ? '–' : words(customer)), isWide: true },
     {
-      ...{ head: 'Amount', isNumber: true, sort: { by: 'amount', isOn: query.sort === 'amount' } },
+      head: 'Amount',
+      isNumber: true,
+      sort: { by: 'amount', isOn: query.sort === 'amount' },
       cell: ({ amount, currency }) => money(amount, currency),
     },
     {
@@ -147,7 +160,9 @@ export function Orders() {
         of={FILTERS}
         more={[
           {
-            ...{ name: 'integration_id', label: 'Store', kind: 'select' },
+            name: 'integration_id',
+            label: 'Store',
+            kind: 'select',
             options: (stores.data?.data ?? []).map(({ id, name }) => [id, name]),
           },
           ...MORE,

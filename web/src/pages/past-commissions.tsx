@@ -34,7 +34,8 @@ const COLUMNS: readonly Column<Past>[] = [
   { head: 'Paid', cell: ({ amount, currency }) => money(amount, currency), isNumber: true },
   { head: 'Date', cell: ({ paid_at }) => day(paid_at) },
   {
-    ...{ head: 'Paid with', isWide: true },
+    head: 'Paid with',
+    isWide: true,
     cell: ({ source, reference }) => (
       <>
         {source}

@@ -157,7 +157,10 @@ function Batch({ onClose }: { onClose: () => void }) {
           onCancel={() => setPaying(false)}
           fields={[
             {
-              ...{ name: 'method', label: 'Method', kind: 'select', isRequired: true },
+              name: 'method',
+              label: 'Method',
+              kind: 'select',
+              isRequired: true,
               options: METHODS.map((method) => [method, words(method)]),
             },
             { name: 'reference', label: 'Reference', hint: 'Saved with every payout.' },

@@ -89,7 +89,8 @@ function Settle({ payout, onClose }: { payout: Payout; onClose: () => void }) {
         await settle.mutateAsync({
           params: { id: payout.id },
           body: {
-            ...{ status: 'paid', reference: values.orNull('reference') },
+            status: 'paid',
+            reference: values.orNull('reference'),
             ...(paidAt ? { paid_at: paidAt } : {}),
             ...(ids ? { commission_ids: ids } : {}),
           },

@@ -105,7 +105,9 @@ export function Payouts() {
       <Filters
         of={[
           {
-            ...{ name: 'settled', label: 'Status', kind: 'select' },
+            name: 'settled',
+            label: 'Status',
+            kind: 'select',
             options: [
               ['false', 'To settle'],
               ['true', 'Paid'],

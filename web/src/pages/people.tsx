@@ -37,8 +37,12 @@ function EditPerson({ item: person, isOpen, onClose }: Editing<Person>) {
       fields={[
         { name: 'name', label: 'Name', value: person.name },
         {
-          ...{ name: 'role', label: 'Role', kind: 'select', isRequired: true },
-          ...{ options: ROLE_OPTIONS, value: person.role },
+          name: 'role',
+          label: 'Role',
+          kind: 'select',
+          isRequired: true,
+          options: ROLE_OPTIONS,
+          value: person.role,
         },
       ]}
       onSubmit={async (values) => {
@@ -73,7 +77,8 @@ export function People() {
     },
     { head: 'Role', cell: ({ role }) => words(role) },
     {
-      ...{ head: 'Last active', isWide: true },
+      head: 'Last active',
+      isWide: true,
       cell: ({ last_seen_at }) => (last_seen_at === null ? 'Has not signed in yet' : <Ago at={last_seen_at} />),
     },
     { head: 'Added', cell: ({ created_at }) => day(created_at), isWide: true },

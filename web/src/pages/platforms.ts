@@ -46,7 +46,10 @@ export const siteName = (host: string): string =>
 const OR_NONE = ['none', ...PLATFORMS] as const;
 
 export const platformField = (name: string, platform: string | null | undefined): Field => ({
-  ...{ name, label: 'Platform', kind: 'select', value: platform ?? 'none' },
+  name,
+  label: 'Platform',
+  kind: 'select',
+  value: platform ?? 'none',
   options: OR_NONE.map((one) => [one, one === 'none' ? 'Not specified' : platformName(one)]),
 });
 

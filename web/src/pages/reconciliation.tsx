@@ -113,15 +113,18 @@ const COLUMNS: readonly Column<Difference>[] = [
     ),
   },
   {
-    ...{ head: 'Here', isNumber: true },
+    head: 'Here',
+    isNumber: true,
     cell: (row) => <Amount of={row.amount_here} refunded={row.refunded_here} currency={row.currency_here} />,
   },
   {
-    ...{ head: 'At the store', isNumber: true },
+    head: 'At the store',
+    isNumber: true,
     cell: (row) => <Amount of={row.amount_there} refunded={row.refunded_there} currency={row.currency_there} />,
   },
   {
-    ...{ head: 'Commission', isWide: true },
+    head: 'Commission',
+    isWide: true,
     cell: ({ commission, commission_status: status, currency_here: currency, creator_email: email }) =>
       commission !== null && (
         <>
@@ -261,8 +264,8 @@ function Comparisons({ onOpen, nameOf }: { onOpen: (id: string) => void; nameOf:
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { ...{ head: 'Differences', isNumber: true }, cell: differencesIn },
-    { ...{ head: 'Started', isWide: true }, cell: ({ created_at }) => ago(created_at) },
+    { head: 'Differences', isNumber: true, cell: differencesIn },
+    { head: 'Started', isWide: true, cell: ({ created_at }) => ago(created_at) },
   ];
   return (
     <Table
@@ -364,7 +367,10 @@ function CompareDialog({
       action="Compare"
       fields={[
         {
-          ...{ name: 'integration_id', label: 'Store', kind: 'select', isRequired: true },
+          name: 'integration_id',
+          label: 'Store',
+          kind: 'select',
+          isRequired: true,
           options: stores.map(({ id, name }) => [id, name] as const),
         },
         { name: 'from', label: 'From', kind: 'date', hint: 'Of a file, by default, from its first known order.' },

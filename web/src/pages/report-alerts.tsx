@@ -17,15 +17,23 @@ const METRICS = everyOf<Alert['metric']>()([
   ...(['orders', 'revenue', 'clicks', 'refunds', 'commission', 'conversion_rate', 'aov'] as const),
 ]);
 const METRIC_LABELS: Readonly<Record<Alert['metric'], string>> = {
-  ...{ orders: 'Orders', revenue: 'Sales', clicks: 'Clicks', refunds: 'Refunds', commission: 'Commission' },
-  ...{ conversion_rate: 'Conversion rate', aov: 'Average order' },
+  orders: 'Orders',
+  revenue: 'Sales',
+  clicks: 'Clicks',
+  refunds: 'Refunds',
+  commission: 'Commission',
+  conversion_rate: 'Conversion rate',
+  aov: 'Average order',
 };
 const BY = everyOf<NonNullable<Alert['by']>>()([
   ...(['creator', 'campaign', 'link', 'platform', 'store', 'source', 'country'] as const),
 ]);
 const CONDITIONS = everyOf<Alert['condition']>()(['below', 'above', 'change_percent', 'unusual']);
 const CONDITION_LABELS: Readonly<Record<Alert['condition'], string>> = {
-  ...{ below: 'Below', above: 'Above', change_percent: 'Changes by percent', unusual: 'Unusual for the time' },
+  below: 'Below',
+  above: 'Above',
+  change_percent: 'Changes by percent',
+  unusual: 'Unusual for the time',
 };
 const WINDOWS = everyOf<Alert['window']>()(['day', 'hour', 'week']);
 
@@ -56,7 +64,10 @@ export function useMailed(of?: { name: string | null; to: readonly string[] }): 
   return [
     { name: 'name', label: 'Name', value: of?.name ?? null, hint: 'In the subject of its mails.' },
     {
-      ...{ name: 'to', label: 'To', isRequired: true, value: of?.to.join(', ') ?? own },
+      name: 'to',
+      label: 'To',
+      isRequired: true,
+      value: of?.to.join(', ') ?? own,
       hint: 'People of your brand, separated by commas.',
     },
   ];
@@ -91,21 +102,35 @@ const USUAL_DEVIATIONS = 3;
 
 const fieldsOf = (alert: Alert | undefined, condition: Alert['condition'], mailed: readonly Field[]): Field[] => [
   {
-    ...{ name: 'by', label: 'For', kind: 'select', isRequired: true, value: alert?.by ?? BRAND },
+    name: 'by',
+    label: 'For',
+    kind: 'select',
+    isRequired: true,
+    value: alert?.by ?? BRAND,
     options: [[BRAND, 'The whole brand'], ...BY.map((one) => [one, `Each ${words(one).toLowerCase()}`] as const)],
   },
   condition === 'unusual'
     ? {
-        ...{ name: 'threshold', label: 'Deviations from usual', kind: 'number', value: alert?.threshold ?? null },
+        name: 'threshold',
+        label: 'Deviations from usual',
+        kind: 'number',
+        value: alert?.threshold ?? null,
         hint: `Empty: ${USUAL_DEVIATIONS}.`,
       }
     : {
-        ...{ name: 'threshold', kind: 'number', isRequired: true, value: alert?.threshold ?? null },
+        name: 'threshold',
+        kind: 'number',
+        isRequired: true,
+        value: alert?.threshold ?? null,
         label: condition === 'change_percent' ? 'Threshold, in percent' : 'Threshold',
         ...(condition === 'change_percent' ? { hint: 'A fall is negative, such as -50.' } : {}),
       },
   {
-    ...{ name: 'window', label: 'Every', kind: 'select', isRequired: true, value: alert?.window ?? null },
+    name: 'window',
+    label: 'Every',
+    kind: 'select',
+    isRequired: true,
+    value: alert?.window ?? null,
     options: WINDOWS.map((one) => [one, words(one)]),
   },
   ...mailed,
@@ -113,8 +138,11 @@ const fieldsOf = (alert: Alert | undefined, condition: Alert['condition'], maile
 
 function bodyOf(values: Values, metric: Alert['metric'], condition: Alert['condition']) {
   return {
-    ...{ name: values.orNull('name'), metric, to: values.list('to') },
-    ...{ by: BY.find((one) => one === values.text('by')) ?? null, condition },
+    name: values.orNull('name'),
+    metric,
+    to: values.list('to'),
+    by: BY.find((one) => one === values.text('by')) ?? null,
+    condition,
     threshold: values.someNumber('threshold') ?? (condition === 'unusual' ? USUAL_DEVIATIONS : undefined),
     window: values.choice('window', WINDOWS),
   };

@@ -17,23 +17,37 @@ const OPERATIONS = everyOf<Report['operation']>()([
   ...(['analytics', 'breakdown', 'customers', 'returns', 'share', 'performance'] as const),
 ]);
 const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
-  ...{ analytics: 'Analytics', breakdown: 'Sales by creator', customers: 'Customers', returns: 'Profit' },
-  ...{ share: 'Creators’ share of sales', performance: 'Links and codes' },
+  analytics: 'Analytics',
+  breakdown: 'Sales by creator',
+  customers: 'Customers',
+  returns: 'Profit',
+  share: 'Creators’ share of sales',
+  performance: 'Links and codes',
 };
 const EVERY = everyOf<Report['every']>()(['day', 'week', 'month']);
 /** When a report is mailed. */
 const MAILED: Readonly<Record<Report['every'], string>> = {
-  ...{ day: 'Every day', week: 'Mondays', month: 'First of the month' },
+  day: 'Every day',
+  week: 'Mondays',
+  month: 'First of the month',
 };
 const nameOf = ({ name, operation }: Report) => name ?? OPERATION_LABELS[operation];
 
 const fieldsOf = (report: Report | undefined, mailed: readonly Field[]): Field[] => [
   {
-    ...{ name: 'operation', label: 'Figures', kind: 'select', isRequired: true, value: report?.operation ?? null },
+    name: 'operation',
+    label: 'Figures',
+    kind: 'select',
+    isRequired: true,
+    value: report?.operation ?? null,
     options: OPERATIONS.map((one) => [one, OPERATION_LABELS[one]]),
   },
   {
-    ...{ name: 'every', label: 'Every', kind: 'select', isRequired: true, value: report?.every ?? null },
+    name: 'every',
+    label: 'Every',
+    kind: 'select',
+    isRequired: true,
+    value: report?.every ?? null,
     options: EVERY.map((one) => [one, words(one)]),
   },
   { name: 'at', label: 'At', isRequired: true, value: report?.at ?? '08:00', hint: 'Such as 08:00.' },
@@ -45,7 +59,10 @@ function bodyOf(values: Values, was?: Report) {
   const operation = values.choice('operation', OPERATIONS);
   const isBy = operation === 'breakdown' || operation === 'customers';
   return {
-    ...{ name: values.orNull('name'), operation, at: values.text('at'), to: values.list('to') },
+    name: values.orNull('name'),
+    operation,
+    at: values.text('at'),
+    to: values.list('to'),
     every: values.choice('every', EVERY),
     parameters: operation === was?.operation ? was.parameters : isBy ? { by: 'creator' } : {},
   };

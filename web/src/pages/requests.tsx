@@ -170,8 +170,12 @@ export function Requests() {
   const keys = useAll('list_keys', {});
   const masked = new Map(keys.data?.map((key) => [key.id, key.masked]));
   const query: Query = {
-    ...{ key: get('key'), operation: get('operation'), status: get('status'), request_id: get('request_id') },
-    ...{ from: get('from'), to: get('to') },
+    key: get('key'),
+    operation: get('operation'),
+    status: get('status'),
+    request_id: get('request_id'),
+    from: get('from'),
+    to: get('to'),
   };
   return (
     <>
@@ -184,7 +188,9 @@ export function Requests() {
       <Filters
         of={[
           {
-            ...{ name: 'key', label: 'Key', kind: 'select' },
+            name: 'key',
+            label: 'Key',
+            kind: 'select',
             options: (keys.data ?? []).map(({ id, name, masked }) => [id, `${name} ${masked}`]),
           },
           { name: 'status', label: 'Status', kind: 'select', options: STATUSES },

@@ -118,7 +118,9 @@ const MISSES = <span className="missing-figure">Missing</span>;
 function columnsOf(by: By, rows: readonly ReturnsRow[]): Column<ReturnsRow>[] {
   const isMixed = new Set(rows.map(({ currency }) => currency)).size > 1;
   const cost = (head: string, of: (row: ReturnsRow) => number | null, name?: Missing): Column<ReturnsRow> => ({
-    ...{ head, isNumber: true, isWide: true },
+    head,
+    isNumber: true,
+    isWide: true,
     cell: (row): ReactNode => {
       if (name !== undefined && row.missing.includes(name)) return MISSES;
       const amount = minorMoney(of(row), row.currency);

@@ -45,12 +45,14 @@ export function Roster() {
     {
       head: 'Completed campaigns',
       cell: ({ campaigns_completed }) => (campaigns_completed === 0 ? '–' : number(campaigns_completed)),
-      ...{ isNumber: true, isWide: true },
+      isNumber: true,
+      isWide: true,
     },
     {
       head: 'Paid',
       cell: ({ total_earned }) => (total_earned === 0 ? '–' : money(total_earned, currency)),
-      ...{ isNumber: true, isWide: true },
+      isNumber: true,
+      isWide: true,
     },
     { head: 'Added', cell: ({ added_at }) => day(added_at), isWide: true, isOrder: true },
   ];

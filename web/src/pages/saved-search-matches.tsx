@@ -66,7 +66,9 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
             { head: 'Creator', cell: (row) => <CreatorOpener of={row} onOpen={() => setShown(row)} /> },
             { head: 'Followers', cell: ({ follower_count }) => compact(follower_count), isNumber: true },
             {
-              ...{ head: 'Engagement', isNumber: true, isWide: true },
+              head: 'Engagement',
+              isNumber: true,
+              isWide: true,
               cell: ({ engagement_rate }) => percent(engagement_rate),
             },
             { head: 'Found', cell: ({ pk }) => day(times.get(pk)), isWide: true },

@@ -33,14 +33,21 @@ function useFields(of?: SavedSearch): Field[] {
     ...(isOwn && may('create_list')
       ? [
           {
-            ...{ name: 'shared', label: 'Share it with the brand', kind: 'checkbox' as const },
-            ...{ value: of?.shared ?? false, hint: "The brand's API keys can run it too." },
+            name: 'shared',
+            label: 'Share it with the brand',
+            kind: 'checkbox' as const,
+            value: of?.shared ?? false,
+            hint: "The brand's API keys can run it too.",
           },
         ]
       : []),
     {
-      ...{ name: 'every', label: 'Mail what is new', kind: 'select', isRequired: true },
-      ...{ options: ALERTS, value: of?.alert?.every ?? NEVER },
+      name: 'every',
+      label: 'Mail what is new',
+      kind: 'select',
+      isRequired: true,
+      options: ALERTS,
+      value: of?.alert?.every ?? NEVER,
     },
     { name: 'mail', label: 'Mail to', value: mail.join(', '), hint: "Addresses of the brand's people." },
   ];

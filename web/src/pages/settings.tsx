@@ -59,7 +59,10 @@ function BrandForm() {
           hint: 'For new orders. Limits and totals are in it.',
         },
         {
-          ...{ name: 'time_zone', label: 'Time zone', kind: 'select', isRequired: true },
+          name: 'time_zone',
+          label: 'Time zone',
+          kind: 'select',
+          isRequired: true,
           options: known('timeZone', 'UTC', brand.settings.time_zone).map((zone) => [zone, zone.replaceAll('_', ' ')]),
           value: brand.settings.time_zone,
           hint: `Of times in the app and of deadlines. Analytics count days in UTC. This computer is in ${ownZone}.`,
@@ -115,9 +118,14 @@ function Passkeys() {
     const { transports, clientDataJSON, attestationObject } = response;
     await keep.mutateAsync({
       body: {
-        ...{ name, origin, challenge_id: data.challenge_id },
+        name,
+        origin,
+        challenge_id: data.challenge_id,
         response: {
-          ...{ id, rawId, type, clientExtensionResults: {} },
+          id,
+          rawId,
+          type,
+          clientExtensionResults: {},
           ...(authenticatorAttachment ? { authenticatorAttachment } : {}),
           response: {
             clientDataJSON,

@@ -206,12 +206,16 @@ export function Statements() {
     },
     ...TOTALS.map(
       ([head, name, isWide]): Column<Statement> => ({
-        ...{ head, isNumber: true, isWide },
+        head,
+        isNumber: true,
+        isWide,
         cell: ({ totals }) => totals?.map((one) => money(one[name], one.currency)).join(' + ') || '–',
       }),
     ),
     {
-      ...{ head: 'Created', isWide: true, isOrder: true },
+      head: 'Created',
+      isWide: true,
+      isOrder: true,
       cell: ({ id, created_at }) => (
         <>
           {day(created_at)}

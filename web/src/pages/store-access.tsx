@@ -111,8 +111,12 @@ export function bodyOf(provider: Provider, values: Values): Body<'connect_affili
     return value === undefined ? {} : { [name]: value };
   };
   return {
-    ...{ provider, url: withScheme(values.text('url')) },
-    ...{ ...some('token'), ...some('webhook_secret'), ...some('client_id'), ...some('client_secret') },
+    provider,
+    url: withScheme(values.text('url')),
+    ...some('token'),
+    ...some('webhook_secret'),
+    ...some('client_id'),
+    ...some('client_secret'),
   };
 }
 

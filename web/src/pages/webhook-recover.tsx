@@ -17,8 +17,12 @@ export function RecoverDialog({ id, onClose }: { id: string | undefined; onClose
       action="Send"
       fields={[
         {
-          ...{ name: 'since', label: 'Since', kind: 'date', isRequired: true },
-          ...{ value: dayOf(Date.now() - DAY_MS), hint: 'From the start of this day, UTC.' },
+          name: 'since',
+          label: 'Since',
+          kind: 'date',
+          isRequired: true,
+          value: dayOf(Date.now() - DAY_MS),
+          hint: 'From the start of this day, UTC.',
         },
         { name: 'until', label: 'Until', kind: 'date', hint: 'To the end of this day, UTC. Leave blank for now.' },
       ]}

@@ -27,9 +27,13 @@ const nounOf = (event: string) => event.split('.')[0] ?? event;
 /** Events under the name of what they are about. */
 const groupsOf = (events: readonly Row<'list_webhook_events'>[]): Group[] =>
   [...Map.groupBy(events, ({ event }) => nounOf(event))].map(([noun, its]) => ({
-    ...{ key: noun, legend: words(noun) },
+    key: noun,
+    legend: words(noun),
     fields: its.map(({ event, when }) => ({
-      ...{ name: event, label: words(event.replace('.', ' ')), kind: 'checkbox', hint: when },
+      name: event,
+      label: words(event.replace('.', ' ')),
+      kind: 'checkbox',
+      hint: when,
     })),
   }));
 
@@ -118,7 +122,8 @@ export function Webhooks() {
       ),
     },
     {
-      ...{ head: 'Events', isWide: true },
+      head: 'Events',
+      isWide: true,
       cell: ({ events: [first = '', ...more] }) => (
         <>
           <code>{first}</code>
@@ -151,7 +156,10 @@ export function Webhooks() {
           onCancel={making.close}
           fields={[
             {
-              ...{ name: 'url', label: 'Address', kind: 'url', isRequired: true },
+              name: 'url',
+              label: 'Address',
+              kind: 'url',
+              isRequired: true,
               hint: 'An https URL that is reachable from the internet.',
             },
             { name: 'description', label: 'Description' },
@@ -161,7 +169,8 @@ export function Webhooks() {
             const names = events.map(({ event }) => event);
             const { data } = await create.mutateAsync({
               body: {
-                ...{ url: values.text('url'), description: values.orNull('description') },
+                url: values.text('url'),
+                description: values.orNull('description'),
                 events: which === 'all' ? names : names.filter((event) => values.isChecked(event)),
               },
             });

@@ -27,7 +27,10 @@ export const ContractsGlance = ({ of }: Props) => (
     query={of}
     empty="No contract yet."
     row={({ id, title, status, expired_reason, ...contract }) => ({
-      ...{ key: id, name: title, second: whoIn(of, contract), value: payText(contract) },
+      key: id,
+      name: title,
+      second: whoIn(of, contract),
+      value: payText(contract),
       state: expired_reason ?? status,
     })}
   />
@@ -43,7 +46,9 @@ export function DeliverablesGlance({ of }: Props) {
       query={of}
       empty="Nothing requested yet."
       row={({ id, type, platform, due_date, status, contract_id, ...item }) => ({
-        ...{ key: id, name: words(type), state: (status === 'pending' && unsigned.get(contract_id)) || status },
+        key: id,
+        name: words(type),
+        state: (status === 'pending' && unsigned.get(contract_id)) || status,
         second: joined(whoIn(of, item), platform && platformName(platform), dueText(due_date)),
       })}
     />
@@ -60,7 +65,10 @@ export const LinksGlance = ({ of }: Props) => (
       'campaign_id' in of ? 'No link or code yet. Only their sales count for the campaign.' : 'No link or code yet.'
     }
     row={({ id, value, commission_rate, conversions, revenue, currency, active, ...item }) => ({
-      ...{ key: id, name: value, value: money(revenue, currency), state: active ? 'active' : 'off' },
+      key: id,
+      name: value,
+      value: money(revenue, currency),
+      state: active ? 'active' : 'off',
       second: joined(
         whoIn(of, item),
         percent(commission_rate),
@@ -78,7 +86,8 @@ export const PostsGlance = ({ of }: Props) => (
     query={of}
     empty="No post is tracked."
     row={({ platform, posted_at, tracked_at, metrics, ...post }) => ({
-      ...{ key: post.id, name: 'campaign_id' in of ? postName(post) : words(post.type ?? 'post') },
+      key: post.id,
+      name: 'campaign_id' in of ? postName(post) : words(post.type ?? 'post'),
       second: joined(platformName(platform), day(posted_at ?? tracked_at), post.caption),
       ...(metrics.views === null ? {} : { value: `${compact(metrics.views)} views` }),
     })}
@@ -93,7 +102,10 @@ export const BriefsGlance = ({ of }: Props) => (
     query={of}
     empty="No brief yet."
     row={({ id, title, due_date, status, ...item }) => ({
-      ...{ key: id, name: title, second: joined(whoIn(of, item), dueText(due_date)), state: status },
+      key: id,
+      name: title,
+      second: joined(whoIn(of, item), dueText(due_date)),
+      state: status,
     })}
   />
 );
@@ -113,7 +125,9 @@ export const ShipmentsGlance = ({ of }: Props) => (
     query={of}
     empty="Nothing was shipped."
     row={(parcel) => ({
-      ...{ key: parcel.id, name: contentOf(parcel), state: parcel.status },
+      key: parcel.id,
+      name: contentOf(parcel),
+      state: parcel.status,
       second: whoIn(of, parcel) ?? addressText(parcel),
     })}
   />

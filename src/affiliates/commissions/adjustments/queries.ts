@@ -1,25 +1,8 @@
 import { type Insertable, sql } from 'kysely';
+import type { CommissionAdjustmentsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import { type LedgerKind, type Posting, StoredPostings } from '../../../kit/outbox/ledger-entry.ts';
 import type { CommissionRow } from '../queries.ts';
-
-interface CommissionAdjustmentsTable {
-  brandId: string;
-  commissionId: string;
-  cause: string;
-  creatorId: string;
-  currency: string;
-  amountMinor: number;
-  at: Date;
-  createdAt: CreatedAt;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    commissionAdjustments: CommissionAdjustmentsTable;
-  }
-}
 
 /** A ledger entry of the commission. */
 export interface Posted {

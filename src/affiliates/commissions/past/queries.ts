@@ -1,28 +1,10 @@
 import { type Selectable, sql } from 'kysely';
+import type { PastCommissionsTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { insertOf } from '../../../kit/engines/postgres/rows.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { isOfCreator } from '../../../workflow/creators/queries.ts';
-
-interface PastCommissionsTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  source: string;
-  reference: string;
-  amountMinor: number;
-  currency: string;
-  paidAt: Date;
-  createdAt: CreatedAt;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    pastCommissions: PastCommissionsTable;
-  }
-}
 
 export type PastCommissionRow = Selectable<PastCommissionsTable>;
 

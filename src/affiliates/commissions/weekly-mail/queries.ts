@@ -1,18 +1,6 @@
 import { sql } from 'kysely';
+import type { ApprovalsToMailTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-
-interface ApprovalsToMailTable {
-  brandId: string;
-  creatorId: string;
-  /** The end of the week that the mail is about. */
-  dueAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    approvalsToMail: ApprovalsToMailTable;
-  }
-}
 
 /** Notes the creators of commissions that were just approved. A sample sends no mail. */
 export async function noteApproved(db: Db, brandId: string, ids: readonly string[], dueAt: Date): Promise<void> {

@@ -2,19 +2,6 @@ import { sql } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import type { DayOfOrders } from './policy.ts';
 
-interface CodeLeaksTable {
-  linkId: string;
-  brandId: string;
-  score: number;
-  foundAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    codeLeaks: CodeLeaksTable;
-  }
-}
-
 export interface CodeDay extends DayOfOrders {
   linkId: string;
   creatorId: string;

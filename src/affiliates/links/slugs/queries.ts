@@ -1,19 +1,5 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
-
-interface LinkSlugsTable {
-  slug: string;
-  brandId: string;
-  linkId: string;
-  createdAt: CreatedAt;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    linkSlugs: LinkSlugsTable;
-  }
-}
 
 export interface WantedSlug {
   linkId: string;

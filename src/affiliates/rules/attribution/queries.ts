@@ -1,21 +1,7 @@
 import type { Selectable } from 'kysely';
+import type { AttributionRulesTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { DEFAULT_RULES, type Rules } from './policy.ts';
-
-interface AttributionRulesTable {
-  brandId: string;
-  model: Rules['model'];
-  couponPolicy: Rules['couponPolicy'];
-  minOrderMinor: number | null;
-  minOrderCurrency: string | null;
-  updatedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    attributionRules: AttributionRulesTable;
-  }
-}
+import { DEFAULT_RULES } from './policy.ts';
 
 export type RulesRow = Selectable<AttributionRulesTable>;
 

@@ -1,20 +1,6 @@
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { Json } from '../../../kit/engines/postgres/tables.ts';
 import { fraudRulesOf } from './policy.ts';
 import type { FraudRules } from './schema.ts';
-
-interface FraudRulesTable {
-  brandId: string;
-  rules: Json<unknown>;
-  searchedAt: Date | null;
-  updatedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    fraudRules: FraudRulesTable;
-  }
-}
 
 export async function getFraudRules(db: Db, brandId: string): Promise<{ rules: FraudRules; updatedAt: Date | null }> {
   const row = await db.selectFrom('fraudRules').selectAll().where('brandId', '=', brandId).executeTakeFirst();

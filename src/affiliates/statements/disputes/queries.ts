@@ -1,32 +1,11 @@
 import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { DisputesTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { given } from '../../../kit/values/patch.ts';
 import { isOfCreator } from '../../../workflow/creators/queries.ts';
-
-interface DisputesTable {
-  id: string;
-  brandId: string;
-  creatorId: string;
-  statementId: string | null;
-  payoutId: string | null;
-  lineId: string | null;
-  message: string;
-  status: 'open' | 'answered' | 'closed';
-  answer: string | null;
-  answeredAt: Date | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    disputes: DisputesTable;
-  }
-}
 
 export type DisputeRow = Selectable<DisputesTable>;
 

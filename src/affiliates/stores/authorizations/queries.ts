@@ -1,22 +1,6 @@
 import type { Insertable } from 'kysely';
+import type { StoreAuthorizationsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
-
-interface StoreAuthorizationsTable {
-  id: string;
-  brandId: string;
-  baseUrl: string;
-  tokenHash: Buffer;
-  expiresAt: Date;
-  keys: Buffer | null;
-  createdAt: CreatedAt;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    storeAuthorizations: StoreAuthorizationsTable;
-  }
-}
 
 export async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
   await db.insertInto('storeAuthorizations').values(row).execute();

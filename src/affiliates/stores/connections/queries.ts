@@ -1,62 +1,14 @@
-import { type Generated, type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { IntegrationsTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db, Exports } from '../../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import { DAY_MS, HOUR_MS } from '../../../kit/values/duration.ts';
 import { notFound, validationError } from '../../../kit/values/errors.ts';
 import type { ListWindow, Page } from '../../../kit/values/page.ts';
 import type { Provider } from '../formats/provider.ts';
 
-type IntegrationStatus = 'connected' | 'disconnected' | 'error' | 'reauth_required';
-export type WebhookState = 'pending' | 'active' | 'manual' | 'disabled';
-
-export interface IntegrationsTable {
-  id: string;
-  brandId: string;
-  provider: Provider;
-  name: string;
-  storefrontUrl: string;
-  storefrontHost: string;
-  baseUrl: string;
-  currency: string;
-  status: IntegrationStatus;
-  secrets: Buffer;
-  connectedAt: Date;
-  lastSyncAt: Date | null;
-  lastReceivedAt: Date | null;
-  lastFailedAt: Date | null;
-  disconnectedAt: Date | null;
-  sweepAt: Generated<Date | null>;
-  sweptAt: Generated<Date | null>;
-  silentSince: Generated<Date | null>;
-  webhookTroubleAt: Generated<Date | null>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-  renewingUntil: Generated<Date | null>;
-  apiVersion: Generated<string | null>;
-  webhookState: Generated<WebhookState>;
-  missingWebhooks: Generated<string[]>;
-  webhookProblem: Generated<string | null>;
-  webhooksCheckedAt: Generated<Date | null>;
-  webhooksDueAt: Generated<Date | null>;
-  /** The shop that a key reports orders of; null for a store that is connected. */
-  sourceName: Generated<string | null>;
-}
-
-interface IntegrationFailuresTable {
-  integrationId: string;
-  hour: Date;
-  failures: Generated<number>;
-  forged: Generated<number>;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    integrations: IntegrationsTable;
-    integrationFailures: IntegrationFailuresTable;
-  }
-}
+export type WebhookState = Selectable<IntegrationsTable>['webhookState'];
 
 type StoredIntegration = Selectable<IntegrationsTable>;
 

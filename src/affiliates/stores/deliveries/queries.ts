@@ -1,37 +1,10 @@
-import { type ColumnType, type Generated, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { StoreDeliveriesTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { Json } from '../../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { given } from '../../../kit/values/patch.ts';
 import type { Provider } from '../formats/provider.ts';
-
-type StoreDeliveryState = 'waiting' | 'done' | 'ignored' | 'failed';
-
-interface StoreDeliveriesTable {
-  id: string;
-  brandId: string;
-  integrationId: string;
-  topic: string | null;
-  headers: Json<unknown>;
-  /** Sealed under the row's id. */
-  body: Buffer;
-  state: Generated<StoreDeliveryState>;
-  attempts: Generated<number>;
-  nextAttemptAt: Date | null;
-  triedAt: Date | null;
-  reason: ColumnType<unknown, string | null, string | null>;
-  notes: Generated<Json<unknown>>;
-  orderId: string | null;
-  receivedAt: Date;
-  finishedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    storeDeliveries: StoreDeliveriesTable;
-  }
-}
 
 /** All but the body, which no answer shows. */
 const SHOWN = [
@@ -41,7 +14,7 @@ const SHOWN = [
 
 export interface StoreDeliveryWhere extends ListWindow {
   integrationId: string;
-  state?: StoreDeliveryState | undefined;
+  state?: Selectable<StoreDeliveriesTable>['state'] | undefined;
 }
 
 export const storeDeliveries = listing({

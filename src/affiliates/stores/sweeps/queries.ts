@@ -1,28 +1,6 @@
-import { type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { StoreSweepsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-
-interface StoreSweepsTable {
-  integrationId: string;
-  brandId: string;
-  since: Date;
-  startedAt: Date | null;
-  cursor: string | null;
-  reachedAt: Date | null;
-  missed: Generated<number>;
-  againAt: Date | null;
-  failures: Generated<number>;
-  sweeps: Generated<number>;
-  failed: Generated<number>;
-  ordersRead: Generated<number>;
-  ordersMissed: Generated<number>;
-  ordersUnread: Generated<number>;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    storeSweeps: StoreSweepsTable;
-  }
-}
 
 export type SweepRow = Selectable<StoreSweepsTable>;
 

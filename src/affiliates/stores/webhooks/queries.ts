@@ -1,6 +1,7 @@
 import type { Updateable } from 'kysely';
+import type { IntegrationsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { type IntegrationKey, type IntegrationsTable, updateOfKey } from '../connections/queries.ts';
+import { type IntegrationKey, updateOfKey } from '../connections/queries.ts';
 
 /** Stores whose webhooks are due to be looked at, each claimed until `next`. */
 export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {

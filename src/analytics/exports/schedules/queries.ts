@@ -1,36 +1,15 @@
 import { type Insertable, type Selectable, sql } from 'kysely';
 import { COUNT, countOf } from '../../../kit/engines/postgres/count.ts';
+import type { ExportSchedulesTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { periodicRows } from '../../../kit/engines/postgres/periodic.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
-import type { Format } from '../data/actions.ts';
 import type { Dataset } from '../data/queries.ts';
 
-interface ExportSchedulesTable {
-  id: string;
-  brandId: string;
-  of: Dataset;
-  format: Format;
-  columns: string[] | null;
-  bucket: string;
-  prefix: string;
-  endpoint: string;
-  region: string;
-  credentials: Buffer;
-  untilAt: Date | null;
-  nextAt: Date;
-  failingSince: Date | null;
-  error: string | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-  deletedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    exportSchedules: ExportSchedulesTable;
+declare module '../../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'exportSchedules.of': Dataset;
   }
 }
 

@@ -1,47 +1,13 @@
-import { type Generated, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../../../kit/engines/postgres/tables.ts';
 import { StoredPostings } from '../../../kit/outbox/ledger-entry.ts';
 import { movedSince } from '../../../kit/outbox/queries.ts';
 import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from '../customers/rows/queries.ts';
 import type { OrderLines } from '../orders/products.ts';
 
-interface LedgerBatchesTable {
-  id: Generated<number>;
-  ranges: Json<unknown>;
-  createdAt: CreatedAt;
-  sentAt: Date | null;
-  ordersSentAt: Date | null;
-}
-
 /** A batch goes to the table of postings, and to the table of orders once the clicks that won them are in ClickHouse. */
 export type SentAt = 'sentAt' | 'ordersSentAt';
-
-interface UnfoldedBrandsTable {
-  brandId: string;
-  triedAt: Date;
-}
-
-interface FiguresHistoryTable {
-  onlyOne: Generated<boolean>;
-  history: string;
-}
-
-/** The last ledger entry that is in a batch for ClickHouse. */
-interface LedgerPositionsTable {
-  brandId: string;
-  seq: number;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    ledgerBatches: LedgerBatchesTable;
-    unfoldedBrands: UnfoldedBrandsTable;
-    figuresHistory: FiguresHistoryTable;
-    ledgerPositions: LedgerPositionsTable;
-  }
-}
 
 /** Entries of one brand, inclusive at both ends. */
 export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to: z.number().int() });

@@ -125,7 +125,9 @@ function assertNotStopped({ signal }: ImportRequest, { rows }: Tally): void {
 
 function persistenceOf({ engines, request, index }: Build, onWait: () => void): Persistence {
   return {
-    ...{ elastic: engines.elastic, index, onWait },
+    elastic: engines.elastic,
+    index,
+    onWait,
     patienceMs: request.nodePatienceMs ?? NODE_PATIENCE_MS,
     onNotice: (notice) => request.onNotice?.(notice),
   };
@@ -229,7 +231,10 @@ async function run(build: Build, lock: WriterLock): Promise<ImportReport> {
   }
   return {
     id: row.id,
-    ...{ index, held, comparison, previousIndex },
+    index,
+    held,
+    comparison,
+    previousIndex,
     ...tally,
     unknownFields,
     forgotten: built.forgotten + taken,

@@ -1,77 +1,9 @@
-import { type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { DirectoryImportsTable, DirectoryWritesTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { settleChanges } from '../../changes/queries.ts';
 
-type ImportState =
-  | 'queued'
-  | 'building'
-  | 'verified'
-  | 'held'
-  | 'live'
-  | 'superseded'
-  | 'rolled_back'
-  | 'discarded'
-  | 'failed';
-
-interface DirectoryImportsTable {
-  id: string;
-  alias: string;
-  state: ImportState;
-  indexName: string | null;
-  identity: string | null;
-  files: string[];
-  maxRejects: string;
-  rejectsFile: string;
-  enqueued: boolean;
-  position: number;
-  progress: number | null;
-  accepted: number;
-  rejected: number;
-  documents: number | null;
-  failure: string | null;
-  startedAt: Date;
-  updatedAt: Date;
-  swappedAt: Date | null;
-  retiredAt: Date | null;
-  /** JSON, which the directory reads with the schemas of the same names. */
-  bounds: unknown;
-  fill: unknown;
-  comparison: unknown;
-  reasons: string[] | null;
-  source: string | null;
-  /** Creators that opt-outs have taken from the index. */
-  forgotten: Generated<number>;
-}
-
-interface DirectoryWritesTable {
-  id: string;
-  alias: string;
-  indexName: string;
-  kind: 'upsert' | 'patch' | 'delete';
-  file: string;
-  rows: number;
-  lastVersion: number;
-  startedAt: Date;
-  finishedAt: Date | null;
-}
-
-interface DirectoryWritersTable {
-  alias: string;
-  command: string;
-  holder: string;
-  since: Date;
-  token: string | null;
-  process: string | null;
-  heldUntil: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    directoryImports: DirectoryImportsTable;
-    directoryWrites: DirectoryWritesTable;
-    directoryWriters: DirectoryWritersTable;
-  }
-}
+type ImportState = DirectoryImportsTable['state'];
 
 export type DirectoryImport = Selectable<DirectoryImportsTable>;
 export type DirectoryWrite = Selectable<DirectoryWritesTable>;
@@ -79,8 +11,18 @@ export type DirectoryWrite = Selectable<DirectoryWritesTable>;
 /** An import in one of these states can still become live. */
 const UNFINISHED: ImportState[] = ['queued', 'building', 'verified'];
 
+const toJson = (value: unknown) => (value === undefined || value === null ? value : JSON.stringify(value));
+
+/** The JSON columns as text; columns that a change leaves out stay undefined. */
+function writeJson({ bounds, fill, comparison }: Partial<DirectoryImport>) {
+  return { bounds: toJson(bounds), fill: toJson(fill), comparison: toJson(comparison) };
+}
+
 export async function insertImport(db: Db, row: DirectoryImport): Promise<void> {
-  await db.insertInto('directoryImports').values(row).execute();
+  await db
+    .insertInto('directoryImports')
+    .values({ ...row, ...writeJson(row) })
+    .execute();
 }
 
 export async function updateImport(
@@ -88,7 +30,11 @@ export async function updateImport(
   id: string,
   change: Partial<Omit<DirectoryImport, 'id' | 'alias'>> & { updatedAt: Date },
 ): Promise<void> {
-  await db.updateTable('directoryImports').set(change).where('id', '=', id).execute();
+  await db
+    .updateTable('directoryImports')
+    .set({ ...change, ...writeJson(change) })
+    .where('id', '=', id)
+    .execute();
 }
 
 export async function findImport(db: Db, id: string): Promise<DirectoryImport | undefined> {

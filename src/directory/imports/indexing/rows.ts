@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { z } from 'zod';
-import { problemsOf } from '../../../kit/values/problems.ts';
+import { toProblems } from '../../../kit/values/problems.ts';
 import type { CreatorRow } from '../../search/document.ts';
 import { DirectoryCreatorDetail } from '../../search/schema.ts';
 import type { SourceRecord } from './source.ts';
@@ -73,7 +73,7 @@ function check<R extends CreatorPatch>(
   if (problem) return rejected(record, null, problem.code, problem.reason);
   const parsed = read(value);
   if (!parsed.success) {
-    const [first] = problemsOf(parsed);
+    const [first] = toProblems(parsed);
     return rejected(record, first?.field ?? null, first?.code ?? 'invalid', first?.message ?? '');
   }
   for (const field in Object(value)) {

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import {
   countDocuments,
+  getMapping,
   indexBehind,
-  mappingOf,
   readDocuments,
   type StoredDocument,
   sampleDocuments,
@@ -110,7 +110,7 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   const { elastic, db, alias } = engines;
   const damage: string[] = [];
   const { definition } = await readDefinition();
-  const { _meta: { cuts: _, ...meta } = {}, ...mapping } = (await mappingOf(elastic, index)) ?? {};
+  const { _meta: { cuts: _, ...meta } = {}, ...mapping } = (await getMapping(elastic, index)) ?? {};
   if (!isDeepStrictEqual(listTargets({ ...mapping, _meta: meta }), listTargets(definition.mappings))) {
     damage.push('The mapping differs from mappings/creators.json.');
   }

@@ -35,7 +35,11 @@ export const enginesOf = ({
   config,
   secrets,
 }: Pick<Context, 'elastic' | 'postgres' | 'clock' | 'config' | 'secrets'>): DirectoryEngines => ({
-  ...{ elastic, db: postgres.db, clock, alias: config.directoryAlias, layout: config.directoryLayout },
+  elastic,
+  db: postgres.db,
+  clock,
+  alias: config.directoryAlias,
+  layout: config.directoryLayout,
   secrets: () => secrets,
 });
 

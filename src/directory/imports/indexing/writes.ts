@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { postBulk } from '../../../kit/engines/elastic/bulk.ts';
-import { countDocuments, indexBehind, mappingVersionOf, refreshIndex } from '../../../kit/engines/elastic/indices.ts';
+import { countDocuments, getMappingVersion, indexBehind, refreshIndex } from '../../../kit/engines/elastic/indices.ts';
 import { ignoreFailure } from '../../../kit/values/errors.ts';
 import { newId } from '../../../kit/values/ids.ts';
 import { type Change, changedFieldsOf } from '../../changes/changes.ts';
@@ -183,7 +183,7 @@ async function write(
     rejected += row.lines;
   }
   const optedOut = await openForgotten(engines);
-  const target = { engines, kind, index, mapping: await mappingVersionOf(elastic, index), optedOut };
+  const target = { engines, kind, index, mapping: await getMappingVersion(elastic, index), optedOut };
   const rows = await openWrite(target, request, reject);
   let [interrupted, isOutdated] = [false, false];
   try {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { chunksOf } from '../../../kit/values/chunks.ts';
+import { toChunks } from '../../../kit/values/chunks.ts';
 import { type Problem, validationError } from '../../../kit/values/errors.ts';
 import { NumbersText } from '../../search/body.ts';
 import type { Clause, Listed } from '../../search/query.ts';
@@ -39,7 +39,7 @@ interface Roster {
 type Version = Awaited<ReturnType<typeof findVersions>>[number];
 
 const termsOf = (field: string, values: readonly (string | number)[]): Clause[] =>
-  chunksOf(values, TERMS).map((some) => ({ terms: { [field]: some } }));
+  toChunks(values, TERMS).map((some) => ({ terms: { [field]: some } }));
 
 const PARAMETERS = ['in_list', 'not_in_list'] as const;
 
@@ -101,7 +101,7 @@ export function openLists(db: Db) {
     if (cached) return cached;
     const found = await findList(db, brandId, id);
     if (!found) return undefined;
-    const parts = chunksOf(found.pks, TERMS).map((some) => new NumbersText(some));
+    const parts = toChunks(found.pks, TERMS).map((some) => new NumbersText(some));
     const list = { id, version: found.version, size: found.pks.length, parts };
     known.set(`${id}@${list.version}`, list);
     return list;

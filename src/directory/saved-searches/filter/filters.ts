@@ -1,8 +1,8 @@
 import type { Caller } from '../../../kit/access/keys/queries.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { type Problem, validationError } from '../../../kit/values/errors.ts';
-import { given } from '../../../kit/values/patch.ts';
-import { isDeclared, problemsOf } from '../../../kit/values/problems.ts';
+import { omitUndefined } from '../../../kit/values/patch.ts';
+import { isDeclared, toProblems } from '../../../kit/values/problems.ts';
 import { CreatorSearchQuery, Settled } from '../../search/search-schema.ts';
 import { findFilters } from './queries.ts';
 
@@ -29,7 +29,7 @@ export function readFilters(field: string, filters: SavedFilters, also: readonly
     .filter((name) => !isDeclared(CreatorSearchQuery, name) || (OF_A_CALL.has(name) && !also.includes(name)))
     .map((name) => ({ field: `${field}.${name}`, code: 'invalid', message: 'is not a filter or order of search.' }));
   const parsed = parse(filters);
-  problems.push(...problemsOf(parsed).map((one) => ({ ...one, field: `${field}.${one.field.split('.', 1)[0]}` })));
+  problems.push(...toProblems(parsed).map((one) => ({ ...one, field: `${field}.${one.field.split('.', 1)[0]}` })));
   if (parsed.success && problems.length === 0) return parsed.data;
   throw validationError(problems);
 }
@@ -41,7 +41,7 @@ const parseSaved = (filters: SavedFilters) =>
 export function readSaved(field: string, filters: SavedFilters): CreatorSearchQuery {
   const parsed = parseSaved(filters);
   if (parsed.success) return parsed.data;
-  throw validationError(problemsOf(parsed).map((problem) => ({ ...problem, field: `${field}.${problem.field}` })));
+  throw validationError(toProblems(parsed).map((problem) => ({ ...problem, field: `${field}.${problem.field}` })));
 }
 
 /** The same; undefined where `readSaved` throws. */
@@ -52,7 +52,7 @@ export type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { ki
 
 /** The names of the parameters that narrow or order; `q_as` always has a value. */
 const ownOf = (query: CreatorSearchQuery): string[] =>
-  Object.keys(given(query)).filter((name) => name !== 'q_as' && !OF_A_CALL.has(name));
+  Object.keys(omitUndefined(query)).filter((name) => name !== 'q_as' && !OF_A_CALL.has(name));
 
 /**
  * The query with the filters of the saved search that it names; its own narrow further. Throws VALIDATION_ERROR if the
@@ -78,8 +78,8 @@ export async function withSaved(
     throw validationError(twice.map((field) => ({ field, code: 'contradiction', message })));
   }
   const q_as = saved.q_as === 'text' ? saved.q_as : query.q_as;
-  const whole: CreatorSearchQuery = { ...query, ...given(saved), q_as };
+  const whole: CreatorSearchQuery = { ...query, ...omitUndefined(saved), q_as };
   const settled = Settled.safeParse(whole, { reportInput: true });
-  if (!settled.success) throw validationError(problemsOf(settled));
+  if (!settled.success) throw validationError(toProblems(settled));
   return whole;
 }

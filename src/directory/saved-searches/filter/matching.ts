@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { mappingVersionOf } from '../../../kit/engines/elastic/indices.ts';
+import { getMappingVersion } from '../../../kit/engines/elastic/indices.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { findLast, findUnderWay, hasRollback } from '../../changes/queries.ts';
@@ -33,7 +33,7 @@ export interface Moment {
 export async function findMoment({ directory, postgres, config }: Context): Promise<Moment> {
   const last = await findLast(postgres.db, config.directoryAlias);
   const index = last?.version ?? (await directory.snapshot()).index;
-  const hasTimes = (await mappingVersionOf(directory.elastic, index)) >= MAPPING_VERSION;
+  const hasTimes = (await getMappingVersion(directory.elastic, index)) >= MAPPING_VERSION;
   return { seq: last?.seq ?? 0, at: last?.at ?? null, index, hasTimes };
 }
 
@@ -124,7 +124,9 @@ export async function findUnaffected(context: Context, searches: readonly Search
   }
   if (Object.keys(filters).length === 0) return [];
   const body = {
-    ...{ size: 0, track_total_hits: false, query: { bool: { filter: [recently(since)] } } },
+    size: 0,
+    track_total_hits: false,
+    query: { bool: { filter: [recently(since)] } },
     aggs: { searches: { filters: { filters } } },
   };
   const { aggregations } = await directory.counts.ask(span.to.index, Counts, body);

@@ -1,7 +1,7 @@
 import { transact } from '../../../kit/engines/postgres/transaction.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
-import { chunksOf } from '../../../kit/values/chunks.ts';
+import { toChunks } from '../../../kit/values/chunks.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { findLast } from '../../changes/queries.ts';
 import { findReadable, readSaved } from '../filter/filters.ts';
@@ -94,8 +94,8 @@ export async function findMatches(context: Context): Promise<void> {
   for (let after = ''; !stopping.signal.aborted; ) {
     const searches = await listDue(postgres.db, moment.seq, after, READ_AT_ONCE);
     for (const alike of Map.groupBy(searches, ({ seq }) => seq).values()) {
-      for (const some of chunksOf(alike, COUNTED_AT_ONCE)) {
-        for (const few of chunksOf(await passUnaffected(context, some, moment), LOOKED_AT_ONCE)) {
+      for (const some of toChunks(alike, COUNTED_AT_ONCE)) {
+        for (const few of toChunks(await passUnaffected(context, some, moment), LOOKED_AT_ONCE)) {
           const results = await Promise.all(few.map((search) => lookSafely(context, search, moment)));
           failures.push(...results.filter((result) => result !== undefined));
         }

@@ -1,27 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import { chunksOf } from '../../../kit/values/chunks.ts';
+import { toChunks } from '../../../kit/values/chunks.ts';
 import type { Moment } from '../filter/matching.ts';
-
-interface SavedSearchLooksTable {
-  searchId: string;
-  personId: string;
-  number: number;
-}
-
-interface SavedSearchMatchesTable {
-  searchId: string;
-  pk: number;
-  number: number;
-  firstMatchedAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    savedSearchLooks: SavedSearchLooksTable;
-    savedSearchMatches: SavedSearchMatchesTable;
-  }
-}
 
 /** A batch of changes, up to which matches were looked for. */
 export type UpTo = Pick<Moment, 'seq' | 'at'>;
@@ -37,7 +17,7 @@ export async function beginTracking(
 ): Promise<void> {
   await sql`delete from saved_search_matches where search_id = ${id}`.execute(db);
   await sql`delete from saved_search_known where search_id = ${id}`.execute(db);
-  for (const pks of chunksOf(known ?? [], PART)) {
+  for (const pks of toChunks(known ?? [], PART)) {
     await sql`
       insert into saved_search_known (search_id, first, last, pks)
       values (${id}, ${pks[0]}, ${pks.at(-1)}, ${pks}::bigint[])`.execute(db);

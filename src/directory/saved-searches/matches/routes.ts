@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { personOf } from '../../../kit/access/keys/rules.ts';
+import { requirePerson } from '../../../kit/access/keys/rules.ts';
 import { act, read } from '../../../kit/operation/kit.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import { filterOf } from '../../search/forced.ts';
@@ -60,7 +60,7 @@ export const matchOperations = [
     hints: { idempotent: true },
     apply: async ({ db }, { caller, params: { id }, body: { after } }) => {
       if (!(await findSavedSearch(db, viewerOf(caller), id))) throw notFound('saved search');
-      await putLook(db, id, personOf(caller).id, Number(after));
+      await putLook(db, id, requirePerson(caller).id, Number(after));
       return { id };
     },
   }),

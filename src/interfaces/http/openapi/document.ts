@@ -3,8 +3,8 @@ import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic
 import { mayBeBare } from '../../../kit/operation/input.ts';
 import { LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
 import { Planned } from '../../../kit/operation/plans/schema.ts';
-import { exampleOf, idExample, idInPath } from '../../../kit/operation/words/examples.ts';
-import { type Json, jsonSchemaOf } from '../../../kit/operation/words/schema.ts';
+import { idExample, idInPath, makeExample } from '../../../kit/operation/words/examples.ts';
+import { type Json, toJsonSchema } from '../../../kit/operation/words/schema.ts';
 import type { Variant } from '../../../kit/outbox/events.ts';
 import { ERROR_CODES, type ErrorCode, STATUS } from '../../../kit/values/errors.ts';
 import { SEPARATOR } from '../../../kit/values/page.ts';
@@ -48,7 +48,7 @@ interface Collected {
 
 /** A shape as JSON Schema; shapes with an id are collected. */
 function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
-  const { schema, named } = jsonSchemaOf(shape, io, '#/components/schemas/');
+  const { schema, named } = toJsonSchema(shape, io, '#/components/schemas/');
   Object.assign(schemas, named);
   if (typeof schema.id !== 'string') return schema;
   const { id, ...definition } = schema;
@@ -67,7 +67,7 @@ function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collecte
     schemas[name] = schema;
     schema = { $ref: `#/components/schemas/${name}` };
   }
-  const example = exampleOf(schema, { named: schemas, id: idExample(operation.path) });
+  const example = makeExample(schema, { named: schemas, id: idExample(operation.path) });
   return { 'application/json': { schema, example } };
 }
 
@@ -81,7 +81,7 @@ function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Coll
     if (schema.type === 'array' && typeof schema.example === 'string') schema.example = schema.example.split(',');
     const required = place === 'path' || !own.safeParse(undefined).success;
     const source = { named: collected.schemas, id: idInPath(collected.operation.path) };
-    const example = required ? { example: exampleOf(schema, source, name) } : {};
+    const example = required ? { example: makeExample(schema, source, name) } : {};
     const listed = schema.type === 'array' ? { style: 'form', explode: separator !== undefined } : {};
     return { name, in: place, required, ...(description ? { description } : {}), schema, ...listed, ...example };
   });
@@ -128,7 +128,7 @@ const IDEMPOTENCY_KEY = {
 
 function plannedResponse(schemas: Json): Json {
   const schema = schemaOf(Planned, 'output', { schemas });
-  const example = exampleOf(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
+  const example = makeExample(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
   const description = 'With `mode=plan`: the changes that would be made. Nothing has changed.';
   return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
 }

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { listSampleExamples } from '../../../affiliates/sample/queries.ts';
+import { listSampleExamples } from '../../../affiliates/sample/sample.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { ApiError, ignoreFailure } from '../../../kit/values/errors.ts';
 import { preferredType, prefersGzip } from '../accepted.ts';
@@ -47,8 +47,14 @@ async function openScalar(pages: readonly DocsPage[]): Promise<FastifyInstance> 
         pageTitle: title,
         favicon: FAVICON,
         // Fonts, telemetry and assistants would call other hosts.
-        ...{ withDefaultFonts: false, telemetry: false, agent: { disabled: true }, mcp: { disabled: true } },
-        ...{ hideClientButton: true, showDeveloperTools: 'never', persistAuth: false, defaultOpenFirstTag: true },
+        withDefaultFonts: false,
+        telemetry: false,
+        agent: { disabled: true },
+        mcp: { disabled: true },
+        hideClientButton: true,
+        showDeveloperTools: 'never',
+        persistAuth: false,
+        defaultOpenFirstTag: true,
         authentication: { preferredSecurityScheme: 'apiKey' },
       },
     });

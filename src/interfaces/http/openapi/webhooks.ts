@@ -3,8 +3,11 @@ import type { Json } from '../../../kit/operation/words/schema.ts';
 import { eventsShownTo, type Variant } from '../../../kit/outbox/events.ts';
 
 const signature = (description: string, pattern: string) => ({
-  ...{ name: 'X-Service-Signature', in: 'header', required: true },
-  ...{ description, schema: { type: 'string', pattern } },
+  name: 'X-Service-Signature',
+  in: 'header',
+  required: true,
+  description,
+  schema: { type: 'string', pattern },
 });
 const SIGNATURES: Readonly<Record<Variant, Json>> = {
   current: signature(
@@ -37,7 +40,11 @@ export function webhooksOf(variant: Variant, events: readonly Announced[], schem
   return Object.fromEntries(
     events.map(({ event, when, body }) => {
       const post = {
-        ...{ operationId: event, tags: ['Webhooks'], summary: when, security: [], parameters: [SIGNATURES[variant]] },
+        operationId: event,
+        tags: ['Webhooks'],
+        summary: when,
+        security: [],
+        parameters: [SIGNATURES[variant]],
         requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } },
         responses: { '2XX': { description: 'Received. Any other response counts as a failure.' } },
       };

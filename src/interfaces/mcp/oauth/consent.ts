@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { newSecret } from '../../../kit/access/grants/actions.ts';
 import { insertGrant } from '../../../kit/access/grants/queries.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
-import { personOf } from '../../../kit/access/keys/rules.ts';
+import { requirePerson } from '../../../kit/access/keys/rules.ts';
 import { checkbox, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { page } from '../../../kit/html/page.ts';
@@ -31,7 +31,7 @@ export const askOwner = read({
   response: Owner,
   handler: async ({ postgres }, { caller }) => ({
     brand: (await getBrand(postgres.db, caller.brandId)).name,
-    email: personOf(caller).email,
+    email: requirePerson(caller).email,
   }),
 });
 
@@ -64,8 +64,13 @@ export const grantAgent = change({
     const { db, brandId, now } = work;
     const code = newSecret('svc_');
     const grant = {
-      ...{ id: newId('agr', now.getTime()), brandId, personId: personOf(caller).id, createdAt: now },
-      ...{ clientName: body.client_name, redirectUri: body.redirect_uri, scopes: body.scopes },
+      id: newId('agr', now.getTime()),
+      brandId,
+      personId: requirePerson(caller).id,
+      createdAt: now,
+      clientName: body.client_name,
+      redirectUri: body.redirect_uri,
+      scopes: body.scopes,
     };
     const codeExpiresAt = new Date(now.getTime() + CODE_LIFE_MS);
     const proof = { clientHash: hashKey(body.client_id), codeHash: hashKey(code), codeChallenge: body.code_challenge };

@@ -113,8 +113,12 @@ export function oauthRoutes(
   async function asOwner(request: FastifyRequest, reply: FastifyReply, operation: Operation, body?: unknown) {
     const prepared = () => operation.prepare({ params: {}, query: {}, body, answer: 'json' });
     const requested = {
-      ...{ authorization: undefined, cookie: readCookie(request), address: request.ip, requestId: request.id },
-      ...{ idempotencyKey: undefined, setHeader: (name: string, value: string) => void reply.header(name, value) },
+      authorization: undefined,
+      cookie: readCookie(request),
+      address: request.ip,
+      requestId: request.id,
+      idempotencyKey: undefined,
+      setHeader: (name: string, value: string) => void reply.header(name, value),
     };
     return JSON.parse(String(await door.run(operation, requested, prepared)));
   }

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { readForm } from '../../../kit/html/form.ts';
 import { hasLogin } from '../../../kit/values/web-address.ts';
-import type { Applying } from '../../../workflow/applications/actions.ts';
-import { HANDLE_FORM } from '../../../workflow/creators/schema.ts';
+import type { Applying } from '../../../workflow/applications/applications.ts';
+import { HANDLE_FORM } from '../../../workflow/creators/creators.shapes.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;

@@ -3,8 +3,8 @@ import { html } from '../../../kit/html/html.ts';
 import { page } from '../../../kit/html/page.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { compensationLabel } from '../../../kit/values/compensation.ts';
-import type { PublicCampaign } from '../../../workflow/applications/queries.ts';
-import { isPastDeadline, isWholeDay } from '../../../workflow/campaigns/policy.ts';
+import type { PublicCampaign } from '../../../workflow/applications/applications.ts';
+import { isPastDeadline, isWholeDay } from '../../../workflow/campaigns/campaigns.ts';
 import { DECOY, type FormValues, type Problems } from './form.ts';
 
 const NOTHING = html``;

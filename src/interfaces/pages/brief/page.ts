@@ -2,8 +2,7 @@ import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { platformName } from '../../../kit/values/platforms.ts';
-import { viewBrief } from '../../../workflow/briefs/actions.ts';
-import { type BriefOfLink, findBriefOfLink } from '../../../workflow/briefs/queries.ts';
+import { type BriefOfLink, findBriefOfLink, viewBrief } from '../../../workflow/briefs/briefs.ts';
 import { creatorPage, type PageAnswer } from '../declare.ts';
 
 const NOTHING = html``;

@@ -1,7 +1,6 @@
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { html } from '../../../kit/html/html.ts';
-import { type Confirmation, confirmChange } from '../../../workflow/applications/actions.ts';
-import { findChange } from '../../../workflow/applications/queries.ts';
+import { type Confirmation, confirmChange, findChange } from '../../../workflow/applications/applications.ts';
 import { creatorPage } from '../declare.ts';
 
 function answered(confirmation: Confirmation, title: string) {

@@ -8,8 +8,8 @@ import type { Metrics } from '../../../kit/values/metrics.ts';
 import { withoutUnseen } from '../../../kit/values/text.ts';
 import { readFileToken as readJobFileToken } from '../../../platform/jobs/policy.ts';
 import { findFile as findJobFileOf } from '../../../platform/jobs/queries.ts';
-import { isShown, readFileToken } from '../../../workflow/assets/policy.ts';
-import { findFileOf } from '../../../workflow/assets/queries.ts';
+import { isShown, readFileToken } from '../../../workflow/assets/files.ts';
+import { findFileOf } from '../../../workflow/assets/assets.ts';
 import { type Part, partOf } from './range.ts';
 
 const Params = z.object({ token: z.string() });
@@ -80,7 +80,7 @@ function wantedPart({ headers }: FastifyRequest, { sizeBytes, etag }: ServedFile
 
 async function sendFile(context: Context, file: ServedFile, request: FastifyRequest, reply: FastifyReply) {
   const { storageKey, sizeBytes, etag } = file;
-  const address = await context.files.addressOf(storageKey, file);
+  const address = await context.files.presignAddress(storageKey, file);
   // A presigned URL expires sooner than this one.
   if (address !== undefined) return reply.header('cache-control', 'no-store').redirect(address, 302);
   reply.headers(headersOf(file));

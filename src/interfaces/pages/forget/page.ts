@@ -5,7 +5,11 @@ import { page } from '../../../kit/html/page.ts';
 /** The form that asks for an address. */
 export function askPage(email: string, problem: string | undefined): string {
   const address = {
-    ...{ name: 'email', label: 'E-mail', value: email, problem, required: true },
+    name: 'email',
+    label: 'E-mail',
+    value: email,
+    problem,
+    required: true,
     more: html` type="email" autocomplete="email" required`,
   };
   return page(

@@ -12,7 +12,9 @@ const Params = z.object({ token: z.string() });
 export function forgetRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const { pageLinks, clock } = context;
   const { options, assertAllowed } = addressForm(app, context, metrics, {
-    ...{ name: 'forget', ask: askPage, sent: sentPage() },
+    name: 'forget',
+    ask: askPage,
+    sent: sentPage(),
     request: (email) => requestForgetting(context, email),
   });
 

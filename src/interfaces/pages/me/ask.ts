@@ -4,7 +4,11 @@ import { page } from '../../../kit/html/page.ts';
 
 function form(lead: Html, email: string, problem: string | undefined): Html {
   const address = {
-    ...{ name: 'email', label: 'E-mail', value: email, problem, required: true },
+    name: 'email',
+    label: 'E-mail',
+    value: email,
+    problem,
+    required: true,
     hint: 'The address that the brand writes to.',
     more: html` type="email" autocomplete="email" required`,
   };

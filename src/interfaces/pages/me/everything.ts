@@ -1,18 +1,18 @@
-import { commissions, listHolds } from '../../../affiliates/commissions/queries.ts';
-import { links } from '../../../affiliates/links/queries.ts';
-import { listStandings } from '../../../affiliates/payouts/due/queries.ts';
-import { payouts } from '../../../affiliates/payouts/queries.ts';
-import { statements } from '../../../affiliates/statements/queries.ts';
+import { commissions, listHolds } from '../../../affiliates/commissions/commissions.ts';
+import { links } from '../../../affiliates/links/links.ts';
+import { listStandings } from '../../../affiliates/payouts/due-payouts.ts';
+import { payouts } from '../../../affiliates/payouts/payouts.ts';
+import { statements } from '../../../affiliates/statements/statements.ts';
 import { lifetimeOf } from '../../../analytics/figures/queries.ts';
 import type { Context } from '../../../kit/operation/context.ts';
-import { listReceived } from '../../../workflow/briefs/queries.ts';
-import { signingLink } from '../../../workflow/contracts/mails.ts';
-import { contracts } from '../../../workflow/contracts/queries.ts';
-import type { CreatorRow } from '../../../workflow/creators/queries.ts';
-import { isKnownToCreator } from '../../../workflow/deliverables/policy.ts';
-import { deliverables } from '../../../workflow/deliverables/queries.ts';
-import { findConversationOf } from '../../../workflow/messages/queries.ts';
-import { shipments } from '../../../workflow/shipments/queries.ts';
+import { listReceived } from '../../../workflow/briefs/briefs.ts';
+import { signingLink } from '../../../workflow/contracts/contracts.mails.ts';
+import { contracts } from '../../../workflow/contracts/contracts.ts';
+import type { CreatorRow } from '../../../workflow/creators/creators.ts';
+import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
+import { deliverables } from '../../../workflow/deliverables/deliverables.ts';
+import { findConversationOf } from '../../../workflow/messages/messages.ts';
+import { shipments } from '../../../workflow/shipments/shipments.ts';
 
 /** The newest of each list are shown. */
 export const SHOWN = 20;

@@ -1,5 +1,5 @@
 import type { PageKind } from '../../../kit/access/page-tokens.ts';
-import { findCreatorPage } from '../../../workflow/creators/queries.ts';
+import { findCreatorPage } from '../../../workflow/creators/creators.ts';
 import { creatorPage, type Visit } from '../declare.ts';
 import { ENDED } from './ask.ts';
 import { listAll, type Me } from './everything.ts';

@@ -3,7 +3,7 @@ import { html } from '../../../kit/html/html.ts';
 import { page } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
-import { mailPageLinks } from '../../../workflow/creators/actions.ts';
+import { mailPageLinks } from '../../../workflow/creators/creators.ts';
 import { openAfterAnswer } from '../../http/after-answer.ts';
 import { addressForm } from '../address-form.ts';
 import { askPage } from './ask.ts';
@@ -19,7 +19,9 @@ const SENT = page(
 export function meRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const afterAnswer = openAfterAnswer(app, context.log);
   addressForm(app, context, metrics, {
-    ...{ name: 'me', ask: askPage, sent: SENT },
+    name: 'me',
+    ask: askPage,
+    sent: SENT,
     request: (email, request, reply) => afterAnswer(request, reply, () => mailPageLinks(context, email, request.id)),
   });
 }

@@ -1,4 +1,4 @@
-import { shortUrl } from '../../../affiliates/links/schema.ts';
+import { shortUrl } from '../../../affiliates/links/links.shapes.ts';
 import { totalDueOf } from '../../../affiliates/payouts/due/policy.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';

@@ -1,7 +1,6 @@
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
-import { confirmReceipt, reportMissing } from '../../../workflow/shipments/actions.ts';
-import { findShipmentPage } from '../../../workflow/shipments/queries.ts';
+import { confirmReceipt, findShipmentPage, reportMissing } from '../../../workflow/shipments/shipments.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 
 type Parcel = NonNullable<Awaited<ReturnType<typeof findShipmentPage>>>;

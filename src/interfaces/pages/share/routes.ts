@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { page, pageHeaders } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';
-import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../../workflow/shipments/share/queries.ts';
+import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../../workflow/shipments/share.api.ts';
 import { sentence } from '../parcel/page.ts';
 
 const Params = z.object({ shareId: z.string() });

@@ -3,10 +3,9 @@ import type { Form } from '../../../kit/html/form.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { timeTag } from '../../../kit/html/times.ts';
 import { withoutUnseen } from '../../../kit/values/text.ts';
-import { signContract } from '../../../workflow/contracts/actions.ts';
-import { documentHtml, readDocument } from '../../../workflow/contracts/document/policy.ts';
-import { type ContractFacts, findContractOfLink } from '../../../workflow/contracts/queries.ts';
-import { listOfContract } from '../../../workflow/deliverables/queries.ts';
+import { type ContractFacts, findContractOfLink, signContract } from '../../../workflow/contracts/contracts.ts';
+import { documentHtml, readDocument } from '../../../workflow/contracts/document.ts';
+import { listOfContract } from '../../../workflow/deliverables/deliverables.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { workLink } from '../work/link.ts';
 
@@ -63,7 +62,8 @@ function readSignature(form: Form): Filled {
   const isAgreed = form.isTicked('agree');
   const letters = [...name.matchAll(LETTER)].length;
   return {
-    ...{ name, isAgreed },
+    name,
+    isAgreed,
     problems: {
       name:
         letters < MIN_LETTERS

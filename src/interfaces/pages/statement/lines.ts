@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { StatementLineRow } from '../../../affiliates/payouts/due/queries.ts';
+import type { StatementLineRow } from '../../../affiliates/payouts/due-payouts.ts';
 import { statementLines } from '../../../affiliates/payouts/policy.ts';
-import type { PayoutFacts } from '../../../affiliates/payouts/queries.ts';
-import type { StatementFacts } from '../../../affiliates/statements/queries.ts';
-import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/schema.ts';
+import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
+import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
+import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/statements.shapes.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeText } from '../../../kit/html/times.ts';
 import { formatMoney, toMinor } from '../../../kit/values/money.ts';
@@ -52,7 +52,9 @@ function commissionLine(line: Line, hasAddress: boolean): ShownLine {
 
 function payoutLine({ id, currency, occurred_at, reference, paid_out, fee }: Line): ShownLine {
   return {
-    ...{ id, name: 'Payout', date: dayOf(occurred_at) },
+    id,
+    name: 'Payout',
+    date: dayOf(occurred_at),
     details: joined([reference, fee === 0 ? null : `a fee of ${shown(fee, currency)}`]),
     amount: fee === 0 ? shown(-paid_out, currency) : '',
   };

@@ -1,10 +1,9 @@
-import { listStatementLines } from '../../../affiliates/payouts/due/queries.ts';
-import { findPayoutPage } from '../../../affiliates/payouts/queries.ts';
-import { openDispute } from '../../../affiliates/statements/disputes/actions.ts';
-import { type DisputeRow, listQuestions } from '../../../affiliates/statements/disputes/queries.ts';
-import { Question } from '../../../affiliates/statements/disputes/schema.ts';
-import { findStatementPage, sumStatement } from '../../../affiliates/statements/queries.ts';
-import { contentOf } from '../../../affiliates/statements/schema.ts';
+import { listStatementLines } from '../../../affiliates/payouts/due-payouts.ts';
+import { findPayoutPage } from '../../../affiliates/payouts/payouts.ts';
+import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
+import { Question } from '../../../affiliates/statements/disputes.api.ts';
+import { findStatementPage, sumStatement } from '../../../affiliates/statements/statements.ts';
+import { contentOf } from '../../../affiliates/statements/statements.shapes.ts';
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { periodText } from '../../../kit/html/times.ts';
@@ -22,7 +21,9 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
   if (!row) return undefined;
   const { lines, totals } = contentOf(await sumStatement(db, row));
   return {
-    ...{ brandId: row.brandId, linkVersion: row.linkVersion, creatorId: row.creatorId },
+    brandId: row.brandId,
+    linkVersion: row.linkVersion,
+    creatorId: row.creatorId,
     creatorName: row.creatorName,
     on: { statementId: row.id },
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
@@ -39,10 +40,15 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
   if (!payout) return undefined;
   const { brandId, creatorId } = payout;
   return {
-    ...{ brandId, linkVersion: 0, creatorId, creatorName: payout.creatorName, on: { payoutId: id } },
+    brandId,
+    linkVersion: 0,
+    creatorId,
+    creatorName: payout.creatorName,
+    on: { payoutId: id },
     title: `Payout ${payout.reference ?? payout.id}`,
     lines: linesOfPayout(payout, await listStatementLines(db, brandId, id)),
-    ...{ totals: NOTHING, after: NOTHING },
+    totals: NOTHING,
+    after: NOTHING,
     questions: await listQuestions(db, brandId, { payoutId: id }),
   };
 }

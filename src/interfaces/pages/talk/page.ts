@@ -1,10 +1,9 @@
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { timeTag } from '../../../kit/html/times.ts';
-import { receiveReply, seeConversation } from '../../../workflow/messages/actions.ts';
-import { contactsOf, inWords, REPLIES_PER_HOUR } from '../../../workflow/messages/policy.ts';
-import { findConversationPage, listMessages, type MessageRow } from '../../../workflow/messages/queries.ts';
-import { MAX_BODY } from '../../../workflow/messages/schema.ts';
+import { findConversationPage, listMessages, type MessageRow, receiveReply, seeConversation } from '../../../workflow/messages/messages.ts';
+import { contactsOf, inWords, REPLIES_PER_HOUR } from '../../../workflow/messages/contact-guard.ts';
+import { MAX_BODY } from '../../../workflow/messages/messages.shapes.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
@@ -32,7 +31,11 @@ interface Filled {
 async function content({ context, row, brand, action, query }: Visit<Talk>, { value, problem }: Filled): Promise<Html> {
   const rows = await listMessages(context.postgres.db, row, { limit: SHOWN + 1 });
   const control = {
-    ...{ name: 'body', label: 'Your reply', value, rows: 6, required: true },
+    name: 'body',
+    label: 'Your reply',
+    value,
+    rows: 6,
+    required: true,
     hint: 'Please leave out e-mail addresses and phone numbers.',
     more: html` maxlength="${MAX_BODY}" autocomplete="off"`,
     ...(problem === undefined ? {} : { problem }),
@@ -52,7 +55,8 @@ ${postForm(action, html`${field(control)}${submitButton('Send')}`)}`;
 const TITLE = 'Messages';
 
 const refuse = async (visit: Visit<Talk>, status: number, value: string, problem: string): Promise<PageAnswer> => ({
-  ...{ status, title: `Error: ${TITLE}` },
+  status,
+  title: `Error: ${TITLE}`,
   content: await content(visit, { value, problem }),
 });
 

@@ -28,7 +28,8 @@ export function readSubmission(form: Form, fileCount: number, fileProblem: strin
   const note = form.text('note').trim();
   const isEmpty = contentUrl === '' && fileCount === 0 && fileProblem === undefined;
   return {
-    ...{ contentUrl, note },
+    contentUrl,
+    note,
     problems: {
       content_url: isEmpty ? 'Give a link, or choose a file.' : contentUrl === '' ? undefined : linkProblem(contentUrl),
       files: fileProblem === undefined ? undefined : `${fileProblem} Please choose your files again.`,

@@ -2,17 +2,10 @@ import type { Form } from '../../../kit/html/form.ts';
 import { html } from '../../../kit/html/html.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { fileUrlOf } from '../../../workflow/assets/policy.ts';
-import { listAssetsById } from '../../../workflow/assets/queries.ts';
-import { declineDeliverable, startDeliverables, submitDeliverable } from '../../../workflow/deliverables/actions.ts';
-import { isKnownToCreator } from '../../../workflow/deliverables/policy.ts';
-import {
-  type DeliverableFacts,
-  findDeliverableOfLink,
-  listOfContract,
-  listSubmissions,
-  type SubmissionRow,
-} from '../../../workflow/deliverables/queries.ts';
+import { fileUrlOf } from '../../../workflow/assets/files.ts';
+import { listAssetsById } from '../../../workflow/assets/assets.ts';
+import { declineDeliverable, type DeliverableFacts, findDeliverableOfLink, listOfContract, listSubmissions, startDeliverables, type SubmissionRow, submitDeliverable } from '../../../workflow/deliverables/deliverables.ts';
+import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
 import { MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
@@ -47,7 +40,14 @@ async function showItem(
     ...(status === undefined ? {} : { status }),
     title: `${isWrong ? 'Error: ' : ''}${nameOf(row)}`,
     content: itemView({
-      ...{ action, brandName: brand.name, row, submissions, files, submission, refusal, hasOthers },
+      action,
+      brandName: brand.name,
+      row,
+      submissions,
+      files,
+      submission,
+      refusal,
+      hasOthers,
       maxFileBytes: context.config.maxAssetBytes,
     }),
   };

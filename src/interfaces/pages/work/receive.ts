@@ -1,8 +1,8 @@
-import { type Form, formOf } from '../../../kit/html/form.ts';
+import { type Form, parseForm } from '../../../kit/html/form.ts';
 import type { FilePart } from '../../../kit/operation/form-part.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/actions.ts';
-import type { DeliverableFacts } from '../../../workflow/deliverables/queries.ts';
+import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/uploads.ts';
+import type { DeliverableFacts } from '../../../workflow/deliverables/deliverables.ts';
 import type { Visit } from '../declare.ts';
 
 export const MAX_FILES = 5;
@@ -49,7 +49,7 @@ export async function receivePost({ context, row, parts }: WorkVisit): Promise<P
     await releaseAll(context, files);
     throw error;
   }
-  return { form: formOf(fields), files, fileProblem };
+  return { form: parseForm(fields), files, fileProblem };
 }
 
 /** Files that a deliverable took stay. */

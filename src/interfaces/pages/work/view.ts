@@ -2,8 +2,8 @@ import { errorSummary, field, fileField, postForm, submitButton } from '../../..
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { platformName } from '../../../kit/values/platforms.ts';
-import { allowedOf } from '../../../workflow/deliverables/policy.ts';
-import type { DeliverableFacts, SubmissionRow } from '../../../workflow/deliverables/queries.ts';
+import { allowedOf } from '../../../workflow/deliverables/moves.ts';
+import type { DeliverableFacts, SubmissionRow } from '../../../workflow/deliverables/deliverables.ts';
 import type { Refusal, Submission } from './form.ts';
 import { MAX_FILES } from './receive.ts';
 
@@ -95,12 +95,18 @@ function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html 
 function submitForm({ action, row: { id }, submission, maxFileBytes }: ItemView): Html {
   const { contentUrl, note, problems } = submission;
   const link = {
-    ...{ name: 'content_url', label: 'Link', value: contentUrl, problem: problems.content_url },
+    name: 'content_url',
+    label: 'Link',
+    value: contentUrl,
+    problem: problems.content_url,
     hint: 'Where it can be viewed; begins with https://.',
     more: html` type="url" inputmode="url" autocomplete="off"`,
   };
   const files = {
-    ...{ name: 'files', label: 'Files', problem: problems.files, multiple: true },
+    name: 'files',
+    label: 'Files',
+    problem: problems.files,
+    multiple: true,
     hint: `Up to ${MAX_FILES}, each up to ${maxFileBytes / 1024 / 1024} MB.`,
   };
   const words = { name: 'note', label: 'Note', value: note, problem: problems.note, rows: 3 };

@@ -64,7 +64,7 @@ async function creditFields(db: Db, subscription: Subscription, pending: readonl
   return ['period', start.getTime(), 'granted', balance.granted, 'remaining', Math.max(0, remaining)];
 }
 
-/** What each counted key spent: by day since yesterday, and in the period. Pending charges are settled first. */
+/** The spending of each counted key: by day since yesterday, and in the period. Pending charges are settled first. */
 async function spendingFields(db: Db, subscription: Subscription, pending: readonly ChargeEntry[], now: Date) {
   const keyIds = await listCountedKeyIds(db, subscription.id);
   if (keyIds.length === 0) return [];

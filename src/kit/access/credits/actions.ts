@@ -1,7 +1,7 @@
 import { notFound } from '../../values/errors.ts';
 import { changeAccess } from '../keys/actions.ts';
 import type { AccessEngines } from './access.ts';
-import { insertEntries, listChargesOf } from './queries.ts';
+import { insertEntries, listKeyCharges } from './queries.ts';
 import { settleAll } from './settle.ts';
 
 /**
@@ -10,7 +10,7 @@ import { settleAll } from './settle.ts';
  */
 export async function refundRequest(engines: AccessEngines, requestOrChargeId: string) {
   await settleAll(engines);
-  const charges = await listChargesOf(engines.db, requestOrChargeId);
+  const charges = await listKeyCharges(engines.db, requestOrChargeId);
   const open = charges.filter((charge) => charge.refundedAt === null);
   const [charge, another] = open;
   if (charges.length === 0) throw notFound(`charge of ${requestOrChargeId}`);

@@ -8,7 +8,7 @@ export interface Block {
   number: number;
 }
 
-/** How long Redis remembers how far a walk is paid. After that the ledger is read. */
+/** Redis remembers this long how far a walk is paid. After that the ledger is read. */
 export const BLOCKS_KEPT_MS = 24 * 60 * 60_000;
 /** Blocks that are looked for in one statement. */
 const AT_ONCE = 500;

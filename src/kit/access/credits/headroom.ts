@@ -1,5 +1,5 @@
 import type { Caller } from '../keys/queries.ts';
-import { type Metered, rateLimitOf } from './meter.ts';
+import { getRateLimit, type Metered } from './meter.ts';
 
 /** Work starts before its debit only if this many calls of the window, and credits for as many searches, are left. */
 const CALLS_LEFT = 20;
@@ -15,7 +15,7 @@ interface Standing {
 export interface Headroom {
   note(caller: Caller, metered: Metered): void;
   forget(caller: Caller): void;
-  /** Whether a call at this price will almost certainly be admitted. */
+  /** True if a call at this price will almost certainly be admitted. */
   isAmple(caller: Caller, price: number, nowMs: number): boolean;
 }
 
@@ -29,7 +29,7 @@ export function openHeadroom(): Headroom {
     isAmple: (caller, price, nowMs) => {
       const standing = standings.get(caller);
       if (!standing || standing.remaining < PRICES_LEFT * price) return false;
-      return standing.calls <= rateLimitOf(caller) - CALLS_LEFT || standing.windowEndMs <= nowMs;
+      return standing.calls <= getRateLimit(caller) - CALLS_LEFT || standing.windowEndMs <= nowMs;
     },
   };
 }

@@ -27,7 +27,7 @@ const Reply = z.tuple([
 
 /** Higher than for keys, because each page of the web app makes several calls. */
 const SESSION_RATE_LIMIT = 600;
-export const rateLimitOf = ({ kind, limits }: Pick<Caller, 'kind' | 'limits'>): number =>
+export const getRateLimit = ({ kind, limits }: Pick<Caller, 'kind' | 'limits'>): number =>
   kind === 'session' ? SESSION_RATE_LIMIT : (limits?.calls_per_minute ?? RATE_LIMIT);
 export const RATE_WINDOW_MS = 60_000;
 
@@ -50,7 +50,7 @@ export interface Metered {
   state: 'ok' | 'outdated' | 'revoked';
   credits: { granted: number; remaining: number; period: Period } | undefined;
   charge: Charge | undefined;
-  /** Whether the block of a walk was paid before. */
+  /** True if the block of a walk was paid before. */
   isPaid: boolean;
   /** The limit of the key that refused the debit, and what is left of it. */
   refusedBy?: { limit: 'key_day' | 'key_month'; left: number; endsAt: Date } | undefined;
@@ -59,7 +59,7 @@ export interface Metered {
 const periods = new WeakMap<Subscription, Period>();
 
 /** The subscription's current period, calculated once per period. */
-function periodOf(subscription: Subscription, now: Date): Period {
+function readPeriod(subscription: Subscription, now: Date): Period {
   const known = periods.get(subscription);
   if (known && known.start <= now && now < known.end) return known;
   const period = periodAt(subscription.anchorAt, now);
@@ -92,7 +92,7 @@ export function openMeter(
     const { caller, credits, requestId, block } = call;
     const { subscription, keyId } = caller;
     const now = engines.clock.now();
-    const period = caller.kind === 'data' ? periodOf(subscription, now) : undefined;
+    const period = caller.kind === 'data' ? readPeriod(subscription, now) : undefined;
     const charge: Charge = {
       id: block ? blockCharge(block) : credits > 0 ? newId('chg', now.getTime()) : '',
       subscriptionId: subscription.id,
@@ -106,7 +106,7 @@ export function openMeter(
     const facts = [
       keyId,
       call.countedAs ?? 0,
-      rateLimitOf(caller),
+      getRateLimit(caller),
       RATE_WINDOW_MS,
       credits,
       subscription.version,

@@ -6,7 +6,7 @@ import type { Caller } from '../keys/queries.ts';
 import { unreadRateHeaders } from '../rate/headers.ts';
 import { openLocalWindows } from '../rate/local.ts';
 import { creditHeaders } from './headers.ts';
-import { type MeterCall, type Metered, RATE_WINDOW_MS, rateLimitOf } from './meter.ts';
+import { getRateLimit, type MeterCall, type Metered, RATE_WINDOW_MS } from './meter.ts';
 
 export type MeterOrFallBack = (
   request: Request,
@@ -26,7 +26,7 @@ export function openMetering(
   function refuseUnread(request: Request, caller: Caller, cause: ApiError): never {
     const now = clock.now();
     const headers = {
-      ...unreadRateHeaders(rateLimitOf(caller), now.getTime()),
+      ...unreadRateHeaders(getRateLimit(caller), now.getTime()),
       ...creditHeaders(caller, { credits: undefined, charge: undefined }, 0, now),
     };
     for (const [name, value] of Object.entries(headers)) request.setHeader(name, value);

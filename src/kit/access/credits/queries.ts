@@ -1,23 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
 
-interface CreditEntriesTable {
-  chargeId: string;
-  kind: 'grant' | 'charge' | 'refund';
-  subscriptionId: string;
-  keyId: string | null;
-  credits: number;
-  periodStart: Date;
-  requestId: string | null;
-  occurredAt: Date;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    creditEntries: CreditEntriesTable;
-  }
-}
-
 /** An entry of the charges stream: a debit or refund to be written to the credit ledger. */
 export interface ChargeEntry {
   chargeId: string;
@@ -82,7 +65,7 @@ interface Spending {
   credits: number;
 }
 
-/** What keys spent by day, in the period and since yesterday, without refunded charges. */
+/** The spending of keys by day, in the period and since yesterday, without refunded charges. */
 export async function listSpending(db: Db, keyIds: readonly string[], periodStart: Date): Promise<Spending[]> {
   const { rows } = await sql<Spending>`
     select key_id, floor(extract(epoch from occurred_at) / 86400)::integer as day,
@@ -148,7 +131,7 @@ export async function bumpVersion(db: Db, subscriptionId: string): Promise<void>
 }
 
 /** The charges with this request id or charge id, each with the time of its refund. */
-export async function listChargesOf(db: Db, requestOrChargeId: string) {
+export async function listKeyCharges(db: Db, requestOrChargeId: string) {
   return await db
     .selectFrom('creditEntries as charge')
     .leftJoin('creditEntries as refund', (join) =>

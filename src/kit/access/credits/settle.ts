@@ -45,9 +45,9 @@ export async function settleAll(engines: AccessEngines, usedAfter?: Date): Promi
 type Due = Awaited<ReturnType<typeof listSubscriptionVersions>>;
 
 async function settlePart(engines: AccessEngines, subscriptions: Due): Promise<number> {
-  const stateOf = ({ id }: Due[number]) =>
+  const readState = ({ id }: Due[number]) =>
     engines.redis.use((client) => Promise.all([client.xlen(chargesKey(id)), client.hget(accessKey(id), 'version')]));
-  const states = await Promise.all(subscriptions.map(stateOf));
+  const states = await Promise.all(subscriptions.map(readState));
   const waiting = subscriptions.filter((_, i) => (states[i]?.[0] ?? 0) > 0);
   const settled = await settle(
     engines,

@@ -6,7 +6,7 @@ import type { ChargeEntry } from './queries.ts';
 export const accessKey = (subscriptionId: string) => `access:{${subscriptionId}}`;
 export const rateKey = (subscriptionId: string, keyId: string) => `rate:{${subscriptionId}}:${keyId}`;
 export const chargesKey = (subscriptionId: string) => `charges:{${subscriptionId}}`;
-/** How many blocks of a walk are paid. */
+/** Counts the paid blocks of a walk. */
 export const blocksKey = (subscriptionId: string, walkId: string) => `blocks:{${subscriptionId}}:${walkId}`;
 export const leaseKey = (subscriptionId: string) => `lease:{${subscriptionId}}`;
 
@@ -41,13 +41,13 @@ export interface StreamedEntry {
   entry: ChargeEntry;
 }
 
-const entriesOf = (subscriptionId: string, rows: readonly [string, string[]][]): StreamedEntry[] =>
+const parseEntries = (subscriptionId: string, rows: readonly [string, string[]][]): StreamedEntry[] =>
   rows.map(([streamId, fields]) => ({ streamId, entry: toEntry(subscriptionId, fields) }));
 
 /** Entries that the ledger may not hold yet, oldest first. */
 export async function readCharges(redis: Redis, subscriptionId: string): Promise<StreamedEntry[]> {
   const rows = await redis.use((client) => client.xrange(chargesKey(subscriptionId), '-', '+'));
-  return entriesOf(subscriptionId, rows);
+  return parseEntries(subscriptionId, rows);
 }
 
 export interface Charges {
@@ -59,7 +59,7 @@ export interface Charges {
 export async function readChargesOfMany(redis: Redis, ids: readonly string[], count: number): Promise<Charges[]> {
   const read = async (subscriptionId: string) => {
     const rows = await redis.use((client) => client.xrange(chargesKey(subscriptionId), '-', '+', 'COUNT', count));
-    return { subscriptionId, entries: entriesOf(subscriptionId, rows) };
+    return { subscriptionId, entries: parseEntries(subscriptionId, rows) };
   };
   return await Promise.all(ids.map(read));
 }

@@ -22,7 +22,8 @@ export const newSecret = (prefix: 'svc_' | 'svr_'): string => `${prefix}${random
 function newTokens(now: Date) {
   const [access, refresh] = [newApiKey(), newSecret('svr_')];
   return {
-    ...{ access, refresh },
+    access,
+    refresh,
     key: {
       hash: hashKey(access),
       firstCharacters: access.slice(0, 8),

@@ -1,33 +1,7 @@
 import type { Insertable } from 'kysely';
 import { isFound } from '../../engines/postgres/count.ts';
+import type { AgentGrantsTable } from '../../engines/postgres/database.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CreatedAt } from '../../engines/postgres/tables.ts';
-
-/** What an owner allowed a host of agents, by OAuth. */
-interface AgentGrantsTable {
-  id: string;
-  brandId: string;
-  personId: string;
-  clientHash: Buffer;
-  clientName: string;
-  redirectUri: string;
-  scopes: string[];
-  codeHash: Buffer;
-  codeChallenge: string;
-  codeExpiresAt: Date;
-  codeUsedAt: Date | null;
-  keyId: string | null;
-  refreshHash: Buffer | null;
-  spentRefreshHash: Buffer | null;
-  refreshExpiresAt: Date | null;
-  createdAt: CreatedAt;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    agentGrants: AgentGrantsTable;
-  }
-}
 
 type Unused = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
 export type NewGrant = Omit<Insertable<AgentGrantsTable>, Unused>;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { AddressLimit } from '../rate/address.ts';
-import { openFew } from '../rate/few.ts';
+import { createBurstLimiter } from '../rate/few.ts';
 import type { SetHeader } from '../rate/headers.ts';
 import type { Keys } from './keys.ts';
 import type { Caller } from './queries.ts';
@@ -13,7 +13,7 @@ export const UNCONFIRMED_AGE_MS = 900;
 /** The session cookie that a browser sends automatically. */
 export interface Cookie {
   session: string;
-  /** Whether the app's own pages made the request, by `Sec-Fetch-Site`, which no page can set. */
+  /** True if the app's own pages made the request, by `Sec-Fetch-Site`, which no page can set. */
   isSameOrigin: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Request {
   /** The value of the `Idempotency-Key` header. */
   idempotencyKey: string | undefined;
   setHeader: SetHeader;
-  /** Whether it came to `/mcp`, the only resource of tokens that a host of agents got by OAuth. */
+  /** True if it came to `/mcp`, the only resource of tokens that a host of agents got by OAuth. */
   isAgent?: boolean;
 }
 
@@ -52,7 +52,7 @@ const overLimit = new ApiError('RATE_LIMITED', 'Too many calls without a valid k
 });
 
 export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock): Identity {
-  const mayLookUp = openFew(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
+  const mayLookUp = createBurstLimiter(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
 
   /** Counts callers without a valid key by address, and rate-limits them before it reports the bad key. */
   async function orRefuse(request: Request, identified: () => Promise<Identified>): Promise<Identified> {

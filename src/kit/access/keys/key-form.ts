@@ -17,7 +17,7 @@ export function newApiKey(prefix: KeyPrefix = 'svk_'): string {
   return `${prefix}${random}${checksum(prefix, random)}`;
 }
 
-/** Whether the key's format and checksum are valid. Finds typos without a lookup. */
+/** True if the key's format and checksum are valid. Finds typos without a lookup. */
 export function isWellFormedKey(key: string): boolean {
   if (!FORM.test(key)) return false;
   const prefix = key.slice(0, PREFIX_LENGTH);

@@ -36,7 +36,7 @@ export interface Keys {
    * is still valid, unless `must` says that it is outdated.
    */
   verify(key: string, maxAgeMs: number, must?: boolean): Promise<Caller | undefined>;
-  /** Whether any cached key can still be used without Postgres. */
+  /** True if any cached key can still be used without Postgres. */
   hasUsable(): boolean;
   close(): Promise<void>;
 }
@@ -50,7 +50,7 @@ const tooLate = () => unavailable('PostgreSQL', new Error(`A key was not read wi
 export function openKeys(db: Db, clock: Clock): Keys {
   const cache = new LRUCache<string, Entry>({ max: KNOWN_KEYS });
   const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_KEYS });
-  const entryOf = (digest: string) => cache.get(digest) ?? unknown.get(digest);
+  const readEntry = (digest: string) => cache.get(digest) ?? unknown.get(digest);
   const reads = new Map<string, Promise<Caller | undefined>>();
   let used = new Map<string, Date>();
 
@@ -88,7 +88,7 @@ export function openKeys(db: Db, clock: Clock): Keys {
     find: async (key, refuse = () => undefined) => {
       if (!isWellFormedKey(key)) return undefined;
       const digest = hash('sha256', key, 'base64');
-      const entry = entryOf(digest);
+      const entry = readEntry(digest);
       const ageMs = entry ? age(entry) : Number.POSITIVE_INFINITY;
       if (!entry?.caller) {
         if (ageMs < UNKNOWN_AGE_MS) return undefined;
@@ -106,7 +106,7 @@ export function openKeys(db: Db, clock: Clock): Keys {
     },
     verify: async (key, maxAgeMs, must = false) => {
       const digest = hash('sha256', key, 'base64');
-      const entry = entryOf(digest);
+      const entry = readEntry(digest);
       if (entry && !must && age(entry) < maxAgeMs) return entry.caller;
       try {
         return await read(key, digest);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isInNetworks, isNetwork } from '../../engines/http/addresses.ts';
 import { ApiError } from '../../values/errors.ts';
-import { given } from '../../values/patch.ts';
+import { omitUndefined } from '../../values/patch.ts';
 
 /** The most calls of a key in 60 seconds; a key's own limit is lower. */
 export const RATE_LIMIT = 100;
@@ -54,14 +54,18 @@ export const KeyLimits = z.object({
 export type KeyLimits = z.infer<typeof KeyLimits>;
 
 export const NO_LIMITS: KeyLimits = {
-  ...{ monthly_credits: null, daily_credits: null, calls_per_minute: null },
-  ...{ forced_filters: null, allowed_addresses: null, alert_at: null },
+  monthly_credits: null,
+  daily_credits: null,
+  calls_per_minute: null,
+  forced_filters: null,
+  allowed_addresses: null,
+  alert_at: null,
 };
 
-const Stored = KeyLimits.partial().transform((limits): KeyLimits => ({ ...NO_LIMITS, ...given(limits) }));
+const Stored = KeyLimits.partial().transform((limits): KeyLimits => ({ ...NO_LIMITS, ...omitUndefined(limits) }));
 
 /** The limits as the row has them; undefined if it has none. */
-export const limitsOf = (stored: unknown): KeyLimits | undefined =>
+export const parseLimits = (stored: unknown): KeyLimits | undefined =>
   stored === null || stored === undefined ? undefined : Stored.parse(stored);
 
 /** The error if the key may not be used from this address. */

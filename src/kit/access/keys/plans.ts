@@ -7,7 +7,7 @@ export interface Plan {
   directory: boolean;
 }
 
-/** What each plan includes. `design_partner` and `enterprise` are negotiated: their credits are set on the subscription. */
+/** The contents of each plan. `design_partner` and `enterprise` are negotiated: their credits are set on the subscription. */
 export const PLANS: Record<PlanName, Plan> = {
   free: { monthlyCredits: 0, rosterLimit: 25, directory: false },
   starter: { monthlyCredits: 1_000, rosterLimit: 100, directory: true },
@@ -24,7 +24,7 @@ export function isActive(subscription: { status: SubscriptionStatus }): boolean 
   return subscription.status === 'active' || subscription.status === 'trialing';
 }
 
-/** Whether a brand key may call the directory: an active plan that includes it, or a design partner in any status. */
+/** True if a brand key may call the directory: an active plan that includes it, or a design partner in any status. */
 export function mayUseDirectory(subscription: { plan: PlanName; status: SubscriptionStatus }): boolean {
   return subscription.plan === 'design_partner' || (PLANS[subscription.plan].directory && isActive(subscription));
 }

@@ -1,55 +1,15 @@
-import { type ColumnType, type Generated, sql } from 'kysely';
+import { sql } from 'kysely';
+import type { PeopleTable } from '../../engines/postgres/database.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CreatedAt } from '../../engines/postgres/tables.ts';
-import { type KeyLimits, limitsOf } from './limits.ts';
+import { type KeyLimits, parseLimits } from './limits.ts';
 import type { PlanName, SubscriptionStatus } from './plans.ts';
 
-/** What a person may do in the brand's web app. */
-export type Role = 'owner' | 'manager' | 'viewer';
+/** A person's permissions in the brand's web app. */
+export type Role = PeopleTable['role'];
 export type KeyKind = 'brand' | 'data';
 
 /** A session counts as a kind of key: that of a person in the brand's web app. */
 export type CallerKind = KeyKind | 'session';
-
-interface SubscriptionsTable {
-  id: string;
-  brandId: string;
-  kind: KeyKind;
-  plan: PlanName;
-  status: SubscriptionStatus;
-  monthlyCredits: number | null;
-  anchorAt: Date;
-  version: Generated<number>;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-  /** Whether Redis holds this version for certain. */
-  inRedis: Generated<boolean>;
-}
-
-interface ApiKeysTable {
-  id: string;
-  brandId: string;
-  subscriptionId: string;
-  kind: CallerKind;
-  name: string;
-  hash: Buffer;
-  firstCharacters: string;
-  lastCharacters: string;
-  createdAt: CreatedAt;
-  expiresAt: Date | null;
-  revokedAt: Date | null;
-  lastUsedAt: Date | null;
-  personId: string | null;
-  replacedBy: string | null;
-  limits: ColumnType<unknown, string | null, string | null>;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    subscriptions: SubscriptionsTable;
-    apiKeys: ApiKeysTable;
-  }
-}
 
 export interface Subscription {
   id: string;
@@ -76,12 +36,12 @@ interface Called {
   expiresAt: Date | null;
   revokedAt: Date | null;
   subscription: Subscription;
-  /** What an owner granted an agent's host, whose token this is; null for any other key. */
+  /** The scopes that an owner granted to the agent's host of this token; null for any other key. */
   scopes: readonly string[] | null;
   limits?: KeyLimits | undefined;
 }
 
-/** Whom a key represents: the brand, or one of its people. */
+/** A key represents the brand or one of its people. */
 export type Caller = Called & ({ kind: KeyKind } | { kind: 'session'; person: Person });
 
 export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
@@ -117,7 +77,7 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
   if (!row) return undefined;
   const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
   const { kind, personId, email, name, role, limits: stored, ...found } = rest;
-  const limits = limitsOf(stored);
+  const limits = parseLimits(stored);
   const key = { ...found, ...(limits ? { limits } : {}) };
   const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
   if (kind !== 'session') return { ...key, kind, subscription };

@@ -65,7 +65,7 @@ export function refuseClassOrPlan(caller: Caller, operation: Requested | undefin
 }
 
 /** The signed-in person. The gate has already rejected other callers. */
-export function personOf(caller: Caller): Person {
+export function requirePerson(caller: Caller): Person {
   if (caller.kind === 'session') return caller.person;
   throw new ApiError('SESSION_REQUIRED', 'Only people who are signed in to the web app at /app can do this.');
 }

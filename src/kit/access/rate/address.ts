@@ -9,7 +9,7 @@ import { RATE_WINDOW_MS } from '../credits/meter.ts';
 import { RATE_LIMIT } from '../keys/limits.ts';
 import { rateHeaders, rateLimited, type SetHeader } from './headers.ts';
 import { openLocalWindows, type Window } from './local.ts';
-import { subscriberOf } from './subscriber.ts';
+import { toSubscriber } from './subscriber.ts';
 
 const WINDOW = readFileSync(new URL('./window.lua', import.meta.url), 'utf8');
 const Reply = z.tuple([z.number(), z.number()]);
@@ -18,7 +18,7 @@ export interface AddressLimit {
   /** Counts a call from an address, sets the rate headers, and returns RATE_LIMITED if the address is over its limit. */
   count(address: string, setHeader: SetHeader): Promise<ApiError | undefined>;
   /**
-   * Whether the address is known to be over its limit, without counting a call. Nothing is looked up for such an
+   * True if the address is known to be over its limit, without counting a call. Nothing is looked up for such an
    * address.
    */
   isOver(address: string): boolean;
@@ -39,10 +39,10 @@ export function openAddressLimit(
 ): AddressLimit {
   const run = redis.script(WINDOW);
   const localWindow = openLocalWindows(RATE_WINDOW_MS);
-  /** When each subscriber that is over its limit may call again; allocated on first use, because it takes megabytes. */
+  /** Maps each subscriber above its limit to the time of its next call; allocated on first use, because it takes megabytes. */
   let over: LRUCache<string, number> | undefined;
 
-  async function windowOf(subscriber: string): Promise<Window> {
+  async function countRequest(subscriber: string): Promise<Window> {
     try {
       const [calls, windowEndMs] = Reply.parse(await run([`${name}:{${subscriber}}`], [RATE_WINDOW_MS]));
       return { calls, windowEndMs };
@@ -54,14 +54,14 @@ export function openAddressLimit(
 
   return {
     count: async (address, setHeader) => {
-      const subscriber = subscriberOf(address);
-      const window = await windowOf(subscriber);
+      const subscriber = toSubscriber(address);
+      const window = await countRequest(subscriber);
       for (const [header, value] of Object.entries(rateHeaders(window, limit))) setHeader(header, value);
       if (window.calls <= limit) return undefined;
       over ??= new LRUCache({ max: 100_000 });
       over.set(subscriber, window.windowEndMs);
       return rateLimited(window, limit, clock.now().getTime());
     },
-    isOver: (address) => (over?.get(subscriberOf(address)) ?? 0) > clock.now().getTime(),
+    isOver: (address) => (over?.get(toSubscriber(address)) ?? 0) > clock.now().getTime(),
   };
 }

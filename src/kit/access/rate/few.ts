@@ -1,5 +1,5 @@
 /** Allows `burst` events at once, and one more every `everyMs`. */
-export function openFew(burst: number, everyMs: number): () => boolean {
+export function createBurstLimiter(burst: number, everyMs: number): () => boolean {
   let left = burst;
   let atMs = performance.now();
   return () => {

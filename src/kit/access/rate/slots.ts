@@ -11,7 +11,7 @@ const Reply = z.number();
 const KEPT_MS = 15_000;
 
 export interface Slot {
-  /** Whether the holder still has the slot. Call it more often than every few seconds. */
+  /** True if the holder still has the slot. Call it more often than every few seconds. */
   keep(): Promise<boolean>;
   leave(): Promise<void>;
 }

@@ -9,18 +9,18 @@ interface Requested {
 }
 
 /** Over https, the `__Host-` prefix prevents other hosts and http pages from setting the cookie. */
-const nameOf = ({ protocol }: Requested) => (protocol === 'https' ? '__Host-rollcall' : 'rollcall');
+const cookieName = ({ protocol }: Requested) => (protocol === 'https' ? '__Host-rollcall' : 'rollcall');
 
 export function readCookie(request: Requested): Cookie | undefined {
   const { cookie, 'sec-fetch-site': site } = request.headers;
-  const session = cookie === undefined ? undefined : parseCookie(cookie)[nameOf(request)];
+  const session = cookie === undefined ? undefined : parseCookie(cookie)[cookieName(request)];
   return session ? { session, isSameOrigin: site === 'same-origin' } : undefined;
 }
 
 /** The Set-Cookie header that stores a session; without a secret, the one that removes it. */
 export function setCookie(request: Requested, secret: string | undefined): string {
   return stringifySetCookie({
-    name: nameOf(request),
+    name: cookieName(request),
     value: secret ?? '',
     path: '/',
     httpOnly: true,

@@ -1,22 +1,5 @@
 import { isFound } from '../../engines/postgres/count.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CreatedAt } from '../../engines/postgres/tables.ts';
-
-interface SignInLinksTable {
-  id: string;
-  brandId: string;
-  personId: string;
-  hash: Buffer;
-  createdAt: CreatedAt;
-  expiresAt: Date;
-  usedAt: Date | null;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    signInLinks: SignInLinksTable;
-  }
-}
 
 export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<string> {
   const row = await db
@@ -54,7 +37,7 @@ export async function takeSignInLink(db: Db, link: { hash: Buffer } | { id: stri
     .executeTakeFirst();
 }
 
-export async function revokeSessionsOf(db: Db, brandId: string, personId: string, at: Date): Promise<void> {
+export async function revokePersonSessions(db: Db, brandId: string, personId: string, at: Date): Promise<void> {
   await db
     .updateTable('apiKeys')
     .set({ revokedAt: at })
@@ -64,7 +47,7 @@ export async function revokeSessionsOf(db: Db, brandId: string, personId: string
     .execute();
 }
 
-/** Whether a link was created for this person after `since`. Prevents others from flooding the mailbox. */
+/** True if a link was created for this person after `since`. Prevents others from flooding the mailbox. */
 export const hasLinkSince = (db: Db, brandId: string, personId: string, since: Date): Promise<boolean> =>
   isFound(
     db

@@ -13,7 +13,7 @@ const TOKEN = /^[\w:.-]{1,200}$/;
  * - One thread reads the rows in order, so that a retry cuts them into the same blocks.
  * - A batch may hold events of any number of months.
  */
-function settingsOf(token: string, cluster: string | undefined): string {
+function toSettings(token: string, cluster: string | undefined): string {
   return [
     `insert_deduplication_token = '${token}'`,
     'insert_deduplicate = 1',
@@ -63,7 +63,7 @@ export async function insertOnce(
 ): Promise<boolean> {
   if (!TOKEN.test(token)) throw new Error(`Invalid token: ${JSON.stringify(token)}.`);
   if (rowsTsv === '') return false;
-  const into = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${settingsOf(token, cluster)}`;
+  const into = `INSERT INTO ${table} (${columns.join(', ')}) SETTINGS ${toSettings(token, cluster)}`;
   const send = async () => {
     const { stream } = await client.exec({
       query: `${into} FORMAT TabSeparated`,

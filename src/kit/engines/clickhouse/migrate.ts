@@ -22,7 +22,7 @@ const REPEATABLE =
   /^(?:CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS|ALTER TABLE \w+ \w+ \w+ IF (?:NOT )?EXISTS|DROP (?:TABLE|VIEW) IF EXISTS) /;
 
 /** The file's statements: each ends with a semicolon at the end of a line. */
-export function statementsOf(file: string): string[] {
+export function splitStatements(file: string): string[] {
   const statements = file
     .replace(/^\s*--.*$/gm, '')
     .split(/;\s*$/m)
@@ -67,7 +67,7 @@ export async function migrateClickHouse(clickhouse: ClickHouse): Promise<string[
   for (const file of files) {
     const name = file.replace(/\.sql$/, '');
     if (known.has(name)) continue;
-    for (const statement of statementsOf(await readFile(new URL(file, FOLDER), 'utf8')))
+    for (const statement of splitStatements(await readFile(new URL(file, FOLDER), 'utf8')))
       await run(clickhouse, statement);
     await command(clickhouse, 'INSERT INTO schema_migrations_v1 SELECT {name:String}, now64(3)', { name });
     applied.push(name);

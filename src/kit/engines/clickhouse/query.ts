@@ -47,13 +47,13 @@ export async function reaching<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Whether a statement that failed may still have run. */
+/** True if a statement that failed may still have run. */
 export const isUncertain = (error: unknown): boolean =>
   error instanceof ApiError &&
   error.code === 'SERVICE_UNAVAILABLE' &&
   !(error.cause instanceof Error && 'code' in error.cause && error.cause.code === 'ECONNREFUSED');
 
-/** Whether a cluster refused an insert because an earlier one into the table does not have its quorum yet. */
+/** True if a cluster refused an insert because an earlier one into the table does not have its quorum yet. */
 export const isBusyQuorum = (error: unknown): boolean =>
   error instanceof ApiError && error.cause instanceof ClickHouseError && error.cause.code === BUSY_QUORUM;
 
@@ -67,7 +67,7 @@ export const idArray = (ids: readonly string[]): string => `splitByChar(',', '${
 /** Ids as literals, for statements that ClickHouse stores. */
 export const idTuple = (ids: readonly string[]): string => `('${joined(ids).replaceAll(',', "','")}')`;
 
-/** Whether a text may be an id of ours. No row has another one. */
+/** True if a text may be an id of ours. No row has another one. */
 export const isIdLike = (text: string): boolean => /^[\w-]*$/.test(text);
 
 function joined(ids: readonly string[]): string {

@@ -15,7 +15,7 @@ export const tsvArray = (values: readonly (string | number)[]): string =>
 const FIRST = Date.UTC(1970, 0, 1);
 const LAST = Date.UTC(2149, 5, 6);
 
-/** Whether the time is on a day that a `Date` column can hold. */
+/** True if the time is on a day that a `Date` column can hold. */
 export const isOnStorableDay = (at: Date): boolean => at.getTime() >= FIRST && at.getTime() < LAST + DAY_MS;
 
 /** A time as a field of a `DateTime64(3, 'UTC')` column, clamped to the storable days. */

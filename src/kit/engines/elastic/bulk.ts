@@ -5,7 +5,7 @@ import { isUnavailable } from './nodes.ts';
 import type { Elastic } from './open.ts';
 
 export interface BulkOptions {
-  /** How long Elasticsearch may reject a batch or be unreachable before the batch is given up. */
+  /** The batch is given up after Elasticsearch has rejected it or been unreachable for this long. */
   patienceMs?: number;
   /** Receives the last row up to which every batch is acknowledged. */
   onAcknowledged?: (row: number) => void;
@@ -15,7 +15,7 @@ export interface BulkOptions {
 export interface BulkStream {
   /** Appends to the current body: an action line and, for `index`, a second line with the document. */
   add(lines: string): void;
-  /** Whether the body is large enough to be sent. */
+  /** True if the body is large enough to be sent. */
   isFull(): boolean;
   /** Sends the body, whose last row is this one. Resolves when the next body can be started; rejects if any body failed. */
   send(lastRow: number): Promise<void>;
@@ -23,7 +23,7 @@ export interface BulkStream {
   drain(): Promise<void>;
 }
 
-// Of 1,000 to 10,000 documents in a body, runs of `npm run bench -- directory` do not agree on a fastest size; 8 bodies in flight beat 4, and
+// Between 1,000 and 10,000 documents in a body, runs of `npm run bench -- directory` do not agree on a fastest size; 8 bodies in flight beat 4, and
 // small bodies take the least memory.
 const BODY_DOCUMENTS = 2_500;
 const BODY_BYTES = 2 << 20;
@@ -58,13 +58,13 @@ function assertTaken(bytes: Buffer): void {
   if (errors[0]) throw unavailable('Elasticsearch', new Error(`${errors[0].type}: ${errors[0].reason ?? ''}`));
 }
 
-function reasonOf(error: ApiError): string {
+function toReason(error: ApiError): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
 /** A busy or merging node is slow; giving up early would only send the same body again. */
 const LONGEST_BULK_MS = 60_000;
-/** How long a bulk waits for a shard whose node is away, before it is refused and sent again. */
+/** A bulk waits this long for a shard whose node is away, before it is refused and sent again. */
 const LOST_SHARD_SECONDS = 5;
 
 /**
@@ -95,9 +95,9 @@ export async function postBulk(
       const pauseMs = Math.min(200 * 2 ** attempt, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
       if (performance.now() + pauseMs > giveUpAt) {
         const seconds = Math.round(patienceMs / 1000);
-        throw new Error(`Elasticsearch did not accept a batch for ${seconds} s: ${reasonOf(error)}`, { cause: error });
+        throw new Error(`Elasticsearch did not accept a batch for ${seconds} s: ${toReason(error)}`, { cause: error });
       }
-      onRetry?.(reasonOf(error));
+      onRetry?.(toReason(error));
       await pause(pauseMs);
     }
   }

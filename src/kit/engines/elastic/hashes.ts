@@ -4,7 +4,7 @@ import type { Elastic } from './open.ts';
 /** As many as Elasticsearch returns at most. */
 const PAGE = 10_000;
 const SORTED = /"sort":\[(\d+),(-?\d+),(-?\d+)\]/g;
-/** What Elasticsearch sorts a missing value by. */
+/** Elasticsearch sorts a missing value by this number. */
 const MISSING = '9223372036854775807';
 const LAST = { order: 'asc', unmapped_type: 'long', missing: '_last' };
 
@@ -13,7 +13,7 @@ export interface HashPage {
   pks: number[];
   /** The hash of each one's content; null if the document has none. */
   hashes: (string | null)[];
-  /** When each one's content last changed, in milliseconds since 1970; null if the document has none. */
+  /** The time of each document's last change, in milliseconds since 1970; null if it has none. */
   changedAts: (number | null)[];
 }
 
@@ -21,7 +21,10 @@ type Position = [pk: number, hash: string, changedAt: string];
 
 async function readPage(elastic: Elastic, index: string, after: Position | undefined): Promise<HashPage> {
   const body = {
-    ...{ size: PAGE, track_total_hits: false, _source: false, stored_fields: '_none_' },
+    size: PAGE,
+    track_total_hits: false,
+    _source: false,
+    stored_fields: '_none_',
     // Values after the pk decide nothing; a sort value costs less than reading the document.
     sort: [{ 'card.pk': 'asc' }, { 'x.content_hash': LAST }, { 'x.changed_at': LAST }],
     ...(after ? { search_after: after } : {}),

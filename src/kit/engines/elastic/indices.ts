@@ -95,7 +95,7 @@ export async function assertNodes({ client }: Elastic, replicas: number): Promis
 /** An index lost the only copy of a shard with its node. */
 export class ShardsLost extends Error {}
 
-/** What one look at an index's shards shows. */
+/** The state of an index's shards at one moment. */
 interface Copies {
   /** Every shard has at least one copy that can be searched. */
   isWhole: boolean;
@@ -107,7 +107,7 @@ interface Copies {
   wanted: number;
 }
 
-async function copiesOf({ client }: Elastic, index: string, replicas: number): Promise<Copies> {
+async function listCopies({ client }: Elastic, index: string, replicas: number): Promise<Copies> {
   const health = await reach(client.cluster.health({ index, level: 'indices' }));
   const shards = health.indices?.[index]?.number_of_shards ?? 0;
   const copies = Math.min(replicas + 1, health.number_of_data_nodes);
@@ -128,7 +128,7 @@ export async function waitUntilWhole(
 ): Promise<void> {
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
-    const copies = await copiesOf(elastic, index, 0).catch((error: unknown) => {
+    const copies = await listCopies(elastic, index, 0).catch((error: unknown) => {
       if (!isUnavailable(error) || performance.now() > giveUpAt) throw error;
       return undefined;
     });
@@ -139,7 +139,7 @@ export async function waitUntilWhole(
   }
 }
 
-/** How soon a lost node's copies are created on other nodes; null is Elasticsearch's default, a minute. */
+/** The delay before a lost node's copies are created on other nodes; null is Elasticsearch's default, a minute. */
 const recopiedAfter = (delay: '0s' | null) => ({ 'unassigned.node_left.delayed_timeout': delay });
 
 /**
@@ -156,7 +156,7 @@ export async function addReplicas(
   if (replicas > 0) await put({ number_of_replicas: replicas, ...recopiedAfter('0s') });
   let fewerSince: number | undefined;
   for (;;) {
-    const { isWhole, active, possible, wanted } = await copiesOf(elastic, index, replicas);
+    const { isWhole, active, possible, wanted } = await listCopies(elastic, index, replicas);
     if (!isWhole) throw unavailable('Elasticsearch', new ShardsLost(`${index} misses shards.`));
     const hasAll = active >= wanted;
     const isFew = !hasAll && possible < wanted && active >= possible;
@@ -194,25 +194,25 @@ export async function countDocuments({ client }: Elastic, index: string): Promis
   return count;
 }
 
-export async function mappingOf({ client }: Elastic, index: string): Promise<estypes.MappingTypeMapping | undefined> {
+export async function getMapping({ client }: Elastic, index: string): Promise<estypes.MappingTypeMapping | undefined> {
   return (await reach(client.indices.getMapping({ index })))[index]?.mappings;
 }
 
-/** What an index's mapping keeps under `_meta`. */
-export async function metaOf({ client }: Elastic, index: string): Promise<Record<string, unknown>> {
+/** Reads `_meta` of an index's mapping. */
+export async function getMeta({ client }: Elastic, index: string): Promise<Record<string, unknown>> {
   const found = await reach(client.indices.getMapping({ index, filter_path: '*.mappings._meta' }));
   return found[index]?.mappings?._meta ?? {};
 }
 
 /** Adds to what the mapping keeps under `_meta`. */
 export async function addMeta(elastic: Elastic, index: string, added: Record<string, unknown>): Promise<void> {
-  const _meta = { ...(await metaOf(elastic, index)), ...added };
+  const _meta = { ...(await getMeta(elastic, index)), ...added };
   await reach(elastic.client.indices.putMapping({ index, _meta }));
 }
 
 /** The version that a mapping names under `_meta`; 1 if it names none. */
-export async function mappingVersionOf(elastic: Elastic, index: string): Promise<number> {
-  const { version } = await metaOf(elastic, index);
+export async function getMappingVersion(elastic: Elastic, index: string): Promise<number> {
+  const { version } = await getMeta(elastic, index);
   return typeof version === 'number' ? version : 1;
 }
 
@@ -319,7 +319,9 @@ export async function sampleDocuments({ client }: Elastic, index: string, size: 
   const { hits } = await reach(
     client.search({
       index,
-      ...{ size, version: true, allow_partial_search_results: false },
+      size,
+      version: true,
+      allow_partial_search_results: false,
       query: { function_score: { functions: [{ random_score: {} }] } },
     }),
   );

@@ -37,7 +37,7 @@ const CHECK_MS = 2_000;
 /** The node cannot serve requests at the moment; another one may. */
 const isAway = (status: number) => status === 502 || status === 503 || status === 504;
 
-export const addressesOf = (list: string): string[] => [
+export const splitAddresses = (list: string): string[] => [
   ...new Set(
     list
       .split(',')
@@ -54,8 +54,12 @@ function openNode(address: string, connections: number, timeoutMs: number): Node
     prefix: pathname.replace(/\/$/, ''),
     headers: username ? { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } : {},
     pool: new Pool(origin, {
-      ...{ connections, pipelining: 1, keepAliveTimeout: 60_000 },
-      ...{ headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: 1_000 } },
+      connections,
+      pipelining: 1,
+      keepAliveTimeout: 60_000,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
+      connect: { timeout: 1_000 },
     }),
     restsUntil: 0,
   };
@@ -67,7 +71,9 @@ async function post(node: Node, { path, contentType, body, timeoutMs }: Post): P
     const answer = await exchange(node.pool, {
       path: `${node.prefix}${path}`,
       headers: { ...node.headers, 'content-type': contentType },
-      ...{ body, headersTimeout: timeoutMs, bodyTimeout: timeoutMs },
+      body,
+      headersTimeout: timeoutMs,
+      bodyTimeout: timeoutMs,
     });
     if (isAway(answer.status)) throw new ElasticsearchRefusal(answer.status, answer.bytes.toString('utf8'));
     node.restsUntil = 0;
@@ -95,7 +101,7 @@ function isAnsweredInTime(attempt: Promise<unknown>): Promise<boolean> {
 
 const Identity = z.object({ cluster_name: z.string(), cluster_uuid: z.string() });
 
-async function clusterOf({ pool, prefix, headers }: Node): Promise<{ id: string; name: string }> {
+async function getCluster({ pool, prefix, headers }: Node): Promise<{ id: string; name: string }> {
   const bounded = { headersTimeout: CHECK_MS, bodyTimeout: CHECK_MS };
   const { body } = await pool.request({ method: 'GET', path: `${prefix}/`, headers, ...bounded });
   const { cluster_name, cluster_uuid } = Identity.parse(await body.json());
@@ -156,7 +162,7 @@ export function openNodes(addresses: readonly string[], options: { connections: 
       if (nodes.length === 1) return;
       const found = await Promise.all(
         nodes.map(async (node) => {
-          const cluster = await clusterOf(node).catch(ignoreFailure('a node may start later'));
+          const cluster = await getCluster(node).catch(ignoreFailure('a node may start later'));
           return { address: node.address, id: cluster?.id ?? '_na_', name: cluster?.name };
         }),
       );

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from '@elastic/elasticsearch';
 import { unavailable } from '../../values/errors.ts';
 import type { Exchanged } from './exchange.ts';
-import { addressesOf, ElasticsearchRefusal, openNodes } from './nodes.ts';
+import { ElasticsearchRefusal, openNodes, splitAddresses } from './nodes.ts';
 
 export interface PostOptions {
   contentType?: 'application/json' | 'application/x-ndjson';
@@ -44,7 +44,7 @@ async function patiently(send: () => Promise<Exchanged>): Promise<Exchanged> {
 /** Opens one node, or several nodes of one cluster whose URLs are separated by commas. */
 export function openElastic(urls: string, options: ElasticOptions = {}): Elastic {
   const { connections = 64, timeoutMs: usualMs = 5_000 } = options;
-  const addresses = addressesOf(urls);
+  const addresses = splitAddresses(urls);
   const nodes = openNodes(addresses, { connections, timeoutMs: usualMs });
   const client = new Client({ nodes: addresses, requestTimeout: 30_000, maxRetries: 2 });
 

@@ -21,33 +21,33 @@ async function syncFolder(folder: string): Promise<void> {
 
 /** Stores files in a local folder. A file gets its name only when it is complete and on the disk. */
 export function openDisk(folder: string): FileStore {
-  const fileOf = (key: string) => path.join(folder, ...key.split('/'));
-  const draftOf = (key: string) => `${fileOf(key)}.part`;
+  const toFilePath = (key: string) => path.join(folder, ...key.split('/'));
+  const toDraftPath = (key: string) => `${toFilePath(key)}.part`;
 
   async function write(key: string, bytes: AsyncIterable<Buffer>): Promise<void> {
-    const file = fileOf(key);
+    const file = toFilePath(key);
     try {
       await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
-      await pipeline(bytes, createWriteStream(draftOf(key), { mode: 0o600, flush: true }));
-      await rename(draftOf(key), file);
+      await pipeline(bytes, createWriteStream(toDraftPath(key), { mode: 0o600, flush: true }));
+      await rename(toDraftPath(key), file);
       await syncFolder(path.dirname(file));
     } catch (error) {
-      await rm(draftOf(key), { force: true });
+      await rm(toDraftPath(key), { force: true });
       throw unavailableStore(error);
     }
   }
 
   async function read(key: string, range?: ByteRange): Promise<Readable> {
-    const handle = await open(fileOf(key), 'r').catch((error: unknown) => {
+    const handle = await open(toFilePath(key), 'r').catch((error: unknown) => {
       throw unavailableStore(error);
     });
     return handle.createReadStream(range ? { start: range.start, end: range.end } : {});
   }
 
   async function remove(key: string): Promise<void> {
-    await rm(fileOf(key), { force: true });
-    await rm(draftOf(key), { force: true });
+    await rm(toFilePath(key), { force: true });
+    await rm(toDraftPath(key), { force: true });
   }
 
-  return { write, read, remove, addressOf: () => undefined };
+  return { write, read, remove, presignAddress: () => undefined };
 }

@@ -11,7 +11,7 @@ function openS3(address: string): FileStore {
     write: async (...file) => await (await opening).write(...file),
     read: async (...place) => await (await opening).read(...place),
     remove: async (key) => await (await opening).remove(key),
-    addressOf: async (...file) => await (await opening).addressOf(...file),
+    presignAddress: async (...file) => await (await opening).presignAddress(...file),
   };
 }
 

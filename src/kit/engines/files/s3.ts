@@ -37,7 +37,7 @@ interface Bucket {
  * Parses `s3://bucket/prefix?endpoint=https://…&region=…`. Credentials before the bucket are the access key; without
  * them, the SDK looks for some.
  */
-function bucketOf(address: string): Bucket {
+function parseBucket(address: string): Bucket {
   const url = new URL(address);
   const endpoint = url.searchParams.get('endpoint');
   const credentials = {
@@ -62,11 +62,11 @@ const unavailableStore = (cause: unknown): ApiError =>
 
 /** The storage serves its files itself. */
 interface S3Store extends FileStore {
-  addressOf(key: string, headers: FileHeaders): Promise<string>;
+  presignAddress(key: string, headers: FileHeaders): Promise<string>;
 }
 
 /** Stores files in S3-compatible storage. */
-export const openS3 = (address: string): S3Store => storeIn(bucketOf(address), unavailableStore);
+export const openS3 = (address: string): S3Store => storeIn(parseBucket(address), unavailableStore);
 
 /** A bucket of a brand's own. */
 export interface OwnBucket {
@@ -82,7 +82,7 @@ export interface OwnBucket {
 const CONNECT_MS = 5_000;
 const ANSWER_MS = 60_000;
 
-function refusalOf(cause: unknown): unknown {
+function toRefusal(cause: unknown): unknown {
   if (cause instanceof ApiError || cause instanceof BucketRefusal) return cause;
   const isRefused = cause instanceof S3ServiceException && (cause.$metadata.httpStatusCode ?? 500) < 500;
   return isRefused ? new BucketRefusal(`The bucket answered ${cause.name}.`) : unavailable('Your bucket', cause);
@@ -95,12 +95,16 @@ export async function openOwnBucket(own: OwnBucket, allow: readonly string[]): P
   if ('refused' in agents) throw new BucketRefusal(`The endpoint ${agents.refused}.`);
   const { accessKeyId, secretAccessKey } = own;
   const client: S3ClientConfig = {
-    ...{ region: own.region, endpoint: own.endpoint, forcePathStyle: true, maxAttempts: 2 },
-    ...{ credentials: { accessKeyId, secretAccessKey }, ...LESS_CHECKSUMS },
+    region: own.region,
+    endpoint: own.endpoint,
+    forcePathStyle: true,
+    maxAttempts: 2,
+    credentials: { accessKeyId, secretAccessKey },
+    ...LESS_CHECKSUMS,
     requestHandler: { ...agents, connectionTimeout: CONNECT_MS, requestTimeout: ANSWER_MS },
   };
   // Its key may need no permission but to write, read and delete objects.
-  return storeIn({ name: own.bucket, prefix: own.prefix, client }, refusalOf, { abortsUploads: false });
+  return storeIn({ name: own.bucket, prefix: own.prefix, client }, toRefusal, { abortsUploads: false });
 }
 
 function storeIn(
@@ -109,10 +113,10 @@ function storeIn(
   { abortsUploads } = { abortsUploads: true },
 ): S3Store {
   const client = new S3Client(config);
-  const placeOf = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
+  const locate = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
 
   async function write(key: string, bytes: AsyncIterable<Buffer>, ContentType: string): Promise<void> {
-    const params = { ...placeOf(key), Body: Readable.from(bytes, { objectMode: false }), ContentType };
+    const params = { ...locate(key), Body: Readable.from(bytes, { objectMode: false }), ContentType };
     const upload = new Upload({ client, params, partSize: PART_BYTES, queueSize: PARTS_AT_ONCE });
     try {
       await upload.done();
@@ -124,7 +128,7 @@ function storeIn(
   async function read(key: string, range?: ByteRange): Promise<Readable> {
     const Range = range && `bytes=${range.start}-${range.end}`;
     try {
-      const { Body } = await client.send(new GetObjectCommand({ ...placeOf(key), ...(Range ? { Range } : {}) }));
+      const { Body } = await client.send(new GetObjectCommand({ ...locate(key), ...(Range ? { Range } : {}) }));
       if (Body instanceof Readable) return Body;
     } catch (error) {
       throw failureOf(error);
@@ -134,7 +138,7 @@ function storeIn(
 
   /** Removes the parts of broken uploads, which otherwise cost money for ever. */
   async function abortUploads(key: string): Promise<void> {
-    const { Key } = placeOf(key);
+    const { Key } = locate(key);
     const { Uploads = [] } = await client.send(new ListMultipartUploadsCommand({ Bucket, Prefix: Key }));
     for (const { UploadId } of Uploads.filter((upload) => upload.Key === Key)) {
       await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
@@ -144,7 +148,7 @@ function storeIn(
   async function remove(key: string): Promise<void> {
     try {
       if (abortsUploads) await abortUploads(key);
-      await client.send(new DeleteObjectCommand(placeOf(key)));
+      await client.send(new DeleteObjectCommand(locate(key)));
     } catch (error) {
       throw failureOf(error);
     }
@@ -152,14 +156,14 @@ function storeIn(
 
   async function addressOf(key: string, { contentType, contentDisposition }: FileHeaders): Promise<string> {
     const command = new GetObjectCommand({
-      ...placeOf(key),
+      ...locate(key),
       ResponseContentType: contentType,
       ResponseContentDisposition: contentDisposition,
     });
     return await getSignedUrl(client, command, { expiresIn: SIGNED_FOR_SECONDS });
   }
 
-  return { write, read, remove, addressOf };
+  return { write, read, remove, presignAddress: addressOf };
 }
 
 export interface S3Object {
@@ -175,7 +179,7 @@ export interface S3Object {
  * credentials itself, such as in AWS_ACCESS_KEY_ID.
  */
 export async function findS3Object(address: string): Promise<S3Object | undefined> {
-  const { name: Bucket, client: config } = bucketOf(address);
+  const { name: Bucket, client: config } = parseBucket(address);
   const client = new S3Client(config);
   const place = { Bucket, Key: decodeURIComponent(new URL(address).pathname.slice(1)) };
   const found = await client.send(new HeadObjectCommand(place)).catch((error: unknown) => {

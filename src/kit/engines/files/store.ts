@@ -21,7 +21,7 @@ export interface FileStore {
   /** Removes a file and the remains of interrupted writes. Does nothing if the file does not exist. */
   remove(key: string): Promise<void>;
   /** A presigned URL at the storage, valid for some minutes; undefined if this process serves the files itself. */
-  addressOf(key: string, headers: FileHeaders): Promise<string> | undefined;
+  presignAddress(key: string, headers: FileHeaders): Promise<string> | undefined;
 }
 
 /** A brand's bucket, or the address of its storage, refuses. The message is public. */

@@ -45,7 +45,10 @@ export async function callJson(call: HttpCall): Promise<{ status: number; body: 
   const type = body === undefined ? {} : { 'content-type': 'application/json' };
   try {
     const answer = await fetch(url, {
-      ...{ method, ...sent, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) },
+      method,
+      ...sent,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
       headers: { accept: 'application/json', ...type, ...headers },
     });
     if (answer.status >= 300 && answer.status < 400) throw new Error(`${name} answered ${answer.status}.`);

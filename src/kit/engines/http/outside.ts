@@ -37,9 +37,9 @@ export type OutsideAnswer =
   | { outcome: 'refused'; reason: string }
   | { outcome: 'failed'; reason: 'timeout' | 'network' | 'tls'; cause: unknown };
 
-const hostOf = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
+const getHost = (url: URL) => url.hostname.replace(/^\[(.*)\]$/, '$1');
 
-async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
+async function resolveAddresses(host: string, signal: AbortSignal): Promise<LookupAddress[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family }];
   // The resolver cannot be stopped, so a late answer is discarded.
@@ -50,7 +50,7 @@ async function addressesOf(host: string, signal: AbortSignal): Promise<LookupAdd
 }
 
 /** Why a URL may not be called, given the addresses that its name resolves to. */
-function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
+function toRefusal(url: URL, addresses: readonly LookupAddress[], allow: readonly string[]): string | undefined {
   const allowed = addresses.every(({ address }) => isAllowed(address, allow));
   if (!addresses.every(({ address }) => isAllowed(address, allow) || isPublic(address))) {
     return 'leads to a private or reserved address';
@@ -59,7 +59,7 @@ function refusalOf(url: URL, addresses: readonly LookupAddress[], allow: readonl
   return 'must begin with https://';
 }
 
-/** How long to wait for the body when only the response headers matter. */
+/** The wait for the body when only the response headers matter. */
 const BODY_AFTER_HEAD_MS = 250;
 
 const TLS_FAILURE = /^(?:ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_|INVALID_CA|EPROTO)/;
@@ -68,7 +68,8 @@ const isTlsFailure = (cause: unknown): boolean =>
   cause instanceof Error && 'code' in cause && typeof cause.code === 'string' && TLS_FAILURE.test(cause.code);
 
 /** Decodes the first bytes of a text, without a truncated character at their end. */
-const textOf = (bytes: Buffer): string => new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
+const decodeText = (bytes: Buffer): string =>
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true });
 
 /** Reads as much of a response body as the call wants; rejects when it cannot. */
 async function readBody(answer: http.IncomingMessage, request: OutsideRequest): Promise<string> {
@@ -76,7 +77,7 @@ async function readBody(answer: http.IncomingMessage, request: OutsideRequest): 
   const isCut = answerAt === 'head' || request.onLarge === 'truncate';
   const chunks: Buffer[] = [];
   let size = 0;
-  const text = () => textOf(Buffer.concat(chunks).subarray(0, maxBytes));
+  const text = () => decodeText(Buffer.concat(chunks).subarray(0, maxBytes));
   return await new Promise((resolve, reject) => {
     const enough = () => {
       resolve(text());
@@ -111,7 +112,7 @@ interface Bounds {
   onHead(): void;
 }
 
-/** Whether the receiver closed an idle connection just as this request was sent, and so read nothing of it. */
+/** True if the receiver closed an idle connection just as this request was sent, and so read nothing of it. */
 const wasIdle = (sent: http.ClientRequest, error: Error): boolean =>
   sent.reusedSocket && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
 
@@ -155,8 +156,8 @@ export async function callOutside(request: OutsideRequest): Promise<OutsideAnswe
   const { signal } = late;
   const endLimit = limit(timeoutMs, () => late.abort());
   try {
-    const addresses = await addressesOf(hostOf(url), signal);
-    const reason = refusalOf(url, addresses, allow);
+    const addresses = await resolveAddresses(getHost(url), signal);
+    const reason = toRefusal(url, addresses, allow);
     if (reason !== undefined) return { outcome: 'refused', reason };
     return await exchange(request, addresses, { signal, onHead: endLimit });
   } catch (cause) {
@@ -181,9 +182,9 @@ export async function guardedAgents(
   timeoutMs: number,
 ): Promise<{ httpAgent: http.Agent; httpsAgent: https.Agent } | { refused: string }> {
   if (hasLogin(url)) return { refused: 'must not contain credentials' };
-  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(timeoutMs)).catch(() => undefined);
+  const addresses = await resolveAddresses(getHost(url), AbortSignal.timeout(timeoutMs)).catch(() => undefined);
   if (!addresses) return { refused: 'has a host name that does not resolve' };
-  const refused = refusalOf(url, addresses, allow);
+  const refused = toRefusal(url, addresses, allow);
   if (refused !== undefined) return { refused };
   const lookup = fixedLookup(addresses);
   return { httpAgent: new http.Agent({ lookup }), httpsAgent: new https.Agent({ lookup }) };
@@ -191,9 +192,9 @@ export async function guardedAgents(
 
 const RESOLVED_WITHIN_MS = 2_000;
 
-/** Whether a URL resolves to an address that may not be called. False while its name does not resolve in time. */
+/** True if a URL resolves to an address that may not be called. False while its name does not resolve in time. */
 export async function leadsToPrivate(url: URL, allow: readonly string[]): Promise<boolean> {
-  const addresses = await addressesOf(hostOf(url), AbortSignal.timeout(RESOLVED_WITHIN_MS)).catch(
+  const addresses = await resolveAddresses(getHost(url), AbortSignal.timeout(RESOLVED_WITHIN_MS)).catch(
     ignoreFailure('every call resolves the name again'),
   );
   return addresses?.some(({ address }) => !isAllowed(address, allow) && !isPublic(address)) ?? false;

@@ -45,7 +45,7 @@ const Written = z.object({ message: z.instanceof(Buffer) });
 /** A failed login is the operator's mistake, so the mail waits until it is fixed. */
 const LOGIN = /^(?:AUTH|CONN|EHLO|HELO|STARTTLS)/i;
 
-function failureOf(error: unknown): MailOutcome {
+function toFailure(error: unknown): MailOutcome {
   const reason = (error instanceof Error ? error.message : String(error)).slice(0, MAX_REASON);
   const { data } = Refusal.safeParse(error);
   const isFinal = data !== undefined && data.responseCode >= 500 && !LOGIN.test(data.command ?? '');
@@ -55,11 +55,15 @@ function failureOf(error: unknown): MailOutcome {
 /** A header value without line breaks or other control characters. */
 const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim();
 
-function messageOf(mail: OutgoingMail, from: string) {
+function toMessage(mail: OutgoingMail, from: string) {
   const { id, fromName, to, subject, text, html, headers, date } = mail;
   const messageId = `<${id}@${from.slice(from.lastIndexOf('@') + 1)}>`;
   return {
-    ...{ messageId, date, text, html, subject: plain(subject) },
+    messageId,
+    date,
+    text,
+    html,
+    subject: plain(subject),
     from: { name: plain(fromName), address: from },
     to: { name: '', address: to },
     headers: { 'Auto-Submitted': 'auto-generated', ...headers },
@@ -80,12 +84,12 @@ function openSmtp(url: string, from: string): Mailer {
   });
   return {
     send: async (mail) => {
-      const message = messageOf(mail, from);
+      const message = toMessage(mail, from);
       try {
         await transport.sendMail(message);
         return { outcome: 'sent', messageId: message.messageId };
       } catch (error) {
-        return failureOf(error);
+        return toFailure(error);
       }
     },
     close: () => transport.close(),
@@ -93,7 +97,7 @@ function openSmtp(url: string, from: string): Mailer {
 }
 
 /** The file name of a mail. Names sort by time. */
-const fileNameOf = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
+const toFileName = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
   `${date.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.eml`;
 
 /** Writes each mail to a file that only its owner can read. The file gets its name when it is complete. */
@@ -101,16 +105,16 @@ function openFolder(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true });
   return {
     send: async (mail) => {
-      const message = messageOf(mail, from);
+      const message = toMessage(mail, from);
       try {
         const { message: bytes } = Written.parse(await transport.sendMail(message));
-        const file = path.join(folder, fileNameOf(mail));
+        const file = path.join(folder, toFileName(mail));
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(`${file}.${process.pid}`, bytes, { mode: 0o600 });
         await rename(`${file}.${process.pid}`, file);
         return { outcome: 'sent', messageId: message.messageId };
       } catch (error) {
-        return failureOf(error);
+        return toFailure(error);
       }
     },
     close: () => transport.close(),

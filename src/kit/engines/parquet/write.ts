@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet-writer';
 
-/** What a column holds: times are UTC milliseconds, and every column may be null. */
+/** The values of a column: times are UTC milliseconds, and every column may be null. */
 export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'time';
 
 export interface Column {
@@ -44,7 +44,8 @@ export async function* parquetOf(
   for await (const rows of batches) {
     if (rows.length === 0) continue;
     const columnData = columns.map(({ name, type }) => ({
-      ...{ name, offsetIndex: false },
+      name,
+      offsetIndex: false,
       data: rows.map((row) => stored(row[name], type)),
     }));
     await file.write({ columnData, rowGroupSize: rows.length });

@@ -5,7 +5,7 @@ import { IsStandby } from './session.ts';
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?]*@)?)([^/?]*)(.*)$/;
 
 /** The URL of each host of `postgres://user@first:5432,second:5432/database`. */
-export function urlsOf(url: string): string[] {
+export function splitHosts(url: string): string[] {
   const [, scheme, hosts = '', rest = ''] = HOSTS.exec(url) ?? [];
   if (scheme === undefined) return [url];
   return hosts.split(',').map((host) => `${scheme}${host}${rest}`);
@@ -28,7 +28,7 @@ export interface Hosts {
 }
 
 export function openHosts(url: string): Hosts {
-  const urls = urlsOf(url);
+  const urls = splitHosts(url);
   const ages = new WeakMap<object, number>();
   let age = 0;
   let at = 0;

@@ -6,7 +6,7 @@ import type { Db, Exports } from './open.ts';
 import { lockOwn } from './own.ts';
 import { type Cut, cutTo, inOrder, inWindow, type Order, type Place } from './window.ts';
 
-/** What a noun declares, so that its rows can be counted, paged, exported and found. */
+/** A noun's declaration of its rows, so that they can be counted, paged, exported and found. */
 interface Listed<
   Time extends string,
   Amount extends string,
@@ -27,7 +27,7 @@ interface Listed<
   changed: readonly string[];
   /** The column of `sort=amount`, if the list has that. */
   amount?: Amount;
-  /** When a row is due, for `sort=due`, in SQL and of a row: `infinity` where nobody waits for it. */
+  /** The due time for `sort=due`, in SQL and of a row: `infinity` if nobody waits for the row. */
   due?: { at: RawBuilder<unknown>; of: (row: Row) => Date | string };
   /** The rows that match the noun's filter. The brand, the window and the order are added to it. */
   matching: (db: Db, brandId: string, where: Where) => SelectQueryBuilder<FoundDb, Found, object>;
@@ -70,7 +70,9 @@ export function listing<
     const order: Order = {
       time: `${table}.${time}`,
       amount: amount && `${table}.${amount}`,
-      ...{ due: due?.at, id: `${table}.id`, sort: where.sort },
+      due: due?.at,
+      id: `${table}.id`,
+      sort: where.sort,
     };
     const ids = cutTo(found(db, brandId, where).select(column('id').as('id')), order, cut);
     const whole = rows(db, brandId)
@@ -86,7 +88,7 @@ export function listing<
       .executeTakeFirst();
   }
 
-  function placeOf(row: Simplify<Row>, { sort }: Where): Place {
+  function getPosition(row: Simplify<Row>, { sort }: Where): Place {
     if (sort === 'due' && due !== undefined) return due.of(row);
     return sort === 'amount' && amount !== undefined ? row[amount] : row[time];
   }
@@ -119,7 +121,7 @@ export function listing<
     /** Every matching row, in the list's order. */
     each: (exports: Exports, brandId: string, where: Where): AsyncGenerator<Simplify<Row>> =>
       inBatches<Simplify<Row>>(exports, brandId, (trx, last, limit) =>
-        select(trx, brandId, where, { limit, after: last && { at: placeOf(last, where), id: last.id } }),
+        select(trx, brandId, where, { limit, after: last && { at: getPosition(last, where), id: last.id } }),
       ),
     /** A part of the matching rows, complete and in the list's order. */
     select,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { type Kysely, sql } from 'kysely';
 import { type Migration, Migrator } from 'kysely/migration';
-import type { Database } from './tables.ts';
+import type { Database } from './database.ts';
 
 const FOLDER = new URL('../../../../sql/postgres/', import.meta.url);
 

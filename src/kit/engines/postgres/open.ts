@@ -11,12 +11,12 @@ import {
 } from 'kysely';
 import pg from 'pg';
 import { ApiError, unavailable } from '../../values/errors.ts';
+import type { Database } from './database.ts';
 import { isStandby, openHosts } from './hosts.ts';
 import { forgetPrepared } from './prepared.ts';
 import { hasCaughtUp } from './replica.ts';
 import { openSemaphore, type Semaphore } from './semaphore.ts';
 import { openSessions } from './session.ts';
-import type { Database } from './tables.ts';
 import { tryWrite } from './try-write.ts';
 
 export type Db = Kysely<Database>;
@@ -68,7 +68,7 @@ const DRIVER_LOST =
 /** A deadlock or a serialization failure. */
 const ENDED_FOR_OTHERS = /^(40P01|40001)$/;
 
-const codeOf = (error: unknown): string =>
+const getCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** A newer process has changed the columns that a prepared statement returns. */
@@ -78,19 +78,19 @@ const isOutdated = (error: unknown): boolean =>
 function isUnreachable(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.some(isUnreachable);
   if (!(error instanceof Error)) return false;
-  const code = codeOf(error);
+  const code = getCode(error);
   if (isStandby(error)) return true;
   return CONNECTION_LOST.test(code) || NETWORK_ERROR.test(code) || DRIVER_LOST.test(error.message);
 }
 
-/** Whether PostgreSQL ended a transaction in favour of others, so that a retry may succeed. */
+/** True if PostgreSQL ended a transaction in favour of others, so that a retry may succeed. */
 export const isEndedForOthers = (thrown: unknown): boolean =>
-  thrown instanceof ApiError && (ENDED_FOR_OTHERS.test(codeOf(thrown.cause)) || isOutdated(thrown.cause));
+  thrown instanceof ApiError && (ENDED_FOR_OTHERS.test(getCode(thrown.cause)) || isOutdated(thrown.cause));
 
 function translate(error: unknown): never {
   if (error instanceof ApiError) throw error;
   if (isOutdated(error)) forgetPrepared();
-  else if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(codeOf(error))) throw error;
+  else if (!isUnreachable(error) && !ENDED_FOR_OTHERS.test(getCode(error))) throw error;
   throw unavailable('PostgreSQL', error);
 }
 
@@ -129,17 +129,17 @@ interface DbOptions {
   max: number;
   onError: ((error: Error) => void) | undefined;
   idleInTransactionMs?: number;
-  /** Whether statements of transactions are prepared. */
+  /** True if statements of transactions are prepared. */
   prepares?: boolean;
-  /** Whether any of several hosts will do, not only the primary. */
+  /** True if any of several hosts will do, not only the primary. */
   anyHost?: boolean;
   waitMs: number | undefined;
 }
 
 const STATEMENT_MS = 30_000;
-/** How long callers wait while others use every connection: a burst for one row is worked off, not refused. */
+/** Callers wait this long while others use every connection, so that a burst for one row is worked off, not refused. */
 const WAIT_MS = 10_000;
-/** How long a server may take to accept a connection, before it counts as down; less if there is another one to ask. */
+/** A server that takes longer to accept a connection counts as down; the limit is lower if another server can be tried. */
 const ACCEPT_MS = { one: 5_000, several: 2_000 } as const;
 
 /** A client with its own time limit: `pg.Pool` has one for new connections and for waiting until one is free. */
@@ -198,7 +198,7 @@ export interface PostgresOptions {
   /** A replica, or several. */
   readUrl?: string | undefined;
   onError?: (error: Error) => void;
-  /** How long a caller waits for a free connection. */
+  /** The longest wait for a free connection. */
   waitMs?: number;
 }
 

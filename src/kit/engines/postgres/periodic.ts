@@ -10,7 +10,7 @@ interface Periodic {
 
 /** Rows of a table that are due again and again. `due` is the column with the time of the next run. */
 export interface PeriodicRows<Row> {
-  /** Those of all brands that are due, the longest due first. */
+  /** Lists the due rows of all brands, the longest due first. */
   listDue(db: Db, now: Date, limit: number): Promise<Row[]>;
   /** Moves a row on. False if another process did, or the row was changed since it was read. */
   take(db: Db, row: Row, next: Partial<Row>): Promise<boolean>;
@@ -25,7 +25,7 @@ export function periodicRows<Due extends string, Row extends Periodic & Record<D
 }: {
   table: string;
   due: Due;
-  /** Which rows are still in use, as SQL. */
+  /** A condition in SQL for rows still in use. */
   where?: string;
 }): PeriodicRows<Row> {
   const inUse = sql.raw(where);

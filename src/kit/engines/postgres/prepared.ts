@@ -8,7 +8,7 @@ const MAX_LENGTH = 8_000;
 let names = new Map<string, string>();
 let generation = 0;
 
-function nameOf(text: string): string | undefined {
+function statementName(text: string): string | undefined {
   const known = names.get(text);
   if (known !== undefined || names.size >= MAX_STATEMENTS || text.length > MAX_LENGTH) return known;
   const name = `rollcall_${generation}_${names.size}`;
@@ -24,7 +24,7 @@ function nameOf(text: string): string | undefined {
  */
 export function named([text, values, ...more]: readonly unknown[]): readonly unknown[] {
   if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0) return [text, values, ...more];
-  const name = nameOf(text);
+  const name = statementName(text);
   return name === undefined ? [text, values, ...more] : [{ name, text, values }, ...more];
 }
 

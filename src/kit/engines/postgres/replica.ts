@@ -12,7 +12,7 @@ async function hasReplayed(replica: Db, position: string): Promise<boolean> {
 }
 
 /**
- * Whether the replica has, within two seconds, everything that was committed before the call. Without it, or with a
+ * True if the replica has, within two seconds, everything that was committed before the call. Without it, or with a
  * server that is not a standby, the primary is read.
  */
 export async function hasCaughtUp(replica: Db, primary: Db): Promise<boolean> {

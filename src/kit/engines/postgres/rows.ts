@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { snakeCase } from '../../values/wire.ts';
 
-function jsonOf(value: unknown): unknown {
+function toJson(value: unknown): unknown {
   return Buffer.isBuffer(value) ? `\\x${value.toString('hex')}` : value;
 }
 
@@ -9,10 +9,10 @@ function jsonOf(value: unknown): unknown {
  * Inserts rows with the same columns through a single parameter. The statement's text is the same for any number of
  * rows, so it is prepared once. JSON columns are passed as values.
  */
-export function insertOf(table: string, rows: readonly object[]) {
+export function toInsert(table: string, rows: readonly object[]) {
   const columns = Object.keys(rows[0] ?? {}).map((name) => sql.ref(snakeCase(name)));
   const values = rows.map((row) =>
-    Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), jsonOf(value)])),
+    Object.fromEntries(Object.entries(row).map(([name, value]) => [snakeCase(name), toJson(value)])),
   );
   return sql`insert into ${sql.table(table)} (${sql.join(columns)}) select ${sql.join(columns)}
     from jsonb_populate_recordset(null::${sql.table(table)}, ${JSON.stringify(values)}::jsonb)`;

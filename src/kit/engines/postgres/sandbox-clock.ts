@@ -1,11 +1,6 @@
 import type { Db } from './open.ts';
 
-export interface SandboxClockTable {
-  onlyOne: boolean;
-  offsetMs: number;
-}
-
-/** How far the clock is ahead, in milliseconds. */
+/** Reads the lead of the clock, in milliseconds. */
 export async function readClockOffset(db: Db): Promise<number> {
   const row = await db.selectFrom('sandboxClock').select('offsetMs').executeTakeFirst();
   return row?.offsetMs ?? 0;

@@ -12,7 +12,7 @@ export interface Limits {
 /** A pool of connections to servers, of which only one may accept writes. */
 export interface Sessions {
   limits: Limits;
-  /** Whether statements of transactions are prepared. */
+  /** True if statements of transactions are prepared. */
   prepares: boolean;
   /** Refuses standbys, because several servers are configured. */
   needsPrimary: boolean;
@@ -37,7 +37,7 @@ const isReadOnly = (error: unknown) => error instanceof Error && 'code' in error
 const hasNoServer = (error: unknown) => error instanceof Error && NO_SERVER.test(error.message);
 
 /**
- * Whether the pooler renames statements that clients prepare, and prepares them on each server connection that needs
+ * True if the pooler renames statements that clients prepare, and prepares them on each server connection that needs
  * them. Another pooler would run them on a connection that lacks them. The first connection of a pool finds out.
  */
 async function findsPrepared(client: pg.ClientBase): Promise<boolean> {

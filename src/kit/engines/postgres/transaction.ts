@@ -1,6 +1,6 @@
 import type { Transaction } from 'kysely';
+import type { Database } from './database.ts';
 import { type Db, isEndedForOthers } from './open.ts';
-import type { Database } from './tables.ts';
 
 /**
  * PostgreSQL detects a deadlock after a second. The transaction that it ends then waits for the others when it is

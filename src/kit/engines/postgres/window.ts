@@ -12,12 +12,12 @@ interface Window {
 export interface Times {
   /** The column that lists are ordered by. */
   time: string;
-  /** When the row was created and changed: the latest counts. */
+  /** Columns with the times of creation and change: the latest counts. */
   changed: readonly string[];
 }
 
 /** The latest of these times, as the indexes of large lists have it. */
-function latestOf(columns: readonly string[]) {
+function selectLatest(columns: readonly string[]) {
   const [first = '', ...more] = columns;
   return more.length === 0
     ? sql.ref<Date>(first)
@@ -29,7 +29,7 @@ export function inWindow({ time, changed }: Times, { created_after, created_befo
   const at = sql.ref<Date>(time);
   return sql<boolean>`(${created_after ?? null}::timestamptz is null or ${at} > ${created_after ?? null})
     and (${created_before ?? null}::timestamptz is null or ${at} <= ${created_before ?? null})
-    and ${updated_after === undefined ? sql`true` : sql`${latestOf(changed)} > ${updated_after}`}`;
+    and ${updated_after === undefined ? sql`true` : sql`${selectLatest(changed)} > ${updated_after}`}`;
 }
 
 /** The part of a list to read: a page, or the rows after a given one. */
@@ -56,7 +56,7 @@ export interface Order {
   sort: Sort;
 }
 
-function rankOf({ time, amount, due, sort }: Order): RawBuilder<unknown> {
+function rankRows({ time, amount, due, sort }: Order): RawBuilder<unknown> {
   if (sort === 'due' && due !== undefined) return due;
   return sql.ref(sort === 'amount' && amount !== undefined ? amount : time);
 }
@@ -67,7 +67,7 @@ const isAscending = ({ sort }: Order) => sort === 'oldest' || sort === 'due';
 function isAfter(order: Order, row: Last | undefined) {
   if (!row) return sql<boolean>`true`;
   const operator = isAscending(order) ? sql`>` : sql`<`;
-  return sql<boolean>`(${rankOf(order)}, ${sql.ref(order.id)}) ${operator} (${row.at}, ${row.id})`;
+  return sql<boolean>`(${rankRows(order)}, ${sql.ref(order.id)}) ${operator} (${row.at}, ${row.id})`;
 }
 
 export function inOrder<DB, TB extends keyof DB, O>(
@@ -75,7 +75,7 @@ export function inOrder<DB, TB extends keyof DB, O>(
   order: Order,
 ): SelectQueryBuilder<DB, TB, O> {
   const direction = isAscending(order) ? 'asc' : 'desc';
-  return query.orderBy(rankOf(order), direction).orderBy(sql.ref(order.id), direction);
+  return query.orderBy(rankRows(order), direction).orderBy(sql.ref(order.id), direction);
 }
 
 /** Orders the rows and limits them to the part that is wanted. */

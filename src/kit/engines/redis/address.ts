@@ -9,7 +9,7 @@ interface Access {
   tls?: Record<string, never>;
 }
 
-/** What a URL says: one server, the nodes of a Redis Cluster, or the sentinels that know the primary of a name. */
+/** The target of a URL: one server, the nodes of a Redis Cluster, or the sentinels that know the primary of a name. */
 export type RedisAddress = { nodes: Node[]; access: Access } & (
   | { kind: 'server'; url: string }
   | { kind: 'cluster' }
@@ -24,7 +24,7 @@ const SENTINEL_PORT = 26_379;
 /** A URL as it may be shown: without its password. */
 const shown = (url: string): string => JSON.stringify(url.replace(/\/\/[^@/]*@/, '//…@'));
 
-function nodeOf(text: string, usualPort: number): Node | undefined {
+function parseNode(text: string, usualPort: number): Node | undefined {
   const [, six, name = six, port = String(usualPort)] = HOST.exec(text) ?? [];
   return name === undefined || Number(port) > 65_535 ? undefined : { host: name, port: Number(port) };
 }
@@ -34,7 +34,7 @@ export function readAddress(url: string): RedisAddress {
   const [, scheme = '', kind = '', credentials, hosts = '', path = ''] = FORM.exec(url) ?? [];
   const refuse = (why: string) => new Error(`${shown(url)} ${why}`);
   if (scheme === '') {
-    if (!kind && /^rediss?:\/\/[^,]*\?/.test(url) && URL.canParse(url)) return serverOf(url);
+    if (!kind && /^rediss?:\/\/[^,]*\?/.test(url) && URL.canParse(url)) return parseServer(url);
     throw refuse(
       'must be redis://host:6379, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/name',
     );
@@ -46,11 +46,11 @@ export function readAddress(url: string): RedisAddress {
     );
   }
   const nodes = listed.map((text) => {
-    const node = nodeOf(text, kind === '+sentinel' ? SENTINEL_PORT : PORT);
+    const node = parseNode(text, kind === '+sentinel' ? SENTINEL_PORT : PORT);
     if (!node) throw refuse(`has ${JSON.stringify(text)} where a host:port belongs`);
     return node;
   });
-  if (kind === '') return serverOf(url);
+  if (kind === '') return parseServer(url);
   const [user, password] = (credentials ?? '').split(':').map(decodeURIComponent);
   const access = {
     ...(user && { username: user }),
@@ -65,13 +65,13 @@ export function readAddress(url: string): RedisAddress {
   return { kind: 'sentinel', nodes, access, name: decodeURIComponent(path) };
 }
 
-function serverOf(url: string): RedisAddress {
+function parseServer(url: string): RedisAddress {
   const { hostname, port } = new URL(url);
   return { kind: 'server', url, nodes: [{ host: hostname, port: Number(port || PORT) }], access: {} };
 }
 
-/** Where a client finds its server: at the URL that it is given, or by sentinels. */
-export function placeOf(address: Exclude<RedisAddress, { kind: 'cluster' }>) {
+/** A client connects to the URL that it is given, or finds its server by sentinels. */
+export function describeAddress(address: Exclude<RedisAddress, { kind: 'cluster' }>) {
   if (address.kind === 'server') return {};
   const { nodes, access, name } = address;
   return { ...access, sentinels: nodes, name, enableTLSForSentinelMode: access.tls !== undefined };

@@ -1,19 +1,22 @@
 import { Redis } from 'ioredis';
 import { ignoreFailure } from '../../values/errors.ts';
-import { type Node, placeOf, type RedisAddress, readAddress } from './address.ts';
+import { describeAddress, type Node, type RedisAddress, readAddress } from './address.ts';
 
 const OLDEST = [6, 2] as const;
 
 const bounded = {
-  ...{ connectTimeout: 1_000, commandTimeout: 1_000, maxRetriesPerRequest: 0, lazyConnect: true },
+  connectTimeout: 1_000,
+  commandTimeout: 1_000,
+  maxRetriesPerRequest: 0,
+  lazyConnect: true,
   retryStrategy: () => null,
   sentinelRetryStrategy: () => null,
 };
 
-function clientOf(address: RedisAddress, node: Node): Redis {
+function openClient(address: RedisAddress, node: Node): Redis {
   if (address.kind === 'server') return new Redis(address.url, bounded);
   if (address.kind === 'cluster') return new Redis({ ...bounded, ...address.access, ...node });
-  return new Redis({ ...bounded, ...placeOf(address) });
+  return new Redis({ ...bounded, ...describeAddress(address) });
 }
 
 interface Server {
@@ -21,7 +24,7 @@ interface Server {
   settings: Map<string, string>;
 }
 
-async function settingsOf(client: Redis): Promise<Server['settings']> {
+async function readSettings(client: Redis): Promise<Server['settings']> {
   const names = ['appendonly', 'appendfsync', 'maxmemory-policy'];
   // A managed Redis may refuse this command.
   const read = (name: string) => client.config('GET', name).catch(ignoreFailure('then nothing is said about it'));
@@ -32,13 +35,13 @@ async function settingsOf(client: Redis): Promise<Server['settings']> {
 }
 
 async function ask(address: RedisAddress, node: Node): Promise<Server | undefined> {
-  const client = clientOf(address, node);
+  const client = openClient(address, node);
   client.on('error', ignoreFailure('the command says it'));
   try {
     await client.connect();
     const lines = (await client.info()).split('\r\n').map((line) => line.split(':'));
     const facts = new Map(lines.map(([name = '', value = '']) => [name, value]));
-    return { facts, settings: await settingsOf(client) };
+    return { facts, settings: await readSettings(client) };
   } catch {
     return undefined;
   } finally {

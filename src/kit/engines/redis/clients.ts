@@ -1,9 +1,9 @@
 import { Cluster } from 'ioredis';
 import { ignoreFailure } from '../../values/errors.ts';
-import { isReplica, placeOf, type RedisAddress } from './address.ts';
+import { describeAddress, isReplica, type RedisAddress } from './address.ts';
 import { PatientClient, PatientCluster } from './patient-client.ts';
 
-/** How often a cluster reports which node serves what, so that a failover is noticed without traffic. */
+/** A cluster reports its slots this often, so that a failover is noticed without traffic. */
 const SLOTS_EVERY_MS = 2_000;
 
 /** A connection whose commands fail when they cannot be sent or are not answered in time. */
@@ -29,7 +29,7 @@ export function openClient(address: RedisAddress, timeoutMs: number): PatientCli
   }
   return new PatientClient(address.kind === 'server' ? address.url : undefined, timeoutMs, {
     ...options,
-    ...placeOf(address),
+    ...describeAddress(address),
     lazyConnect: true,
     // A command sent while disconnected fails at once, because callers can continue without Redis.
     enableOfflineQueue: false,

@@ -73,7 +73,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
       while (client.status !== 'ready') {
         await once(client, 'ready', { signal: deadline }).catch(async (error: unknown) => {
           if (!deadline.aborted) return;
-          // What has come in while the process was blocked is read first, as for commands.
+          // Data that arrived while the process was blocked is read first, as for commands.
           await new Promise(setImmediate);
           if (client.status !== 'ready') throw unavailable('Redis', error);
         });
@@ -86,7 +86,7 @@ export function openRedis(url: string, options: RedisOptions = {}): Redis {
   };
 }
 
-/** Whether a failed command may have run. Only a command that never left this process certainly did not. */
+/** True if a failed command may have run. Only a command that never left this process certainly did not. */
 export function mayHaveRun(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined;
   return !(cause instanceof Error && /isn't (?:writeable|ready)/.test(cause.message));

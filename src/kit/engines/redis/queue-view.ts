@@ -1,6 +1,6 @@
 import { type Job, Queue } from 'bullmq';
 import type { Redis } from './open.ts';
-import { prefixOf, type QueueOptions } from './queue.ts';
+import { type QueueOptions, toPrefix } from './queue.ts';
 
 export interface FailedJob {
   id: string;
@@ -13,7 +13,7 @@ export interface QueueView {
   waiting(): Promise<{ count: number; since: Date | undefined }>;
   /** Failed jobs, newest first. */
   listFailed(): Promise<FailedJob[]>;
-  /** When each schedule runs next, by its name. */
+  /** The next run of each schedule, by its name. */
   nextRuns(): Promise<Map<string, Date>>;
   /** Retries a failed job; false if no failed job has this id. */
   retry(id: string): Promise<boolean>;
@@ -21,11 +21,11 @@ export interface QueueView {
   runNow(name: string): Promise<void>;
 }
 
-const failedOf = ({ id = '', name, failedReason }: Job): FailedJob => ({ id, name, reason: failedReason ?? '' });
+const toFailedJob = ({ id = '', name, failedReason }: Job): FailedJob => ({ id, name, reason: failedReason ?? '' });
 
 /** A queue as operators see it, over a shared connection. */
 export function viewQueue({ client, use }: Redis, name: string, options: QueueOptions = {}): QueueView {
-  const prefix = prefixOf(client.isCluster, options.prefix);
+  const prefix = toPrefix(client.isCluster, options.prefix);
   const queue = new Queue(name, { connection: client, skipVersionCheck: true, prefix });
   queue.on('error', () => undefined);
   return {
@@ -34,7 +34,7 @@ export function viewQueue({ client, use }: Redis, name: string, options: QueueOp
         const [count, [oldest]] = await Promise.all([queue.getWaitingCount(), queue.getWaiting(0, 0)]);
         return { count, since: oldest && new Date(oldest.timestamp) };
       }),
-    listFailed: () => use(async () => (await queue.getFailed()).map(failedOf)),
+    listFailed: () => use(async () => (await queue.getFailed()).map(toFailedJob)),
     nextRuns: () =>
       use(async () => {
         const schedules = await queue.getJobSchedulers();

@@ -1,5 +1,5 @@
 import { type ConnectionOptions, Queue, Worker } from 'bullmq';
-import { isReplica, placeOf, readAddress } from './address.ts';
+import { describeAddress, isReplica, readAddress } from './address.ts';
 import { openWaitingCluster } from './clients.ts';
 
 export interface QueueOptions {
@@ -18,7 +18,7 @@ export interface JobQueue {
 export const KEPT_FAILED = { count: 200 };
 
 /** BullMQ's usual prefix. On a cluster it is a hash tag, because its scripts use several keys of a queue. */
-export const prefixOf = (isCluster: boolean, prefix = 'bull'): string => (isCluster ? `{${prefix}}` : prefix);
+export const toPrefix = (isCluster: boolean, prefix = 'bull'): string => (isCluster ? `{${prefix}}` : prefix);
 
 interface QueueConnection {
   connection: ConnectionOptions;
@@ -28,26 +28,26 @@ interface QueueConnection {
 }
 
 /** A dedicated connection for a queue or a worker. Without `retries`, a command waits until Redis is back. */
-export function connectionOf(url: string, prefix: string | undefined, retries: number | null = null): QueueConnection {
+export function toConnection(url: string, prefix: string | undefined, retries: number | null = null): QueueConnection {
   const address = readAddress(url);
   const options = { connectTimeout: 2_000, maxRetriesPerRequest: retries };
   if (address.kind === 'cluster') {
     const cluster = openWaitingCluster(address, options);
-    return { connection: cluster, prefix: prefixOf(true, prefix), close: async () => cluster.disconnect() };
+    return { connection: cluster, prefix: toPrefix(true, prefix), close: async () => cluster.disconnect() };
   }
   // The failed command is sent again on the new connection.
   const reconnectOnError = (error: Error) => (isReplica(error) ? (2 as const) : false);
   const connection = {
     ...options,
     reconnectOnError,
-    ...placeOf(address),
+    ...describeAddress(address),
     ...(address.kind === 'server' && { url: address.url }),
   };
-  return { connection, prefix: prefixOf(false, prefix), close: async () => undefined };
+  return { connection, prefix: toPrefix(false, prefix), close: async () => undefined };
 }
 
 export function openQueue(url: string, name: string, { prefix }: QueueOptions = {}): JobQueue {
-  const { close, ...options } = connectionOf(url, prefix, 1);
+  const { close, ...options } = toConnection(url, prefix, 1);
   const queue = new Queue(name, options);
   // Commands report failures themselves; an unhandled error event would end the process.
   queue.on('error', () => undefined);
@@ -90,7 +90,7 @@ export function openWorker(
   options: WorkerOptions,
 ): JobWorker {
   const { lostAfterMs, onError, onRun, prefix } = options;
-  const { close, ...connection } = connectionOf(url, prefix);
+  const { close, ...connection } = toConnection(url, prefix);
   const metered = async ({ data }: { data: { rowId: string } }) => {
     const from = performance.now();
     const report = (outcome: { error?: unknown }) => onRun?.(outcome, (performance.now() - from) / 1_000);

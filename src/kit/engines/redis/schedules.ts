@@ -1,5 +1,5 @@
 import { Queue, Worker } from 'bullmq';
-import { connectionOf, KEPT_FAILED, type QueueOptions } from './queue.ts';
+import { KEPT_FAILED, type QueueOptions, toConnection } from './queue.ts';
 
 /** The queue that all schedules share; its jobs are named after theirs. */
 export const SCHEDULES = 'schedules';
@@ -34,8 +34,8 @@ export interface Schedules {
 
 export function openSchedules(url: string, schedules: readonly Schedule[], options: SchedulesOptions): Schedules {
   const { run, onError, prefix } = options;
-  const { close: closeAdding, ...adding } = connectionOf(url, prefix, 1);
-  const { close: closeRunning, ...connection } = connectionOf(url, prefix);
+  const { close: closeAdding, ...adding } = toConnection(url, prefix, 1);
+  const { close: closeRunning, ...connection } = toConnection(url, prefix);
   const queue = new Queue(SCHEDULES, adding);
   // Commands report failures themselves; an unhandled error event would end the process.
   queue.on('error', () => undefined);

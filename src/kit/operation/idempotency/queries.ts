@@ -1,22 +1,5 @@
-import { type Generated, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CreatedAt } from '../../engines/postgres/tables.ts';
-
-interface IdempotencyKeysTable {
-  brandId: string;
-  key: string;
-  requestHash: Buffer;
-  answer: Buffer | null;
-  /** Whether the response is encrypted. */
-  isSealed: Generated<boolean>;
-  createdAt: CreatedAt;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    idempotencyKeys: IdempotencyKeysTable;
-  }
-}
 
 export interface KeptAnswer {
   requestHash: Buffer;

@@ -8,7 +8,7 @@ import type { Circumstances } from '../operation.ts';
 import { inTransaction, type Work } from '../work.ts';
 import { claimKey, findAnswer, type KeptAnswer, keepAnswer } from './queries.ts';
 
-/** How long a concurrent call waits for the first one with the same key. */
+/** A concurrent call waits this long for the first one with the same key. */
 const TWIN_WAIT_MS = 10_000;
 export const KEPT_MS = 24 * 60 * 60 * 1_000;
 const FORM = /^[\x21-\x7e]{1,255}$/;
@@ -29,7 +29,7 @@ export function assertKeyForm({ idempotencyKey: key }: Circumstances): void {
   throw validationError([{ field: 'Idempotency-Key', code: 'invalid_format', message }]);
 }
 
-function hashOf({ operation, raw }: ChangeRequest): Buffer {
+function hashRequest({ operation, raw }: ChangeRequest): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([operation, raw.params, raw.query, raw.body]))
     .digest();
@@ -63,7 +63,7 @@ export async function findReplay(context: Context, request: ChangeRequest): Prom
   if (key === undefined) return undefined;
   const { brandId } = caller;
   const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
-  return kept && replay(context, kept, hashOf(request), { brandId, key, setHeader });
+  return kept && replay(context, kept, hashRequest(request), { brandId, key, setHeader });
 }
 
 /**
@@ -82,7 +82,7 @@ export async function runOnce(
   const now = clock.now();
   return await transact(postgres.db, async (trx) => {
     if (key !== undefined) {
-      const claim = { brandId, key, requestHash: hashOf(request), now, oldest: oldestAt(now) };
+      const claim = { brandId, key, requestHash: hashRequest(request), now, oldest: oldestAt(now) };
       const kept = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
         if (!isLockTimeout(error)) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);

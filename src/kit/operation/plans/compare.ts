@@ -10,7 +10,7 @@ export interface Outcome {
 }
 
 /** Maps the ids of rows created by the plan to those created when it is applied. */
-function twinsOf(planned: Outcome, done: Outcome): Map<string, string> {
+function findTwins(planned: Outcome, done: Outcome): Map<string, string> {
   const twins = new Map<string, string>();
   for (const [i, { resource_id: shown, old }] of planned.changes.entries()) {
     const now = done.changes[i];
@@ -25,11 +25,11 @@ const sinceStart = (text: string, { at }: Outcome) =>
   TIME.test(text) ? new Date(text).getTime() - at.getTime() : undefined;
 
 /**
- * Whether a change does what its plan showed. Only three things may differ: ids of created rows, times relative to the
+ * True if a change does what its plan showed. Only three things may differ: ids of created rows, times relative to the
  * start of the change, and fields declared as generated.
  */
 export function doesAsPlanned(planned: Outcome, done: Outcome): boolean {
-  const twins = twinsOf(planned, done);
+  const twins = findTwins(planned, done);
 
   function isSameText(shown: string, now: string): boolean {
     const twin = twins.get(shown);

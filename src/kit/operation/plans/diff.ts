@@ -19,10 +19,11 @@ export function changedFields(
 }
 
 /** A row for display: sealed fields and other bytes show only "changed". */
-const wireOf = (row: object | null, old: object | null): Fields | null => row && { ...toWire(shownRow(row, old)) };
+const toWireFields = (row: object | null, old: object | null): Fields | null =>
+  row && { ...toWire(shownRow(row, old)) };
 
 export function plannedChange({ resourceId, old, new: row, generated = [], context = [] }: AuditEntry): PlannedChange {
-  const fields = changedFields(wireOf(old, old), wireOf(row, old), context.map(snakeCase));
+  const fields = changedFields(toWireFields(old, old), toWireFields(row, old), context.map(snakeCase));
   const names = generated.map(snakeCase).filter((name) => fields.new !== null && name in fields.new);
   return { resource_id: resourceId, ...fields, generated: names };
 }

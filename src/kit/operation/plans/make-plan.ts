@@ -6,7 +6,7 @@ import type { RawInput } from '../input.ts';
 import type { Circumstances } from '../operation.ts';
 import { rehearse, type Work } from '../work.ts';
 import { plannedChange } from './diff.ts';
-import { insertPlan, planOf } from './queries.ts';
+import { insertPlan, toPlan } from './queries.ts';
 import { Planned } from './schema.ts';
 
 export interface PlanRequest {
@@ -31,7 +31,12 @@ export async function makePlan(
   });
   const id = newId('pln', at.getTime());
   const row = await insertPlan(postgres.db, {
-    ...{ id, brandId, keyId, byAgent, operation, events },
+    id,
+    brandId,
+    keyId,
+    byAgent,
+    operation,
+    events,
     request: secrets.seal(JSON.stringify(raw), id),
     changes: JSON.stringify(entries.map(plannedChange)),
     createdAt: at,
@@ -39,5 +44,5 @@ export async function makePlan(
     appliedAt: null,
     appliedBy: null,
   });
-  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, data: planOf(row, at) })));
+  return Buffer.from(JSON.stringify(Planned.parse({ plan_id: id, data: toPlan(row, at) })));
 }

@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from 'kysely';
+import type { PlansTable } from '../../engines/postgres/database.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import type { CreatedAt, Json } from '../../engines/postgres/tables.ts';
 import { toWire } from '../../values/wire.ts';
 
 /** A row that a plan would change, with the fields that would change. */
@@ -12,24 +12,9 @@ export interface PlannedChange {
   generated?: string[];
 }
 
-interface PlansTable {
-  id: string;
-  brandId: string;
-  keyId: string | null;
-  byAgent: boolean;
-  operation: string;
-  request: Buffer;
-  changes: Json<PlannedChange[]>;
-  events: string[];
-  createdAt: CreatedAt;
-  expiresAt: Date;
-  appliedAt: Date | null;
-  appliedBy: string | null;
-}
-
-declare module '../../engines/postgres/tables.ts' {
-  interface Database {
-    plans: PlansTable;
+declare module '../../engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'plans.changes': PlannedChange[];
   }
 }
 
@@ -39,7 +24,7 @@ export async function insertPlan(db: Db, plan: Insertable<PlansTable>): Promise<
   return await db.insertInto('plans').values(plan).returningAll().executeTakeFirstOrThrow();
 }
 
-export function planOf(row: PlanRow, now: Date) {
+export function toPlan(row: PlanRow, now: Date) {
   const isOver = row.expiresAt <= now;
   const status: 'open' | 'applied' | 'expired' = row.appliedAt ? 'applied' : isOver ? 'expired' : 'open';
   return { ...toWire(row), status };

@@ -1,10 +1,10 @@
 import { isRecord } from '../../values/wire.ts';
-import { idOf } from './ids.ts';
+import { exampleId } from './ids.ts';
 import type { Json } from './schema.ts';
 
 /** An example id for an operation's answer: of the last noun in its path. */
 export function idExample(path: string): string {
-  const ids = path.split('/').flatMap((part) => idOf(part) ?? []);
+  const ids = path.split('/').flatMap((part) => exampleId(part) ?? []);
   return ids.at(-1) ?? 'cmp_0Uo3xK2mVdT2aXs7LpRb';
 }
 
@@ -20,19 +20,19 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   uri: 'https://acme.example',
 };
 
-const typesOf = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
-function typeOf(value: unknown): string {
+function getType(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
   return Number.isInteger(value) ? 'integer' : typeof value;
 }
 
-/** Whether a value fits a schema where it is used; the test validates every whole example by its schema. */
+/** True if a value fits a schema where it is used; the test validates every whole example by its schema. */
 function fits(schema: Json, value: unknown): boolean {
   if (Array.isArray(schema.enum)) return schema.enum.includes(value);
   if (schema.const !== undefined) return schema.const === value;
-  const branches = branchesOf(schema);
+  const branches = getBranches(schema);
   if (branches) return branches.some((branch) => isRecord(branch) && fits(branch, value));
   if (typeof value === 'string' && typeof schema.pattern === 'string') {
     if (!new RegExp(schema.pattern, 'u').test(value)) return false;
@@ -42,11 +42,11 @@ function fits(schema: Json, value: unknown): boolean {
     const { items } = schema;
     return schema.type === 'array' && value.every((item) => isRecord(items) && fits(items, item));
   }
-  const type = typeOf(value);
-  return typesOf(schema).includes(type) || (type === 'integer' && typesOf(schema).includes('number'));
+  const type = getType(value);
+  return listTypes(schema).includes(type) || (type === 'integer' && listTypes(schema).includes('number'));
 }
 
-const branchesOf = ({ anyOf, oneOf }: Json): unknown[] | undefined =>
+const getBranches = ({ anyOf, oneOf }: Json): unknown[] | undefined =>
   Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
 
 export interface ExampleSource {
@@ -57,22 +57,23 @@ export interface ExampleSource {
 }
 
 /** A realistic value that the schema allows: the property's own example, or else one of its type. */
-export function exampleOf(schema: unknown, source: ExampleSource, name = ''): unknown {
+export function makeExample(schema: unknown, source: ExampleSource, name = ''): unknown {
   if (!isRecord(schema)) return null;
   if (schema.example !== undefined) return schema.example;
   if (Array.isArray(schema.examples)) return schema.examples[0];
   if (typeof schema.$ref === 'string') {
-    return exampleOf(source.named[schema.$ref.split('/').at(-1) ?? ''], source, name);
+    return makeExample(source.named[schema.$ref.split('/').at(-1) ?? ''], source, name);
   }
   if (name === 'id' && fits(schema, source.id)) return source.id;
-  const branches = branchesOf(schema);
+  const branches = getBranches(schema);
   if (branches)
-    return exampleOf(
+    return makeExample(
       branches.find((one) => isRecord(one) && one.type !== 'null'),
       source,
       name,
     );
-  if (Array.isArray(schema.allOf)) return Object.assign({}, ...schema.allOf.map((one) => exampleOf(one, source, name)));
+  if (Array.isArray(schema.allOf))
+    return Object.assign({}, ...schema.allOf.map((one) => makeExample(one, source, name)));
   return byType(schema, source, name);
 }
 
@@ -80,9 +81,9 @@ function byType(schema: Json, source: ExampleSource, name: string): unknown {
   if (schema.const !== undefined) return schema.const;
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (schema.default !== undefined) return schema.default;
-  const type = typesOf(schema)[0];
+  const type = listTypes(schema)[0];
   if (type === 'object' || schema.properties !== undefined) return objectExample(schema, source);
-  if (type === 'array') return Number(schema.maxItems ?? 1) === 0 ? [] : [exampleOf(schema.items, source, name)];
+  if (type === 'array') return Number(schema.maxItems ?? 1) === 0 ? [] : [makeExample(schema.items, source, name)];
   if (type === 'integer' || type === 'number') return Math.max(Number(schema.minimum ?? 0), 1);
   if (type === 'boolean') return true;
   if (type === 'string') return textExample(schema);
@@ -98,8 +99,8 @@ function objectExample(schema: Json, source: ExampleSource): Json {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   return Object.fromEntries(
     Object.entries(properties).map(([name, property]) => {
-      const own = { ...source, id: idOf(name) ?? source.id };
-      return [name, exampleOf(property, own, name)];
+      const own = { ...source, id: exampleId(name) ?? source.id };
+      return [name, makeExample(property, own, name)];
     }),
   );
 }

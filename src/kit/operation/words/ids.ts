@@ -11,7 +11,7 @@ export function registerIds(ids: Readonly<Record<string, string>>): void {
 }
 
 /** An example id of the rows that a word stands for. */
-export function idOf(word: string): string | undefined {
+export function exampleId(word: string): string | undefined {
   const prefix = prefixes.get(word);
   return prefix === undefined ? undefined : `${prefix}_${EXAMPLE_ID}`;
 }

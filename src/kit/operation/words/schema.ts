@@ -24,7 +24,7 @@ const Written = z.object({
 });
 
 /** A shape as JSON Schema 2020-12. Shapes with an id that it refers to are separate, under `refs`. */
-export function jsonSchemaOf(
+export function toJsonSchema(
   shape: z.ZodType,
   io: 'input' | 'output',
   refs: string,

@@ -7,7 +7,7 @@ const PARTS = 64;
 const LEASE = '6 seconds';
 
 /** The part that a brand belongs to. */
-export const partOf = (brandId: string) => sql<number>`(hashtext(${sql.ref(brandId)}) & ${PARTS - 1})`;
+export const selectPart = (brandId: string) => sql<number>`(hashtext(${sql.ref(brandId)}) & ${PARTS - 1})`;
 
 /**
  * Renews the worker's leases, gives back what exceeds its share, and takes free parts up to its share. Returns the parts

@@ -7,11 +7,11 @@ import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
 import { findOperation } from '../../../kit/operation/noun.ts';
 import { doesAsPlanned, type Outcome } from '../../../kit/operation/plans/compare.ts';
 import { plannedChange } from '../../../kit/operation/plans/diff.ts';
-import { type PlanRow, planOf } from '../../../kit/operation/plans/queries.ts';
+import { type PlanRow, toPlan } from '../../../kit/operation/plans/queries.ts';
 import { Plan, PlannedChange } from '../../../kit/operation/plans/schema.ts';
 import type { AuditEntry, Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { ListQuery, listOf } from '../../../kit/values/page.ts';
+import { ListQuery, listSchema } from '../../../kit/values/page.ts';
 import { getPlan, plans, takePlan } from './queries.ts';
 
 const tag = 'Agents';
@@ -49,7 +49,7 @@ function assertAsPlanned({ createdAt, changes, events }: PlanRow, done: Outcome)
 }
 
 function alreadyOver(plan: PlanRow, now: Date): ApiError {
-  const { status } = planOf(plan, now);
+  const { status } = toPlan(plan, now);
   return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only open plans can be applied.`, {
     facts: { current_status: status, allowed: ['open'] },
   });
@@ -90,12 +90,12 @@ export const planOperations = [
     description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
     forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
     query: PlanFilter,
-    response: listOf(Plan),
+    response: listSchema(Plan),
     ...answersWhere(
       plans,
       ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
       Plan,
-      (row, { clock }) => planOf(row, clock.now()),
+      (row, { clock }) => toPlan(row, clock.now()),
     ),
   }),
   get({
@@ -106,7 +106,7 @@ export const planOperations = [
     description: 'Shows the changes as old and new values.',
     item: Plan,
     find: async ({ postgres, clock }, { caller, params }) =>
-      planOf(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
+      toPlan(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
   }),
   write({
     id: 'apply_plan',
@@ -130,12 +130,12 @@ export const planOperations = [
     lookUp: async (context, { caller, params }) => {
       const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
       const now = context.clock.now();
-      if (planOf(plan, now).status !== 'open') throw alreadyOver(plan, now);
+      if (toPlan(plan, now).status !== 'open') throw alreadyOver(plan, now);
       return await beginPlanned(context, caller, plan);
     },
     apply: async (work, { caller, params }, begun) => {
       const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
-      return { data: planOf(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
+      return { data: toPlan(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
     },
   }),
 ] as const;

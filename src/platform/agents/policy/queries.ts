@@ -1,22 +1,6 @@
-import type { Generated, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { AgentPoliciesTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-
-interface AgentPoliciesTable {
-  brandId: string;
-  allowedTools: string[] | null;
-  highestRatePpm: number | null;
-  payoutsPerDayMinor: number | null;
-  personAboveMinor: number | null;
-  moneyOut: Generated<boolean>;
-  dataOut: Generated<boolean>;
-  updatedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    agentPolicies: AgentPoliciesTable;
-  }
-}
 
 export type PolicyRow = Selectable<AgentPoliciesTable>;
 

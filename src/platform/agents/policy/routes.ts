@@ -1,7 +1,7 @@
 import { get, patch } from '../../../kit/operation/kit.ts';
 import { validationError } from '../../../kit/values/errors.ts';
 import { toMinor, toPpm } from '../../../kit/values/money.ts';
-import { given } from '../../../kit/values/patch.ts';
+import { omitUndefined } from '../../../kit/values/patch.ts';
 import { getBrandCurrency } from '../../brands/queries.ts';
 import { getPolicy, lockPolicy, updatePolicy } from './queries.ts';
 import { AgentPolicy, AgentPolicyPatch, policyOf } from './schema.ts';
@@ -51,7 +51,7 @@ export const agentPolicyOperations = [
       const currency = await getBrandCurrency(db, brandId);
       const old = await lockPolicy(db, brandId);
       const row = await updatePolicy(db, brandId, {
-        ...given({
+        ...omitUndefined({
           allowedTools: body.allowed_tools,
           highestRatePpm: ratePpm(body.highest_rate),
           payoutsPerDayMinor: minorOf('payouts_per_day', body.payouts_per_day, currency),

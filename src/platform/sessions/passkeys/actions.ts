@@ -64,7 +64,10 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
   const { verifyRegistrationResponse } = await webAuthn();
   const made = await verifyRegistrationResponse({
     response: {
-      ...{ id: response.id, rawId: response.rawId, type: response.type, clientExtensionResults: {} },
+      id: response.id,
+      rawId: response.rawId,
+      type: response.type,
+      clientExtensionResults: {},
       response: { ...attested, ...(transports ? { transports } : {}) },
     },
     expectedChallenge: challenge,
@@ -78,7 +81,13 @@ export async function addPasskey(work: Work, person: Person, create: PasskeyCrea
   const { credential } = made.registrationInfo;
   const row = await insertPasskey(db, {
     id: newId('psk', now.getTime()),
-    ...{ brandId, personId: person.id, name, rpId: hostOf(origin), origin, createdAt: now, lastUsedAt: null },
+    brandId,
+    personId: person.id,
+    name,
+    rpId: hostOf(origin),
+    origin,
+    createdAt: now,
+    lastUsedAt: null,
     credentialId: credential.id,
     publicKey: Buffer.from(credential.publicKey),
     counter: credential.counter,

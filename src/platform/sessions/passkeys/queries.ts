@@ -1,38 +1,10 @@
+import type { Insertable } from 'kysely';
+import type { PasskeysTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import { violates } from '../../../kit/engines/postgres/violation.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
-
-interface PasskeysTable {
-  id: string;
-  brandId: string;
-  personId: string;
-  credentialId: string;
-  publicKey: Buffer;
-  counter: number;
-  transports: string[];
-  rpId: string;
-  origin: string;
-  name: string;
-  createdAt: CreatedAt;
-  lastUsedAt: Date | null;
-}
-
-interface PasskeyChallengesTable {
-  id: string;
-  challenge: string;
-  personId: string | null;
-  expiresAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    passkeys: PasskeysTable;
-    passkeyChallenges: PasskeyChallengesTable;
-  }
-}
 
 interface Whose {
   brandId: string;
@@ -49,7 +21,7 @@ export const passkeys = listing({
   rows: (db) => db.selectFrom('passkeys').selectAll(),
 });
 
-export async function insertPasskey(db: Db, row: Omit<PasskeysTable, 'createdAt'> & { createdAt: Date }) {
+export async function insertPasskey(db: Db, row: Insertable<PasskeysTable>) {
   return await db
     .insertInto('passkeys')
     .values(row)

@@ -1,4 +1,4 @@
-import { personOf } from '../../../kit/access/keys/rules.ts';
+import { requirePerson } from '../../../kit/access/keys/rules.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { read, write } from '../../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
@@ -34,7 +34,7 @@ export const passkeyOperations = [
     response: PasskeyList,
     handler: answersWhere(
       passkeys,
-      (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, personId: personOf(caller).id }),
+      (_context, { caller, query }: ListCall<ListWindow>) => ({ ...query, personId: requirePerson(caller).id }),
       Passkey,
       (row) => toWire(row),
     ).handler,
@@ -52,7 +52,7 @@ export const passkeyOperations = [
     hints: ofOneself,
     lookUp: apiUrlOf,
     apply: async (work, { caller, body }, apiUrl) => ({
-      data: await beginPasskey(work, personOf(caller), body.origin, apiUrl),
+      data: await beginPasskey(work, requirePerson(caller), body.origin, apiUrl),
     }),
   }),
   write({
@@ -70,7 +70,7 @@ export const passkeyOperations = [
     hints: ofOneself,
     lookUp: apiUrlOf,
     apply: async (work, { caller, body }, apiUrl) => ({
-      data: toWire(await addPasskey(work, personOf(caller), body, apiUrl)),
+      data: toWire(await addPasskey(work, requirePerson(caller), body, apiUrl)),
     }),
   }),
   write({
@@ -85,7 +85,7 @@ export const passkeyOperations = [
     errors: ['NOT_FOUND'],
     hints: { ...ofOneself, destructive: true },
     apply: async ({ db, brandId, audit }, { caller, params: { id } }) => {
-      const row = await deletePasskey(db, { brandId, personId: personOf(caller).id }, id);
+      const row = await deletePasskey(db, { brandId, personId: requirePerson(caller).id }, id);
       if (!row) throw notFound('passkey');
       audit({ resourceId: id, old: { id, name: row.name }, new: null });
       return { data: toWire(row) };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createdAt, idField } from '../../../kit/values/fields.ts';
-import { ListQuery, listOf, timestamp } from '../../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp } from '../../../kit/values/page.ts';
 
 const name = z
   .string()
@@ -19,7 +19,7 @@ export const Passkey = z
   })
   .meta({ id: 'Passkey' });
 export const PasskeyFilter = z.object({ ...ListQuery });
-export const PasskeyList = listOf(Passkey).meta({ id: 'PasskeyList' });
+export const PasskeyList = listSchema(Passkey).meta({ id: 'PasskeyList' });
 export const PasskeyAnswer = z.object({ data: Passkey }).meta({ id: 'PasskeyAnswer' });
 
 const origin = z

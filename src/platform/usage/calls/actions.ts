@@ -36,6 +36,7 @@ export async function readSeries(
     ...(by === 'key' ? { key_id: name, key_name: names.get(name) ?? null } : {}),
     ...(by === 'operation' ? { operation: name || null } : {}),
     ...(by === 'status' ? { status: Number(name) } : {}),
-    ...{ calls, credits },
+    calls,
+    credits,
   }));
 }

@@ -84,7 +84,9 @@ export async function recoverMissed(
   const missed = await listMissed(db, brandId, id, { facts, since, until, limit: MAX_RECOVERED });
   if (missed.length === 0) return 0;
   const queued = missed.map((one) => ({
-    ...{ ...one, deliveryId: newId('whd', now.getTime()), shown: shownAs(variant, one.event) ?? one.event },
+    ...one,
+    deliveryId: newId('whd', now.getTime()),
+    shown: shownAs(variant, one.event) ?? one.event,
     ownData: variant === 'legacy' ? (one.ownData ?? JSON.stringify(olderItem(one.event, one.data))) : null,
   }));
   await insertMissed(db, brandId, id, queued, now);

@@ -1,39 +1,12 @@
-import { type ColumnType, type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { WebhookAttemptsTable, WebhookDeliveriesTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
-import { given } from '../../../kit/values/patch.ts';
-import type { WebhookAttemptsTable } from '../sending/queries.ts';
+import { omitUndefined } from '../../../kit/values/patch.ts';
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'cancelled';
-
-interface WebhookDeliveriesTable {
-  id: string;
-  brandId: string;
-  subscriptionId: string;
-  eventId: string;
-  seq: number | null;
-  event: string;
-  resend: Generated<number>;
-  ownData: ColumnType<unknown, string | null, never>;
-  state: DeliveryState;
-  attempts: Generated<number>;
-  lostAttempts: Generated<number>;
-  nextAttemptAt: Date | null;
-  claimedUntil: Date | null;
-  lastStatusCode: number | null;
-  lastError: string | null;
-  createdAt: CreatedAt;
-  finishedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    webhookDeliveries: WebhookDeliveriesTable;
-  }
-}
+export type DeliveryState = WebhookDeliveriesTable['state'];
 
 export type DeliveryRow = Omit<Selectable<WebhookDeliveriesTable>, 'ownData'>;
 export type AttemptRow = Selectable<WebhookAttemptsTable>;
@@ -57,7 +30,7 @@ export const deliveries = listing({
   time: 'createdAt',
   changed: ['createdAt', 'finishedAt'],
   matching: (db, _brandId, { subscriptionId, state, event }: DeliveryWhere) =>
-    db.selectFrom('webhookDeliveries').where((eb) => eb.and(given({ subscriptionId, state, event }))),
+    db.selectFrom('webhookDeliveries').where((eb) => eb.and(omitUndefined({ subscriptionId, state, event }))),
   rows: (db) => db.selectFrom('webhookDeliveries').select(COLUMNS),
 });
 
@@ -105,15 +78,14 @@ export async function insertAgain(db: Db, { now, ...row }: Queued): Promise<Deli
   return await db
     .insertInto('webhookDeliveries')
     .values((eb) => ({
-      ...{
-        ...row,
-        state: 'pending' as const,
-        nextAttemptAt: now,
-        claimedUntil: null,
-        createdAt: now,
-        finishedAt: null,
-      },
-      ...{ lastStatusCode: null, lastError: null },
+      ...row,
+      state: 'pending' as const,
+      nextAttemptAt: now,
+      claimedUntil: null,
+      createdAt: now,
+      finishedAt: null,
+      lastStatusCode: null,
+      lastError: null,
       resend: eb
         .selectFrom('webhookDeliveries as before')
         .select(({ fn }) => sql<number>`coalesce(${fn.max('before.resend')} + 1, 0)`.as('resend'))

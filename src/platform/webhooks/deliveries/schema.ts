@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createdAt, idField } from '../../../kit/values/fields.ts';
-import { ListQuery, listOf, timestamp } from '../../../kit/values/page.ts';
+import { ListQuery, listSchema, timestamp } from '../../../kit/values/page.ts';
 import { fromOutside } from '../../../kit/values/untrusted.ts';
 import { toWire } from '../../../kit/values/wire.ts';
 import { renderBody } from '../policy.ts';
@@ -73,7 +73,7 @@ export const DeliveryFilter = z.object({
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
-export const DeliveryList = listOf(WebhookDelivery);
+export const DeliveryList = listSchema(WebhookDelivery);
 
 export const WebhookTest = z
   .object({

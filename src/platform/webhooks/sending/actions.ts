@@ -53,8 +53,13 @@ export async function attemptDelivery(
   const { variant, url, data, eventId, event, announcedAt: createdAt } = claimed;
   const startedAt = context.clock.now();
   const about = {
-    ...{ deliveryId: claimed.id, brandId: claimed.brandId, subscriptionId: claimed.subscriptionId, variant },
-    ...{ n: claimed.attempts, startedAt, counts: claimed.resend === 0 && !claimed.isTest },
+    deliveryId: claimed.id,
+    brandId: claimed.brandId,
+    subscriptionId: claimed.subscriptionId,
+    variant,
+    n: claimed.attempts,
+    startedAt,
+    counts: claimed.resend === 0 && !claimed.isTest,
   };
   const refusal = refusalOf(claimed);
   if (refusal || data === null) {
@@ -65,8 +70,15 @@ export async function attemptDelivery(
   const headers = renderHeaders({ ...signing, secrets: secretsOf(context, claimed, startedAt) }, body);
   const from = performance.now();
   const answer = await callOutside({
-    ...{ url: new URL(url), method: 'POST', headers, body, allow: context.config.outboundAllow },
-    ...{ timeoutMs: TERMS[variant].timeoutMs, maxBytes: EXCERPT_BYTES, onLarge: 'truncate', answerAt: 'head' },
+    url: new URL(url),
+    method: 'POST',
+    headers,
+    body,
+    allow: context.config.outboundAllow,
+    timeoutMs: TERMS[variant].timeoutMs,
+    maxBytes: EXCERPT_BYTES,
+    onLarge: 'truncate',
+    answerAt: 'head',
     agentFor: connections.agentFor(claimed.subscriptionId),
   });
   const durationMs = Math.round(performance.now() - from);
@@ -74,7 +86,12 @@ export async function attemptDelivery(
   const attempted = attemptedOf(answer);
   const next = outcomeOf(variant, attempted, claimed.attempts - claimed.lostAttempts, endedAt);
   return {
-    ...{ ...about, ...attempted, endedAt, durationMs, isSlow: isSlow(attempted), state: next.state },
+    ...about,
+    ...attempted,
+    endedAt,
+    durationMs,
+    isSlow: isSlow(attempted),
+    state: next.state,
     nextAttemptAt: next.state === 'pending' ? next.nextAttemptAt : null,
   };
 }

@@ -1,27 +1,11 @@
 import { sql } from 'kysely';
+import type { WebhookAttemptsTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import type { DeliveryState } from '../deliveries/queries.ts';
 import { TERMS } from '../policy.ts';
 import type { WebhookVariant } from '../queries.ts';
 
-export type AttemptOutcome = 'answered' | 'timeout' | 'network' | 'tls' | 'refused' | 'unknown';
-
-export interface WebhookAttemptsTable {
-  deliveryId: string;
-  n: number;
-  startedAt: Date;
-  durationMs: number;
-  outcome: AttemptOutcome;
-  statusCode: number | null;
-  error: string | null;
-  responseExcerpt: string | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    webhookAttempts: WebhookAttemptsTable;
-  }
-}
+export type AttemptOutcome = WebhookAttemptsTable['outcome'];
 
 /** Most concurrent attempts of one subscription over all workers; one until the first has ended. */
 const IN_FLIGHT = 8;
@@ -212,7 +196,14 @@ export async function insertAttempts(db: Db, results: readonly AttemptResult[]):
     .insertInto('webhookAttempts')
     .values(
       results.map(({ deliveryId, n, startedAt, durationMs, outcome, statusCode, error, excerpt }) => ({
-        ...{ deliveryId, n, startedAt, durationMs, outcome, statusCode, error, responseExcerpt: excerpt },
+        deliveryId,
+        n,
+        startedAt,
+        durationMs,
+        outcome,
+        statusCode,
+        error,
+        responseExcerpt: excerpt,
       })),
     )
     .onConflict((conflict) =>

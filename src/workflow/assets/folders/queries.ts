@@ -1,25 +1,10 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import type { AssetFoldersTable } from '../../../kit/engines/postgres/database.ts';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { lockOwn, updateOwn } from '../../../kit/engines/postgres/own.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
 import { patternOf } from '../../creators/queries.ts';
 import type { FolderFilter } from './schema.ts';
-
-interface AssetFoldersTable {
-  id: string;
-  brandId: string;
-  name: string;
-  parentId: string | null;
-  createdAt: CreatedAt;
-  updatedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    assetFolders: AssetFoldersTable;
-  }
-}
 
 export type FolderRow = Selectable<AssetFoldersTable>;
 

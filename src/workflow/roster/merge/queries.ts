@@ -2,20 +2,6 @@ import { sql } from 'kysely';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import type { CreatorRow } from '../../creators/queries.ts';
 
-interface CreatorMergesTable {
-  brandId: string;
-  /** The id that clicks and ledger entries have for a creator who was merged into another. */
-  goneId: string;
-  creatorId: string;
-  mergedAt: Date;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    creatorMerges: CreatorMergesTable;
-  }
-}
-
 /** A creator of the brand by their own id or their entry's, locked until the transaction ends. */
 export async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
   const byEntry = db

@@ -1,24 +1,7 @@
 import type { Insertable } from 'kysely';
 import { isFound } from '../../../kit/engines/postgres/count.ts';
+import type { ShipmentSharesTable } from '../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
-import type { CreatedAt } from '../../../kit/engines/postgres/tables.ts';
-
-interface ShipmentSharesTable {
-  shareId: string;
-  brandId: string;
-  campaignId: string | null;
-  title: string | null;
-  campaignName: string | null;
-  logoUrl: string | null;
-  createdAt: CreatedAt;
-  revokedAt: Date | null;
-}
-
-declare module '../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    shipmentShares: ShipmentSharesTable;
-  }
-}
 
 /** The maximum number of parcels on a shared page. */
 export const MAX_SHARED = 500;

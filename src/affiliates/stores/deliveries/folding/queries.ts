@@ -2,18 +2,6 @@ import { sql } from 'kysely';
 import type { Db } from '../../../../kit/engines/postgres/open.ts';
 import type { Reason } from '../schema.ts';
 
-interface StoreDeliveryClaimsTable {
-  brandId: string;
-  owner: string;
-  claimedUntil: Date;
-}
-
-declare module '../../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    storeDeliveryClaims: StoreDeliveryClaimsTable;
-  }
-}
-
 /** A brand with due deliveries, by the one that waits longest. */
 export interface DueBrand {
   brandId: string;

@@ -1,29 +1,7 @@
-import { type Generated, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
+import type { StoreBackfillsTable } from '../../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../../kit/engines/postgres/open.ts';
 import type { StoreOf } from '../queries.ts';
-
-interface StoreBackfillsTable {
-  integrationId: string;
-  brandId: string;
-  before: Date;
-  since: Date;
-  cursor: string | null;
-  reachedAt: Date | null;
-  failures: Generated<number>;
-  dueAt: Date | null;
-  problem: string | null;
-  ordersRead: Generated<number>;
-  ordersRecorded: Generated<number>;
-  ordersUnread: Generated<number>;
-  startedAt: Date;
-  finishedAt: Date | null;
-}
-
-declare module '../../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    storeBackfills: StoreBackfillsTable;
-  }
-}
 
 export type BackfillRow = Selectable<StoreBackfillsTable>;
 

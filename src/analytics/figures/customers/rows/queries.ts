@@ -1,20 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { CustomerPositionsTable } from '../../../../kit/engines/postgres/database.ts';
 import type { Db } from '../../../../kit/engines/postgres/open.ts';
 import { movedSince } from '../../../../kit/outbox/queries.ts';
 import { DAY_MS } from '../../../../kit/values/duration.ts';
 import type { Behind, Range } from '../../sync/queries.ts';
-
-/** The last seal of a brand whose orders are in ClickHouse's table of customers. */
-interface CustomerPositionsTable {
-  brandId: string;
-  seq: number;
-}
-
-declare module '../../../../kit/engines/postgres/tables.ts' {
-  interface Database {
-    customerPositions: CustomerPositionsTable;
-  }
-}
 
 /** Brands with seals after their position. */
 const behind = (after?: Date) => sql`

@@ -5,18 +5,18 @@ import {
   emptyMonth,
   findBeginning,
   findLater,
+  getTotals,
   insertSums,
   limitRest,
   listDiffering,
   listMonths,
   listSummed,
   makeLater,
-  monthOf,
+  monthStart,
   type SummedMonth,
   splitLater,
-  startOf,
-  tableOf,
-  totalsOf,
+  toMonth,
+  toTableName,
   unlimitRest,
   validateRest,
 } from './queries.ts';
@@ -29,7 +29,7 @@ const OPEN_MS = 62 * DAY_MS;
 /** Ends the default partition at a future month, and creates the partition for later ids. */
 async function begin(db: Db, now: Date): Promise<void> {
   const decided = await findBeginning(db);
-  const first = decided ?? startOf(monthOf(new Date(now.getTime() + NOTICE_MS)), 1);
+  const first = decided ?? monthStart(toMonth(new Date(now.getTime() + NOTICE_MS)), 1);
   if (decided === undefined) await transact(db, (trx) => limitRest(trx, first));
   try {
     await transact(db, validateRest);
@@ -44,7 +44,7 @@ async function begin(db: Db, now: Date): Promise<void> {
 /** Creates the partitions of credits up to next month's, and returns the new months. */
 export async function makeMonths(db: Db, now: Date): Promise<string[]> {
   if ((await findLater(db)) === undefined) await begin(db, now);
-  const end = startOf(monthOf(now), 2);
+  const end = monthStart(toMonth(now), 2);
   const made: string[] = [];
   for (;;) {
     const later = await findLater(db);
@@ -58,7 +58,7 @@ async function assertMonth(db: Db, month: string, now: Date): Promise<void> {
   if (!months.includes(month)) {
     throw new Error(`${month} has no partition. These have: ${months.join(', ') || 'none yet'}.`);
   }
-  const from = new Date(startOf(month, 1).getTime() + OPEN_MS);
+  const from = new Date(monthStart(month, 1).getTime() + OPEN_MS);
   if (now < from)
     throw new Error(
       `${month} can be summed from ${from.toISOString().slice(0, 10)} on, when no billing month uses it.`,
@@ -72,14 +72,14 @@ async function getSummed(db: Db, month: string): Promise<SummedMonth> {
 }
 
 /** Errors in a month's sums: in the sums themselves, and against its entries if they still exist. */
-async function problemsOf(db: Db, summed: SummedMonth, copy: string | undefined): Promise<string[]> {
+async function findProblems(db: Db, summed: SummedMonth, copy: string | undefined): Promise<string[]> {
   const { month, emptiedAt, sha256, entries, charged, refunded } = summed;
-  const own = await totalsOf(db, { month });
+  const own = await getTotals(db, { month });
   const isWhole =
     own.sha256 === sha256 && own.entries === entries && own.charged === charged && own.refunded === refunded;
-  const inTable = await totalsOf(db, { table: tableOf(month) });
+  const inTable = await getTotals(db, { table: toTableName(month) });
   const isEmpty = emptiedAt === null || inTable.entries === 0;
-  const entriesIn = copy ?? (emptiedAt === null ? tableOf(month) : undefined);
+  const entriesIn = copy ?? (emptiedAt === null ? toTableName(month) : undefined);
   const differing = entriesIn === undefined ? [] : await listDiffering(db, month, entriesIn);
   return [
     ...(isWhole ? [] : [`The sums have the hash ${own.sha256}, and the month ${sha256}.`]),
@@ -97,7 +97,7 @@ export async function sumMonth(db: Db, now: Date, month: string, { isEmptied }: 
   return await transact(db, async (trx) => {
     await insertSums(trx, month, now);
     const summed = await getSummed(trx, month);
-    const problems = await problemsOf(trx, summed, undefined);
+    const problems = await findProblems(trx, summed, undefined);
     if (problems.length > 0) throw new Error(`${month} was summed before. ${problems.join(' ')}`);
     if (isEmptied) await emptyMonth(trx, month, now);
     return await getSummed(trx, month);
@@ -108,6 +108,6 @@ export async function sumMonth(db: Db, now: Date, month: string, { isEmptied }: 
 export async function verifyMonths(db: Db, copy?: { month: string; table: string }) {
   const months = copy ? [await getSummed(db, copy.month)] : await listSummed(db);
   const verified = [];
-  for (const summed of months) verified.push({ ...summed, problems: await problemsOf(db, summed, copy?.table) });
+  for (const summed of months) verified.push({ ...summed, problems: await findProblems(db, summed, copy?.table) });
   return verified;
 }

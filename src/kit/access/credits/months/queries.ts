@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import { z } from 'zod';
+import type { Database } from '../../../engines/postgres/database.ts';
 import type { Db } from '../../../engines/postgres/open.ts';
-import type { Database } from '../../../engines/postgres/tables.ts';
 import { readBase62, timeText } from '../../../values/ids.ts';
 
 type Trx = Transaction<Database>;
@@ -18,14 +18,14 @@ const END = 'chg`';
 const idFrom = (at: Date) => `chg_${timeText(at.getTime())}`;
 
 /** The start of the UTC month `2027-01`, or of one that comes `later` months after it. */
-export function startOf(month: string, later = 0): Date {
+export function monthStart(month: string, later = 0): Date {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number - 1 + later));
 }
 
-export const monthOf = (at: Date): string => at.toISOString().slice(0, 7);
+export const toMonth = (at: Date): string => at.toISOString().slice(0, 7);
 
-export const tableOf = (month: string): string => `credit_entries_${month.replace('-', '_')}`;
+export const toTableName = (month: string): string => `credit_entries_${month.replace('-', '_')}`;
 
 /** The months that have a partition, oldest first. */
 export async function listMonths(db: Db): Promise<string[]> {
@@ -92,10 +92,10 @@ export async function splitLater(trx: Trx): Promise<string> {
   await lockEntries(trx);
   const from = await findLater(trx);
   if (from === undefined) throw new Error(`${LATER} does not exist.`);
-  const month = monthOf(from);
-  const until = sql.lit(idFrom(startOf(month, 1)));
+  const month = toMonth(from);
+  const until = sql.lit(idFrom(monthStart(month, 1)));
   await sql`alter table credit_entries detach partition ${sql.table(LATER)}`.execute(trx);
-  await sql`create table ${sql.table(tableOf(month))} partition of credit_entries
+  await sql`create table ${sql.table(toTableName(month))} partition of credit_entries
     for values from (${sql.lit(idFrom(from))}) to (${until})`.execute(trx);
   await sql`with moved as (delete from ${sql.table(LATER)} where charge_id < ${until} returning *)
     insert into credit_entries select * from moved`.execute(trx);
@@ -110,7 +110,7 @@ const utc = (column: string) => sql`to_char(${sql.ref(column)} at time zone 'UTC
  * A month's sums, by subscription and billing month, from a table with its entries. An entry's hash covers its columns
  * joined by `|`, so that anyone with a copy of the entries can recompute it.
  */
-const sumsOf = (table: string) => sql`
+const sumCharges = (table: string) => sql`
   select subscription.brand_id, entry.subscription_id, entry.period_start, count(*) as entries,
     coalesce(sum(entry.credits) filter (where entry.kind = 'charge'), 0)::bigint as charged,
     coalesce(sum(entry.credits) filter (where entry.kind = 'refund' and charge.charge_id is not null), 0)::bigint as refunded,
@@ -123,7 +123,7 @@ const sumsOf = (table: string) => sql`
   group by subscription.brand_id, entry.subscription_id, entry.period_start`;
 
 /** The number, totals and hash of a month's sums. */
-const totalOf = (sums: string) => sql`
+const sumTotal = (sums: string) => sql`
   select coalesce(sum(entries), 0)::bigint as entries, coalesce(sum(charged), 0)::bigint as charged,
     coalesce(sum(refunded), 0)::bigint as refunded,
     sha256(coalesce(string_agg(sha256(convert_to(concat_ws('|', brand_id, subscription_id, ${utc('period_start')}, entries,
@@ -148,21 +148,21 @@ export async function listSummed(db: Db): Promise<SummedMonth[]> {
 /** Sums a month once. */
 export async function insertSums(trx: Trx, month: string, now: Date): Promise<void> {
   await sql`select set_config('statement_timeout', '0', true)`.execute(trx);
-  await sql`lock table ${sql.table(tableOf(month))} in share row exclusive mode`.execute(trx);
+  await sql`lock table ${sql.table(toTableName(month))} in share row exclusive mode`.execute(trx);
   await sql`
-    with sums as (${sumsOf(tableOf(month))}), noted as (
+    with sums as (${sumCharges(toTableName(month))}), noted as (
       insert into credit_months (month, entries, charged, refunded, sha256, summed_at)
-      select ${month}::text, total.*, ${now}::timestamptz from (${totalOf('sums')}) total
+      select ${month}::text, total.*, ${now}::timestamptz from (${sumTotal('sums')}) total
       on conflict (month) do nothing returning month)
     insert into credit_sums (month, brand_id, subscription_id, period_start, entries, charged, refunded, sha256)
     select noted.month, sums.* from noted, sums`.execute(trx);
 }
 
 /** A month's totals and hash, from its sums or from a table with its entries. */
-export async function totalsOf(db: Db, from: { month: string } | { table: string }): Promise<z.infer<typeof Total>> {
+export async function getTotals(db: Db, from: { month: string } | { table: string }): Promise<z.infer<typeof Total>> {
   const source =
-    'table' in from ? sumsOf(from.table) : sql`select * from credit_sums where credit_sums.month = ${from.month}`;
-  const { rows } = await sql`with sums as (${source}) ${totalOf('sums')}`.execute(db);
+    'table' in from ? sumCharges(from.table) : sql`select * from credit_sums where credit_sums.month = ${from.month}`;
+  const { rows } = await sql`with sums as (${source}) ${sumTotal('sums')}`.execute(db);
   return Total.parse(rows[0]);
 }
 
@@ -170,7 +170,7 @@ export async function totalsOf(db: Db, from: { month: string } | { table: string
 export async function listDiffering(db: Db, month: string, table: string): Promise<string[]> {
   const columns = sql`brand_id, subscription_id, period_start, entries, charged, refunded, sha256`;
   const { rows } = await sql<{ brandId: string }>`
-    with found as (${sumsOf(table)}), kept as (select ${columns} from credit_sums where credit_sums.month = ${month})
+    with found as (${sumCharges(table)}), kept as (select ${columns} from credit_sums where credit_sums.month = ${month})
     select distinct brand_id from (
       (select ${columns} from found except select ${columns} from kept) union all
       (select ${columns} from kept except select ${columns} from found)) differing order by brand_id`.execute(db);
@@ -180,7 +180,7 @@ export async function listDiffering(db: Db, month: string, table: string): Promi
 /** Removes a month's entries; its sums count instead. The partition stays, so that late entries are ignored. */
 export async function emptyMonth(trx: Trx, month: string, now: Date): Promise<void> {
   await sql`select set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`.execute(trx);
-  const table = sql.table(tableOf(month));
+  const table = sql.table(toTableName(month));
   await sql`truncate ${table}`.execute(trx);
   await sql`create or replace trigger emptied before insert on ${table} for each row
     execute function ignore_emptied_credits()`.execute(trx);

@@ -1,0 +1,242 @@
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { notFound, validationError } from '../../kit/values/errors.ts';
+import { formatMoney, fromMinor } from '../../kit/values/money.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { listAdjustments } from '../commissions/adjustments.ts';
+import { approvalBlockers, type CommissionRow, findCommissionOf, isSuspicious, type OrderEnd } from '../commissions/commissions.ts';
+import { commissionOf } from '../commissions/commissions.shapes.ts';
+import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
+import { findItems } from './items.ts';
+import { type CountedRefund, countRefunds, refundedOf, snapshotOf } from './recompute.ts';
+import { getStoreOf, listDisputes, listOrders, type OrderRow } from './orders.ts';
+import { listRefunds } from './refunds.ts';
+import { Attribution, type ExplainQuery, Explanation } from './orders.shapes.ts';
+
+type Candidate = Attribution['candidates'][number];
+type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
+type ClickReason = Extract<Candidate, { type: 'click' }>['reason'];
+
+const WHY: Record<NonNullable<CodeReason | ClickReason>, string> = {
+  unknown_code: 'No assignment of the brand has this code.',
+  other_store: 'It belongs to another store than the one that sent the order.',
+  code_inactive: 'It was not active when the order was placed.',
+  later_code: 'The first redeemed code of the order that qualifies wins; this one comes after it.',
+  invalid_signature: 'Rollcall did not issue this click id.',
+  foreign_brand: 'Its link does not belong to this brand.',
+  click_after_order: 'It was clicked after the order was placed.',
+  click_outside_window: 'The order was placed after its attribution window had ended.',
+  older_click: 'The last click within its window wins; this one is older.',
+  later_click: 'The first click within its window wins, by your rules; this one is later.',
+  click_wins: 'A click within its window wins over any code, by your rules.',
+  code_wins: 'A redeemed code wins over any click.',
+  test_order: 'The order is a test order, which pays nobody.',
+  renewal: 'The order renews a subscription, and this assignment does not pay renewals.',
+  below_minimum: 'The order is below the smallest one that pays, by your rules.',
+};
+
+type Decided = Pick<Attribution, 'rule' | 'rules'>;
+
+const BY = {
+  code: 'a redeemed code',
+  last_click: 'the last click within its window',
+  first_click: 'the first click within its window',
+} as const;
+
+/** Why a candidate won or lost, in a sentence. */
+export function explainCandidate({ type, reason }: Candidate, { rule, rules }: Decided): string {
+  if (reason !== null) return WHY[reason];
+  const isClickFirst = rules?.coupon_policy === 'click_wins';
+  if (type === 'code' || rule === null || rule === 'code') {
+    return `${isClickFirst ? 'No click qualified, and it' : 'It'} is the first redeemed code of the order that qualifies.`;
+  }
+  return isClickFirst ? `It is ${BY[rule]}.` : `No code qualified, and it is ${BY[rule]}.`;
+}
+
+interface Payable {
+  creatorName: string | null;
+  currency: string;
+  commissionMinor: number;
+  status: string;
+  statusNote: string | null;
+}
+
+const NOBODY: Record<NonNullable<Attribution['reason']>, string> = {
+  no_candidates: 'It paid nobody: it came without a code and without a click.',
+  no_candidate_qualified: 'It paid nobody: none of its codes and clicks qualified.',
+  test_order: 'It paid nobody: it is a test order.',
+  history: 'It paid nobody: it is a past order, which was read in as history.',
+};
+
+/** Why a decision paid nobody, in a sentence. */
+const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?? 'no_candidate_qualified'];
+
+/** The whole decision in a sentence. */
+function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
+  if (!rule || !commission) return explainNobody(reason);
+  const { creatorName, currency, commissionMinor, status, statusNote } = commission;
+  const owed = `${formatMoney(commissionMinor, currency)} for ${BY[rule]}`;
+  const note = statusNote === null ? '' : ` (${statusNote})`;
+  return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
+}
+
+/** Two stores may each have an order with this id; the query must then name the store. */
+export async function getMeant(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
+  const found = await listOrders(db, brandId, order_id);
+  const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
+  const [order, another] = meant;
+  if (!order) throw notFound('order');
+  if (!another) return order;
+  const stores = meant.map(({ integrationId }) => integrationId).join(', ');
+  const message = `is required: several stores have an order ${order_id} (${stores}).`;
+  throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
+}
+
+function endOf({ cancelledAt, disputeLostAt, isTest }: OrderRow): OrderEnd {
+  if (cancelledAt) return 'cancelled';
+  return disputeLostAt ? 'dispute_lost' : isTest ? 'test_order' : null;
+}
+
+function blockersOf(row: CommissionRow, order: OrderRow, now: Date) {
+  const { status } = row;
+  if (status === 'paid' || status === 'approved') return [];
+  return [
+    ...(status === 'rejected' ? (['rejected'] as const) : []),
+    ...approvalBlockers(row, endOf(order), now).map(({ code }) => code),
+    ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
+  ];
+}
+
+interface Explained {
+  order: OrderRow;
+  storefrontUrl: string;
+  row: CommissionRow;
+  link: ListedLink | undefined;
+}
+
+async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Explained, now: Date) {
+  const { orderId: storeOrderId, customerEmail } = order;
+  const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
+  const adjustments = await listAdjustments(db, row);
+  return {
+    ...commissionOf({
+      ...row,
+      ...named,
+      storeOrderId,
+      customerEmail,
+      integrationId: order.integrationId,
+      storefrontUrl,
+    }),
+    hold_over: row.holdEndsAt !== null && row.holdEndsAt <= now,
+    blocked_by: blockersOf(row, order, now),
+    adjustments: adjustments.map(({ cause, amountMinor, at }) => ({
+      cause,
+      amount: fromMinor(amountMinor, row.currency),
+      at: at.toISOString(),
+    })),
+  };
+}
+
+type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
+
+const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+
+/** That an order came with a code that was replaced already, and still pays. */
+function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date): string {
+  if (candidate.type === 'click') return '';
+  const old = past.find(
+    ({ linkId, code, replacedAt, until }) =>
+      linkId === candidate.link_id &&
+      code.toLowerCase() === candidate.code.toLowerCase() &&
+      replacedAt !== null &&
+      replacedAt <= orderedAt &&
+      orderedAt < until,
+  );
+  return old?.replacedAt
+    ? ` It is an old code, which was replaced on ${dayOf(old.replacedAt)} and pays until ${dayOf(old.until)}.`
+    : '';
+}
+
+async function candidatesOf(
+  db: Db,
+  { brandId, occurredAt }: OrderRow,
+  attribution: Attribution,
+  links: ReadonlyMap<string, ListedLink>,
+) {
+  const past = await listPastCodes(db, brandId, [...links.keys()]);
+  return attribution.candidates.map((candidate) => {
+    const link = candidate.link_id === null ? undefined : links.get(candidate.link_id);
+    return {
+      ...candidate,
+      link_value: link?.value ?? null,
+      creator_email: link?.creatorEmail ?? null,
+      creator_name: link?.creatorName ?? null,
+      explanation: `${explainCandidate(candidate, attribution)}${explainOldCode(candidate, past, occurredAt)}`,
+    };
+  });
+}
+
+const refundsOf = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
+  refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
+    refund_id: refundId,
+    amount: fromMinor(amountMinor, currency),
+    counted: fromMinor(countedMinor, currency),
+    at: at.toISOString(),
+  }));
+
+/** The order's lines, each with what refunds took off it. */
+async function itemsOf(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
+  const { items, refunded } = await findItems(db, order);
+  return items.map((item) => ({
+    ...{ sku: item.sku, title: item.title, quantity: item.quantity, amount_minor: item.amountMinor },
+    refunded_minor: refundedOf(item, refunds, refunded),
+  }));
+}
+
+/** Each decision with its time and cause, the first one first; only the last one may have paid a creator. */
+function decisionsOf({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
+  return [
+    ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
+    { decided_at, cause, rule, reason, explanation },
+  ];
+}
+
+async function disputesOf(db: Db, order: OrderRow) {
+  const disputes = await listDisputes(db, order);
+  return disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
+    dispute_id: disputeId,
+    status,
+    at: toldAt.toISOString(),
+    lost_at: status === 'lost' ? (lostAt?.toISOString() ?? null) : null,
+  }));
+}
+
+/** Why an order earned a creator a commission, or nobody. */
+export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<Explanation> {
+  const attribution = Attribution.parse(order.attribution);
+  const ids = attribution.candidates.flatMap(({ link_id }) => (link_id === null ? [] : [link_id]));
+  const links = new Map((await listLinksByIds(db, order.brandId, ids)).map((link) => [link.id, link]));
+  const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
+  const commission = await findCommissionOf(db, order);
+  const store = await getStoreOf(db, order);
+  const refunds = countRefunds(snapshotOf(order), await listRefunds(db, order, order.currency));
+  const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
+  const explanation = explainDecision(attribution, owed);
+  return Explanation.parse({
+    ...toWire(order),
+    ...attribution,
+    source: store.provider,
+    amount: fromMinor(order.baseMinor, order.currency),
+    attributed: commission !== undefined,
+    explanation,
+    is_test: order.isTest ?? false,
+    is_renewal: order.isRenewal ?? false,
+    decisions: decisionsOf(attribution, explanation),
+    candidates: await candidatesOf(db, order, attribution, links),
+    commission: commission
+      ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
+      : null,
+    items: await itemsOf(db, order, refunds),
+    refunds: refundsOf(refunds, order),
+    disputes: await disputesOf(db, order),
+  });
+}

@@ -1,0 +1,60 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
+import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
+import type { OrderKey } from './orders.ts';
+
+const Item = z.object({
+  lineId: z.string(),
+  sku: z.string().nullable(),
+  title: z.string().nullable(),
+  quantity: z.number(),
+  amountMinor: z.number(),
+});
+const Refunded = z.object({ lineId: z.string(), amountMinor: z.number() });
+
+/** What one report says of an order's lines. */
+export interface ReportedItems extends OrderKey {
+  items?: readonly ItemFacts[] | undefined;
+  refunds: readonly RefundFacts[];
+  updatedAt: Date;
+}
+
+const rowsOf = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId, orderId }: ReportedItems) => {
+  const key = { brandId, integrationId, orderId };
+  const own = items === undefined || items.length === 0 ? [] : [{ ...key, refundId: '', items, reportedAt }];
+  const named = new Map(
+    refunds.flatMap(({ refundId, items: lines = [] }) => (lines.length > 0 ? [[refundId, lines] as const] : [])),
+  );
+  return [...own, ...[...named].map(([refundId, lines]) => ({ ...key, refundId, items: lines, reportedAt }))];
+};
+
+/** Records lines of orders and refunds. Of two reports the newer counts, whichever came first. */
+export async function insertItems(db: Db, reported: readonly ReportedItems[]): Promise<void> {
+  const rows = reported.flatMap(rowsOf);
+  if (rows.length === 0) return;
+  await sql`${toInsert('order_items', rows)} on conflict (integration_id, order_id, refund_id) do update
+    set items = excluded.items, reported_at = excluded.reported_at
+    where (excluded.reported_at, excluded.items::text) > (order_items.reported_at, order_items.items::text)`.execute(
+    db,
+  );
+}
+
+/** The lines of an order, and what its refunds name of them, by refund. */
+export async function findItems(db: Db, { brandId, integrationId, orderId }: OrderKey) {
+  const rows = await db
+    .selectFrom('orderItems')
+    .select(['refundId', 'items'])
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', integrationId)
+    .where('orderId', '=', orderId)
+    .execute();
+  const own = rows.find(({ refundId }) => refundId === '');
+  return {
+    items: own ? z.array(Item).parse(own.items) : [],
+    refunded: new Map<string, RefundedItem[]>(
+      rows.flatMap(({ refundId, items }) => (refundId === '' ? [] : [[refundId, z.array(Refunded).parse(items)]])),
+    ),
+  };
+}

@@ -1,0 +1,182 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
+import { query } from '../../kit/engines/clickhouse/query.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { HAS_CLICK } from '../stores/connections/queries.ts';
+import type { Provider } from '../stores/formats/provider.ts';
+import { decideAgain } from './record.ts';
+
+/** How long a click waits for its order, and how old that order may be. */
+const WAITS_MS = HOUR_MS;
+/** How much the clocks of a store and of this machine may differ. */
+const CLOCKS_MS = MINUTE_MS;
+/** Of one store in a minute, so that nobody fills the table. A store that sells more often still pays by its cart. */
+const PER_MINUTE = 300;
+
+export interface ReportedClick {
+  integrationId: string;
+  orderId: string;
+  click: string;
+  /** Of the click. */
+  linkId: string;
+}
+
+/** Keeps a click for an order, if its link is of the store's brand and the store is within its rate. */
+export async function keepClick(
+  db: Db,
+  provider: Provider,
+  { integrationId, orderId, click, linkId }: ReportedClick,
+  now: Date,
+): Promise<void> {
+  await sql`
+    insert into order_clicks (integration_id, order_id, brand_id, click, received_at)
+    select store.id, ${orderId}, store.brand_id, ${click}, ${now}
+    from integrations store
+    join links on links.brand_id = store.brand_id and links.id = ${linkId}
+    where store.id = ${integrationId} and store.provider = ${provider} and store.status <> 'disconnected'
+      and (
+        select count(*) from order_clicks other
+        where other.integration_id = store.id and other.received_at > ${new Date(now.getTime() - MINUTE_MS)}
+      ) < ${PER_MINUTE}
+    on conflict do nothing
+  `.execute(db);
+}
+
+export interface DueOrder {
+  brandId: string;
+  integrationId: string;
+  provider: Provider;
+  orderId: string;
+  clicks: string[];
+}
+
+/** Orders that are known by now, with the clicks that were reported for them within an hour of the order. */
+export async function listDue(db: Db, now: Date, limit: number): Promise<DueOrder[]> {
+  const { rows } = await sql<DueOrder>`
+    select orders.brand_id, orders.integration_id, store.provider, orders.order_id, array_agg(one.click) as clicks
+    from order_clicks one
+    join orders on orders.integration_id = one.integration_id and orders.order_id = one.order_id
+    join integrations store on store.id = one.integration_id
+    where one.used_at is null and one.received_at > ${new Date(now.getTime() - WAITS_MS)}
+      and one.received_at > orders.occurred_at - ${CLOCKS_MS} * interval '1 ms'
+      and one.received_at < orders.occurred_at + ${WAITS_MS} * interval '1 ms'
+    group by orders.brand_id, orders.integration_id, store.provider, orders.order_id
+    limit ${limit}
+  `.execute(db);
+  return rows;
+}
+
+export async function markUsed(db: Db, { brandId, integrationId, orderId, clicks }: DueOrder, at: Date): Promise<void> {
+  await db
+    .updateTable('orderClicks')
+    .set({ usedAt: at })
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', integrationId)
+    .where('orderId', '=', orderId)
+    .where('click', 'in', clicks)
+    .execute();
+}
+
+/** Those that no order can use any more. */
+export async function deleteOld(db: Db, now: Date): Promise<void> {
+  await db
+    .deleteFrom('orderClicks')
+    .where('receivedAt', '<', new Date(now.getTime() - 2 * WAITS_MS))
+    .execute();
+}
+
+interface StoreKey {
+  brandId: string;
+  integrationId: string;
+}
+
+const LastClick = z.object({ link_id: z.string(), last: z.string() });
+/** How many of the last clicked links are searched for one that counts at the store. */
+const LAST_LINKS = 100;
+
+/** The last click by a person on a link that counts at the store: one that is bound to it or to none. */
+export async function findLastClick(
+  db: Db,
+  clickhouse: ClickHouse,
+  { brandId, integrationId }: StoreKey,
+  since: Date,
+): Promise<{ id: string; value: string; at: Date } | undefined> {
+  const clicked = await query(
+    clickhouse,
+    LastClick,
+    `SELECT link_id, formatDateTime(max(at), '%Y-%m-%dT%H:%i:%S.%fZ') AS last FROM clicks_v1
+     WHERE brand_id = {brand:String} AND at >= {since:DateTime64(3, 'UTC')} AND kind IN ('counted', 'repeat')
+     GROUP BY link_id ORDER BY max(at) DESC, link_id LIMIT ${LAST_LINKS}`,
+    { brand: brandId, since: since.toISOString().replace('T', ' ').slice(0, 23) },
+  );
+  if (clicked.length === 0) return undefined;
+  const counting = await db
+    .selectFrom('links')
+    .select(['id', 'value'])
+    .where('brandId', '=', brandId)
+    .where(
+      'id',
+      'in',
+      clicked.map(({ link_id }) => link_id),
+    )
+    .where((eb) => eb.or([eb('integrationId', 'is', null), eb('integrationId', '=', integrationId)]))
+    .execute();
+  const values = new Map(counting.map(({ id, value }) => [id, value]));
+  for (const { link_id: id, last } of clicked) {
+    const value = values.get(id);
+    if (value !== undefined) return { id, value, at: new Date(last) };
+  }
+  return undefined;
+}
+
+/** The last order that carried a click on a link of the brand. */
+export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey) {
+  return await db
+    .selectFrom('orders')
+    .select(['orderId', 'occurredAt'])
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', integrationId)
+    .where(HAS_CLICK)
+    .orderBy('occurredAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+const AT_ONCE = 200;
+
+/** Decides orders again that paid nobody, with the click that the shop's pixel reported. One that fails delays no other. */
+export async function useClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
+  for (const due of await listDue(postgres.db, clock.now(), AT_ONCE)) {
+    const { brandId, integrationId, provider, orderId, clicks } = due;
+    const actor = { brandId, keyId: null, operation: 'use_order_clicks', requestId: null };
+    try {
+      await inWork(postgres.db, clock, actor, async (work) => {
+        const source = { id: integrationId, brandId, provider };
+        await decideAgain(work, secrets, source, orderId, { clickIds: clicks, codes: [] });
+        await markUsed(work.db, due, work.now);
+      });
+    } catch (error) {
+      failures.failed('deciding an order by a reported click', error, { brandId, order: orderId });
+    }
+  }
+}
+
+export const useOrderClicks: Job = {
+  name: 'use-order-clicks',
+  everyMs: 5_000,
+  asksFor: 'orders for which a pixel reported a click',
+  run: useClicks,
+};
+
+export const forgetOrderClicks: Job = {
+  name: 'forget-order-clicks',
+  everyMs: 600_000,
+  asksFor: 'reported clicks that no order can use any more',
+  run: ({ postgres, clock }) => deleteOld(postgres.db, clock.now()),
+};

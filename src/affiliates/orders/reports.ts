@@ -1,0 +1,77 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ApiError, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import type { Secrets } from '../../kit/values/secrets.ts';
+import { findSource, upsertSource } from '../stores/connections/queries.ts';
+import { factsOf, refundedItemsOf } from '../stores/formats/generic.ts';
+import { toMinorUnits } from '../stores/formats/money.ts';
+import { orders } from './orders.ts';
+import { recordReadings, recordRefunds } from './record.ts';
+import type { ReportedOrder, ReportedRefund } from './reports.shapes.ts';
+
+/** Orders of a shop by their ids there. */
+export async function listRecorded(
+  db: Db,
+  { id, brandId }: { id: string; brandId: string },
+  orderIds: readonly string[],
+): Promise<{ id: string; order_id: string; attributed: boolean }[]> {
+  const rows = await db
+    .selectFrom('orders')
+    .leftJoin('commissions', 'commissions.orderId', 'orders.id')
+    .select(['orders.id', 'orders.orderId', sql<boolean>`commissions.id is not null`.as('attributed')])
+    .where('orders.brandId', '=', brandId)
+    .where('orders.integrationId', '=', id)
+    .where('orders.orderId', '=', sql<string>`any(${orderIds})`)
+    .orderBy('orders.orderId')
+    .execute();
+  return rows.map(({ orderId, ...row }) => ({ ...row, order_id: orderId }));
+}
+
+/** Records reports as a generic store's signed deliveries would, shop by shop. Of past orders only the unknown ones. */
+export async function recordReported(
+  work: Work,
+  secrets: Secrets,
+  reported: readonly ReportedOrder[],
+  isHistory = false,
+) {
+  const { db, now, brandId } = work;
+  const recorded = [];
+  // In one order, so that two calls do not wait for one another.
+  const shops = [...Map.groupBy(reported, ({ source }) => source)].sort(([a], [b]) => (a < b ? -1 : 1));
+  for (const [name, some] of shops) {
+    const [{ currency } = { currency: 'USD' }] = some;
+    const row = { id: newId('int', now.getTime()), brandId, name, currency, createdAt: now };
+    // Locks the shop, so that nobody else records its orders in the meantime.
+    const source = await upsertSource(db, row);
+    const ids = [...new Set(some.map(({ order_id }) => order_id))];
+    const known = new Set(isHistory ? (await listRecorded(db, source, ids)).map(({ order_id }) => order_id) : []);
+    const readings = some
+      .filter(({ order_id }) => !known.has(order_id))
+      .map((order) => ({ kind: 'order' as const, facts: factsOf(order, now), notes: [] }));
+    await recordReadings(work, secrets, { ...source, isHistory }, readings);
+    recorded.push(...(await listRecorded(db, source, ids)).map((order) => ({ ...order, source: name })));
+  }
+  return recorded;
+}
+
+/** Records a refund of an order that a key reported. */
+export async function recordReportedRefund(
+  work: Work,
+  id: string,
+  { refund_id, amount, at, items }: ReportedRefund,
+): Promise<void> {
+  const { db, now, brandId } = work;
+  const { integrationId, orderId, currency, baseMinor } = await orders.get(db, brandId, id);
+  const source = await findSource(db, brandId, integrationId);
+  if (!source) throw new ApiError('CONFLICT', 'The store of this order is connected, and reports its refunds itself.');
+  const amountMinor = toMinorUnits(amount, currency);
+  if (amountMinor === 0 || amountMinor > baseMinor) {
+    const message = `must be more than 0 and at most the order's ${fromMinor(baseMinor, currency)} ${currency}.`;
+    throw validationError([{ field: 'amount', code: 'invalid', message }]);
+  }
+  const refunds = [{ refundId: refund_id, amountMinor, at, items: refundedItemsOf(items, currency) }];
+  await recordRefunds(work, source, { orderId, currency, refunds, updatedAt: now, hasAllRefunds: false });
+}

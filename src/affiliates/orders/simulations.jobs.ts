@@ -1,0 +1,48 @@
+import type { Context } from '../../kit/operation/context.ts';
+import { serialize } from '../../kit/operation/operation.ts';
+import { type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
+import { storageKeyOf } from '../../platform/jobs/policy.ts';
+import type { ClaimedJob } from '../../platform/jobs/queries.ts';
+import { countPaidOrders, decideNext, NOTHING_YET, questionOf, simulationOf } from './simulations.ts';
+import { Simulation, SimulationJob, SimulationProgress } from './simulations.shapes.ts';
+
+/** Creators in the job's `result`, which lists of jobs repeat. */
+const SHOWN_CREATORS = 100;
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+async function runSimulation(
+  context: Context,
+  job: ClaimedJob,
+  { signal, note }: Parameters<JobKind['run']>[2],
+): Promise<TurnOutcome> {
+  const { postgres, config, files } = context;
+  const { brandId } = job;
+  const question = questionOf(SimulationJob.parse(job.request));
+  const totalRows = job.totalRows ?? (await countPaidOrders(postgres.db, brandId, question.period));
+  const before = SimulationProgress.parse(job.cursor ?? NOTHING_YET);
+  const { progress, isLast } = await decideNext(context, brandId, question, before, {
+    most: config.simulationOrders,
+    seen: (orders) => {
+      signal.throwIfAborted();
+      note(orders);
+    },
+  });
+  const rows = progress.counts.orders;
+  if (!isLast) return { cursor: progress, rows, totalRows, isDone: false };
+  const answer = await simulationOf(postgres.db, brandId, question, progress);
+  const storageKey = storageKeyOf(job.id, 1, job.claim);
+  const file = { number: 1, name: 'simulation.json', mimeType: 'application/json', storageKey };
+  const bytes = serialize(Simulation, answer);
+  const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, once(bytes));
+  return {
+    ...{ cursor: null, rows, totalRows, isDone: true },
+    file: { ...file, ...written, rows: answer.data.creators.length },
+    result: { ...answer, data: { ...answer.data, creators: answer.data.creators.slice(0, SHOWN_CREATORS) } },
+  };
+}
+
+/** Orders are decided turn by turn. A turn that is lost decides its orders again. */
+export const simulationKind: JobKind = { run: runSimulation };

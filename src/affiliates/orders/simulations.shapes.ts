@@ -1,0 +1,175 @@
+import { z } from 'zod';
+import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
+import { throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
+import { fromOutside } from '../../kit/values/untrusted.ts';
+import { Job } from '../../platform/jobs/schema.ts';
+import { Rate } from '../links/links.shapes.ts';
+import { couponPolicy, minOrder, model } from '../rules/attribution-rules.ts';
+import { Attribution, Explanation } from './orders.shapes.ts';
+
+export const MOST_CHANGED = 100;
+
+const days = (least: number) => z.number().int().min(least).max(90);
+
+export const SimulationRequest = z
+  .object({
+    from: timestampInput
+      .optional()
+      .describe(
+        'Only orders placed at or after this time; a date means its start in UTC. By default 30 days before `to`.',
+      )
+      .meta({ example: '2026-02-01' }),
+    to: throughInput
+      .optional()
+      .describe('Only orders placed at or before this time; a date includes the whole day. By default now.')
+      .meta({ example: '2026-02-28' }),
+    rules: z
+      .object({
+        attribution_days: days(1)
+          .nullable()
+          .optional()
+          .describe('Attribution window of every link; null: the window that each order was decided by.')
+          .meta({ example: 7 }),
+        hold_days: days(0)
+          .nullable()
+          .optional()
+          .describe('Review period of every commission; null: its own.')
+          .meta({ example: 14 }),
+        model: model.nullable().optional().describe('Which of several clicks earns an order; null: as it was decided.'),
+        coupon_policy: couponPolicy
+          .nullable()
+          .optional()
+          .describe('Whether a code or a click earns an order that came with both; null: as it was decided.'),
+        rate: Rate.nullable()
+          .optional()
+          .describe('Commission rate of every code and link in percent, with at most 4 decimals; null: its own.')
+          .meta({ example: 12.5 }),
+        min_order: minOrder
+          .optional()
+          .describe(
+            "Smallest order that pays, in major units of the brand's currency; 0 for none, null: as each order was decided.",
+          )
+          .meta({ example: 25 }),
+      })
+      .describe('The rules to try. Those that are omitted stay as each order was decided.')
+      .meta({ example: { attribution_days: 7, rate: 12.5 } }),
+  })
+  .meta({ id: 'SimulationRequest' });
+export type SimulationRequest = z.output<typeof SimulationRequest>;
+
+const count = z.number().int().min(0);
+const minor = z.number().int();
+
+const figures = {
+  currency: currencyField.describe('Currency of the orders counted here. Nothing is converted.'),
+  orders_now: count.describe('Paid orders that a code or link earned.').meta({ example: 120 }),
+  orders_simulated: count.describe('Paid orders that a code or link would have earned.').meta({ example: 104 }),
+  commission_now_minor: minor
+    .describe('What these orders owe creators, in minor units: 0 if rejected, minus what refunds took back.')
+    .meta({ example: 154_000 }),
+  commission_simulated_minor: minor
+    .describe('What they would owe, in minor units. Your reviews count where the same creator would have won.')
+    .meta({ example: 131_500 }),
+  in_review_now_minor: minor
+    .describe('Part of `commission_now_minor` whose review period has not ended yet.')
+    .meta({ example: 40_000 }),
+  in_review_simulated_minor: minor
+    .describe('Part of `commission_simulated_minor` whose review period would not have ended yet.')
+    .meta({ example: 12_500 }),
+};
+
+const creatorId = idField('crt', 'Creator who earns, or would earn, these orders.');
+const name = fromOutside(z.string().nullable().describe('What the creator is called.').meta({ example: 'Ana Ortiz' }));
+
+const SimulatedTotals = z.object(figures).meta({ id: 'SimulatedTotals' });
+const SimulatedCreator = z
+  .object({ creator_id: creatorId, creator_email: creatorEmail, creator_name: name, ...figures })
+  .meta({ id: 'SimulatedCreator' });
+
+const Side = z
+  .object({
+    link_id: z.string().describe('Code or link that earns it.').meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+    creator_email: creatorEmail,
+    rule: Attribution.shape.rule,
+    commission_rate: z.number().describe('Percent that its creator earns.').meta({ example: 10 }),
+    commission_minor: minor.describe('What the order owes this creator, in minor units.').meta({ example: 1_250 }),
+  })
+  .nullable();
+
+const ChangedOrder = z
+  .object({
+    id: Explanation.shape.id,
+    order_id: Explanation.shape.order_id,
+    integration_id: Explanation.shape.integration_id,
+    occurred_at: Explanation.shape.occurred_at,
+    currency: currencyField.describe("The order's currency."),
+    amount_minor: minor.describe('What the customer paid for goods, in minor units.').meta({ example: 12_500 }),
+    now: Side.describe('Who earns the order; null for nobody.'),
+    simulated: Side.describe('Who would have earned it; null for nobody.'),
+    reason: fromOutside(
+      z
+        .string()
+        .describe('Why the rules change it, in sentences.')
+        .meta({ example: 'LINK ana-shop: The order was placed after its attribution window had ended.' }),
+    ),
+  })
+  .meta({ id: 'SimulatedOrder' });
+
+export const Simulation = z.object({
+  data: z.object({
+    totals: z.array(SimulatedTotals).describe('Sums over all creators, one row per currency.'),
+    creators: z
+      .array(SimulatedCreator)
+      .describe('A row for each creator and currency, those whose commission changes most first.'),
+    changed: z
+      .array(ChangedOrder)
+      .max(MOST_CHANGED)
+      .describe('Orders that another creator would earn, or with another commission; at most 100, newest first.'),
+  }),
+  meta: z
+    .object({
+      period: z
+        .object({
+          from: timestamp.describe('Start of the simulated period.').meta({ example: '2026-02-01T00:00:00.000Z' }),
+          to: timestamp.describe('End of the simulated period.').meta({ example: '2026-02-28T23:59:59.999Z' }),
+        })
+        .describe('When the orders were placed.'),
+      orders: count.describe('Paid orders of the period, tests aside.').meta({ example: 310 }),
+      changed: count
+        .describe('Number of these orders that the rules change, including those that are not listed.')
+        .meta({ example: 16 }),
+      without_candidates: count
+        .describe(
+          'Number of these orders that came without a code or click. If a click led to one, the shop no longer knew it, so no rule can find it.',
+        )
+        .meta({ example: 172 }),
+    })
+    .describe('What the simulation covers, and what it cannot know.'),
+});
+export type Simulation = z.input<typeof Simulation>;
+
+/** The answer for more orders than a call simulates. */
+export const SimulationStarted = z.object({ data: Job }).meta({ id: 'SimulationStarted' });
+
+/** What a job of a simulation stores as its request. */
+export const SimulationJob = z.object({
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  rules: SimulationRequest.shape.rules,
+  /** The brand's when it was requested, which `min_order` is in. */
+  currency: z.string(),
+  as_of: z.iso.datetime(),
+});
+export type SimulationJob = z.output<typeof SimulationJob>;
+
+const { currency: _currency, ...sums } = figures;
+
+/** How far a simulation is, and what its orders add up to so far. */
+export const SimulationProgress = z.object({
+  /** The last order that was decided. */
+  after: z.object({ occurredAt: z.coerce.date(), id: z.string() }).nullable(),
+  sums: z.array(z.object({ creatorId: z.string(), currency: z.string(), ...sums })),
+  changed: z.array(ChangedOrder),
+  counts: z.object({ orders: count, changed: count, without_candidates: count }),
+});
+export type SimulationProgress = z.output<typeof SimulationProgress>;

@@ -1,0 +1,76 @@
+import type { CustomerCandidate, CustomerReason } from './customers.ts';
+
+/** The names that a sentence needs beside the candidate. */
+export interface CandidateNames {
+  creatorName: string | null;
+  /** The code, or the name of the link. */
+  linkValue: string | null;
+  subscriptionId: string | null;
+  /** The id of the first order at its store. */
+  firstOrderId: string | null;
+  orderPlacedAt: Date;
+}
+
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'long', timeZone: 'UTC' });
+
+/** "1 March", with the year if it is not that of the order. */
+function writeDay(at: Date, orderPlacedAt: Date): string {
+  const year = at.getUTCFullYear();
+  return year === orderPlacedAt.getUTCFullYear() ? DAY.format(at) : `${DAY.format(at)} ${year}`;
+}
+
+const CONTINUED = { product: 'Continues an order of the same product', lead: 'Is the first order of a lead' } as const;
+
+/** Names who brought the customer, when, and with which code and order. */
+function writeOrigin(candidate: CustomerCandidate, names: CandidateNames): string {
+  const { by, since } = candidate;
+  const creator = names.creatorName ?? 'a creator';
+  const code = names.linkValue === null ? '' : ` with ${names.linkValue}`;
+  const day = since ? ` on ${writeDay(since, names.orderPlacedAt)}` : '';
+  const order = names.firstOrderId === null ? '' : ` (order ${names.firstOrderId})`;
+  if (by === 'subscription') {
+    return `Continues subscription ${names.subscriptionId ?? 'of the customer'}, which ${creator} sold${code}${day}${order}`;
+  }
+  if (by === 'product') return `${CONTINUED.product}, which ${creator} sold${code}${day}${order}`;
+  if (by === 'lead') return `${CONTINUED.lead}, whom ${creator} brought${code}${day}`;
+  return `Is by a customer whom ${creator} brought${code}${day}${order}`;
+}
+
+/** Says why the candidate lost, as the end of the sentence. */
+function writeReason(reason: CustomerReason, { terms, until }: CustomerCandidate, orderPlacedAt: Date): string {
+  const endedOn = until ? ` on ${writeDay(until, orderPlacedAt)}` : '';
+  switch (reason) {
+    case 'ended':
+      return `this was ended${endedOn}`;
+    case 'origin_rejected':
+      return 'the commission of the first order was rejected in a review';
+    case 'first_order_only':
+      return 'only the first order pays';
+    case 'payments_over':
+      return terms?.payments === 1
+        ? 'the one payment that earns was made'
+        : `all ${terms?.payments} payments were made`;
+    case 'duration_over':
+      return terms?.months === 1 ? `the month ended${endedOn}` : `the ${terms?.months} months ended${endedOn}`;
+    case 'own_code_or_click':
+      return 'the code or click that the order carries comes first';
+    case 'below_minimum':
+      return 'the order is below the smallest one that pays, by your rules';
+    case 'nobody_sold_it':
+      return 'nobody sold it';
+  }
+}
+
+/** "Continues subscription 8999, which Ana Ortiz sold with ANA15 on 1 March (order 9000): payment 4 of 12." */
+export function explainCustomer(candidate: CustomerCandidate, names: CandidateNames): string {
+  const { reason, by, payment, terms } = candidate;
+  if (reason === 'nobody_sold_it') {
+    const continued =
+      by === 'product' ? CONTINUED.product : `Continues subscription ${names.subscriptionId ?? ''}`.trim();
+    return `${continued}, which no creator sold.`;
+  }
+  const origin = writeOrigin(candidate, names);
+  if (reason !== null) return `${origin}; ${writeReason(reason, candidate, names.orderPlacedAt)}.`;
+  const most = terms?.payments ?? null;
+  return `${origin}: payment ${payment}${most === null ? '' : ` of ${most}`}.`;
+}
