@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { z } from 'zod';
-import { rebuildFigures } from '../src/affiliates/ledger/actions.ts';
+import { rebuildFigures } from '../src/affiliates/ledger/rebuild-figures.ts';
 import { orders } from '../src/affiliates/orders/orders.ts';
-import { findCohorts } from '../src/analytics/analytics/cohorts/actions.ts';
-import { findCustomers, findShare } from '../src/analytics/analytics/customers/actions.ts';
-import { findReturns } from '../src/analytics/analytics/returns/actions.ts';
+import { findCohorts } from '../src/analytics/cohorts/cohorts.ts';
+import { findCustomers, findShare } from '../src/analytics/customers/customers.ts';
+import { findReturns } from '../src/analytics/returns/returns.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { query } from '../src/kit/engines/clickhouse/query.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type By, listBreakdown, type Only } from '../src/analytics/figures/breakdown/queries.ts';
-import { listClicks } from '../src/analytics/figures/clicks/queries.ts';
-import { rawRows, SUMS } from '../src/analytics/figures/columns.ts';
-import { listPerformance, totalPerformance } from '../src/analytics/figures/performance-queries.ts';
-import { lifetimeOf, listCreatorSums, listDays } from '../src/analytics/figures/queries.ts';
-import { listReturnSums } from '../src/analytics/figures/returns/queries.ts';
+import { type By, listBreakdown, type Only } from '../src/analytics/figures/breakdown.ts';
+import { listClicks } from '../src/analytics/figures/clicks.ts';
+import { rawRows, SUMS } from '../src/analytics/figures/sums.ts';
+import { listPerformance, totalPerformance } from '../src/analytics/figures/performance.ts';
+import { lifetimeOf, listCreatorSums, listDays } from '../src/analytics/figures/totals.ts';
+import { listReturnSums } from '../src/analytics/figures/returns.ts';
 import type { ClickHouse } from '../src/kit/engines/clickhouse/open.ts';
 import { query } from '../src/kit/engines/clickhouse/query.ts';
 import { LARGEST, LARGEST_LINKS } from './figures-data.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { listDays } from '../src/analytics/figures/queries.ts';
+import { listDays } from '../src/analytics/figures/totals.ts';
 import { insertOnce } from '../src/kit/engines/clickhouse/insert.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../src/kit/engines/clickhouse/open.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Pool } from 'undici';
 import { recordReadings } from '../src/affiliates/orders/record.ts';
-import { openFolding } from '../src/affiliates/stores/deliveries/folding/jobs.ts';
+import { openFolding } from '../src/affiliates/stores/deliveries/deliveries.jobs.ts';
 import { clientOf } from '../src/affiliates/stores/formats/clients.ts';
 import { parseDelivery } from '../src/affiliates/stores/formats/delivery-body.ts';
 import { openPostgres } from '../src/kit/engines/postgres/open.ts';

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { insertLinks, insertStates } from '../src/affiliates/links/queries.ts';
-import { connectStore } from '../src/affiliates/stores/connections/actions.ts';
+import { insertLinks, insertStates } from '../src/affiliates/links/links.ts';
+import { connectStore } from '../src/affiliates/stores/connections/connect.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { inWork } from '../src/kit/operation/work.ts';
 import { mintClick } from '../src/kit/values/click-token.ts';

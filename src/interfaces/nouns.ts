@@ -1,29 +1,29 @@
-import { clicks } from '../affiliates/clicks/noun.ts';
+import { clicks } from '../affiliates/clicks.api.ts';
 import { commissionsNoun } from '../affiliates/commissions/noun.ts';
 import { pastCommissionsNoun } from '../affiliates/commissions/past/noun.ts';
-import { ledger } from '../affiliates/ledger/ledger.api.ts';
 import { leaks } from '../affiliates/leaks/leaks.api.ts';
+import { ledger } from '../affiliates/ledger/ledger.api.ts';
 import { linksNoun } from '../affiliates/links/noun.ts';
 import { orderClicks } from '../affiliates/orders/order-clicks.api.ts';
 import { ordersNoun } from '../affiliates/orders/orders.api.ts';
-import { payouts } from '../affiliates/payouts/noun.ts';
-import { reconciliations } from '../affiliates/reconciliations/noun.ts';
+import { payoutsNoun } from '../affiliates/payouts/noun.ts';
+import { reconciliations } from '../affiliates/reconciliations/reconciliations.api.ts';
 import { reviews } from '../affiliates/reviews/reviews.api.ts';
 import { attributionRules } from '../affiliates/rules/attribution-rules.api.ts';
 import { fraudRules } from '../affiliates/rules/fraud-rules.api.ts';
 import { sample } from '../affiliates/sample/sample.api.ts';
 import { statements } from '../affiliates/statements/noun.ts';
-import { storeAuthorizations } from '../affiliates/stores/authorizations/noun.ts';
-import { integrations } from '../affiliates/stores/connections/noun.ts';
-import { storeDeliveries } from '../affiliates/stores/deliveries/noun.ts';
-import { storeSweeps } from '../affiliates/stores/sweeps/noun.ts';
-import { storeWebhooks } from '../affiliates/stores/webhooks/noun.ts';
-import { alertsNoun } from '../analytics/alerts/noun.ts';
-import { analytics } from '../analytics/analytics/noun.ts';
+import { storeAuthorizations } from '../affiliates/stores/authorizations.api.ts';
+import { integrationsNoun } from '../affiliates/stores/connections/connections.api.ts';
+import { storeDeliveriesNoun } from '../affiliates/stores/deliveries/deliveries.api.ts';
+import { storeSweeps } from '../affiliates/stores/sweeps/sweeps.api.ts';
+import { storeWebhooks } from '../affiliates/stores/webhooks.jobs.ts';
+import { alertsNoun } from '../analytics/alerts/alerts.api.ts';
 import { costs } from '../analytics/costs/noun.ts';
-import { creatorsNoun } from '../analytics/creators/noun.ts';
-import { exportsNoun } from '../analytics/exports/noun.ts';
-import { reportsNoun } from '../analytics/reports/noun.ts';
+import { creatorsNoun } from '../analytics/creators.api.ts';
+import { exportsNoun } from '../analytics/exports/exports.api.ts';
+import { reportsNoun } from '../analytics/reports/reports.api.ts';
+import { analytics } from '../analytics/summary/summary.api.ts';
 import { directoryImports } from '../directory/imports/noun.ts';
 import { lists } from '../directory/lists/noun.ts';
 import { savedSearches } from '../directory/saved-searches/noun.ts';
@@ -87,12 +87,12 @@ const declared = [
   clicks,
   commissionsNoun,
   reviews,
-  payouts,
+  payoutsNoun,
   pastCommissionsNoun,
   statements,
-  integrations,
+  integrationsNoun,
   storeAuthorizations,
-  storeDeliveries,
+  storeDeliveriesNoun,
   storeWebhooks,
   ordersNoun,
   orderClicks,
@@ -125,7 +125,7 @@ const all: readonly Operation[] = nouns.flatMap(({ operations: its }) => its);
 /** Every operation of the API. Nothing else answers under /v1. */
 export const operations: readonly Operation[] = all.filter((operation) => !isForSessions(operation));
 
-/** What people can do in the web app but API keys cannot: absent from the OpenAPI document and from agents' tools. */
+/** Operations of people in the web app that API keys cannot call: absent from the OpenAPI document and from agents' tools. */
 export const sessionOperations: readonly Operation[] = all.filter(isForSessions);
 
 /** The sections of the reference. */
@@ -136,13 +136,13 @@ const consumers = nouns.flatMap((noun) => noun.consumers);
 /** Everything that follows the outbox. */
 export const CONSUMER_NAMES: readonly string[] = consumers.map(({ name }) => name);
 
-export const consumersOf = (context: Context): readonly Consumer[] =>
+export const openConsumers = (context: Context): readonly Consumer[] =>
   consumers.map(({ name, open }) => ({ name, deliver: open(context) }));
 
 type Declared = (typeof declared)[number]['operations'][number];
 export type OperationId = Declared['id'];
 
 /**
- * What a call of an operation sends and receives: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`.
+ * The input and answer of an operation: `CallOf<'create_campaign'>['body']`, and `params`, `query`, `answer`.
  */
 export type CallOf<Id extends OperationId> = NonNullable<Extract<Declared, { id: Id }>['types']>;

@@ -8,9 +8,8 @@ import {
 } from '../../src/affiliates/orders/attribute.ts';
 import { hashEmail } from '../../src/affiliates/orders/customers.ts';
 import { flagsOf, maskEmail, type Suspicion } from '../../src/affiliates/orders/fraud.ts';
-import { DEFAULT_RULES } from '../../src/affiliates/rules/attribution/policy.ts';
-import { DEFAULT_FRAUD_RULES, patchedRules } from '../../src/affiliates/rules/fraud/policy.ts';
-import type { FraudRulesPatch } from '../../src/affiliates/rules/fraud/schema.ts';
+import { DEFAULT_RULES } from '../../src/affiliates/rules/attribution-rules.ts';
+import { DEFAULT_FRAUD_RULES, type FraudRulesPatch, patchedRules } from '../../src/affiliates/rules/fraud-rules.ts';
 
 const DAY = 24 * 60 * 60 * 1_000;
 const ORDERED = new Date('2026-03-10T12:00:00Z');

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { codeFor, foldName, isOffensive, stemOf } from '../../src/affiliates/links/policy.ts';
+import { codeFor, foldName, isOffensive, stemOf } from '../../src/affiliates/links/slugs.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';

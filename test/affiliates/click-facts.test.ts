@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutDestination } from '../../src/interfaces/links-host/destinations.ts';
-import { countryOf, referrerHostOf } from '../../src/interfaces/links-host/visit.ts';
+import { readCountry, readReferrerHost } from '../../src/interfaces/links-host/visit.ts';
 import { detectDevice } from '../../src/kit/values/visitor.ts';
 import { PHONE } from '../harness/clicks.ts';
 
@@ -67,15 +67,15 @@ describe('the stored facts of a click', () => {
   });
 
   it('include only the host of the referrer, and a code for the country', () => {
-    expect(referrerHostOf('https://user@Photo.Example:8443/p?q#f')).toBe('photo.example');
-    expect(referrerHostOf('android-app://com.example')).toBe('');
-    expect(countryOf({ 'x-vercel-ip-country': 'BR' })).toBe('BR');
-    expect(countryOf({ 'cf-ipcountry': 'XX', 'x-country-code': 'US' })).toBe('');
-    expect(countryOf({ 'cf-ipcountry': 'T1' })).toBe('');
+    expect(readReferrerHost('https://user@Photo.Example:8443/p?q#f')).toBe('photo.example');
+    expect(readReferrerHost('android-app://com.example')).toBe('');
+    expect(readCountry({ 'x-vercel-ip-country': 'BR' })).toBe('BR');
+    expect(readCountry({ 'cf-ipcountry': 'XX', 'x-country-code': 'US' })).toBe('');
+    expect(readCountry({ 'cf-ipcountry': 'T1' })).toBe('');
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(referrerHostOf(`https://${text}`)).toMatch(/^[a-z0-9.-]*$/);
-        expect(countryOf({ 'x-country-code': text })).toMatch(/^(?:[A-Z]{2})?$/);
+        expect(readReferrerHost(`https://${text}`)).toMatch(/^[a-z0-9.-]*$/);
+        expect(readCountry({ 'x-country-code': text })).toMatch(/^(?:[A-Z]{2})?$/);
       }),
     );
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertLinks, insertStates } from '../../src/affiliates/links/queries.ts';
+import { insertLinks, insertStates } from '../../src/affiliates/links/links.ts';
 import { type DecidedAgain, decideAgain } from '../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertLinks, updateLink } from '../../src/affiliates/links/queries.ts';
+import { insertLinks, updateLink } from '../../src/affiliates/links/links.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';

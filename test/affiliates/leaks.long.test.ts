@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { DEFAULT_FRAUD_RULES } from '../../src/affiliates/rules/fraud/policy.ts';
+import { DEFAULT_FRAUD_RULES } from '../../src/affiliates/rules/fraud-rules.ts';
 import { experiment } from '../harness/leaking-codes.ts';
 
 const THRESHOLD = DEFAULT_FRAUD_RULES.code_leak.score;

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
-import { insertOrderFigures } from '../../src/analytics/figures/orders/actions.ts';
-import { deleteFolded } from '../../src/analytics/figures/rollups/queries.ts';
-import { insertPostings } from '../../src/analytics/figures/sync/actions.ts';
-import { listEntries, type SyncedEntry } from '../../src/analytics/figures/sync/queries.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { insertOrderFigures } from '../../src/analytics/figures/orders.ts';
+import { deleteFolded } from '../../src/analytics/figures/rollups.ts';
+import { insertPostings, listEntries, type SyncedEntry } from '../../src/analytics/figures/sync.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { postAndSync, putAssignment, sale } from '../harness/figures.ts';
 

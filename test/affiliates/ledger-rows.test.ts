@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { listWrongCommissions, listWrongPayouts } from '../../src/affiliates/ledger/verify/queries.ts';
+import { listWrongCommissions, listWrongPayouts } from '../../src/affiliates/ledger/mismatches.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { approved, makePayer, recorded } from '../harness/paying.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listNamed } from '../../src/affiliates/links/queries.ts';
+import { listNamed } from '../../src/affiliates/links/links.ts';
 import { codeValue, type Desk, LINKS, openDesk, problemsOf, SHOP } from '../harness/affiliates.ts';
 import { startApp, type TestApp, unique } from '../harness/app.ts';
 import { linkBySlug } from '../harness/clicks.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { inSnapshot } from '../../src/affiliates/ledger/queries.ts';
-import { verifyRecords } from '../../src/affiliates/ledger/verify/actions.ts';
+import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
+import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { recordDispute } from '../../src/affiliates/orders/record.ts';
 import type { DisputeFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertLinks, insertStates, updateLink } from '../../src/affiliates/links/queries.ts';
+import { insertLinks, insertStates, updateLink } from '../../src/affiliates/links/links.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';

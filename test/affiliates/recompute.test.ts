@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { postApproval, postPayment, postRejection } from '../../src/affiliates/commissions/actions.ts';
-import type { Posted } from '../../src/affiliates/commissions/adjustments/queries.ts';
+import { postApproval, postPayment, postRejection } from '../../src/affiliates/commissions/commissions.ts';
+import type { Posted } from '../../src/affiliates/commissions/adjustments.ts';
 import {
   type KnownRefund,
   mergeSnapshots,

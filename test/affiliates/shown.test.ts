@@ -51,7 +51,7 @@ it('conversion_rate counts orders that came by a click; a top creator without a 
   const { db } = app.context.postgres;
   await db.updateTable('creators').set({ name: null }).where('id', '=', bea.creatorId).execute();
   await db.updateTable('links').set({ creatorName: 'Bea B.' }).where('id', '=', bea.linkId).execute();
-  const { listNames, countConversionsByClick } = await import('../../src/analytics/analytics/queries.ts');
+  const { listNames, countConversionsByClick } = await import('../../src/analytics/summary/summary.ts');
   expect((await listNames(db, owner.brand.id, [bea.creatorId])).get(bea.creatorId)).toBe('Bea B.');
   await makeSale(app.context, owner.brand, { assignment: owner.ann });
   const clicked = await makeSale(app.context, owner.brand, { assignment: bea });

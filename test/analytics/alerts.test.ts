@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { checkAlerts } from '../../src/analytics/alerts/jobs.ts';
+import { checkAlerts } from '../../src/analytics/alerts/alerts.jobs.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { insertPerson } from '../../src/platform/people/queries.ts';
 import { made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';

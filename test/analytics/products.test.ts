@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Added, type OrderLines, productParts } from '../../src/analytics/figures/orders/products.ts';
+import { type Added, type OrderLines, productParts } from '../../src/analytics/figures/products.ts';
 
 const SOLD_AT = 1_000;
 const cents = fc.integer({ min: 0, max: 1_000_000 });

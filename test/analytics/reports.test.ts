@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { mailReports } from '../../src/analytics/reports/jobs.ts';
+import { mailReports } from '../../src/analytics/reports/reports.jobs.ts';
 import type { NewEntry } from '../../src/kit/outbox/ledger-entry.ts';
 import { newId } from '../../src/kit/values/ids.ts';
 import { insertPerson } from '../../src/platform/people/queries.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runExportSchedules } from '../../src/analytics/exports/schedules/jobs.ts';
+import { runExportSchedules } from '../../src/analytics/exports/schedules.jobs.ts';
 import { makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { jobOf, ndjsonRows, runJobs, startExport } from '../harness/exporting.ts';

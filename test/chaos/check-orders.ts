@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
-import { PerformanceList } from '../../src/analytics/analytics/performance/schema.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { PerformanceList } from '../../src/analytics/performance/performance.shapes.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { wrong } from './check-clicks.ts';
 import type { OrderTally } from './orders.ts';

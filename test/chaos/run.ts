@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { findReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
+import { findReconciliation } from '../../src/analytics/figures/rollups.ts';
 import { CLAIM, oldestClickAt } from '../../src/interfaces/links-host/queries.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { until } from '../harness/app.ts';

@@ -1,6 +1,6 @@
-import { insertLinks } from '../../src/affiliates/links/queries.ts';
-import { syncLedger } from '../../src/analytics/figures/jobs.ts';
-import { findStanding } from '../../src/analytics/figures/sync/queries.ts';
+import { insertLinks } from '../../src/affiliates/links/links.ts';
+import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
+import { findStanding } from '../../src/analytics/figures/sync.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import { tsvTime } from '../../src/kit/engines/clickhouse/tsv.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';

@@ -1,5 +1,5 @@
-import type { DayOfOrders, Evidence, Usual } from '../../src/affiliates/links/leaks/policy.ts';
-import { scoreLeak } from '../../src/affiliates/links/leaks/policy.ts';
+import type { DayOfOrders, Evidence, Usual } from '../../src/affiliates/leaks/leak-score.ts';
+import { scoreLeak } from '../../src/affiliates/leaks/leak-score.ts';
 
 const DAYS = 30;
 const DAYS_BEFORE = 56;

@@ -1,6 +1,6 @@
 import { recordDeletion } from '../../src/affiliates/orders/record.ts';
-import { createManualCommission } from '../../src/affiliates/reviews/actions.ts';
-import { openDispute } from '../../src/affiliates/statements/disputes/actions.ts';
+import { createManualCommission } from '../../src/affiliates/reviews/reviews.ts';
+import { openDispute } from '../../src/affiliates/statements/disputes.ts';
 import { send, type TestApp, unique } from './app.ts';
 import { sync } from './figures.ts';
 import { approved, makePayer, type Payer, recorded, settle } from './paying.ts';

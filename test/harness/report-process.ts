@@ -3,7 +3,7 @@ import { configuredUrls } from '../../src/process/engine-urls.ts';
 import { openContext } from '../../src/process/open-context.ts';
 // Declares the operations that reports read.
 import '../../src/interfaces/nouns.ts';
-import { mailReports } from '../../src/analytics/reports/jobs.ts';
+import { mailReports } from '../../src/analytics/reports/reports.jobs.ts';
 
 /** The worker that mails reports, as a process that a test may kill. Its clock is always where the next period is due. */
 const config = readConfig();

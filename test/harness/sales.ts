@@ -1,14 +1,14 @@
-import { insertLinks, insertStates } from '../../src/affiliates/links/queries.ts';
-import type { OrderSource } from '../../src/affiliates/orders/orders.shapes.ts';
+import { insertLinks, insertStates } from '../../src/affiliates/links/links.ts';
 import { recordOrder, recordRefunds } from '../../src/affiliates/orders/record.ts';
-import { insertIntegration } from '../../src/affiliates/stores/connections/queries.ts';
+import type { OrderSource } from '../../src/affiliates/orders/orders.shapes.ts';
+import { insertIntegration } from '../../src/affiliates/stores/connections/connections.ts';
 import type { OrderFacts, RefundFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { inWork, type Work } from '../../src/kit/operation/work.ts';
 import { StoredPostings } from '../../src/kit/outbox/ledger-entry.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { ensureCreator } from '../../src/workflow/creators/actions.ts';
-import { putOnRoster } from '../../src/workflow/roster/actions.ts';
+import { ensureCreator } from '../../src/workflow/creators/creators.ts';
+import { putOnRoster } from '../../src/workflow/roster/roster.ts';
 import { unique } from './app.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

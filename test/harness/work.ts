@@ -1,4 +1,4 @@
-import { consumersOf } from '../../src/interfaces/nouns.ts';
+import { openConsumers } from '../../src/interfaces/nouns.ts';
 import { openRelay } from '../../src/kit/outbox/relay.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { type Desk, openDesk } from './affiliates.ts';
@@ -71,7 +71,7 @@ export async function openWorkDesk(app: TestApp, email?: string): Promise<WorkDe
     },
     relay: async () => {
       const { postgres, log, clock } = app.context;
-      for (const consumer of consumersOf(app.context)) {
+      for (const consumer of openConsumers(app.context)) {
         if (consumer.name === 'briefs' || consumer.name === 'content')
           await openRelay({ db: postgres.db, consumer, log, due: openDue(clock) })();
       }

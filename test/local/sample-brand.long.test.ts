@@ -6,15 +6,15 @@ import path from 'node:path';
 import type pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
-import { listLosing, setSample } from '../../src/affiliates/sample/queries.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { listLosing, setSample } from '../../src/affiliates/sample/sample.ts';
 import { SAMPLE_PK } from '../../src/directory/search/schema.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
 import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
 import { ensurePersonToSignIn } from '../../src/platform/people/actions.ts';
-import { removeFiles } from '../../src/workflow/assets/jobs.ts';
+import { removeFiles } from '../../src/workflow/assets/assets.jobs.ts';
 import {
   type Answer,
   call,

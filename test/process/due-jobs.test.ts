@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAnythingToSync } from '../../src/analytics/figures/sync/queries.ts';
+import { isAnythingToSync } from '../../src/analytics/figures/sync.ts';
 import { settleAll } from '../../src/kit/access/credits/settle.ts';
 import { changeAccess } from '../../src/kit/access/keys/actions.ts';
 import { listSubscriptionVersions } from '../../src/kit/access/keys/queries.ts';

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { receiveFile } from '../../src/workflow/assets/actions.ts';
-import { giveUpUploads, makeThumbnail, purgeDeleted, startThumbnails } from '../../src/workflow/assets/jobs.ts';
-import { markExpiringRights } from '../../src/workflow/assets/rights/jobs.ts';
+import { receiveFile } from '../../src/workflow/assets/uploads.ts';
+import { giveUpUploads, makeThumbnail, markExpiringRights, purgeDeleted, startThumbnails } from '../../src/workflow/assets/assets.jobs.ts';
 import {
   call,
   engineUrls,

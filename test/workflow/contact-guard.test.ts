@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { contactsIn } from '../../src/workflow/messages/policy.ts';
+import { contactsIn } from '../../src/workflow/messages/contact-guard.ts';
 
 const KINDS: Readonly<Record<string, string[]>> = { '-': [], e: ['email'], p: ['phone'], ep: ['email', 'phone'] };
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type ContentRefreshes, startContentRefreshes } from '../../src/workflow/content/jobs.ts';
-import { readPostAddress } from '../../src/workflow/content/policy.ts';
+import { type ContentRefreshes, startContentRefreshes } from '../../src/workflow/content/content.jobs.ts';
+import { readPostAddress } from '../../src/workflow/content/posts.ts';
 import { call, engineUrls, made, makeBrand, send, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { email } from '../harness/people.ts';

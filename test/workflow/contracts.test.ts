@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expireDue } from '../../src/workflow/contracts/jobs.ts';
+import { expireDue } from '../../src/workflow/contracts/contracts.jobs.ts';
 import { problemsOf } from '../harness/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { inWork } from '../../src/kit/operation/work.ts';
-import { ensureCreator } from '../../src/workflow/creators/actions.ts';
+import { ensureCreator } from '../../src/workflow/creators/creators.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { email, handle } from '../harness/people.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deliverables } from '../../src/workflow/deliverables/noun.ts';
+import { deliverables } from '../../src/workflow/deliverables/deliverables.ts';
 import { problemsOf } from '../harness/affiliates.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY, listEvents } from '../harness/applying.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ContentRefreshes, startContentRefreshes } from '../../src/workflow/content/jobs.ts';
+import { type ContentRefreshes, startContentRefreshes } from '../../src/workflow/content/content.jobs.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';

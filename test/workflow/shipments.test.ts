@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { trackDue } from '../../src/workflow/shipments/tracking/jobs.ts';
+import { trackDue } from '../../src/workflow/shipments/tracking.ts';
 import { call, made, makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { email } from '../harness/people.ts';

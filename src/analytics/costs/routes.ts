@@ -1,11 +1,10 @@
 import { create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { patched } from '../../kit/values/patch.ts';
+import { applyPatch } from '../../kit/values/patch.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
-import { getCampaign } from '../../workflow/campaigns/queries.ts';
-import { storedCost } from './policy.ts';
-import { costs, countCosts, deleteCost, insertCost, lockBrand, updateCost } from './queries.ts';
+import { getCampaign } from '../../workflow/campaigns/campaigns.ts';
+import { costs, countCosts, deleteCost, insertCost, lockBrand, storedCost, updateCost } from './costs.ts';
 import { amountOf, Cost, CostCreate, CostFilter, CostPatch, costOf } from './schema.ts';
 
 const MAX_COSTS = 1_000;
@@ -66,10 +65,10 @@ export const costOperations = [
       const old = await costs.lock(db, brandId, id);
       const { scope, campaignId, sku, kind, currency, fromDay, toDay } = old;
       const before = { scope, campaign_id: campaignId, sku, kind, currency, amount: amountOf(old) };
-      const stored = storedCost(patched({ ...before, from: fromDay, to: toDay }, changes));
+      const stored = storedCost(applyPatch({ ...before, from: fromDay, to: toDay }, changes));
       const row = await updateCost(db, brandId, id, {
         ...stored,
-        ...patched({ note: old.note }, { note }),
+        ...applyPatch({ note: old.note }, { note }),
         updatedAt: now,
       });
       audit({ resourceId: id, old, new: row });

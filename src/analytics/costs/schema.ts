@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
 import { ListQuery } from '../../kit/values/page.ts';
-import type { CostRow } from './queries.ts';
+import type { CostRow } from './costs.ts';
 
 const KINDS = ['cogs_percent', 'fixed', 'per_order', 'per_item'] as const;
 export type CostKind = (typeof KINDS)[number];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Redis } from '../../kit/engines/redis/open.ts';
-import { CLICK_CLAIM, CLICKS_PAUSED } from './schema.ts';
+import { CLICK_CLAIM, CLICKS_PAUSED } from './sums.ts';
 
 const PAUSE_LUA = readFileSync(new URL('./pause.lua', import.meta.url), 'utf8');
 const PAUSE_MS = 30_000;

@@ -1,4 +1,4 @@
-import { createManualCommission, type ManualCommission } from '../../../src/affiliates/reviews/actions.ts';
+import { createManualCommission, type ManualCommission } from '../../../src/affiliates/reviews/reviews.ts';
 import { type TestApp, unique } from '../../harness/app.ts';
 import { asTest } from '../../harness/sales.ts';
 import type { TestStore } from '../../harness/store.ts';

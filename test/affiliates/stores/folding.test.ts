@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openFolding } from '../../../src/affiliates/stores/deliveries/folding/jobs.ts';
-import { insertDeliveries } from '../../../src/affiliates/stores/deliveries/queries.ts';
+import { openFolding } from '../../../src/affiliates/stores/deliveries/deliveries.jobs.ts';
+import { insertDeliveries } from '../../../src/affiliates/stores/deliveries/deliveries.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { askDue } from '../../../src/affiliates/orders/journeys.jobs.ts';
 import { recordOrder } from '../../../src/affiliates/orders/record.ts';
+import { askDue } from '../../../src/affiliates/orders/journeys.jobs.ts';
 import type { OrderFacts } from '../../../src/affiliates/stores/formats/facts.ts';
 import { openDesk } from '../../harness/affiliates.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { deleteExpired } from '../../../src/affiliates/stores/authorizations/queries.ts';
-import { openStore } from '../../../src/affiliates/stores/connections/actions.ts';
-import { getIntegration } from '../../../src/affiliates/stores/connections/queries.ts';
+import { deleteExpired } from '../../../src/affiliates/stores/authorizations.ts';
+import { openStore } from '../../../src/affiliates/stores/connections/connect.ts';
+import { getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks/jobs.ts';
+import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { startReceiver } from '../../harness/receiver.ts';

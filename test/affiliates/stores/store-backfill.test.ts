@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { backfillDue } from '../../../src/affiliates/stores/sweeps/backfill/jobs.ts';
-import { sweepDue } from '../../../src/affiliates/stores/sweeps/jobs.ts';
+import { backfillDue } from '../../../src/affiliates/stores/sweeps/backfills.jobs.ts';
+import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { send, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { daysAgo } from '../../harness/sales.ts';

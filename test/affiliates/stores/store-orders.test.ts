@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PROVIDERS } from '../../../src/affiliates/stores/connections/schema.ts';
+import type { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
 import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
 import { shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
 import { requested, signedDelivery, startStores } from '../../harness/store.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { markStatus } from '../../../src/affiliates/stores/connections/queries.ts';
-import { sweepDue } from '../../../src/affiliates/stores/sweeps/jobs.ts';
+import { markStatus } from '../../../src/affiliates/stores/connections/connections.ts';
+import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { call, startApp, type TestApp, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { mailsOf } from '../../harness/mail.ts';

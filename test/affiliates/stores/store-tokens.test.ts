@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openStore } from '../../../src/affiliates/stores/connections/actions.ts';
-import { getAccess, getIntegration } from '../../../src/affiliates/stores/connections/queries.ts';
+import { openStore } from '../../../src/affiliates/stores/connections/connect.ts';
+import { getAccess, getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
 import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
 import { openStoreSecrets } from '../../../src/affiliates/stores/formats/store-secrets.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressWarnings } from '../../../src/affiliates/stores/connections/policy.ts';
+import { addressWarnings } from '../../../src/affiliates/stores/connections/warnings.ts';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
 
 describe('The address that a store is given for its webhooks', () => {

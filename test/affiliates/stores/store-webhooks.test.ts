@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks/jobs.ts';
+import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { mailsOf } from '../../harness/mail.ts';

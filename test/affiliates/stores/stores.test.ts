@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PROVIDERS } from '../../../src/affiliates/stores/connections/schema.ts';
+import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
 import { clickIdOfUrl } from '../../../src/affiliates/stores/formats/click.ts';
 import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
 import { divideHalfEven, readDecimal, toMinorUnits } from '../../../src/affiliates/stores/formats/money.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll } from 'vitest';
 import { WebhookPatch } from '../../../src/platform/webhooks/schema.ts';
-import { AssetPatch } from '../../../src/workflow/assets/schema.ts';
-import { BriefPatch } from '../../../src/workflow/briefs/schema.ts';
-import { ShipmentPatch } from '../../../src/workflow/shipments/schema.ts';
+import { AssetPatch } from '../../../src/workflow/assets/assets.shapes.ts';
+import { BriefPatch } from '../../../src/workflow/briefs/briefs.shapes.ts';
+import { ShipmentPatch } from '../../../src/workflow/shipments/shipments.shapes.ts';
 import { call, keysInTurn, made, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
 import { describePatches, type Field, type Patched, refused, text } from '../../harness/patching.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { insertSchedule } from '../../../src/analytics/exports/schedules/queries.ts';
+import { insertSchedule } from '../../../src/analytics/exports/schedules.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
-import { ensureCreator } from '../../../src/workflow/creators/actions.ts';
+import { ensureCreator } from '../../../src/workflow/creators/creators.ts';
 import { type Answer, call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
 import { creator, putDirectory } from '../../harness/directory.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toolSchemaOf } from '../../../src/interfaces/mcp/input-schema.ts';
+import { toToolSchema } from '../../../src/interfaces/mcp/input-schema.ts';
 import { operations } from '../../../src/interfaces/nouns.ts';
 import { untrustedPaths } from '../../../src/kit/values/untrusted.ts';
 import { connectAgent, errorOf } from '../../harness/agent.ts';
@@ -64,7 +64,7 @@ test('A response without outside text has no mark, and a directory search marks 
   const own = await client.callTool({ name: 'get_brand', arguments: {} });
   expect([own._meta?.['rollcall/untrusted'], own.content]).toEqual([undefined, [expect.anything()]]);
   const search = operations.find(({ id }) => id === 'search_creators');
-  expect(search && untrustedPaths(toolSchemaOf(search.response, 'output'))).toEqual(
+  expect(search && untrustedPaths(toToolSchema(search.response, 'output'))).toEqual(
     expect.arrayContaining(['data[].username', 'data[].full_name', 'data[].biography', 'data[].external_url']),
   );
   await client.close();
@@ -85,7 +85,7 @@ function pathsOf(schema: unknown, path = ''): string[] {
 test.each(operations.map(({ id, response }) => [id, response] as const))(
   'The answer of %s marks every field that is declared as untrusted elsewhere',
   (_id, response) => {
-    const schema = toolSchemaOf(response, 'output');
+    const schema = toToolSchema(response, 'output');
     const marked = untrustedPaths(schema);
     const unmarked = pathsOf(schema)
       .map((path) => path.replace(/^\./, ''))

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { listBrokenRollups } from '../../../src/analytics/figures/rollups/queries.ts';
+import { listBrokenRollups } from '../../../src/analytics/figures/rollups.ts';
 import { insertOnce } from '../../../src/kit/engines/clickhouse/insert.ts';
 import { migrateClickHouse, onCluster, splitStatements } from '../../../src/kit/engines/clickhouse/migrate.ts';
 import { type ClickHouse, openClickHouse } from '../../../src/kit/engines/clickhouse/open.ts';

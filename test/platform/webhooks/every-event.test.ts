@@ -1,7 +1,7 @@
 import { Webhook as Standard } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventNames } from '../../../src/kit/outbox/events.ts';
-import { type ContentRefreshes, startContentRefreshes } from '../../../src/workflow/content/jobs.ts';
+import { type ContentRefreshes, startContentRefreshes } from '../../../src/workflow/content/content.jobs.ts';
 import { engineUrls, made, send, type TestApp, unique, until } from '../../harness/app.ts';
 import { apply, BEHIND_PROXY } from '../../harness/applying.ts';
 import { answering, type ProfileProvider, startProvider } from '../../harness/provider.ts';

@@ -1,0 +1,59 @@
+import { z } from 'zod';
+import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
+import { template } from '../../kit/mail/template.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { periodicJob } from '../../kit/operation/periodic.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { isUnderWay } from '../../platform/jobs/queries.ts';
+import { createScheduledExport } from './exports.ts';
+import { AFTER_MIDNIGHT_MS, dueSchedules, nextMidnight, type ScheduleRow } from './schedules.ts';
+
+/** A scheduled export failed for the first time since one was delivered. */
+const exportFailing = template({
+  audience: 'brand',
+  params: z.object({ of: z.string(), bucket: z.string(), error: z.string() }),
+  write: ({ of, bucket, error }, { appUrlOf }) => ({
+    subject: `The daily export of ${of} fails`,
+    paragraphs: [
+      'It is tried again each day. Nothing is lost: the next export that works has everything since the last one. You get no other mail until then.',
+    ],
+    facts: [
+      ['Bucket', bucket],
+      ['Error', error],
+    ],
+    action: { label: 'Open exports', url: appUrlOf('exports') },
+  }),
+});
+
+export const exportMails = mails({ export_failing: exportFailing });
+
+declare module '../../kit/mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof exportMails> {}
+}
+
+/** Starts an export of everything that was recorded since the last one that was delivered, up to midnight UTC. */
+async function startDue({ postgres, clock }: Context, schedule: ScheduleRow): Promise<void> {
+  const { id, brandId, untilAt } = schedule;
+  const actor = { brandId, keyId: null, operation: 'run_export_schedule', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    if (await isUnderWay(work.db, brandId, id)) {
+      const { error } = schedule;
+      return await dueSchedules.postpone(work.db, schedule, new Date(work.now.getTime() + MINUTE_MS), error);
+    }
+    const midnight = nextMidnight(work.now);
+    const until = new Date(midnight.getTime() - DAY_MS);
+    const nextAt = new Date(midnight.getTime() + AFTER_MIDNIGHT_MS);
+    const isTaken = await dueSchedules.take(work.db, schedule, { nextAt });
+    if (isTaken && (untilAt === null || untilAt < until)) await createScheduledExport(work, schedule, until);
+  });
+}
+
+export const runExportSchedules = periodicJob({
+  name: 'run-export-schedules',
+  everyMs: 5_000,
+  asksFor: 'scheduled exports that are due',
+  rows: dueSchedules,
+  doing: 'starting a scheduled export',
+  run: startDue,
+});

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
+import { idArray, idSet, queryInTime } from '../../kit/engines/clickhouse/query.ts';
+import { type CurrencyFigures, figuresOf, type LinkFigures, SUMS, Sums, sourceOf, type Window } from './sums.ts';
+
+async function sumsWhere(
+  clickhouse: ClickHouse,
+  rollup: 'brand_daily_v1' | 'link_life_v1',
+  condition: string,
+  params: Record<string, string>,
+): Promise<CurrencyFigures[]> {
+  const sql = `SELECT currency, ${SUMS} FROM ${rollup} WHERE ${condition} GROUP BY currency ORDER BY currency`;
+  return (await queryInTime(clickhouse, Sums, sql, params)).map(figuresOf);
+}
+
+const OF_BRAND = 'brand_id = {brand:String}';
+
+/** The brand's lifetime figures, one row for each currency, without manual commissions, which have no link. */
+export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
+  const [all, unlinked] = await Promise.all([
+    sumsWhere(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId }),
+    sumsWhere(clickhouse, 'link_life_v1', `${OF_BRAND} AND link_id = ''`, { brand: brandId }),
+  ]);
+  const own = new Map(unlinked.map(({ currency, commissionMinor }) => [currency, commissionMinor]));
+  return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
+}
+
+/** Like `totalsOfBrand`, for the brand's links from the first id to the last, both included. */
+export async function totalsOfSpan(
+  clickhouse: ClickHouse,
+  brandId: string,
+  span: { first: string; last: string },
+): Promise<CurrencyFigures[]> {
+  const condition = `${OF_BRAND} AND link_id BETWEEN {first:String} AND {last:String}`;
+  return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
+}
+
+/** Like `totalsOfBrand`, for the links with these ids. */
+export async function totalsOfLinks(
+  clickhouse: ClickHouse,
+  brandId: string,
+  ids: readonly string[],
+): Promise<CurrencyFigures[]> {
+  if (ids.length === 0) return [];
+  const condition = `${OF_BRAND} AND link_id IN ${idSet(ids)}`;
+  return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId });
+}
+
+const LinkSums = Sums.extend({ link_id: z.string() });
+const CreatorSums = Sums.extend({ owner_id: z.string() });
+
+/** Merged creators: maps the id in the figures to the current id. */
+export type Merged = ReadonlyMap<string, string>;
+
+/** The current creator of a row. Almost no brand has merged creators; then it is just the column. */
+export const ownerOf = (merged: Merged, column = 'creator_id'): string =>
+  merged.size === 0
+    ? column
+    : `transform(${column}, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, ${column})`;
+
+/** Lifetime figures of each link; zeros for a link without any yet. */
+export async function lifetimeOf(
+  clickhouse: ClickHouse,
+  brandId: string,
+  links: readonly { id: string; currency: string }[],
+): Promise<Map<string, LinkFigures>> {
+  if (links.length === 0) return new Map();
+  const rows = await queryInTime(
+    clickhouse,
+    LinkSums,
+    `SELECT link_id, currency, ${SUMS} FROM link_life_v1
+    WHERE brand_id = {brand:String} AND link_id IN ${idSet(links.map(({ id }) => id))}
+    GROUP BY link_id, currency ORDER BY link_id, currency`,
+    { brand: brandId },
+  );
+  const found = Map.groupBy(rows, ({ link_id }) => link_id);
+  return new Map(links.map(({ id, currency }) => [id, linkFigures((found.get(id) ?? []).map(figuresOf), currency)]));
+}
+
+function linkFigures(figures: readonly CurrencyFigures[], currency: string): LinkFigures {
+  const own = figures.find((one) => one.currency === currency);
+  return {
+    clicks: figures.reduce((sum, { clicks }) => sum + clicks, 0),
+    conversions: figures.reduce((sum, { conversions }) => sum + conversions, 0),
+    revenueMinor: own?.revenueMinor ?? 0,
+    commissionMinor: own?.commissionMinor ?? 0,
+    others: figures.filter((one) => one !== own),
+  };
+}
+
+/** Lifetime figures of creators, one row for each currency; no row for a creator without any. */
+export async function byCreator(
+  clickhouse: ClickHouse,
+  brandId: string,
+  creatorIds: readonly string[],
+  merged: Merged,
+): Promise<Map<string, CurrencyFigures[]>> {
+  if (creatorIds.length === 0) return new Map();
+  const rows = await queryInTime(
+    clickhouse,
+    CreatorSums,
+    `SELECT ${ownerOf(merged)} AS owner_id, currency, ${SUMS} FROM link_life_v1
+    WHERE brand_id = {brand:String} AND owner_id IN ${idSet(creatorIds)}
+    GROUP BY owner_id, currency ORDER BY owner_id, currency`,
+    { brand: brandId },
+  );
+  const found = Map.groupBy(rows, ({ owner_id }) => owner_id);
+  return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
+}
+
+const DaySums = Sums.extend({ day: z.string() });
+
+/** Sums per UTC day and currency, in order. */
+export async function listDays(clickhouse: ClickHouse, brandId: string, window: Window) {
+  const { from, params } = sourceOf(brandId, window, 'brand_daily_v1');
+  const sql = `SELECT day, currency, ${SUMS} FROM ${from} GROUP BY day, currency ORDER BY day, currency`;
+  return await queryInTime(clickhouse, DaySums, sql, params);
+}
+
+/** Sums per creator and currency. */
+export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window, merged: Merged) {
+  const { from, params } = sourceOf(brandId, window, 'link_daily_v1');
+  const sql = `SELECT ${ownerOf(merged)} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
+  return await queryInTime(clickhouse, CreatorSums, sql, params);
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod';
+import type { Context } from '../../kit/operation/context.ts';
+import { create, get, list, patch, read } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { compensationLabel, toCompensation, WEIGHED_COMPENSATION } from '../../kit/values/compensation.ts';
+import { idField } from '../../kit/values/fields.ts';
+import { toPage, toPagination } from '../../kit/values/page.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import {
+  toAmount,
+  CampaignCreator,
+  CampaignCreatorFilter,
+  CampaignCreatorList,
+  toCampaignCreator,
+  countByStage,
+  listCampaignCreators,
+  sumFees,
+} from './campaign-creators.ts';
+import {
+  Campaign,
+  CampaignCreate,
+  CampaignDetail,
+  CampaignFilter,
+  CampaignPatch,
+  CampaignSaved,
+} from './campaigns.shapes.ts';
+import { type CampaignRow, campaigns, createCampaign, getCampaign, patchCampaign } from './campaigns.ts';
+
+async function* eachCampaignCreator(
+  { postgres: { db } }: Context,
+  brandId: string,
+  id: string,
+  stage: CampaignCreatorFilter['stage'],
+) {
+  const { id: campaignId } = await getCampaign(db, brandId, id);
+  for (const row of await listCampaignCreators(db, { brandId, campaignId }, stage)) yield toCampaignCreator(row);
+}
+
+export const listCampaignCreatorsOperation = read({
+  id: 'list_campaign_creators',
+  path: '/v1/campaigns/{id}/creators',
+  tag: 'Campaigns',
+  summary: 'Creators of a campaign by stage',
+  description:
+    'Everyone who applied or works on the campaign, without rejected applicants, the furthest stage first. `summary` ' +
+    'counts each stage and adds up the fixed fees of signed contracts.',
+  forAgents: false,
+  params: z.object({ id: idField('cmp', 'Id of the campaign whose creators are listed.').max(100) }),
+  query: CampaignCreatorFilter,
+  response: CampaignCreatorList,
+  errors: ['NOT_FOUND'],
+  csv: {
+    item: CampaignCreator,
+    rows: (context, { caller, params, query }) => eachCampaignCreator(context, caller.brandId, params.id, query.stage),
+  },
+  handler: async ({ postgres: { db } }, { caller: { brandId }, params, query }) => {
+    const { id: campaignId } = await getCampaign(db, brandId, params.id);
+    const [of, page] = [{ brandId, campaignId }, toPage(query)];
+    const [rows, stages, fees] = await Promise.all([
+      listCampaignCreators(db, of, query.stage, page),
+      countByStage(db, of),
+      sumFees(db, of),
+    ]);
+    const counted = stages.filter(({ stage }) => query.stage === undefined || stage === query.stage);
+    const total = counted.reduce((sum, { creators }) => sum + creators, 0);
+    return {
+      data: rows.map(toCampaignCreator),
+      pagination: toPagination(page, total),
+      summary: { by_stage: stages, fees: fees.map(toAmount) },
+    };
+  },
+});
+
+const tag = 'Campaigns';
+
+const toCampaign = <Row extends CampaignRow>(row: Row) => ({
+  ...toWire(row),
+  compensation_label: compensationLabel(row),
+});
+
+export const campaignOperations = [
+  list({
+    id: 'list_campaigns',
+    path: '/v1/campaigns',
+    tag,
+    summary: "The brand's campaigns",
+    description: 'Newest first.',
+    forAgents: { omits: ['search'] },
+    query: CampaignFilter,
+    item: Campaign,
+    rows: campaigns,
+    itemOf: toCampaign,
+  }),
+  create({
+    id: 'create_campaign',
+    path: '/v1/campaigns',
+    tag,
+    summary: 'Create a campaign',
+    description: '`name` becomes `title`, `type` becomes `campaign_type`; the label is derived from `compensation`.',
+    forAgents: {
+      description: 'Creators apply on its page while it is active.',
+      example: { name: 'Summer launch', compensation: { type: 'commission', amount: 10 } },
+    },
+    body: CampaignCreate,
+    item: CampaignSaved,
+    weighs: WEIGHED_COMPENSATION,
+    apply: async (work, { body }) => toCampaign(await createCampaign(work, body)),
+  }),
+  get({
+    id: 'get_campaign',
+    path: '/v1/campaigns/{id}',
+    tag,
+    summary: 'One campaign',
+    description: 'Includes its description, compensation, requirements and the page where creators apply.',
+    item: CampaignDetail,
+    find: async ({ postgres, config }, { caller, params }) => {
+      const row = await getCampaign(postgres.db, caller.brandId, params.id);
+      const { platforms, minFollowers, contentTypes, deliverablesCount } = row;
+      const requirements = toWire({ platforms, minFollowers, contentTypes, deliverablesCount });
+      const apply_url = `${config.linksUrl}/apply/${row.id}`;
+      return { ...toCampaign(row), compensation: toCompensation(row), requirements, apply_url };
+    },
+  }),
+  patch({
+    id: 'update_campaign',
+    path: '/v1/campaigns/{id}',
+    tag,
+    summary: 'Change a campaign',
+    description: 'Set changes, omit keeps, null clears; also inside `compensation` and `requirements`.',
+    forAgents: {
+      description: 'Also inside `compensation` and `requirements`, what is omitted stays.',
+      example: { id: 'cmp_…', status: 'paused' },
+    },
+    body: CampaignPatch,
+    item: CampaignSaved,
+    errors: ['NOT_FOUND'],
+    weighs: WEIGHED_COMPENSATION,
+    apply: async (work, { params, body }) => toCampaign(await patchCampaign(work, params.id, body)),
+  }),
+  listCampaignCreatorsOperation,
+] as const;
+
+export const campaignsNoun = noun({
+  name: 'campaigns',
+  tag: {
+    name: 'Campaigns',
+    about: 'What creators apply to. Each has a public page, `/apply/{id}`.',
+  },
+  ids: { campaigns: 'cmp' },
+  operations: campaignOperations,
+});

@@ -1,0 +1,189 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import { isFound } from '../../kit/engines/postgres/count.ts';
+import type { CampaignsTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import {
+  type Compensation,
+  compensationLabel,
+  storedCompensation,
+  toCompensation,
+} from '../../kit/values/compensation.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { type Problem, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
+import { dayIn } from '../../kit/values/time-zone.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { toLikePattern } from '../creators/creators.ts';
+import { type CampaignCreate, type CampaignPatch, CampaignSaved, compensationProblem } from './campaigns.shapes.ts';
+
+type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
+
+export type CampaignRow = Selectable<CampaignsTable>;
+
+/** The numbers of applicants and of accepted ones, counted from the applications. */
+const withCounts = (db: Db, brandId: string) =>
+  db
+    .selectFrom('campaigns')
+    .selectAll('campaigns')
+    .select((eb) => {
+      const applications = eb
+        .selectFrom('applications')
+        .where('applications.brandId', '=', brandId)
+        .whereRef('applications.campaignId', '=', 'campaigns.id')
+        .select(({ fn }) => fn.countAll<number>().as('count'));
+      return [
+        applications.$asScalar().$notNull().as('applicantCount'),
+        applications.where('status', '=', 'accepted').$asScalar().$notNull().as('hiredCount'),
+      ];
+    });
+
+export interface CampaignWhere extends ListWindow {
+  status?: CampaignStatus | undefined;
+  search?: string | undefined;
+}
+
+export const campaigns = listing({
+  noun: 'campaign',
+  table: 'campaigns',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, { status, search }: CampaignWhere) =>
+    db
+      .selectFrom('campaigns')
+      .where((eb) => eb.and(omitUndefined({ status })))
+      .$if(search !== undefined, (query) => query.where('title', 'ilike', toLikePattern(search ?? ''))),
+  rows: withCounts,
+});
+export const { get: getCampaign } = campaigns;
+
+export const lockCampaign = (db: Db, brandId: string, id: string): Promise<CampaignRow> =>
+  lockOwn(db.selectFrom('campaigns').selectAll(), 'campaign', brandId, id);
+
+export async function insertCampaign(db: Db, row: Insertable<CampaignsTable>): Promise<CampaignRow> {
+  return await db.insertInto('campaigns').values(row).returningAll().executeTakeFirstOrThrow();
+}
+
+export const updateCampaign = (db: Db, brandId: string, id: string, change: Updateable<CampaignsTable>) =>
+  updateOwn(db.updateTable('campaigns').set(change).returningAll(), brandId, id);
+
+/** Campaigns are never deleted, so an existing one stays. */
+export const hasCampaign = (db: Db, brandId: string, id: string): Promise<boolean> =>
+  isFound(db.selectFrom('campaigns').select('id').where('brandId', '=', brandId).where('id', '=', id));
+
+/** A date arrives as midnight UTC, so a deadline at midnight UTC means the whole day. */
+export const isWholeDay = (deadline: Date): boolean => deadline.getTime() % DAY_MS === 0;
+
+interface CampaignDeadline extends Pick<CampaignRow, 'deadline'> {
+  /** The brand's time zone. */
+  timeZone: string;
+}
+
+/** True once the campaign's deadline has passed. A whole day ends with its last moment in the brand's time zone. */
+export function isPastDeadline({ deadline, timeZone }: CampaignDeadline, now: Date): boolean {
+  if (deadline === null) return false;
+  return isWholeDay(deadline) ? dayIn(timeZone, now) > deadline.toISOString().slice(0, 10) : now >= deadline;
+}
+
+/** True while creators may apply to the campaign. */
+export const takesApplications = (campaign: CampaignDeadline & Pick<CampaignRow, 'status'>, now: Date): boolean =>
+  campaign.status === 'active' && !isPastDeadline(campaign, now);
+
+const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
+
+const toEventData = (row: CampaignRow) =>
+  CampaignSaved.parse({ ...toWire(row), compensation_label: compensationLabel(row) });
+
+/** True if a patch changed anything but the time of the last change. */
+const hasChanged = (old: CampaignRow, row: CampaignRow) =>
+  JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null });
+
+export async function createCampaign(work: Work, input: CampaignCreate): Promise<CampaignRow> {
+  const { db, now, brandId } = work;
+  const { compensation, requirements } = input;
+  const currency = await getBrandCurrency(db, brandId);
+  const stored = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
+  const row = await insertCampaign(db, {
+    id: newId('cmp', now.getTime()),
+    brandId,
+    title: input.name,
+    status: input.status,
+    campaignType: input.type ?? null,
+    description: input.description ?? null,
+    ...storedCompensation(stored, currency),
+    platforms: requirements?.platforms ?? null,
+    minFollowers: requirements?.min_followers ?? null,
+    contentTypes: requirements?.content_types ?? null,
+    deliverablesCount: requirements?.deliverables_count ?? null,
+    deadline: input.deadline ?? null,
+    createdAt: now,
+    updatedAt: null,
+  });
+  work.audit({ resourceId: row.id, old: null, new: row });
+  work.emit('campaign.created', toEventData(row));
+  return row;
+}
+
+/** Validates the compensation as a whole, in the currency in which it will be stored. */
+export function validateCompensation(compensation: Compensation, brandCurrency: string): Compensation {
+  const problem = compensationProblem(compensation, brandCurrency);
+  if (!problem) return compensation;
+  const message = `${problem}; got ${compensation.amount}.`;
+  throw validationError([{ field: 'compensation.amount', code: 'invalid', message }]);
+}
+
+/** The compensation after a patch. Validated as a whole, because an amount may fit one currency and not another. */
+function patchedCompensation(old: CampaignRow, patch: NonNullable<CampaignPatch['compensation']>): Compensation {
+  const compensation = applyPatch(toCompensation(old) ?? UNKNOWN, patch);
+  if (compensation.type !== '') return compensation;
+  const message = 'is required: the campaign has no compensation yet.';
+  throw validationError([{ field: 'compensation.type', code: 'required', message }]);
+}
+
+function compensationColumns(old: CampaignRow, patch: CampaignPatch['compensation'], brandCurrency: string) {
+  if (patch === undefined) return {};
+  if (patch === null) return storedCompensation(null, brandCurrency);
+  return storedCompensation(validateCompensation(patchedCompensation(old, patch), brandCurrency), brandCurrency);
+}
+
+function requirementColumns(patch: CampaignPatch['requirements']) {
+  if (patch === undefined) return {};
+  if (patch === null) return { platforms: null, minFollowers: null, contentTypes: null, deliverablesCount: null };
+  const { platforms, min_followers, content_types, deliverables_count } = patch;
+  return omitUndefined({
+    platforms,
+    minFollowers: min_followers,
+    contentTypes: content_types,
+    deliverablesCount: deliverables_count,
+  });
+}
+
+/** Sets only the columns that the patch names, on a locked row. */
+export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
+  const { db, now, brandId } = work;
+  const old = await lockCampaign(db, brandId, id);
+  const { name, type, description, deadline, status, compensation, requirements } = patch;
+  const row = await updateCampaign(db, brandId, id, {
+    ...omitUndefined({ title: name, campaignType: type, description, deadline, status }),
+    ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
+    ...requirementColumns(requirements),
+    updatedAt: now,
+  });
+  work.audit({ resourceId: id, old, new: row });
+  if (hasChanged(old, row)) work.emit('campaign.updated', toEventData(row));
+  return row;
+}
+
+/** Checks that a body's `campaign_id`, if any, is one of the brand's campaigns. */
+export async function campaignProblems(
+  { db, brandId }: Pick<Work, 'db' | 'brandId'>,
+  id: string | null | undefined,
+): Promise<Problem[]> {
+  if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
+  return [{ field: 'campaign_id', code: 'not_found', message: 'is not a campaign of this brand.' }];
+}

@@ -1,0 +1,279 @@
+import type { Insertable, Updateable } from 'kysely';
+import type { ShipmentsTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { type Queued, queueMail } from '../../kit/mail/queue.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { notFound, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { findAddressee, notOnRoster } from '../applications/applications.ts';
+import { campaignProblems } from '../campaigns/campaigns.ts';
+import { matchesCreator } from '../creators/creators.ts';
+import { Shipment, type ShipmentCreate, type ShipmentFilter, type ShipmentPatch } from './shipments.shapes.ts';
+
+export type ShipmentStatus = ShipmentsTable['status'];
+
+export interface ShipmentProduct {
+  name: string;
+  sku: string | null;
+  quantity: number;
+}
+
+interface ShippingAddress {
+  street: string | null;
+  line2: string | null;
+  city: string | null;
+  state: string | null;
+  zip: string | null;
+  country: string | null;
+}
+
+export interface TrackingEvent {
+  at: string | null;
+  status: string | null;
+  message: string | null;
+  location: string | null;
+}
+
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'shipments.products': ShipmentProduct[];
+    'shipments.shippingAddress': ShippingAddress | string;
+    'shipments.trackingEvents': TrackingEvent[];
+  }
+}
+
+const withCreator = (db: Db, brandId: string) =>
+  db
+    .selectFrom('shipments')
+    .innerJoin('creators as creator', 'creator.id', 'shipments.creatorId')
+    .selectAll('shipments')
+    .select(['creator.email as creatorEmail', 'creator.name as creatorName'])
+    .where('shipments.brandId', '=', brandId);
+
+export type ShipmentRow = Awaited<ReturnType<typeof getShipment>>;
+
+/** A created shipment waits to be sent, like a pending one. */
+const INCLUDED: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> = {
+  pending: ['created', 'pending'],
+  shipped: ['shipped'],
+  delivered: ['delivered'],
+  returned: ['returned'],
+};
+
+export type ShipmentWhere = Pick<
+  ShipmentFilter,
+  'creator_email' | 'campaign_id' | 'status' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
+>;
+
+export const shipments = listing({
+  noun: 'shipment',
+  table: 'shipments',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, brandId, { creator_email, campaign_id, status }: ShipmentWhere) =>
+    db
+      .selectFrom('shipments')
+      .where((eb) => eb.and(omitUndefined({ campaignId: campaign_id })))
+      .$if(status !== undefined, (query) => query.where('status', 'in', INCLUDED[status ?? 'pending']))
+      .where(matchesCreator('shipments.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getShipment } = shipments;
+
+/** The row, locked until the transaction ends. */
+export async function lockShipment(db: Db, brandId: string, id: string): Promise<ShipmentRow> {
+  const row = await withCreator(db, brandId).where('shipments.id', '=', id).forUpdate('shipments').executeTakeFirst();
+  if (!row) throw notFound('shipment');
+  return row;
+}
+
+export async function insertShipment(db: Db, row: Insertable<ShipmentsTable>): Promise<void> {
+  await db.insertInto('shipments').values(row).execute();
+}
+
+export async function updateShipment(
+  db: Db,
+  brandId: string,
+  id: string,
+  change: Updateable<ShipmentsTable>,
+): Promise<void> {
+  await db.updateTable('shipments').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+/** A shipment for its creator's page, found by id alone, because the page's token stands for the brand. */
+export async function findShipmentPage(db: Db, id: string) {
+  return await db.selectFrom('shipments').selectAll().where('shipments.id', '=', id).executeTakeFirst();
+}
+
+export interface DueParcel {
+  id: string;
+  brandId: string;
+}
+
+/** Claims parcels to query the carrier about; other workers skip them until `again`. */
+export async function claimDueParcels(db: Db, now: Date, again: Date, limit: number): Promise<DueParcel[]> {
+  return await db
+    .updateTable('shipments')
+    .set({ trackAt: again })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('shipments')
+        .select('id')
+        .where('trackAt', '<=', now)
+        .orderBy('trackAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(['id', 'brandId'])
+    .execute();
+}
+
+interface Times {
+  shippedAt: Date | null;
+  deliveredAt: Date | null;
+}
+
+/** Orders the statuses. A returned parcel was shipped, but may not have been delivered. */
+const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped: 1, delivered: 2, returned: 2 };
+
+/** The times of shipping and delivery after a move: entering a status sets its time, going back clears it. */
+export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
+  const stage = STAGE[status];
+  const delivered = status === 'delivered' ? (old.deliveredAt ?? now) : old.deliveredAt;
+  return {
+    shippedAt: stage >= 1 ? (old.shippedAt ?? now) : null,
+    deliveredAt: stage >= 2 ? delivered : null,
+  };
+}
+
+/** "2 × Serum (SKU-1), 1 × Brush". */
+export const describeProducts = (products: readonly ShipmentProduct[]): string =>
+  products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ');
+
+type Fields = Omit<ShipmentPatch, 'status'>;
+
+/** The columns that the input sets. Products without a description describe themselves. */
+function columnsOf({ products, shipping_address: address, product_description, ...rest }: Fields) {
+  const described = products && product_description === undefined ? describeProducts(complete(products)) : undefined;
+  return omitUndefined({
+    campaignId: rest.campaign_id,
+    carrier: rest.carrier,
+    trackingNumber: rest.tracking_number,
+    estimatedArrival: rest.estimated_arrival,
+    notes: rest.notes,
+    productDescription: product_description ?? described ?? product_description,
+    products: products === undefined || products === null ? products : JSON.stringify(complete(products)),
+    shippingAddress: address === undefined || address === null ? address : JSON.stringify(address),
+  });
+}
+
+const complete = (products: NonNullable<Fields['products']>) =>
+  products.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
+
+export async function createShipment(work: Work, input: ShipmentCreate): Promise<ShipmentRow> {
+  const { db, now, brandId } = work;
+  const { creator_email: email, notify_creator: isNotified, ...fields } = input;
+  const addressee = await findAddressee(db, brandId, email);
+  const problems = await campaignProblems(work, input.campaign_id);
+  if (!addressee || problems.length > 0)
+    throw validationError([...(addressee ? [] : [notOnRoster(email)]), ...problems]);
+  const id = newId('shp', now.getTime());
+  await insertShipment(db, {
+    ...columnsOf(fields),
+    id,
+    brandId,
+    creatorId: addressee.id,
+    status: 'created',
+    createdAt: now,
+    trackAt: fields.tracking_number ? now : null,
+  });
+  const row = await getShipment(db, brandId, id);
+  work.audit({ resourceId: id, old: null, new: row });
+  if (isNotified) await notifyCreator(work, row);
+  return row;
+}
+
+/** A different parcel: the carrier's reports about the previous one are cleared. */
+const untracked = (trackingNumber: string | null, now: Date) => ({
+  trackingStatus: null,
+  trackingEvents: '[]',
+  trackingRef: null,
+  trackingError: null,
+  trackAt: trackingNumber === null ? null : now,
+});
+
+export async function patchShipment(work: Work, id: string, patch: ShipmentPatch): Promise<ShipmentRow> {
+  const { db, now, brandId } = work;
+  const { status, ...fields } = patch;
+  const problems = await campaignProblems(work, patch.campaign_id);
+  if (problems.length > 0) throw validationError(problems);
+  const old = await lockShipment(db, brandId, id);
+  const columns = columnsOf(fields);
+  const isOtherParcel =
+    (columns.trackingNumber !== undefined && columns.trackingNumber !== old.trackingNumber) ||
+    (columns.carrier !== undefined && columns.carrier !== old.carrier);
+  const number = columns.trackingNumber === undefined ? old.trackingNumber : columns.trackingNumber;
+  return await moveTo(work, old, status, {
+    ...columns,
+    ...(isOtherParcel ? untracked(number, now) : {}),
+  });
+}
+
+/** Writes a change to a locked shipment; entering `delivered` emits an event. */
+export async function moveTo(
+  { db, now, brandId, audit, emit }: Work,
+  old: ShipmentRow,
+  status: ShipmentStatus | undefined,
+  columns: Parameters<typeof updateShipment>[3],
+): Promise<ShipmentRow> {
+  const moved = status !== undefined && status !== old.status;
+  const change = { ...columns, ...(moved ? { status, ...timesAfter(old, status, now) } : {}) };
+  if (Object.keys(change).length === 0) return old;
+  await updateShipment(db, brandId, old.id, { ...change, updatedAt: now });
+  const row = await getShipment(db, brandId, old.id);
+  audit({ resourceId: old.id, old, new: row });
+  if (moved && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
+  return row;
+}
+
+/** The creator confirms that it has arrived. A second confirmation changes nothing. */
+export async function confirmReceipt(work: Work, id: string): Promise<void> {
+  const old = await lockShipment(work.db, work.brandId, id);
+  if (old.confirmedAt !== null) return;
+  const confirmed = { creatorConfirmedReceipt: true, confirmedAt: work.now, reportedMissingAt: null };
+  await moveTo(work, old, undefined, confirmed);
+}
+
+/** The creator reports that it has not arrived. After a confirmation this changes nothing. */
+export async function reportMissing(work: Work, id: string): Promise<void> {
+  const old = await lockShipment(work.db, work.brandId, id);
+  if (old.confirmedAt !== null || old.reportedMissingAt !== null) return;
+  await moveTo(work, old, undefined, { reportedMissingAt: work.now });
+}
+
+/** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */
+export async function notifyCreator(work: Work, row: ShipmentRow): Promise<Queued> {
+  if (row.creatorEmail === null) {
+    const message = 'has no e-mail address on record.';
+    throw validationError([{ field: 'creator_email', code: 'no_email', message }]);
+  }
+  return await queueMail(work, {
+    kind: 'parcel_on_its_way',
+    to: row.creatorEmail,
+    subjectRow: `${row.id}:${row.status}`,
+    creatorId: row.creatorId,
+    params: {
+      shipment_id: row.id,
+      link_version: row.linkVersion,
+      status: row.status,
+      product: row.productDescription,
+      carrier: row.carrier,
+      tracking_number: row.trackingNumber,
+      estimated_arrival: row.estimatedArrival,
+    },
+  });
+}
