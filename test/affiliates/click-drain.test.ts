@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { withoutClicks } from '../../src/analytics/figures/pausing.ts';
-import { oldestWaitingClick } from '../../src/analytics/figures/waiting-clicks.ts';
+import { oldestWaitingClick } from '../../src/analytics/figures/freshness.ts';
 import { drainClicks, openClickQueue } from '../../src/interfaces/links-host/jobs.ts';
 import { oldestClickAt } from '../../src/interfaces/links-host/queries.ts';
 import { openRecorder } from '../../src/interfaces/links-host/recorder.ts';
-import { COLUMNS, linkFields, rowOf } from '../../src/interfaces/links-host/row.ts';
+import { COLUMNS, linkFields, toRow } from '../../src/interfaces/links-host/row.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { openRedis, type Redis } from '../../src/kit/engines/redis/open.ts';
@@ -49,7 +49,7 @@ async function record(count: number, linkId = newId('lnk', Date.now()), brandId 
   const settled = Array.from({ length: count }, () => {
     visitors += 1;
     const visitor = String(visitors);
-    const row = rowOf(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor });
+    const row = toRow(newId('clk', Date.now()), fields, Date.now(), { ...rest, visitor });
     return new Promise<boolean>((onSettled) => recorder.record({ row, visitors: [visitor + linkId], onSettled }));
   });
   expect((await Promise.all(settled)).every((isRecorded) => isRecorded)).toBe(true);

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { linkFingerprintOf } from '../../src/interfaces/links-host/row.ts';
+import { fingerprintLink } from '../../src/interfaces/links-host/row.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
 import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
@@ -158,7 +158,7 @@ describe('A repeated click', () => {
     for (const turn of [0, 1, 2]) {
       const seen = await client.hgetall(`seen:{clicks}:${turn}`);
       for (const [who, at] of Object.entries(seen)) {
-        if (who.endsWith(linkFingerprintOf(one.id)))
+        if (who.endsWith(fingerprintLink(one.id)))
           await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
       }
     }

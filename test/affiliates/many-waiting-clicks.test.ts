@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { CLICK_STREAM } from '../../src/analytics/figures/schema.ts';
+import { CLICK_STREAM } from '../../src/analytics/figures/sums.ts';
 import { openDesk, SHOP } from '../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
 import { click, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';

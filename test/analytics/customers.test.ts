@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { differenceOf } from '../../src/analytics/analytics/customers/policy.ts';
+<<<<<<< HEAD
+import { differenceOf } from '../../src/analytics/customers/customers.ts';
 import { type Answer, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
+=======
+import { differenceOf } from '../../src/analytics/customers/customers.ts';
+import { type Answer, makeBrand, SECRET, send, startApp, type TestApp } from '../harness/app.ts';
+import { runCli } from '../harness/cli.ts';
+import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+>>>>>>> main
 import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
 

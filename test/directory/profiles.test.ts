@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../src/kit/operation/context.ts';
-import { profileUnknown } from '../../src/workflow/creators/profiles/jobs.ts';
+import { profileUnknown } from '../../src/workflow/creators/profiles.ts';
 import { call, made, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';

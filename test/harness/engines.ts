@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { z } from 'zod';
-import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups/queries.ts';
+import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups.ts';
 import { readConfig } from '../../src/config.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';
 import { openClickHouse } from '../../src/kit/engines/clickhouse/open.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { lockBrandRoster } from '../../../src/workflow/creators/queries.ts';
+import { lockBrandRoster } from '../../../src/workflow/creators/creators.ts';
 import {
   call,
   makeBrand,

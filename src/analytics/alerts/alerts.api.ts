@@ -1,0 +1,152 @@
+import { create, get, list, patch, remove } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
+import { timeZoneName } from '../../kit/values/time-zone.ts';
+import { lockBrand } from '../../platform/brands/queries.ts';
+import { ownAddresses } from '../../platform/people/actions.ts';
+import { checkAlerts } from './alerts.jobs.ts';
+import { alertMails } from './alerts.mails.ts';
+import { Alert, AlertCreate, AlertFilter, AlertPatch, alertOf, type Condition } from './alerts.shapes.ts';
+import {
+  type AlertRow,
+  alerts,
+  countAlerts,
+  deleteAlert,
+  deleteFirings,
+  dueAfter,
+  findAlertToChange,
+  insertAlert,
+  lastEnd,
+  movedEnd,
+  USUAL_THRESHOLD,
+  updateAlert,
+} from './alerts.ts';
+
+const MAX_ALERTS = 50;
+
+const tag = 'Reports and alerts';
+const all = { path: '/v1/alerts', tag, item: Alert } as const;
+const one = { path: '/v1/alerts/{id}', tag, item: Alert } as const;
+
+/** Who gets mails is for people to decide. */
+const forAgents = false;
+
+/** Throws VALIDATION_ERROR for a threshold that the condition cannot have. */
+function checkedThreshold(condition: Condition, threshold: number | undefined): number {
+  if (condition === 'unusual' && threshold === undefined) return USUAL_THRESHOLD;
+  if (threshold === undefined) {
+    throw validationError([{ field: 'threshold', code: 'required', message: `is required for ${condition}.` }]);
+  }
+  const isWrong = condition === 'unusual' ? threshold <= 0 : condition === 'change_percent' && threshold === 0;
+  if (!isWrong) return threshold;
+  const right = condition === 'unusual' ? 'above 0' : 'above 0 for a rise, below 0 for a fall';
+  throw validationError([{ field: 'threshold', code: 'invalid', message: `must be ${right}; got ${threshold}.` }]);
+}
+
+/** The window that is under way is checked first. */
+function firstWindow(alert: Pick<AlertRow, 'span' | 'timezone'>, now: Date): Pick<AlertRow, 'untilAt' | 'dueAt'> {
+  const untilAt = movedEnd(alert, lastEnd(alert, now), 1);
+  return { untilAt, dueAt: dueAfter(untilAt) };
+}
+
+/** What decides whether it fires. */
+const DECIDING = ['metric', 'dimension', 'condition', 'threshold', 'span', 'currency', 'timezone'] as const;
+
+export const alertOperations = [
+  list({
+    ...all,
+    ...{ id: 'list_alerts', summary: 'Alerts by mail', description: 'Newest first, with their status.', forAgents },
+    query: AlertFilter,
+    rows: alerts,
+    itemOf: (row) => alertOf(row),
+  }),
+  create({
+    ...all,
+    id: 'create_alert',
+    summary: 'Mail when a figure leaves its bounds',
+    description:
+      'Each window is checked after it has ended. One mail is sent when the condition is first met, and one when ' +
+      'it no longer is. The first window is the current one. A brand can have up to 50.',
+    forAgents,
+    body: AlertCreate,
+    errors: ['CONFLICT'],
+    apply: async (work, { body }) => {
+      const { db, now, brandId, audit } = work;
+      const brand = await lockBrand(db, brandId);
+      const { name, metric, condition, window: span } = body;
+      const threshold = checkedThreshold(condition, body.threshold);
+      const timezone = timeZoneName(body.timezone ?? brand.timeZone) ?? brand.timeZone;
+      const recipients = await ownAddresses(work, 'to', body.to);
+      if ((await countAlerts(db, brandId)) >= MAX_ALERTS) {
+        throw new ApiError('CONFLICT', `A brand has at most ${MAX_ALERTS} alerts; delete one first.`);
+      }
+      const id = newId('alr', now.getTime());
+      const row = await insertAlert(db, {
+        ...{ id, brandId, name, metric, dimension: body.by, condition, threshold, span, timezone, recipients },
+        ...{ currency: body.currency ?? brand.currency, ...firstWindow({ span, timezone }, now) },
+        ...{ checkedAt: null, error: null, createdAt: now, updatedAt: null },
+      });
+      audit({ resourceId: id, old: null, new: row });
+      return alertOf(row);
+    },
+  }),
+  get({
+    ...one,
+    ...{ id: 'get_alert', summary: 'One alert', description: 'Includes what it fires for.', forAgents },
+    find: async ({ postgres }, { caller, params }) => alertOf(await alerts.get(postgres.db, caller.brandId, params.id)),
+  }),
+  patch({
+    ...one,
+    id: 'update_alert',
+    summary: 'Change an alert',
+    description:
+      'A new condition starts again with the current window; until it is checked, the alert is quiet, without a mail.',
+    forAgents,
+    body: AlertPatch,
+    errors: ['NOT_FOUND'],
+    apply: async (work, { params: { id }, body }) => {
+      const { db, now, brandId, audit } = work;
+      const old = await findAlertToChange(db, brandId, id);
+      if (!old) throw notFound('alert');
+      const { name, metric, by: dimension, condition, threshold, window: span, currency, to } = body;
+      const timezone = body.timezone === undefined ? undefined : timeZoneName(body.timezone);
+      const changes = { name, metric, dimension, condition, threshold, span, currency, timezone };
+      const set = applyPatch(old, changes);
+      checkedThreshold(set.condition, set.threshold);
+      const isAnew = DECIDING.some((column) => set[column] !== old[column]);
+      if (isAnew) await deleteFirings(db, brandId, id);
+      const row = await updateAlert(db, brandId, id, {
+        ...omitUndefined(changes),
+        ...(to === undefined ? {} : { recipients: await ownAddresses(work, 'to', to) }),
+        ...(isAnew ? firstWindow(set, now) : {}),
+        ...{ error: null, updatedAt: now },
+      });
+      audit({ resourceId: id, old, new: row });
+      return alertOf(await alerts.get(db, brandId, id));
+    },
+  }),
+  remove({
+    ...{ id: 'delete_alert', path: '/v1/alerts/{id}', tag },
+    ...{ summary: 'Delete an alert', description: 'Sends no other mail, even if it is firing.' },
+    forAgents,
+    item: Alert,
+    errors: ['NOT_FOUND'],
+    apply: async ({ db, brandId, audit }, { params: { id } }) => {
+      const row = await findAlertToChange(db, brandId, id);
+      if (!row) throw notFound('alert');
+      await deleteAlert(db, brandId, id);
+      audit({ resourceId: id, old: row, new: null });
+      return alertOf(row);
+    },
+  }),
+] as const;
+
+export const alertsNoun = noun({
+  name: 'alerts',
+  ids: { alerts: 'alr' },
+  operations: alertOperations,
+  jobs: [checkAlerts],
+  mails: alertMails,
+});

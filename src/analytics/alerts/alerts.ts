@@ -1,0 +1,241 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { AlertsTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { getDecimals } from '../../kit/values/money.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { dayIn, daysAfter, timeIn, toMonday } from '../../kit/values/time-zone.ts';
+import type { AlertBy, Metric } from './alerts.shapes.ts';
+
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'alerts.metric': Metric;
+    'alerts.dimension': AlertBy;
+  }
+}
+
+export type AlertRow = Selectable<AlertsTable>;
+
+/** What an alert fires for. */
+export interface ShownAlert {
+  firingSince: Date | null;
+  firingKeys: string[];
+}
+
+const MAX_KEYS = 100;
+
+const FIRING = sql`from alert_firings as firing where firing.alert_id = alerts.id`;
+
+export const alerts = listing({
+  noun: 'alert',
+  table: 'alerts',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, _where: ListWindow) => db.selectFrom('alerts'),
+  rows: (db) =>
+    db
+      .selectFrom('alerts')
+      .selectAll()
+      .select([
+        sql<Date | null>`(select min(firing.began_at) ${FIRING})`.as('firingSince'),
+        sql<string[]>`array(select firing.key ${FIRING} and firing.key <> '' order by firing.began_at, firing.key
+          limit ${sql.lit(MAX_KEYS)})`.as('firingKeys'),
+      ]),
+});
+
+export const countAlerts = (db: Db, brandId: string): Promise<number> =>
+  countRows(db.selectFrom('alerts').select(COUNT).where('brandId', '=', brandId));
+
+export const insertAlert = (db: Db, row: Insertable<AlertsTable>): Promise<AlertRow> =>
+  db.insertInto('alerts').values(row).returningAll().executeTakeFirstOrThrow();
+
+/** The alert, locked until the transaction ends. */
+export const findAlertToChange = (db: Db, brandId: string, id: string): Promise<AlertRow | undefined> =>
+  db
+    .selectFrom('alerts')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst();
+
+export const updateAlert = (db: Db, brandId: string, id: string, change: Updateable<AlertsTable>) =>
+  updateOwn(db.updateTable('alerts').set(change).returningAll(), brandId, id);
+
+export async function deleteAlert(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('alerts').where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+/** Forgets what an alert fires for, without a mail. */
+export async function deleteFirings(db: Db, brandId: string, alertId: string): Promise<void> {
+  await db.deleteFrom('alertFirings').where('brandId', '=', brandId).where('alertId', '=', alertId).execute();
+}
+
+export const dueAlerts = periodicRows<'dueAt', AlertRow>({ table: 'alerts', due: 'dueAt' });
+
+export async function listFiringKeys(db: Db, { brandId, id }: Pick<AlertRow, 'brandId' | 'id'>): Promise<string[]> {
+  const rows = await db
+    .selectFrom('alertFirings')
+    .select('key')
+    .where('brandId', '=', brandId)
+    .where('alertId', '=', id)
+    .execute();
+  return rows.map(({ key }) => key);
+}
+
+/** Those of the keys for which the alert did not fire before. */
+export async function beginFiring(
+  db: Db,
+  { brandId, id }: Pick<AlertRow, 'brandId' | 'id'>,
+  keys: readonly string[],
+  beganAt: Date,
+): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    insert into alert_firings (alert_id, brand_id, key, began_at)
+    select ${id}, ${brandId}, key, ${beganAt}::timestamptz from unnest(${[...keys]}::text[]) as began (key)
+    on conflict do nothing returning key`.execute(db);
+  return rows.map(({ key }) => key);
+}
+
+/** Those of the keys for which the alert fired until now. */
+export async function endFiring(
+  db: Db,
+  { brandId, id }: Pick<AlertRow, 'brandId' | 'id'>,
+  keys: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ key: string }>`
+    delete from alert_firings where brand_id = ${brandId} and alert_id = ${id} and key = any(${[...keys]}::text[])
+    returning key`.execute(db);
+  return rows.map(({ key }) => key);
+}
+
+/** Weeks that `unusual` compares with, and how many of them must have the figure. */
+export const WEEKS = 8;
+const LEAST_WEEKS = 4;
+/** Of the median: a smaller deviation counts as this. */
+const LEAST_DEVIATION = 0.1;
+export const USUAL_THRESHOLD = 3;
+
+type Timed = Pick<AlertRow, 'span' | 'timezone'>;
+
+const daysOf = ({ span }: Timed) => (span === 'week' ? 7 : 1);
+
+/** The end of the last window that has ended by a time. */
+export function lastEnd(alert: Timed, now: Date): Date {
+  const { span, timezone } = alert;
+  if (span === 'hour') return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS);
+  const day = dayIn(timezone, now);
+  return timeIn(timezone, span === 'week' ? toMonday(day) : day);
+}
+
+/** Events of a window's last moments need minutes to arrive in the figures. */
+export const AFTER_END_MS = 10 * MINUTE_MS;
+
+/** When the window that ends at a time is checked. */
+export const dueAfter = (end: Date): Date => new Date(end.getTime() + AFTER_END_MS);
+
+/** A window's end, moved by so many windows. */
+export function movedEnd(alert: Timed, end: Date, windows: number): Date {
+  if (alert.span === 'hour') return new Date(end.getTime() + windows * HOUR_MS);
+  return timeIn(alert.timezone, daysAfter(dayIn(alert.timezone, end), windows * daysOf(alert)));
+}
+
+/** The end of the same window that many weeks before. */
+export function weeksBefore({ span, timezone }: Timed, end: Date, weeks: number): Date {
+  if (span === 'hour') return new Date(end.getTime() - weeks * 7 * DAY_MS);
+  return timeIn(timezone, daysAfter(dayIn(timezone, end), -7 * weeks));
+}
+
+/** The figures of one key in one window. */
+export interface Totals {
+  clicks: number;
+  orders: number;
+  click_orders: number;
+  sales: number;
+  refunds: number;
+  commission: number;
+}
+
+export const NOTHING: Totals = { clicks: 0, orders: 0, click_orders: 0, sales: 0, refunds: 0, commission: 0 };
+
+/** Of each metric its name, its unit, and its value; money is in minor units. Null if there is nothing to divide by. */
+const VALUES: Record<
+  Metric,
+  { title: string; unit: 'money' | 'count' | 'percent'; of: (totals: Totals) => number | null }
+> = {
+  clicks: { title: 'Clicks', unit: 'count', of: ({ clicks }) => clicks },
+  orders: { title: 'Orders', unit: 'count', of: ({ orders }) => orders },
+  revenue: { title: 'Revenue', unit: 'money', of: ({ sales, refunds }) => sales - refunds },
+  refunds: { title: 'Refunds', unit: 'money', of: ({ refunds }) => refunds },
+  commission: { title: 'Commission', unit: 'money', of: ({ commission }) => commission },
+  conversion_rate: {
+    title: 'Conversion rate',
+    unit: 'percent',
+    of: ({ clicks, click_orders }) => (clicks === 0 ? null : (100 * click_orders) / clicks),
+  },
+  aov: {
+    title: 'Average order',
+    unit: 'money',
+    of: ({ orders, sales, refunds }) => (orders === 0 ? null : Math.round((sales - refunds) / orders)),
+  },
+};
+
+export const metricOf = (metric: Metric) => VALUES[metric];
+
+/** Clicks and orders count whatever their currency. */
+export const isInCurrency = (metric: Metric): boolean => metric !== 'clicks' && metric !== 'orders';
+
+function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const half = sorted.length / 2;
+  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2;
+}
+
+function isUnusual(value: number, before: readonly (number | null)[], deviations: number): boolean | undefined {
+  const known = before.filter((one) => one !== null);
+  if (known.filter((one) => one !== 0).length < LEAST_WEEKS) return undefined;
+  const median = medianOf(known);
+  const deviation = medianOf(known.map((one) => Math.abs(one - median)));
+  return Math.abs(value - median) > deviations * Math.max(deviation, LEAST_DEVIATION * Math.abs(median));
+}
+
+function hasChanged(value: number, before: number | null | undefined, percent: number): boolean | undefined {
+  if (before === null || before === undefined) return undefined;
+  // Also of 0, so that an alert ends once nothing happens any more.
+  if (value === before) return false;
+  if (before <= 0) return undefined;
+  const change = (100 * (value - before)) / before;
+  return percent < 0 ? change <= percent : change >= percent;
+}
+
+/** A threshold in the unit of its metric's values. */
+export const minorOf = (threshold: number, { unit, currency }: { unit: string; currency: string }): number =>
+  unit === 'money' ? threshold * 10 ** getDecimals(currency) : threshold;
+
+/**
+ * Whether the condition holds. Undefined if that is unknown, which changes nothing: without clicks or orders there is no
+ * rate, without figures before no change and nothing usual.
+ */
+export function holds(
+  { metric, condition, threshold, currency }: Pick<AlertRow, 'metric' | 'condition' | 'threshold' | 'currency'>,
+  now: Totals,
+  before: readonly Totals[],
+): boolean | undefined {
+  const { unit, of } = VALUES[metric];
+  const value = of(now);
+  if (value === null) return undefined;
+  if (condition === 'unusual') return isUnusual(value, before.map(of), threshold);
+  if (condition === 'change_percent') return hasChanged(value, before.map(of)[0], threshold);
+  const bound = minorOf(threshold, { unit, currency });
+  return condition === 'above' ? value > bound : value < bound;
+}
+
+/** The page of the app that shows the figures. */
+export const pageOf = (by: AlertBy | null): string => (by === null ? 'analytics' : `analytics?of=${by}`);
+
+export const nameOf = ({ name, metric, dimension }: Pick<AlertRow, 'name' | 'metric' | 'dimension'>): string =>
+  name ?? `${VALUES[metric].title}${dimension === null ? '' : ` by ${dimension}`}`;

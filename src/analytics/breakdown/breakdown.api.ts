@@ -1,0 +1,39 @@
+import { read } from '../../kit/operation/kit.ts';
+import { figuresAnswer } from '../figures/freshness.ts';
+import { FRESHNESS } from '../figures/sums.ts';
+import { Breakdown, BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
+import { breakDown, eachBreakdownRow } from './breakdown.ts';
+
+const getAnalyticsBreakdown = read({
+  id: 'get_analytics_breakdown',
+  path: '/v1/analytics/breakdown',
+  tag: 'Analytics',
+  summary: 'Figures by country, device, creator and more',
+  description:
+    'One row for each key and currency; the sums of all rows are those of `/v1/analytics`. An order has the country, ' +
+    'device, referrer and kind of the click that won it; one that a code won has none, and is in the row with the key ' +
+    `null. Covers the last 30 UTC days by default. ${FRESHNESS}`,
+  forAgents: {
+    description: 'The last 30 UTC days by default. An order that a code won has no click, so its country is null.',
+    example: { by: 'creator', from: '2026-01-01', sort: 'orders' },
+    omits: [
+      'offset',
+      'currency',
+      'link',
+      'click_kind',
+      'source',
+      'store',
+      'platform',
+      'device',
+      'referrer',
+      'product',
+      'weekday',
+      'hour',
+    ],
+  },
+  query: BreakdownQuery,
+  response: Breakdown,
+  ...figuresAnswer({ item: BreakdownRow, page: breakDown, rows: eachBreakdownRow }),
+});
+
+export const breakdownOperations = [getAnalyticsBreakdown] as const;

@@ -1,0 +1,90 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { CostsTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import { type Problem, validationError } from '../../kit/values/errors.ts';
+import { amountProblem, MAX_AMOUNT_MINOR, toMinor, toPpm } from '../../kit/values/money.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import type { CostCreate } from './schema.ts';
+
+export type CostRow = Selectable<CostsTable>;
+
+interface CostWhere extends ListWindow {
+  kind?: CostRow['kind'] | undefined;
+  campaign_id?: string | undefined;
+}
+
+export const costs = listing({
+  noun: 'cost',
+  table: 'costs',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, { kind, campaign_id: campaignId }: CostWhere) =>
+    db.selectFrom('costs').where((eb) => eb.and(omitUndefined({ kind, campaignId }))),
+  rows: (db) => db.selectFrom('costs').selectAll(),
+});
+
+/** Makes concurrent calls count each other's costs. */
+export async function lockBrand(db: Db, brandId: string): Promise<void> {
+  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+/** All costs of the brand; a brand has few. */
+export async function listCosts(db: Db, brandId: string): Promise<CostRow[]> {
+  return await db.selectFrom('costs').selectAll().where('brandId', '=', brandId).orderBy('id').execute();
+}
+
+export const countCosts = (db: Db, brandId: string): Promise<number> =>
+  countRows(db.selectFrom('costs').select(COUNT).where('brandId', '=', brandId));
+
+export const insertCost = (db: Db, row: Insertable<CostsTable>): Promise<CostRow> =>
+  db.insertInto('costs').values(row).returningAll().executeTakeFirstOrThrow();
+
+export const updateCost = (db: Db, brandId: string, id: string, change: Updateable<CostsTable>): Promise<CostRow> =>
+  updateOwn(db.updateTable('costs').set(change).returningAll(), brandId, id);
+
+export async function deleteCost(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('costs').where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+/** A cost as entered, complete. */
+export type EnteredCost = Omit<CostCreate, 'note' | 'currency'> & { currency: string | null };
+
+const amountIssue = ({ kind, amount, currency }: EnteredCost): string | undefined => {
+  if (kind !== 'cogs_percent') return currency === null ? undefined : amountProblem(amount, currency, MAX_AMOUNT_MINOR);
+  if (amount > 100) return 'must be at most 100 percent';
+  return toPpm(amount) === undefined ? 'must have at most four decimals' : undefined;
+};
+
+function problemsOf(cost: EnteredCost): Problem[] {
+  const { scope, kind, campaign_id: campaign, sku, currency, from, to } = cost;
+  const checks: [field: string, message: string | undefined | false][] = [
+    ['scope', scope === 'product' && kind !== 'per_item' && `must be brand or campaign for ${kind}, not product`],
+    ['scope', scope !== 'product' && kind === 'per_item' && `must be product for per_item, not ${scope}`],
+    ['campaign_id', scope === 'campaign' && campaign === null && 'must be a campaign, because scope is campaign'],
+    ['campaign_id', scope !== 'campaign' && campaign !== null && `must be null, because scope is ${scope}`],
+    ['sku', scope === 'product' && sku === null && 'must be a SKU, because scope is product'],
+    ['sku', scope !== 'product' && sku !== null && `must be null, because scope is ${scope}`],
+    ['currency', kind === 'cogs_percent' && currency !== null && 'must be null for cogs_percent'],
+    ['from', kind === 'fixed' && from === null && 'must be the first day of a fixed cost'],
+    ['to', from !== null && to !== null && to < from && `must not be before from, ${from}`],
+    ['amount', amountIssue(cost)],
+  ];
+  return checks.flatMap(([field, message]) => (message ? [{ field, code: 'invalid', message }] : []));
+}
+
+/** The columns of what was entered. Throws VALIDATION_ERROR. */
+export function storedCost(cost: EnteredCost) {
+  const problems = problemsOf(cost);
+  if (problems.length > 0) throw validationError(problems);
+  const { scope, kind, campaign_id: campaignId, sku, amount, currency, from: fromDay, to: toDay } = cost;
+  const isPercent = kind === 'cogs_percent';
+  return {
+    ...{ scope, kind, campaignId, sku, currency, fromDay, toDay },
+    ratePpm: isPercent ? (toPpm(amount) ?? null) : null,
+    amountMinor: isPercent || currency === null ? null : (toMinor(amount, currency) ?? null),
+  };
+}

@@ -1,0 +1,446 @@
+import { type RawBuilder, sql } from 'kysely';
+import { z } from 'zod';
+import { integer, query, stream } from '../../kit/engines/clickhouse/query.ts';
+import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
+import type { ColumnType } from '../../kit/engines/parquet/write.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+
+/** Which rows an export has. */
+export interface Span {
+  by: 'recorded' | 'date';
+  from: Date | null;
+  /** Excluded, like `asOf`. */
+  until: Date;
+  /** Rows that are recorded later are left to the next export. */
+  asOf: Date;
+}
+
+/** A row's place in its export: the values that rows are ordered by. */
+export type Place = readonly (string | number)[];
+
+export type ExportedRow = Readonly<Record<string, unknown>>;
+
+export interface Batch {
+  rows: ExportedRow[];
+  place: Place | null;
+  isLast: boolean;
+}
+
+interface Source {
+  from: RawBuilder<unknown>;
+  brand: RawBuilder<unknown>;
+  id: RawBuilder<unknown>;
+  recorded: RawBuilder<unknown>;
+  date: RawBuilder<unknown>;
+  /** Whether an index has rows of a brand in the order of `date`; otherwise all of them are read in that of `recorded`. */
+  isOrderedByDate: boolean;
+  columns: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>>;
+}
+
+const ORDERS: Source = {
+  from: sql`orders join integrations as store on store.id = orders.integration_id
+    left join commissions as commission on commission.order_id = orders.id
+    left join creators as creator on creator.id = commission.creator_id`,
+  ...{ brand: sql`orders.brand_id`, id: sql`orders.id` },
+  ...{ recorded: sql`orders.created_at`, date: sql`orders.occurred_at`, isOrderedByDate: true },
+  columns: {
+    id: ['text', sql`orders.id`],
+    order_id: ['text', sql`orders.order_id`],
+    source: ['text', sql`store.provider`],
+    integration_id: ['text', sql`orders.integration_id`],
+    currency: ['text', sql`orders.currency`],
+    amount_minor: ['integer', sql`orders.base_minor`],
+    occurred_at: ['time', sql`orders.occurred_at`],
+    paid_at: ['time', sql`orders.paid_at`],
+    cancelled_at: ['time', sql`orders.cancelled_at`],
+    customer_email: ['text', sql`orders.customer_email`],
+    is_test: ['boolean', sql`coalesce(orders.is_test, false)`],
+    is_renewal: ['boolean', sql`coalesce(orders.is_renewal, false)`],
+    rule: ['text', sql`orders.attribution ->> 'rule'`],
+    reason: ['text', sql`orders.attribution ->> 'reason'`],
+    link_id: ['text', sql`commission.link_id`],
+    creator_id: ['text', sql`commission.creator_id`],
+    creator_email: ['text', sql`creator.email`],
+    commission_id: ['text', sql`commission.id`],
+    commission_minor: ['integer', sql`commission.commission_minor`],
+    commission_status: ['text', sql`commission.status`],
+    recorded_at: ['time', sql`orders.created_at`],
+    updated_at: ['time', sql`orders.updated_at`],
+  },
+};
+
+const COMMISSIONS: Source = {
+  from: sql`commissions as commission join creators as creator on creator.id = commission.creator_id
+    left join orders on orders.id = commission.order_id`,
+  ...{ brand: sql`commission.brand_id`, id: sql`commission.id` },
+  ...{ recorded: sql`commission.created_at`, date: sql`commission.occurred_at`, isOrderedByDate: false },
+  columns: {
+    id: ['text', sql`commission.id`],
+    type: ['text', sql`case when commission.order_id is null then 'manual' else 'sale' end`],
+    order_id: ['text', sql`orders.order_id`],
+    link_id: ['text', sql`commission.link_id`],
+    creator_id: ['text', sql`commission.creator_id`],
+    creator_email: ['text', sql`creator.email`],
+    campaign_id: ['text', sql`commission.campaign_id`],
+    source: ['text', sql`commission.source`],
+    currency: ['text', sql`commission.currency`],
+    amount_minor: ['integer', sql`commission.amount_minor`],
+    refunded_minor: ['integer', sql`commission.refunded_minor`],
+    commission_minor: ['integer', sql`commission.commission_minor`],
+    commission_rate: ['number', sql`commission.commission_rate_ppm / 10000.0::float8`],
+    status: ['text', sql`commission.status`],
+    status_updated_at: ['time', sql`commission.status_updated_at`],
+    discount_code: ['text', sql`commission.discount_code`],
+    click_id: ['text', sql`commission.click_id`],
+    occurred_at: ['time', sql`commission.occurred_at`],
+    hold_ends_at: ['time', sql`commission.hold_ends_at`],
+    approved_at: ['time', sql`commission.approved_at`],
+    recorded_at: ['time', sql`commission.created_at`],
+  },
+};
+
+const ROSTER: Source = {
+  from: sql`roster_entries as entry join creators as creator on creator.id = entry.creator_id`,
+  ...{ brand: sql`entry.brand_id`, id: sql`entry.id` },
+  ...{ recorded: sql`entry.added_at`, date: sql`entry.added_at`, isOrderedByDate: true },
+  columns: {
+    id: ['text', sql`entry.id`],
+    creator_id: ['text', sql`entry.creator_id`],
+    creator_email: ['text', sql`creator.email`],
+    creator_name: ['text', sql`creator.name`],
+    status: ['text', sql`entry.status`],
+    added_at: ['time', sql`entry.added_at`],
+    updated_at: ['time', sql`entry.updated_at`],
+  },
+};
+
+const CONTENT: Source = {
+  from: sql`(select * from content where deleted_at is null) as post left join creators as creator on creator.id = post.creator_id`,
+  ...{ brand: sql`post.brand_id`, id: sql`post.id` },
+  ...{ recorded: sql`post.tracked_at`, date: sql`coalesce(post.posted_at, post.tracked_at)`, isOrderedByDate: false },
+  columns: {
+    id: ['text', sql`post.id`],
+    url: ['text', sql`post.url`],
+    platform: ['text', sql`post.platform`],
+    type: ['text', sql`post.type`],
+    creator_id: ['text', sql`post.creator_id`],
+    creator_email: ['text', sql`creator.email`],
+    campaign_id: ['text', sql`post.campaign_id`],
+    views: ['integer', sql`post.views`],
+    likes: ['integer', sql`post.likes`],
+    comments: ['integer', sql`post.comments`],
+    shares: ['integer', sql`post.shares`],
+    saves: ['integer', sql`post.saves`],
+    posted_at: ['time', sql`post.posted_at`],
+    tracked_at: ['time', sql`post.tracked_at`],
+    last_refreshed: ['time', sql`post.last_refreshed`],
+  },
+};
+
+const SOURCES = { orders: ORDERS, commissions: COMMISSIONS, roster: ROSTER, content: CONTENT } as const;
+type Listed = keyof typeof SOURCES;
+
+/** Columns of a posting: what it is of an entry, and what is its own. */
+const POSTING: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>> = {
+  entry_id: ['text', sql`entry.id`],
+  seq: ['integer', sql`entry.seq`],
+  line: ['integer', sql`posting.line`],
+  kind: ['text', sql`entry.kind`],
+  account: ['text', sql`posting.account`],
+  amount_minor: ['integer', sql`posting.amount_minor`],
+  currency: ['text', sql`entry.currency`],
+  creator_id: ['text', sql`entry.creator_id`],
+  link_id: ['text', sql`entry.link_id`],
+  order_id: ['text', sql`entry.order_id`],
+  commission_id: ['text', sql`entry.commission_id`],
+  payout_id: ['text', sql`entry.payout_id`],
+  at: ['time', sql`posting.at`],
+  recorded_at: ['time', sql`entry.recorded_at`],
+};
+
+const PERFORMANCE = {
+  day: 'text',
+  link_id: 'text',
+  creator_id: 'text',
+  currency: 'text',
+  clicks: 'integer',
+  conversions: 'integer',
+  sales_minor: 'integer',
+  refunds_minor: 'integer',
+  pending_minor: 'integer',
+  approved_minor: 'integer',
+  paid_minor: 'integer',
+  refund_adjustment_minor: 'integer',
+} as const;
+
+/** ClickHouse writes these itself. */
+const CLICK_COLUMNS: Readonly<Record<string, readonly [ColumnType, string]>> = {
+  click_id: ['text', 'click_id'],
+  at: ['time', 'at'],
+  kind: ['text', 'toString(kind)'],
+  link_id: ['text', 'link_id'],
+  creator_id: ['text', 'creator_id'],
+  country: ['text', "nullIf(toString(country), '')"],
+  device: ['text', "nullIf(toString(device), '')"],
+  referrer: ['text', "nullIf(referrer_host, '')"],
+  recorded_at: ['time', 'recorded_at'],
+};
+
+const typesOf = (columns: Readonly<Record<string, readonly [ColumnType, unknown]>>): Record<string, ColumnType> =>
+  Object.fromEntries(Object.entries(columns).map(([name, [type]]) => [name, type]));
+
+/** What can be exported, with its columns in their order. */
+export const COLUMNS: Readonly<Record<Dataset, Readonly<Record<string, ColumnType>>>> = {
+  orders: typesOf(ORDERS.columns),
+  clicks: typesOf(CLICK_COLUMNS),
+  commissions: typesOf(COMMISSIONS.columns),
+  ledger: typesOf(POSTING),
+  performance: PERFORMANCE,
+  roster: typesOf(ROSTER.columns),
+  content: typesOf(CONTENT.columns),
+};
+
+export const DATASETS = ['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content'] as const;
+export type Dataset = (typeof DATASETS)[number];
+/** Those whose files are written here. */
+export type Written = Exclude<Dataset, 'clicks'>;
+
+const between = (time: RawBuilder<unknown>, { from, until }: Pick<Span, 'from' | 'until'>) =>
+  from === null ? sql`${time} < ${until}` : sql`${time} >= ${from} and ${time} < ${until}`;
+
+const selected = (columns: Source['columns']) =>
+  sql.join(Object.entries(columns).map(([name, [, value]]) => sql`${value} as ${sql.raw(`"${name}"`)}`));
+
+/** Names of columns are those of the files, so no plugin may rename them. */
+const plain = (db: Db) => db.withoutPlugins();
+
+const PlacedRow = z.looseObject({ place_at: z.date(), place_id: z.union([z.string(), z.number()]) });
+
+function batchOf(found: readonly unknown[], limit: number, isWanted: (row: ExportedRow) => boolean): Batch {
+  const rows = z.array(PlacedRow).parse(found);
+  const last = rows.at(-1);
+  return {
+    rows: rows.filter(isWanted),
+    place: last ? [last.place_at.toISOString(), last.place_id] : null,
+    isLast: rows.length < limit,
+  };
+}
+
+async function readListed(db: Db, brandId: string, of: Listed, span: Span, after: Place | null, limit: number) {
+  const { from, brand, id, recorded, date, isOrderedByDate, columns } = SOURCES[of];
+  const wanted = between(span.by === 'recorded' ? recorded : date, span);
+  const isIndexed = span.by === 'recorded' || isOrderedByDate;
+  const time = span.by === 'date' && isOrderedByDate ? date : recorded;
+  const { rows } = await sql`
+    select ${selected(columns)}, ${time} as place_at, ${id} as place_id, ${isIndexed ? sql`true` : wanted} as is_wanted
+    from ${from}
+    where ${brand} = ${brandId} and ${recorded} < ${span.asOf} and ${isIndexed ? wanted : sql`true`}
+      and ${after ? sql`(${time}, ${id}) > (${after[0]}::timestamptz, ${after[1]})` : sql`true`}
+    order by ${time}, ${id} limit ${limit}`.execute(plain(db));
+  return batchOf(rows, limit, (row) => row.is_wanted === true);
+}
+
+const POSTINGS = sql`rows from (jsonb_to_recordset(entry.postings) as (account text, amount_minor bigint, at timestamptz))
+  with ordinality as posting(account, amount_minor, at, line)`;
+
+const entryTimes = (span: Span) =>
+  span.by === 'recorded'
+    ? sql`${between(sql`recorded_at`, span)} and recorded_at < ${span.asOf}`
+    : sql`recorded_at < ${span.asOf}`;
+
+const postingTimes = (span: Span) => (span.by === 'recorded' ? sql`true` : between(sql`posting.at`, span));
+
+/** Entries in the order in which they were recorded, each with its postings. */
+async function readLedger(db: Db, brandId: string, span: Span, after: Place | null, limit: number): Promise<Batch> {
+  const { rows } = await sql`
+    select ${selected(POSTING)}, entry.recorded_at as place_at, entry.seq as place_id
+    from (
+      select * from ledger_entries where brand_id = ${brandId} and ${entryTimes(span)}
+        and ${after ? sql`(recorded_at, seq) > (${after[0]}::timestamptz, ${after[1]}::bigint)` : sql`true`}
+      order by recorded_at, seq limit ${limit}
+    ) as entry left join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting on true
+    order by entry.recorded_at, entry.seq, posting.line`.execute(plain(db));
+  // Its rows are postings, so that their number says nothing: the batch after the last is empty.
+  return batchOf(rows, 1, (row) => row.line !== null);
+}
+
+const day = (at: Date) => at.toISOString().slice(0, 10);
+
+const PerformanceRow = z.object({
+  ...{ day: z.string(), link_id: z.string(), creator_id: z.string(), currency: z.string() },
+  ...{ clicks: integer, conversions: integer, sales_minor: integer, refunds_minor: integer },
+  ...{ pending_minor: integer, approved_minor: integer, paid_minor: integer, refund_adjustment_minor: integer },
+});
+
+const DAYS = `FROM (SELECT day AS on_day, link_id, creator_id, currency, sum(clicks) AS clicks,
+    sum(conversions) AS conversions, sum(sales) AS sales_minor, sum(refunds) AS refunds_minor,
+    sum(pending) AS pending_minor, sum(approved) AS approved_minor, sum(paid) AS paid_minor,
+    sum(refund_adjustment) AS refund_adjustment_minor
+  FROM link_daily_v1
+  WHERE brand_id = {brand:String} AND day >= toDate({from:String}) AND day < toDate({until:String})
+  GROUP BY on_day, link_id, creator_id, currency)`;
+
+const daysOf = ({ from, until }: Span) => ({ from: day(from ?? new Date(0)), until: day(until) });
+
+async function readPerformance(
+  clickhouse: Context['clickhouse'],
+  brandId: string,
+  span: Span,
+  after: Place | null,
+  limit: number,
+): Promise<Batch> {
+  const [afterDay = '1970-01-01', afterLink = '', afterCreator = '', afterCurrency = ''] = (after ?? []).map(String);
+  const rows = await query(
+    clickhouse,
+    PerformanceRow,
+    `SELECT toString(on_day) AS day, * EXCEPT on_day ${DAYS}
+    WHERE (on_day, link_id, creator_id, currency)
+      > (toDate({afterDay:String}), {afterLink:String}, {afterCreator:String}, {afterCurrency:String})
+    ORDER BY on_day, link_id, creator_id, currency LIMIT {limit:UInt64}`,
+    { brand: brandId, ...daysOf(span), afterDay, afterLink, afterCreator, afterCurrency, limit },
+  );
+  const last = rows.at(-1);
+  const place = last ? [last.day, last.link_id, last.creator_id, last.currency] : null;
+  return { rows, place, isLast: rows.length < limit };
+}
+
+type Engines = Pick<Context, 'postgres' | 'clickhouse'>;
+
+/** The rows after a place, in an order that no later row disturbs. */
+export async function readBatch(
+  { postgres, clickhouse }: Engines,
+  brandId: string,
+  of: Written,
+  span: Span,
+  { after, limit }: { after: Place | null; limit: number },
+): Promise<Batch> {
+  if (of === 'performance') return await readPerformance(clickhouse, brandId, span, after, limit);
+  const db = await postgres.exports.current();
+  if (of === 'ledger') return await readLedger(db, brandId, span, after, limit);
+  return await readListed(db, brandId, of, span, after, limit);
+}
+
+const Count = z.object({ count: integer });
+
+async function countListed(db: Db, brandId: string, of: Listed, span: Span): Promise<number> {
+  const { from, brand, recorded, date } = SOURCES[of];
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from ${from} where ${brand} = ${brandId} and ${recorded} < ${span.asOf}
+      and ${between(span.by === 'recorded' ? recorded : date, span)}`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+async function countPostings(db: Db, brandId: string, span: Span): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*) as count from (select * from ledger_entries where brand_id = ${brandId} and ${entryTimes(span)})
+      as entry cross join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+const IN_SPAN = `brand_id = {brand:String} AND recorded_at < {asOf:DateTime64(3, 'UTC')}`;
+
+function clickSpan({ by, from, until, asOf }: Span) {
+  const time = by === 'recorded' ? 'recorded_at' : 'at';
+  return {
+    where: `${IN_SPAN} AND ${time} >= {from:DateTime64(3, 'UTC')} AND ${time} < {until:DateTime64(3, 'UTC')}`,
+    params: { from: tsvTime(from ?? new Date(0)), until: tsvTime(until), asOf: tsvTime(asOf) },
+  };
+}
+
+/** How many rows an export has. */
+export async function countRows(
+  { postgres, clickhouse }: Engines,
+  brandId: string,
+  of: Dataset,
+  span: Span,
+): Promise<number> {
+  const brand = brandId;
+  if (of === 'clicks') {
+    const { where, params } = clickSpan(span);
+    const sql = `SELECT count() AS count FROM clicks_v1 WHERE ${where}`;
+    return (await query(clickhouse, Count, sql, { brand, ...params }))[0]?.count ?? 0;
+  }
+  if (of === 'performance') {
+    return (
+      (await query(clickhouse, Count, `SELECT count() AS count ${DAYS}`, { brand, ...daysOf(span) }))[0]?.count ?? 0
+    );
+  }
+  const db = await postgres.exports.current();
+  return of === 'ledger' ? await countPostings(db, brandId, span) : await countListed(db, brandId, of, span);
+}
+
+const ClickPart = z.object({ count: integer, day: z.string(), link: z.string(), click: z.string() });
+
+/** In the order of the table, so that a part reads its own rows only. */
+const CLICK_ORDER = 'toDate(at), link_id, click_id';
+
+function afterClick(place: Place | null, name: 'after' | 'last') {
+  if (place === null) return { where: 'true', params: {} };
+  const [day = '', link = '', click = ''] = place.map(String);
+  const sign = name === 'after' ? '>' : '<=';
+  return {
+    // The day on its own lets ClickHouse skip what is before it.
+    where: `toDate(at) ${name === 'after' ? '>=' : '<='} toDate({${name}Day:String}) AND (${CLICK_ORDER}) ${sign}
+      (toDate({${name}Day:String}), {${name}Link:String}, {${name}Click:String})`,
+    params: { [`${name}Day`]: day, [`${name}Link`]: link, [`${name}Click`]: click },
+  };
+}
+
+/** The next part of at most `limit` clicks: how many they are, and the last one. */
+export async function findClickPart(
+  { clickhouse }: Engines,
+  brandId: string,
+  span: Span,
+  { after, limit }: { after: Place | null; limit: number },
+): Promise<{ rows: number; place: Place }> {
+  const { where, params } = clickSpan(span);
+  const from = afterClick(after, 'after');
+  const [part] = await query(
+    clickhouse,
+    ClickPart,
+    `SELECT clicks AS count, toString(tupleElement(last, 1)) AS day, tupleElement(last, 2) AS link,
+      tupleElement(last, 3) AS click
+    FROM (SELECT max((${CLICK_ORDER})) AS last, count() AS clicks
+      FROM (SELECT at, link_id, click_id FROM clicks_v1 WHERE ${where} AND ${from.where}
+        ORDER BY brand_id, ${CLICK_ORDER} LIMIT {limit:UInt64}))`,
+    { brand: brandId, limit, ...params, ...from.params },
+  );
+  return { rows: part?.count ?? 0, place: [part?.day ?? '', part?.link ?? '', part?.click ?? ''] };
+}
+
+/** A part's clicks as ClickHouse writes them in this format. */
+export async function streamClickPart(
+  { clickhouse }: Engines,
+  brandId: string,
+  span: Span,
+  { after, last, columns, format }: { after: Place | null; last: Place; columns: readonly string[]; format: string },
+): Promise<AsyncIterable<Buffer>> {
+  const { where, params } = clickSpan(span);
+  const [from, to] = [afterClick(after, 'after'), afterClick(last, 'last')];
+  const wanted = columns.map((name) => `${CLICK_COLUMNS[name]?.[1]} AS ${name}_`).join(', ');
+  const named = columns.map((name) => `${name}_ AS ${name}`).join(', ');
+  return await stream(
+    clickhouse,
+    `SELECT ${named} FROM (SELECT ${wanted}, toDate(clicks_v1.at) AS day, clicks_v1.link_id AS link, clicks_v1.click_id AS click
+      FROM clicks_v1 WHERE ${where} AND ${from.where} AND ${to.where}) ORDER BY day, link, click`,
+    { brand: brandId, ...params, ...from.params, ...to.params },
+    format,
+  );
+}
+
+/** Whether every transaction that began before `checkedAt` has ended, except those that only read for a long time. */
+export async function haveEnded(db: Db, checkedAt: string): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean }>`
+    select not exists (
+      select from pg_stat_activity where datname = current_database() and backend_type = 'client backend'
+        and pid <> pg_backend_pid() and xact_start < ${checkedAt}::timestamptz
+        and (backend_xid is not null or xact_start > ${checkedAt}::timestamptz - interval '5 minutes')
+    ) as is`.execute(db);
+  return rows[0]?.is === true;
+}
+
+export async function readServerTime(db: Db): Promise<string> {
+  const { rows } = await sql<{ at: string }>`select clock_timestamp()::text as at`.execute(db);
+  return rows[0]?.at ?? '';
+}

@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import { besideOthers } from '../../kit/values/problems.ts';
+import { WebAddress } from '../../kit/values/web-address.ts';
+import { Boundary, endOf, isDayEdge, startOf } from '../figures/sums.ts';
+import { COLUMNS, DATASETS } from './datasets.ts';
+import { FORMATS } from './files.ts';
+
+export const of = z
+  .enum(DATASETS)
+  .describe('What to export. `ledger` has one row for each posting, `performance` one for each day, link and currency.')
+  .meta({ example: 'orders' });
+export const format = z
+  .enum(FORMATS)
+  .describe('Format of the files: Parquet, one JSON object a line, or CSV with a header.')
+  .meta({ example: 'parquet' });
+export const columns = z
+  .array(z.string().max(60))
+  .min(1)
+  .max(60)
+  .describe('Only these columns, in the order of the documentation. Omitted: all of them.')
+  .meta({ example: ['id', 'order_id', 'currency', 'amount_minor', 'occurred_at'] });
+
+const name = z.string().trim().min(1).max(200);
+
+/** Where an S3-compatible storage answers: without path, query and credentials. */
+const endpoint = WebAddress.max(300).refine((text) => {
+  const url = URL.parse(text);
+  return !url || (url.pathname === '/' && url.search === '');
+}, 'must have no path and query');
+
+export const Destination = z
+  .object({
+    bucket: z
+      .string()
+      .regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'must be the name of a bucket')
+      .describe('Your bucket.')
+      .meta({ example: 'acme-warehouse' }),
+    prefix: z
+      .string()
+      .max(200)
+      .regex(/^(?:[\w.=-]+\/)*[\w.=-]*$/, 'must be a path such as rollcall/')
+      .transform((text) => (text === '' || text.endsWith('/') ? text : `${text}/`))
+      .default('')
+      .describe('Folder in the bucket, with which all keys begin; empty for its root.')
+      .meta({ example: 'rollcall/' }),
+    region: z
+      .string()
+      .regex(/^[a-z0-9-]{1,40}$/, 'must be a region such as eu-central-1')
+      .describe('Region of the bucket.')
+      .meta({ example: 'eu-central-1' }),
+    endpoint: endpoint
+      .optional()
+      .describe('Address of an S3-compatible storage other than AWS. It must be public.')
+      .meta({ example: 'https://storage.example' }),
+    access_key_id: name
+      .describe('Access key that may write, read and delete objects below `prefix`.')
+      .meta({ example: 'EXAMPLEKEYID' }),
+    secret_access_key: name
+      .describe('Secret of that access key. It is stored encrypted, and no answer shows it.')
+      .meta({ example: 'example-secret' }),
+  })
+  .meta({ id: 'ExportDestination' });
+export type Destination = z.output<typeof Destination>;
+
+interface Sent {
+  of?: unknown;
+  by?: unknown;
+  from?: unknown;
+  to?: unknown;
+  columns?: unknown;
+  schedule?: unknown;
+  destination?: unknown;
+}
+
+type Problem = readonly [field: keyof Sent, message: string];
+
+function* problemsOf(sent: Sent): Generator<Problem> {
+  const dataset = DATASETS.find((one) => one === sent.of);
+  if (dataset !== undefined && Array.isArray(sent.columns)) {
+    const known = Object.keys(COLUMNS[dataset]);
+    const unknown = sent.columns.filter((column) => !known.includes(String(column)));
+    if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${known.join(', ')}`];
+  }
+  const [from, to] = [sent.from, sent.to].map((text) => (typeof text === 'string' ? text : undefined));
+  if (from !== undefined && to !== undefined && startOf(from) >= endOf(to)) yield ['from', 'must not be after `to`'];
+  if (dataset === 'performance') {
+    if (sent.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
+    const edges = [from && startOf(from), to && endOf(to)].map((at) => (at === '' ? undefined : at));
+    if (!edges.every((at) => isDayEdge(at))) yield ['from', 'must be a day, like `to`: performance has whole days'];
+  }
+  if ((sent.schedule === undefined) !== (sent.destination === undefined)) {
+    yield sent.schedule === undefined
+      ? ['schedule', 'must be `daily` with a `destination`']
+      : ['destination', 'is required with a `schedule`'];
+  }
+  if (sent.schedule === undefined) return;
+  if (sent.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
+  if (to !== undefined) yield ['to', 'must be omitted with a `schedule`, which has no end'];
+}
+
+export const ExportCreate = z
+  .object({
+    of,
+    by: z
+      .enum(['recorded', 'date'])
+      .optional()
+      .describe(
+        '`recorded`: rows by the time at which Rollcall recorded them, so that exports of adjoining windows have each row once. ' +
+          '`date`: by the time at which they happened, as known now. Omitted: `recorded`, and `date` for `performance`.',
+      )
+      .meta({ example: 'recorded' }),
+    from: Boundary.optional()
+      .describe('Start of the exported window: a UTC day or a time. Omitted: everything before `to`.')
+      .meta({ example: '2026-03-01' }),
+    to: Boundary.optional().describe(
+      'End of the exported window: a UTC day, which is included whole, or a time. Omitted, or in the future: now.',
+    ),
+    format: format.default('parquet'),
+    columns: columns.optional(),
+    schedule: z
+      .enum(['daily'])
+      .optional()
+      .describe('`daily`: exports everything recorded so far now, and then what is new after each midnight UTC.')
+      .meta({ example: 'daily' }),
+    destination: Destination.optional().describe(
+      'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',
+    ),
+  })
+  .superRefine((sent: Sent, context) => {
+    for (const [field, message] of problemsOf(sent)) {
+      context.addIssue({ code: 'custom', path: [field], message, input: sent[field] });
+    }
+  }, besideOthers)
+  .meta({
+    id: 'ExportCreate',
+    example: { of: 'orders', by: 'recorded', from: '2026-03-01', to: '2026-03-31', format: 'parquet' },
+  });
+export type ExportCreate = z.output<typeof ExportCreate>;
+
+/** What a job of an export stores as its request. */
+export const ExportRequest = z.object({
+  of,
+  by: z.enum(['recorded', 'date']),
+  format,
+  columns: z.array(z.string()),
+  from: z.iso.datetime().nullable(),
+  until: z.iso.datetime(),
+  as_of: z.iso.datetime(),
+});
+export type ExportRequest = z.output<typeof ExportRequest>;

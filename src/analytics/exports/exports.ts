@@ -1,0 +1,218 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { z } from 'zod';
+import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
+import {
+  assertRoom,
+  createJob,
+  JobFailure,
+  type JobKind,
+  type ListedJob,
+  storeFile,
+  type TurnOutcome,
+} from '../../platform/jobs/actions.ts';
+import { storageKeyOf } from '../../platform/jobs/policy.ts';
+import { type ClaimedJob, listFiles } from '../../platform/jobs/queries.ts';
+import { CLICK_CLAIM, endOf, startOf } from '../figures/sums.ts';
+import { countRows, haveEnded, readServerTime, type Span } from './datasets.ts';
+import { type ExportCreate, ExportRequest } from './exports.shapes.ts';
+import { columnsOf, MIME_TYPES, nextPart } from './files.ts';
+import { bucketOf, type ScheduleRow, scheduleDelivered, scheduleFailed, schedules } from './schedules.ts';
+
+export const EXPORT = 'export';
+
+/** Longer than hosts' clocks differ: what began to be recorded before a time can be seen in the database by then. */
+const SETTLE_MS = 30_000;
+const LOOK_AGAIN_MS = 500;
+const LOOKS = 4;
+
+const namesOf = (of: ExportCreate['of'], names: readonly string[] | undefined) =>
+  columnsOf(of, names).map(({ name }) => name);
+
+const settledAt = (until: Date) => new Date(until.getTime() + SETTLE_MS);
+
+/** An export that was requested. It has rows that were recorded before now. */
+export async function createExport(work: Work, body: ExportCreate): Promise<ListedJob> {
+  const { now } = work;
+  await assertRoom(work);
+  const { of, format, columns, from, to, by = of === 'performance' ? 'date' : 'recorded' } = body;
+  const end = to === undefined ? now : endOf(to);
+  // Days of performance are whole, today as well.
+  const until = by === 'recorded' && end > now ? now : of === 'performance' && to === undefined ? endOf(day(now)) : end;
+  const request: ExportRequest = {
+    ...{ of, by, format, columns: namesOf(of, columns) },
+    from: from === undefined ? null : startOf(from).toISOString(),
+    until: until.toISOString(),
+    // By date, what was recorded in this very millisecond as well.
+    as_of: new Date(now.getTime() + (by === 'date' ? 1 : 0)).toISOString(),
+  };
+  const isSettled = by === 'date' || settledAt(until) <= now;
+  return await createJob(work, { kind: EXPORT, request, dueAt: isSettled ? now : settledAt(until) });
+}
+
+const day = (at: Date) => at.toISOString().slice(0, 10);
+
+/** The next export of a schedule. */
+export async function createScheduledExport(
+  work: Work,
+  { id, of, format, columns, untilAt }: ScheduleRow,
+  until: Date,
+): Promise<ListedJob> {
+  const request: ExportRequest = {
+    ...{ of, by: 'recorded', format, columns: namesOf(of, columns ?? undefined) },
+    ...{ from: untilAt?.toISOString() ?? null, until: until.toISOString(), as_of: until.toISOString() },
+  };
+  return await createJob(work, { kind: EXPORT, request, scheduleId: id, dueAt: settledAt(until) });
+}
+
+const Cursor = z.object({
+  /** When PostgreSQL was first queried, by its own clock, and the batch of clicks that was being sent then. */
+  checkedAt: z.string().nullable(),
+  clicks: z.string().nullable(),
+  isSettled: z.boolean(),
+  place: z.array(z.union([z.string(), z.number()])).nullable(),
+  isLast: z.boolean(),
+});
+type Cursor = z.output<typeof Cursor>;
+
+const START: Cursor = { checkedAt: null, clicks: null, isSettled: false, place: null, isLast: false };
+
+const clicksOnTheirWay = ({ clicksRedis }: Context) => clicksRedis.use((client) => client.get(CLICK_CLAIM));
+
+/** Whether all rows of the window can be read: none is in a transaction that has not ended, or in a batch of clicks. */
+async function isSettled(context: Context, { of }: ExportRequest, { checkedAt, clicks }: Cursor): Promise<boolean> {
+  if (of === 'clicks') return clicks === null || (await clicksOnTheirWay(context)) !== clicks;
+  return checkedAt !== null && (await haveEnded(context.postgres.db, checkedAt));
+}
+
+/** Looks until all rows of the window can be read, for two seconds at most. */
+async function settle(context: Context, request: ExportRequest, cursor: Cursor): Promise<Cursor> {
+  if (request.by === 'date' || cursor.isSettled) return { ...cursor, isSettled: true };
+  const { checkedAt } = cursor;
+  const begun = checkedAt ? cursor : { ...cursor, checkedAt: await readServerTime(context.postgres.db) };
+  const known = checkedAt ? begun : { ...begun, clicks: await clicksOnTheirWay(context) };
+  for (let look = 1; ; look += 1) {
+    if (await isSettled(context, request, known)) return { ...known, isSettled: true };
+    if (look === LOOKS) return known;
+    await pause(LOOK_AGAIN_MS);
+  }
+}
+
+const spanOf = ({ by, from, until, as_of }: ExportRequest): Span => ({
+  by,
+  from: from === null ? null : new Date(from),
+  until: new Date(until),
+  asOf: new Date(as_of),
+});
+
+/** Where the files of a job go: into the installation's storage, or into the bucket of its schedule. */
+interface Target {
+  store: FileStore;
+  /** The folder of a brand's own bucket; null for the installation's storage. */
+  folder: string | null;
+}
+
+async function targetOf(context: Context, job: ClaimedJob, { of, until }: ExportRequest): Promise<Target> {
+  const { brandId, scheduleId } = job;
+  if (scheduleId === null) return { store: context.files, folder: null };
+  const schedule = await schedules.find(context.postgres.db, brandId, scheduleId);
+  if (!schedule) throw new JobFailure('The schedule was deleted.');
+  // Named after the end of its window, which no other export of the schedule has.
+  const folder = `${of}/${until.replace(/:|\.\d+/g, '')}/`;
+  return { store: await bucketOf(context, schedule), folder };
+}
+
+type Turn = Parameters<JobKind['run']>[2];
+
+interface Writing {
+  job: ClaimedJob;
+  target: Target;
+  number: number;
+  name: string;
+  mimeType: string;
+  signal: AbortSignal;
+}
+
+/** Writes a file to where the job's files go. */
+async function writeFile({ job, target, number, name, mimeType, signal }: Writing, bytes: AsyncIterable<Buffer>) {
+  const { store, folder } = target;
+  const storageKey = folder === null ? storageKeyOf(job.id, number, job.claim) : null;
+  try {
+    const written = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
+    return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...written };
+  } catch (error) {
+    if (storageKey !== null) await store.remove(storageKey).catch(ignoreFailure('the next turn removes it'));
+    throw error;
+  }
+}
+
+async function writePart(context: Context, job: ClaimedJob, request: ExportRequest, cursor: Cursor, turn: Turn) {
+  const { of, format } = request;
+  const span = spanOf(request);
+  const target = await targetOf(context, job, request);
+  const number = (await listFiles(context.postgres.db, job)).length + 1;
+  const totalRows =
+    job.totalRows ??
+    (await countRows(context, job.brandId, of, span).catch(
+      ignoreFailure('an export whose rows take too long to count shows no share'),
+    ));
+  const part = await nextPart(context, {
+    ...{ brandId: job.brandId, of, span, format, columns: columnsOf(of, request.columns), after: cursor.place },
+    maxRows: context.config.exportFileRows,
+    note: (rows) => turn.note(job.rows + rows),
+  });
+  const name = `${of}-${String(number).padStart(4, '0')}.${format}`;
+  const written = await writeFile(
+    { job, target, number, name, mimeType: MIME_TYPES[format], signal: turn.signal },
+    part.bytes,
+  );
+  const { rows, place, isLast } = part.end();
+  return {
+    cursor: { ...cursor, place, isLast },
+    rows: job.rows + rows,
+    ...(totalRows === undefined ? {} : { totalRows }),
+    file: { ...written, rows },
+    isDone: false,
+  };
+}
+
+/** Comes last, so that an export is complete where its manifest is. */
+async function writeManifest(context: Context, job: ClaimedJob, request: ExportRequest, cursor: Cursor, turn: Turn) {
+  const files = await listFiles(context.postgres.db, job);
+  const manifest = {
+    ...{ job_id: job.id, of: request.of, by: request.by, from: request.from, until: request.until },
+    ...{ format: request.format, columns: columnsOf(request.of, request.columns), rows: job.rows },
+    files: files.map(({ name, rows, sizeBytes, sha256 }) => ({
+      ...{ name, rows, size_bytes: sizeBytes, sha256: sha256.toString('hex') },
+    })),
+  };
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+  }
+  const target = await targetOf(context, job, request);
+  const file = { number: files.length + 1, name: 'manifest.json', mimeType: 'application/json' };
+  const written = await writeFile({ job, target, ...file, signal: turn.signal }, bytes());
+  return { cursor, rows: job.rows, file: { ...written, rows: 0 }, isDone: true };
+}
+
+async function runExport(context: Context, job: ClaimedJob, turn: Turn): Promise<TurnOutcome> {
+  const request = ExportRequest.parse(job.request);
+  const cursor = await settle(context, request, Cursor.parse(job.cursor ?? START));
+  if (!cursor.isSettled) return { waitMs: LOOK_AGAIN_MS, cursor };
+  try {
+    return cursor.isLast
+      ? await writeManifest(context, job, request, cursor, turn)
+      : await writePart(context, job, request, cursor, turn);
+  } catch (error) {
+    throw error instanceof BucketRefusal ? new JobFailure(error.message) : error;
+  }
+}
+
+/** Exports are written file by file. A turn that is lost writes its file again, with the same rows. */
+export const exportKind: JobKind = {
+  run: runExport,
+  ended: async (work, job) => await scheduleDelivered(work, job, new Date(ExportRequest.parse(job.request).until)),
+  failed: scheduleFailed,
+};

@@ -1,0 +1,201 @@
+import { buffer } from 'node:stream/consumers';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import { z } from 'zod';
+import { openOwnBucket } from '../../kit/engines/files/open.ts';
+import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { ExportSchedulesTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { ApiError, validationError } from '../../kit/values/errors.ts';
+import { newId, randomBase62 } from '../../kit/values/ids.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { toWire } from '../../kit/values/wire.ts';
+import { findContactEmail, lockBrand } from '../../platform/brands/queries.ts';
+import type { JobRow } from '../../platform/jobs/queries.ts';
+import { listOwners } from '../../platform/people/queries.ts';
+import type { Dataset } from './datasets.ts';
+import type { Destination, ExportCreate } from './exports.shapes.ts';
+import type { ExportSchedule } from './schedules.api.ts';
+
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'exportSchedules.of': Dataset;
+  }
+}
+
+export type ScheduleRow = Selectable<ExportSchedulesTable>;
+
+export const schedules = listing({
+  noun: 'export schedule',
+  table: 'export_schedules',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, _where: ListWindow) => db.selectFrom('exportSchedules').where('deletedAt', 'is', null),
+  rows: (db) => db.selectFrom('exportSchedules').selectAll().where('deletedAt', 'is', null),
+});
+
+export const countSchedules = (db: Db, brandId: string): Promise<number> =>
+  countRows(
+    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
+  );
+
+export const insertSchedule = (db: Db, row: Insertable<ExportSchedulesTable>): Promise<ScheduleRow> =>
+  db.insertInto('exportSchedules').values(row).returningAll().executeTakeFirstOrThrow();
+
+/** Ends a schedule, and forgets its keys. Undefined if it has ended. */
+export async function deleteSchedule(db: Db, brandId: string, id: string, now: Date): Promise<ScheduleRow | undefined> {
+  return await db
+    .updateTable('exportSchedules')
+    .set({ deletedAt: now, updatedAt: now, credentials: Buffer.alloc(0) })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export const dueSchedules = periodicRows<'nextAt', ScheduleRow>({
+  ...{ table: 'export_schedules', due: 'nextAt', where: 'deleted_at is null' },
+});
+
+/** Notes that everything until then was delivered. */
+export async function noteDelivered(
+  db: Db,
+  brandId: string,
+  id: string,
+  { until, now }: { until: Date; now: Date },
+): Promise<void> {
+  await db
+    .updateTable('exportSchedules')
+    .set({
+      untilAt: sql<Date>`greatest(until_at, ${until}::timestamptz)`,
+      failingSince: null,
+      error: null,
+      updatedAt: now,
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Notes a failure. Undefined unless it is the first since an export was delivered. */
+export async function noteFailing(
+  db: Db,
+  brandId: string,
+  id: string,
+  { error, now }: { error: string; now: Date },
+): Promise<ScheduleRow | undefined> {
+  const row = await db
+    .updateTable('exportSchedules')
+    .set({ failingSince: sql<Date>`coalesce(failing_since, ${now}::timestamptz)`, error, updatedAt: now })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('deletedAt', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  return row?.failingSince?.getTime() === now.getTime() ? row : undefined;
+}
+
+const MAX_SCHEDULES = 20;
+/** After midnight UTC, when transactions that began before it have ended. */
+export const AFTER_MIDNIGHT_MS = 30_000;
+
+export const nextMidnight = (now: Date): Date => new Date((Math.floor(now.getTime() / DAY_MS) + 1) * DAY_MS);
+
+const Credentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
+
+const endpointOf = ({ endpoint, region }: Destination) => endpoint ?? `https://s3.${region}.amazonaws.com`;
+
+type Outside = Pick<Context, 'config' | 'secrets'>;
+
+/** The bucket of a schedule. Its address is checked again for each use. */
+export async function bucketOf({ config, secrets }: Outside, row: ScheduleRow): Promise<FileStore> {
+  const { bucket, prefix, endpoint, region } = row;
+  const keys = Credentials.parse(JSON.parse(secrets.open(row.credentials, row.id)));
+  return await openOwnBucket({ bucket, prefix, endpoint, region, ...keys }, config.outboundAllow);
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
+  yield bytes;
+}
+
+/** Writes, reads and deletes an object. Throws 422 with what the storage answered. */
+export async function checkBucket({ config }: Outside, destination: Destination): Promise<void> {
+  const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
+  const own = { bucket, prefix, region, endpoint: endpointOf(destination), accessKeyId, secretAccessKey };
+  const key = `rollcall-check-${randomBase62(12)}`;
+  const sent = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
+  try {
+    const store = await openOwnBucket(own, config.outboundAllow);
+    await store.write(key, once(sent), 'text/plain');
+    const found = await buffer(await store.read(key));
+    await store.remove(key);
+    if (!found.equals(sent)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
+  } catch (error) {
+    if (!(error instanceof BucketRefusal) && !(error instanceof ApiError)) throw error;
+    const message = error instanceof BucketRefusal ? error.message : 'The bucket did not answer.';
+    throw validationError([{ field: 'destination', code: 'refused', message: `cannot be used: ${message}` }]);
+  }
+}
+
+/** The row for the audit log. */
+const audited = ({ credentials: _credentials, ...row }: ScheduleRow) => row;
+
+export const scheduleOf = ({ error, ...row }: ScheduleRow): z.input<typeof ExportSchedule> => ({
+  ...toWire(audited({ ...row, error })),
+  last_error: error,
+});
+
+/** Creates a schedule of a bucket that was checked. */
+export async function createSchedule(
+  work: Work,
+  { secrets }: Outside,
+  body: ExportCreate,
+  destination: Destination,
+): Promise<ScheduleRow> {
+  const { db, now, brandId, audit } = work;
+  await lockBrand(db, brandId);
+  if ((await countSchedules(db, brandId)) >= MAX_SCHEDULES) {
+    throw new ApiError('CONFLICT', `A brand has at most ${MAX_SCHEDULES} scheduled exports; delete one first.`);
+  }
+  const id = newId('exs', now.getTime());
+  const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
+  const row = await insertSchedule(db, {
+    ...{ id, brandId, of: body.of, format: body.format, columns: body.columns ?? null },
+    ...{ bucket, prefix, region, endpoint: endpointOf(destination) },
+    credentials: secrets.seal(JSON.stringify({ accessKeyId, secretAccessKey }), id),
+    untilAt: null,
+    nextAt: new Date(nextMidnight(now).getTime() + AFTER_MIDNIGHT_MS),
+    ...{ failingSince: null, error: null, createdAt: now, updatedAt: null, deletedAt: null },
+  });
+  audit({ resourceId: id, old: null, new: audited(row) });
+  return row;
+}
+
+/** Notes what an export of a schedule delivered. */
+export async function scheduleDelivered({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
+  if (job.scheduleId !== null) await noteDelivered(db, brandId, job.scheduleId, { until, now });
+}
+
+/** Notes that an export of a schedule failed, and mails it if it is the first since one was delivered. */
+export async function scheduleFailed(work: Work, job: JobRow): Promise<void> {
+  const { db, brandId, now } = work;
+  if (job.scheduleId === null) return;
+  const error = job.error ?? '';
+  const row = await noteFailing(db, brandId, job.scheduleId, { error, now });
+  if (!row) return;
+  const owners = (await listOwners(db, brandId)).map(({ email }) => email);
+  const contact = await findContactEmail(db, brandId);
+  // The owner that a first sign-in makes has an address that nobody reads.
+  const addresses = [...owners, ...(contact === null ? [] : [contact])].filter((email) => !email.endsWith('.invalid'));
+  const params = { of: row.of, bucket: row.bucket, error };
+  for (const to of new Set(addresses)) {
+    await queueMail(work, { kind: 'export_failing', to, subjectRow: `${row.id}:${now.toISOString()}`, params });
+  }
+}

@@ -1,0 +1,190 @@
+import { z } from 'zod';
+import type { SetHeader } from '../../kit/access/rate/headers.ts';
+import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
+import type { Redis } from '../../kit/engines/redis/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { ApiError, unavailable } from '../../kit/values/errors.ts';
+import { findReconciliation } from './rollups.ts';
+import { CLICK_STREAM, CLICKS_HELD, REBUILD_NOTICE_MS } from './sums.ts';
+import { findStanding, isBeingRebuilt } from './sync.ts';
+
+/** Longer than a click takes to reach the stream, with a margin for hosts whose clocks differ. */
+const ON_ITS_WAY_MS = 3_000;
+/** The time of the click, in each row of a group. */
+const CLICKED_AT = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\b/g;
+
+/** The time of the earliest click of a group. */
+function firstClickOf(group: string | undefined): number | undefined {
+  const [oldest] = (group?.match(CLICKED_AT) ?? []).sort();
+  return oldest === undefined ? undefined : Date.parse(`${oldest.replace(' ', 'T')}Z`);
+}
+
+/** The two oldest groups, and the oldest group of paused brands, read at once. */
+const WAITING_LUA =
+  "return { redis.call('XRANGE', KEYS[1], '-', '+', 'COUNT', 2), redis.call('LINDEX', KEYS[2], 0) or '' }";
+const Group = z.tuple([z.string(), z.array(z.string())]);
+const Waiting = z.tuple([z.array(Group), z.string()]);
+
+const recordedAt = ([id]: [id: string, fields: string[]]) => Number(id.split('-', 1)[0]);
+
+/**
+ * The earliest time at which any click that waits for ClickHouse can have happened. Figures select by the time of the
+ * click, but groups are ordered by the time they were recorded, so only the oldest group is read. A later group may
+ * hold older clicks, from a process that recorded them late. There may be too many groups to read, so a margin is
+ * subtracted.
+ */
+export async function oldestWaitingClick(redis: Redis): Promise<number> {
+  const [[first, second], held] = Waiting.parse(
+    await redis.use((client) => client.eval(WAITING_LUA, 2, CLICK_STREAM, CLICKS_HELD)),
+  );
+  const heldAt = (firstClickOf(held) ?? Number.POSITIVE_INFINITY) - ON_ITS_WAY_MS;
+  if (!first) return heldAt;
+  const clickedAt = firstClickOf(first[1][1]) ?? recordedAt(first) - ON_ITS_WAY_MS;
+  return Math.min(heldAt, clickedAt, second ? recordedAt(second) - ON_ITS_WAY_MS : Number.POSITIVE_INFINITY);
+}
+
+/** Shorter than the time between two reconciliations. */
+const RECONCILED_KNOWN_MS = 1_000;
+/** When each ClickHouse was last found reconciled. */
+const reconciledAt = new WeakMap<ClickHouse, number>();
+
+/**
+ * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see ledger/jobs.ts.
+ */
+export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
+  if (clickhouse.cluster !== undefined) return true;
+  const requestedAt = performance.now();
+  const isDone = (await findReconciliation(clickhouse))?.step === 'done';
+  if (isDone) reconciledAt.set(clickhouse, requestedAt);
+  else reconciledAt.delete(clickhouse);
+  return isDone;
+}
+
+/**
+ * A recent result is good enough before figures are read, because ClickHouse is checked again afterwards. If it was
+ * reconciled both times, it was not restarted in between.
+ */
+export async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
+  const known = reconciledAt.get(clickhouse);
+  return (known !== undefined && performance.now() - known < RECONCILED_KNOWN_MS) || (await isReconciled(clickhouse));
+}
+
+type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
+
+/** What figures are read from: the postings' sums; those of orders by the click that won them, which come later; or also customers. */
+type Read = 'postings' | 'orders' | 'customers';
+
+/**
+ * Undefined if the engine does not answer. If that is ClickHouse, there are no figures, so the caller does not wait for
+ * it again.
+ */
+async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ApiError && error.engine !== 'ClickHouse') return undefined;
+    throw error;
+  }
+}
+
+interface Standing {
+  /** Everything acknowledged up to this time, inclusive, is in the figures. */
+  at: Date;
+  /** Whether the figures stayed complete while they were read. */
+  isStillWhole(): Promise<boolean>;
+}
+
+/** How fresh the brand's figures are; undefined if an engine does not answer, or if figures are incomplete. */
+async function standingOf(
+  { postgres, clicksRedis, clickhouse, clock }: Engines,
+  brandId: string,
+  read: Read,
+): Promise<Standing | undefined> {
+  const now = clock.now().getTime();
+  const requestedAt = performance.now();
+  const [{ oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer, isWhole }, clickedAt, wasSound] =
+    await Promise.all([findStanding(postgres.db, brandId), oldestWaitingClick(clicksRedis), wasReconciled(clickhouse)]);
+  if (!isWhole || !wasSound) return undefined;
+  const missing = {
+    postings: [oldestUnsynced],
+    orders: [oldestUnsynced, oldestUnsyncedOrder],
+    customers: [oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer],
+  }[read];
+  const waitingSince = Math.min(clickedAt, ...missing.flatMap((at) => at?.getTime() ?? []));
+  return {
+    at: new Date(Math.min(now, waitingSince - 1)),
+    isStillWhole: async () => {
+      const isWithinNotice = performance.now() - requestedAt < REBUILD_NOTICE_MS;
+      const [isSound, isMissing] = await Promise.all([
+        isReconciled(clickhouse),
+        isWithinNotice ? false : isBeingRebuilt(postgres.db, brandId),
+      ]);
+      return isSound && !isMissing;
+    },
+  };
+}
+
+interface Requested {
+  caller: { brandId: string };
+  setHeader: SetHeader;
+}
+
+/**
+ * Reads figures and how fresh they are. The time is taken first, so figures that arrive in the meantime are newer than
+ * promised.
+ */
+export async function fresh<T>(
+  context: Engines,
+  { caller: { brandId }, setHeader }: Requested,
+  read: () => Promise<T>,
+  from: Read = 'postings',
+): Promise<T> {
+  const standing = await ifAnswered(() => standingOf(context, brandId, from));
+  const answer = await read();
+  if (standing && (await ifAnswered(standing.isStillWhole))) setHeader('x-data-as-of', standing.at.toISOString());
+  return answer;
+}
+
+/** Aborts the stream unless the freshness in the header still holds after the last row. */
+async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
+  yield* rows;
+  if (await isStillWhole()) return;
+  throw unavailable('The data behind the figures', new Error('They were rebuilt in the meantime.'));
+}
+
+/** Like `fresh`, for rows that are streamed after the header. */
+export async function freshRows<T>(
+  context: Engines,
+  { caller: { brandId }, setHeader }: Requested,
+  rows: AsyncIterable<T>,
+  from: Read = 'postings',
+): Promise<AsyncIterable<T>> {
+  const standing = await ifAnswered(() => standingOf(context, brandId, from));
+  if (!standing) return rows;
+  setHeader('x-data-as-of', standing.at.toISOString());
+  return stillWhole(standing, rows);
+}
+
+/** How an operation answers with a page of figures, and with all rows as CSV: both say how fresh they are. */
+export function figuresAnswer<Query, Answer, Item extends z.ZodObject>({
+  item,
+  page,
+  rows,
+  from = 'orders',
+}: {
+  item: Item;
+  page: (context: Context, brandId: string, query: Query) => Promise<Answer>;
+  rows: (context: Context, brandId: string, query: Query) => AsyncIterable<z.input<Item>>;
+  from?: Read;
+}) {
+  type Question = Requested & { query: Query };
+  return {
+    handler: (context: Context, call: Question) =>
+      fresh(context, call, () => page(context, call.caller.brandId, call.query), from),
+    csv: {
+      item,
+      rows: (context: Context, call: Question) =>
+        freshRows(context, call, rows(context, call.caller.brandId, call.query), from),
+    },
+  };
+}

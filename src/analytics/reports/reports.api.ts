@@ -1,0 +1,136 @@
+import { create, get, list, patch, remove } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
+import { dayIn, timeZoneName } from '../../kit/values/time-zone.ts';
+import { lockBrand } from '../../platform/brands/queries.ts';
+import { ownAddresses } from '../../platform/people/actions.ts';
+import { mailReports } from './reports.jobs.ts';
+import { reportMails } from './reports.mails.ts';
+import { Report, ReportCreate, ReportFilter, ReportPatch, reportOf } from './reports.shapes.ts';
+import {
+  assertParameters,
+  countReports,
+  deleteReport,
+  dueAtOf,
+  endOfPeriod,
+  insertReport,
+  reports,
+  updateReport,
+} from './reports.ts';
+
+const MAX_REPORTS = 50;
+
+const tag = 'Reports and alerts';
+const all = { path: '/v1/reports', tag, item: Report } as const;
+const one = { path: '/v1/reports/{id}', tag, item: Report } as const;
+
+/** Who gets mails is for people to decide. */
+const forAgents = false;
+
+export const reportOperations = [
+  list({
+    ...all,
+    ...{ id: 'list_reports', summary: 'Reports by mail', description: 'Newest first.', forAgents },
+    query: ReportFilter,
+    rows: reports,
+    itemOf: reportOf,
+  }),
+  create({
+    ...all,
+    id: 'create_report',
+    summary: 'Mail figures of each day, week or month',
+    description:
+      'When a period has ended, its figures are mailed once, compared with the period before. The first one is ' +
+      'the current period. A brand can have up to 50.',
+    forAgents,
+    body: ReportCreate,
+    errors: ['CONFLICT'],
+    apply: async (work, { body }) => {
+      const { db, now, brandId, audit } = work;
+      const brand = await lockBrand(db, brandId);
+      const { name, operation, parameters, every, at } = body;
+      const timezone = timeZoneName(body.timezone ?? brand.timeZone) ?? brand.timeZone;
+      assertParameters({ operation, parameters, timezone });
+      const recipients = await ownAddresses(work, 'to', body.to);
+      if ((await countReports(db, brandId)) >= MAX_REPORTS) {
+        throw new ApiError('CONFLICT', `A brand has at most ${MAX_REPORTS} reports; delete one first.`);
+      }
+      const id = newId('rep', now.getTime());
+      const endsOn = endOfPeriod(every, dayIn(timezone, now));
+      const row = await insertReport(db, {
+        ...{ id, brandId, name, operation, parameters: JSON.stringify(parameters), every, at, timezone, recipients },
+        ...{ endsOn, dueAt: dueAtOf({ timezone, at }, endsOn), sentAt: null, error: null },
+        ...{ createdAt: now, updatedAt: null },
+      });
+      audit({ resourceId: id, old: null, new: row });
+      return reportOf(row);
+    },
+  }),
+  get({
+    ...one,
+    ...{
+      id: 'get_report',
+      summary: 'One report',
+      description: 'Shows its settings, and when it is mailed.',
+      forAgents,
+    },
+    find: async ({ postgres }, { caller, params }) =>
+      reportOf(await reports.get(postgres.db, caller.brandId, params.id)),
+  }),
+  patch({
+    ...one,
+    id: 'update_report',
+    summary: 'Change a report',
+    description: 'A new `every` or `timezone` starts again with the current period; a new `at` moves the next mail.',
+    forAgents,
+    body: ReportPatch,
+    errors: ['NOT_FOUND'],
+    apply: async (work, { params: { id }, body: { to, ...body } }) => {
+      const { db, now, brandId, audit } = work;
+      const old = await reports.lock(db, brandId, id);
+      const timezone = body.timezone === undefined ? undefined : timeZoneName(body.timezone);
+      const { name, operation, parameters, every, at } = body;
+      const set = applyPatch(old, { name, operation, parameters, every, at, timezone });
+      assertParameters(set);
+      const isAnew = set.every !== old.every || set.timezone !== old.timezone;
+      const endsOn = isAnew ? endOfPeriod(set.every, dayIn(set.timezone, now)) : old.endsOn;
+      const isMoved = isAnew || set.at !== old.at;
+      const row = await updateReport(db, brandId, id, {
+        ...omitUndefined({ name, operation, every, at, timezone }),
+        ...(parameters === undefined ? {} : { parameters: JSON.stringify(parameters) }),
+        ...(to === undefined ? {} : { recipients: await ownAddresses(work, 'to', to) }),
+        ...(isMoved ? { endsOn, dueAt: dueAtOf(set, endsOn) } : {}),
+        ...{ error: null, updatedAt: now },
+      });
+      audit({ resourceId: id, old, new: row });
+      return reportOf(row);
+    },
+  }),
+  remove({
+    ...{ id: 'delete_report', path: '/v1/reports/{id}', tag },
+    ...{ summary: 'Delete a report', description: 'It is no longer mailed.' },
+    forAgents,
+    item: Report,
+    errors: ['NOT_FOUND'],
+    apply: async ({ db, brandId, audit }, { params: { id } }) => {
+      const row = await reports.lock(db, brandId, id);
+      await deleteReport(db, brandId, id);
+      audit({ resourceId: id, old: row, new: null });
+      return reportOf(row);
+    },
+  }),
+] as const;
+
+export const reportsNoun = noun({
+  name: 'reports',
+  tag: {
+    name: 'Reports and alerts',
+    about: "Mails with figures to the brand's people, after each period or when a figure leaves its bounds.",
+  },
+  ids: { reports: 'rep' },
+  operations: reportOperations,
+  jobs: [mailReports],
+  mails: reportMails,
+});

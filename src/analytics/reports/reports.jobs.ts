@@ -1,0 +1,122 @@
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import { queueMails } from '../../kit/mail/queue.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
+import { getBrandCurrency, listSubscriptions } from '../../platform/brands/queries.ts';
+import { listAddresses } from '../../platform/people/queries.ts';
+import type { Figure } from './reports.shapes.ts';
+import {
+  dueAtOf,
+  dueReports,
+  endOfPeriod,
+  nameOf,
+  operationOf,
+  pageOf,
+  periodsOf,
+  queryOf,
+  type ReportRow,
+  readingOf,
+} from './reports.ts';
+
+const ROWS = 5;
+const ROWS_BEFORE = 100;
+/** Older periods are not mailed. */
+const MAX_AGE_DAYS = 366;
+
+/** The brand, as a reading operation sees its caller. */
+async function callerOf({ postgres }: Context, { id, brandId }: ReportRow): Promise<Caller> {
+  const found = await listSubscriptions(postgres.db, brandId);
+  const own = found.find(({ kind }) => kind === 'brand');
+  if (!own) throw new Error('The brand has no subscription.');
+  const never = { expiresAt: null, revokedAt: null, scopes: null };
+  return { kind: 'brand', keyId: id, brandId, ...never, subscription: { ...own, version: 0 } };
+}
+
+interface Answer {
+  answer: unknown;
+  /** Everything up to this time is in it; undefined while that is unknown. */
+  asOf: Date | undefined;
+}
+
+async function readPeriod(context: Context, caller: Caller, report: ReportRow, query: Record<string, string>) {
+  const headers = new Map<string, string>();
+  const operation = operationOf(report.operation);
+  const bytes = await operation.prepare({ params: {}, query, body: undefined, answer: 'json' }).run(context, caller, {
+    ...{ requestId: newId('req', context.clock.now().getTime()), idempotencyKey: undefined },
+    setHeader: (name, value) => void headers.set(name, value),
+    ...{ waive: () => {}, note: () => {}, pay: () => Promise.resolve({ isPaid: true }) },
+  });
+  if (!Buffer.isBuffer(bytes)) throw new Error(`${operation.id} returned a stream.`);
+  const asOf = headers.get('x-data-as-of');
+  const answer: unknown = JSON.parse(bytes.toString());
+  return { answer, asOf: asOf === undefined ? undefined : new Date(asOf) } satisfies Answer;
+}
+
+/** The figures of the period, and whether all of its events are in them. */
+async function readFigures(context: Context, report: ReportRow): Promise<{ figures: Figure[]; isWhole: boolean }> {
+  const caller = await callerOf(context, report);
+  const { now, before } = periodsOf(report);
+  const [answer, earlier, currency] = await Promise.all([
+    readPeriod(context, caller, report, queryOf(report, now, ROWS)),
+    readPeriod(context, caller, report, queryOf(report, before, ROWS_BEFORE)),
+    getBrandCurrency(context.postgres.db, report.brandId),
+  ]);
+  const { figures, isDated } = readingOf(report.operation);
+  const lastMs = timeIn(report.timezone, now.until).getTime() - 1;
+  return {
+    figures: figures(answer.answer, earlier.answer, { parameters: report.parameters, currency }),
+    isWhole: !isDated || (answer.asOf !== undefined && answer.asOf.getTime() >= lastMs),
+  };
+}
+
+/** The next period, if that is not too old. */
+function nextOf(report: ReportRow, now: Date): { endsOn: string; dueAt: Date } {
+  const { every, timezone, endsOn } = report;
+  const oldest = dayIn(timezone, new Date(now.getTime() - MAX_AGE_DAYS * DAY_MS));
+  const next = endOfPeriod(every, endsOn >= oldest ? endsOn : daysAfter(oldest, -1));
+  return { endsOn: next, dueAt: dueAtOf(report, next) };
+}
+
+/** Mails a period and moves on to the next, in one transaction. */
+async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
+  const { postgres, clock } = context;
+  const { id, brandId, every, endsOn } = report;
+  const actor = { brandId, keyId: null, operation: 'mail_report', requestId: null };
+  const next = nextOf(report, clock.now());
+  if (next.endsOn !== endOfPeriod(every, endsOn)) {
+    await dueReports.take(postgres.db, report, { ...next, error: null });
+    return;
+  }
+  const { figures, isWhole } = await readFigures(context, report);
+  if (await waitForEvents(context, dueReports, report, { isWhole, since: dueAtOf(report, endsOn) })) return;
+  const { from } = periodsOf(report).now;
+  const { title } = readingOf(report.operation);
+  const to = daysAfter(endsOn, -1);
+  const params = {
+    ...{ name: nameOf(report), title: title(report.parameters), every, from, to, figures, isWhole },
+    page: pageOf(report, { from, to }),
+  };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    if (!(await dueReports.take(work.db, report, { ...next, sentAt: work.now, error: null }))) return;
+    // People who left the brand get no mail.
+    const addresses = await listAddresses(work.db, brandId, report.recipients);
+    const subjectRow = `${id}:${every}:${endsOn}`;
+    await queueMails(
+      work,
+      addresses.map((address) => ({ kind: 'report' as const, to: address, subjectRow, params })),
+    );
+  });
+}
+
+export const mailReports = periodicJob({
+  name: 'mail-reports',
+  everyMs: 10_000,
+  asksFor: 'reports whose period has ended',
+  rows: dueReports,
+  doing: 'mailing a report',
+  run: mailPeriod,
+});

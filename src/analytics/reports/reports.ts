@@ -1,0 +1,332 @@
+import type { Insertable, Selectable, Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { ReportsTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import { periodicRows } from '../../kit/engines/postgres/periodic.ts';
+import { findOperation } from '../../kit/operation/noun.ts';
+import type { Operation } from '../../kit/operation/operation.ts';
+import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
+import { formatMoney, getDecimals } from '../../kit/values/money.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { daysAfter, timeIn, toMonday } from '../../kit/values/time-zone.ts';
+import { Breakdown, BreakdownQuery, type BreakdownRow } from '../breakdown/breakdown.shapes.ts';
+import { Customers, Share } from '../customers/customers.shapes.ts';
+import { PerformanceList } from '../performance/performance.shapes.ts';
+import { Returns } from '../returns/returns.shapes.ts';
+import { Analytics } from '../summary/summary.shapes.ts';
+import type { Every, Figure, ReportOperation } from './reports.shapes.ts';
+
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'reports.operation': ReportOperation;
+    'reports.parameters': Record<string, string>;
+  }
+}
+
+export type ReportRow = Selectable<ReportsTable>;
+
+export const reports = listing({
+  noun: 'report',
+  table: 'reports',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, _where: ListWindow) => db.selectFrom('reports'),
+  rows: (db) => db.selectFrom('reports').selectAll(),
+});
+
+export const countReports = (db: Db, brandId: string): Promise<number> =>
+  countRows(db.selectFrom('reports').select(COUNT).where('brandId', '=', brandId));
+
+export const insertReport = (db: Db, row: Insertable<ReportsTable>): Promise<ReportRow> =>
+  db.insertInto('reports').values(row).returningAll().executeTakeFirstOrThrow();
+
+export const updateReport = (db: Db, brandId: string, id: string, change: Updateable<ReportsTable>) =>
+  updateOwn(db.updateTable('reports').set(change).returningAll(), brandId, id);
+
+export async function deleteReport(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('reports').where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+export const dueReports = periodicRows<'dueAt', ReportRow>({ table: 'reports', due: 'dueAt' });
+
+/** The first day after the period that a day belongs to. */
+export function endOfPeriod(every: Every, day: string): string {
+  if (every === 'day') return daysAfter(day, 1);
+  if (every === 'week') return daysAfter(toMonday(day), 7);
+  return `${daysAfter(`${day.slice(0, 7)}-28`, 4).slice(0, 7)}-01`;
+}
+
+/** The first day of the period before a day that ends one. */
+function startOfPeriod(every: Every, endsOn: string): string {
+  if (every === 'month') return `${daysAfter(endsOn, -1).slice(0, 7)}-01`;
+  return daysAfter(endsOn, every === 'day' ? -1 : -7);
+}
+
+type Schedule = Pick<ReportRow, 'timezone' | 'at'>;
+
+export const dueAtOf = ({ timezone, at }: Schedule, endsOn: string): Date => timeIn(timezone, endsOn, at);
+
+interface Days {
+  from: string;
+  /** Excluded. */
+  until: string;
+}
+
+interface FirstAndLast {
+  from: string;
+  /** Included. */
+  to: string;
+}
+
+/** The period that ends on a day, and the one before. */
+export function periodsOf({ every, endsOn }: Pick<ReportRow, 'every' | 'endsOn'>): { now: Days; before: Days } {
+  const from = startOfPeriod(every, endsOn);
+  return { now: { from, until: endsOn }, before: { from: startOfPeriod(every, from), until: from } };
+}
+
+const NUMBER = new Intl.NumberFormat('en-US', { maximumFractionDigits: 2 });
+
+type Amount = Pick<Figure, 'unit' | 'currency'>;
+
+export function amountText(value: number, { unit, currency }: Amount): string {
+  if (unit === 'money') return formatMoney(Math.round(value), currency);
+  return unit === 'percent' ? `${NUMBER.format(value)}%` : NUMBER.format(value);
+}
+
+function changeText({ value, previous, ...amount }: Figure): string {
+  if (value === null || previous === null) return '';
+  const before = amountText(previous, amount);
+  if (value === previous) return ' (no change)';
+  const way = value > previous ? 'up' : 'down';
+  const by = Math.abs(value - previous);
+  if (amount.unit === 'percent') return ` (${way} ${NUMBER.format(by)} points from ${before})`;
+  if (previous <= 0) return ` (${way} from ${before})`;
+  return ` (${way} ${NUMBER.format(Math.round((by / previous) * 1_000) / 10)}% from ${before})`;
+}
+
+/** A figure and its change, such as "$1,240.00 (up 12% from $1,107.14)". */
+export const figureText = (figure: Figure): string =>
+  figure.value === null ? 'not known' : `${amountText(figure.value, figure)}${changeText(figure)}`;
+
+type Valued<Row> = { unit: Figure['unit']; of: (row: Row) => number | null };
+
+/** What the metrics of breakdowns are called, and what they count. */
+const METRICS: Record<BreakdownQuery['sort'], Valued<BreakdownRow> & { title: string }> = {
+  clicks: { title: 'Clicks', unit: 'count', of: (row) => row.clicks },
+  visitors: { title: 'Visitors', unit: 'count', of: (row) => row.visitors },
+  orders: { title: 'Orders', unit: 'count', of: (row) => row.orders },
+  revenue: { title: 'Revenue', unit: 'money', of: (row) => row.revenue_minor },
+  commission: { title: 'Commission', unit: 'money', of: (row) => row.commission_minor },
+  conversion_rate: { title: 'Conversion rate', unit: 'percent', of: (row) => row.conversion_rate },
+  aov: { title: 'Average order', unit: 'money', of: (row) => row.aov_minor },
+};
+
+interface Row {
+  key: string | null;
+  label: string | null;
+  currency: string;
+}
+
+interface Page<R> {
+  data: readonly R[];
+  pagination: { has_more: boolean };
+}
+
+/** A figure for each row. A row that was not there before was 0, if all earlier rows were read. */
+function figuresOfRows<R extends Row>(now: Page<R>, before: Page<R>, { unit, of }: Valued<R>): Figure[] {
+  return now.data.map((row) => {
+    const { key, currency } = row;
+    const earlier = before.data.find((one) => one.key === key && one.currency === currency);
+    const absent = before.pagination.has_more || of(row) === null || unit === 'percent' ? null : 0;
+    const isRepeated = unit !== 'money' && now.data.some((one) => one !== row && one.key === key);
+    const label = row.label ?? key ?? 'None';
+    return {
+      label: isRepeated ? `${label} (${currency})` : label,
+      ...{ value: of(row), previous: earlier ? of(earlier) : absent, unit, currency },
+    };
+  });
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+interface Reading {
+  /** The id of the operation. */
+  id: string;
+  /** Its parameters for the first and last moment. */
+  ends: readonly [from: string, to: string];
+  /** Whether it has rows. The first ones are mailed. */
+  hasRows: boolean;
+  /** Whether its answer says up to when it is complete. */
+  isDated: boolean;
+  page: string;
+  /** The parameters as its page names them. */
+  search: (parameters: Parameters) => Parameters;
+  title: (parameters: Parameters) => string;
+  figures: (now: unknown, before: unknown, more: { parameters: Parameters; currency: string }) => Figure[];
+}
+
+const ANALYTICS_ENDS = ['from', 'to'] as const;
+const PERFORMANCE_ENDS = ['date_from', 'date_to'] as const;
+
+function figuresOfAnalytics(now: unknown, before: unknown, { currency }: { currency: string }): Figure[] {
+  const [{ summary }, { summary: earlier }] = [Analytics.parse(now), Analytics.parse(before)];
+  type Name = 'total_revenue' | 'total_conversions' | 'total_clicks' | 'total_commissions';
+  const figure = (label: string, name: Name, unit: 'money' | 'count'): Figure => {
+    const scale = unit === 'money' ? 10 ** getDecimals(currency) : 1;
+    const inUnits = (value: number) => Math.round(value * scale);
+    return { label, value: inUnits(summary[name]), previous: inUnits(earlier[name]), unit, currency };
+  };
+  return [
+    figure('Revenue', 'total_revenue', 'money'),
+    figure('Orders', 'total_conversions', 'count'),
+    figure('Clicks', 'total_clicks', 'count'),
+    figure('Commission', 'total_commissions', 'money'),
+  ];
+}
+
+function figuresOfShare(now: unknown, before: unknown): Figure[] {
+  const [{ data }, { data: earlier }] = [Share.parse(now), Share.parse(before)];
+  const percent = (label: string, value: number | null, previous: number | null): Figure => ({
+    ...{ label, value, previous },
+    unit: 'percent',
+    currency: '',
+  });
+  return [
+    percent('Orders', data.share, earlier.share),
+    ...data.by_currency.map(({ currency, share }) => {
+      const previous = earlier.by_currency.find((one) => one.currency === currency)?.share ?? null;
+      return percent(`Sales in ${currency}`, share, previous);
+    }),
+  ];
+}
+
+function figuresOfPerformance(now: unknown, before: unknown): Figure[] {
+  const [{ summary }, { summary: earlier }] = [PerformanceList.parse(now), PerformanceList.parse(before)];
+  return summary.by_currency.flatMap((sums) => {
+    const { currency } = sums;
+    const were = earlier.by_currency.find((one) => one.currency === currency);
+    const figure = (label: string, unit: Figure['unit'], of: (row: typeof sums) => number): Figure => ({
+      label: `${label} in ${currency}`,
+      ...{ value: of(sums), previous: were ? of(were) : 0, unit, currency },
+    });
+    return [
+      figure('Revenue', 'money', (row) => row.revenue_minor),
+      figure('Orders', 'count', (row) => row.conversions),
+      figure('Clicks', 'count', (row) => row.clicks),
+    ];
+  });
+}
+
+const sortOf = ({ sort }: Parameters) => METRICS[BreakdownQuery.shape.sort.parse(sort)];
+const byOf = ({ by }: Parameters, usual: string) => by ?? usual;
+
+const READINGS: Record<ReportOperation, Reading> = {
+  analytics: {
+    ...{ id: 'get_analytics', ends: ANALYTICS_ENDS, hasRows: false, isDated: true, page: 'analytics' },
+    search: (parameters) => parameters,
+    title: () => 'Totals of all creators',
+    figures: figuresOfAnalytics,
+  },
+  breakdown: {
+    ...{ id: 'get_analytics_breakdown', ends: ANALYTICS_ENDS, hasRows: true, isDated: true, page: 'analytics' },
+    search: ({ by = 'creator', ...others }) => ({ of: by, ...others }),
+    title: (parameters) => `${sortOf(parameters).title} by ${byOf(parameters, 'creator').replace('_', ' ')}`,
+    figures: (now, before, { parameters }) =>
+      figuresOfRows(Breakdown.parse(now), Breakdown.parse(before), sortOf(parameters)),
+  },
+  customers: {
+    ...{ id: 'get_analytics_customers', ends: ANALYTICS_ENDS, hasRows: true, isDated: true, page: 'customers' },
+    search: (parameters) => parameters,
+    title: (parameters) => `New customers by ${byOf(parameters, 'creator')}`,
+    figures: (now, before) =>
+      figuresOfRows(Customers.parse(now), Customers.parse(before), { unit: 'count', of: (row) => row.new_customers }),
+  },
+  returns: {
+    ...{ id: 'get_analytics_returns', ends: ANALYTICS_ENDS, hasRows: true, isDated: true, page: 'returns' },
+    search: (parameters) => parameters,
+    title: (parameters) => `Profit by ${byOf(parameters, 'campaign')}`,
+    figures: (now, before) =>
+      figuresOfRows(Returns.parse(now), Returns.parse(before), { unit: 'money', of: (row) => row.profit_minor }),
+  },
+  share: {
+    ...{ id: 'get_analytics_share', ends: ANALYTICS_ENDS, hasRows: false, isDated: false, page: 'customers' },
+    search: () => ({}),
+    title: () => "Creators' share of all sales",
+    figures: figuresOfShare,
+  },
+  performance: {
+    ...{
+      id: 'list_affiliate_performance',
+      ends: PERFORMANCE_ENDS,
+      hasRows: true,
+      isDated: true,
+      page: 'links',
+    },
+    search: () => ({}),
+    title: () => 'Totals of codes and links',
+    figures: figuresOfPerformance,
+  },
+};
+
+export const readingOf = (operation: ReportOperation): Reading => READINGS[operation];
+
+/** The page of the app that shows the figures of these days. */
+export function pageOf(
+  { operation, parameters }: Pick<ReportRow, 'operation' | 'parameters'>,
+  days: FirstAndLast,
+): string {
+  const { page, search } = READINGS[operation];
+  return `${page}?${new URLSearchParams({ ...search(parameters), ...days })}`;
+}
+
+/** The reading operation of a report. */
+export function operationOf(operation: ReportOperation): Operation {
+  const found = findOperation(READINGS[operation].id);
+  if (!found) throw new Error(`There is no operation ${READINGS[operation].id}.`);
+  return found;
+}
+
+/** The query of a period. The last moment of a period is included. */
+export function queryOf(
+  { operation, parameters, timezone }: Pick<ReportRow, 'operation' | 'parameters' | 'timezone'>,
+  { from, until }: Days,
+  limit: number,
+): Record<string, string> {
+  const { ends, hasRows } = READINGS[operation];
+  const last = new Date(timeIn(timezone, until).getTime() - 1);
+  return {
+    ...parameters,
+    [ends[0]]: timeIn(timezone, from).toISOString(),
+    [ends[1]]: last.toISOString(),
+    ...(hasRows ? { limit: String(limit) } : {}),
+  };
+}
+
+const OF_REPORT = new Set(['from', 'to', 'date_from', 'date_to', 'page', 'limit', 'offset', 'compare', 'granularity']);
+
+const under = (problem: Problem): Problem => ({ ...problem, field: `parameters.${problem.field}` });
+const refused = (name: string, message: string): Problem => under({ field: name, code: 'invalid', message });
+
+/** Throws VALIDATION_ERROR for parameters that the operation does not take, or that the report sets. */
+export function assertParameters(report: Pick<ReportRow, 'operation' | 'parameters' | 'timezone'>): void {
+  const { operation, parameters } = report;
+  const own = Object.keys(parameters).filter((name) => OF_REPORT.has(name));
+  if (own.length > 0) throw validationError(own.map((name) => refused(name, 'is set by the report itself.')));
+  const query = queryOf(report, { from: '2026-01-01', until: '2026-01-02' }, 1);
+  try {
+    const { ignored } = operationOf(operation).prepare({ params: {}, query, body: undefined, answer: 'json' });
+    const unknown = ignored.map((name) => refused(name, `is not a parameter of ${operation}.`));
+    if (unknown.length > 0) throw validationError(unknown);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error;
+    const problems = error.details ?? [];
+    throw validationError(problems.map((one) => (one.field.startsWith('parameters.') ? one : under(one))));
+  }
+}
+
+const EVERY_TEXT: Record<Every, string> = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
+
+export const nameOf = ({ name, every, operation }: Pick<ReportRow, 'name' | 'every' | 'operation'>): string =>
+  name ?? `${EVERY_TEXT[every]} ${operation}`;

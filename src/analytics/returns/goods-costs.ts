@@ -1,0 +1,177 @@
+import { DAY_MS } from '../../kit/values/duration.ts';
+import type { CostRow } from '../costs/costs.ts';
+import { type CostParts, type ItemCosts, itemKeyOf, type ReturnSums } from '../figures/returns.ts';
+import type { Period } from '../periods.ts';
+import type { Missing } from './returns.shapes.ts';
+
+const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+
+const appliesOn = ({ fromDay, toDay }: CostRow, day: string) =>
+  (fromDay === null || fromDay <= day) && (toDay === null || day <= toDay);
+
+/** What one part of the orders costs. */
+interface PartCost {
+  /** Millionths of revenue; undefined if nobody entered any. */
+  ratePpm: number | undefined;
+  /** Minor units for each order, by currency. */
+  perOrder: ReadonlyMap<string, number>;
+}
+
+const sumOf = (rows: readonly CostRow[], of: (row: CostRow) => number | null) =>
+  rows.reduce((sum, row) => sum + (of(row) ?? 0), 0);
+
+/** The costs of a campaign, or of the brand where the campaign has none of the kind. */
+function partCost(costs: readonly CostRow[], day: string, campaignId: string | null): PartCost {
+  const valid = costs.filter((cost) => appliesOn(cost, day));
+  const own = valid.filter((cost) => cost.campaignId === campaignId && campaignId !== null);
+  const ofBrand = valid.filter(({ scope }) => scope === 'brand');
+  const narrowest = (is: (cost: CostRow) => boolean) => (own.some(is) ? own : ofBrand).filter(is);
+  const percents = narrowest(({ kind }) => kind === 'cogs_percent');
+  const currencies = new Set(valid.flatMap(({ kind, currency }) => (kind === 'per_order' ? (currency ?? []) : [])));
+  const perOrder = new Map<string, number>();
+  for (const code of currencies) {
+    const rows = narrowest(({ kind, currency }) => kind === 'per_order' && currency === code);
+    if (rows.length > 0)
+      perOrder.set(
+        code,
+        sumOf(rows, ({ amountMinor }) => amountMinor),
+      );
+  }
+  return { ratePpm: percents.length === 0 ? undefined : sumOf(percents, ({ ratePpm }) => ratePpm), perOrder };
+}
+
+const dayAfter = (day: string) => dayOf(new Date(Date.parse(day) + DAY_MS));
+
+/** The days of a period on which other costs begin to apply. */
+function startsOf(costs: readonly CostRow[], first: string, last: string): string[] {
+  const edges = costs.flatMap(({ fromDay, toDay }) => [fromDay ?? [], toDay === null ? [] : dayAfter(toDay)].flat());
+  return [...new Set(edges)].filter((day) => day > first && day <= last).sort();
+}
+
+function itemsOf(all: readonly CostRow[], first: string, last: string): ItemCosts {
+  const costs = all.filter(({ kind }) => kind === 'per_item');
+  const starts = startsOf(costs, first, last);
+  const skus = [...new Set(costs.flatMap(({ sku }) => sku ?? []))];
+  const minor = new Map<string, number>();
+  for (const [i, day] of [first, ...starts].entries()) {
+    for (const sku of skus) {
+      for (const [currency, cost] of itemCosts(costs, sku, day)) minor.set(itemKeyOf(i, currency, sku), cost);
+    }
+  }
+  return { starts, minor };
+}
+
+export interface GoodsCosts {
+  parts: CostParts;
+  /** By the index of a part. */
+  costs: readonly PartCost[];
+}
+
+/** The costs of goods in the period, by day and campaign. */
+export function goodsCostsOf(
+  all: readonly CostRow[],
+  { from, until }: Period,
+  campaigns: readonly { key: string; linkIds: readonly string[] }[],
+): GoodsCosts {
+  const costs = all.filter(({ kind }) => kind === 'cogs_percent' || kind === 'per_order');
+  const [first, last] = [dayOf(from), dayOf(new Date(until.getTime() - 1))];
+  const starts = startsOf(costs, first, last);
+  const groups = campaigns.filter(({ key }) => costs.some(({ campaignId }) => campaignId === key));
+  const its = [first, ...starts].flatMap((day) =>
+    [null, ...groups].map((group) => partCost(costs, day, group?.key ?? null)),
+  );
+  const items = itemsOf(all, first, last);
+  return { parts: { starts, groups, ratesPpm: its.map(({ ratePpm }) => ratePpm ?? 0), items }, costs: its };
+}
+
+/** Undefined if nobody entered what goods cost. */
+export function goodsOf(
+  { costs }: GoodsCosts,
+  { part, currency, orders, goods, uncovered }: ReturnSums,
+): number | undefined {
+  const cost = costs[part];
+  const perOrder = cost?.perOrder.get(currency);
+  if (cost?.ratePpm === undefined && perOrder === undefined && uncovered > 0) return undefined;
+  return goods + orders * (perOrder ?? 0);
+}
+
+/** The part of a fixed cost before a time: it is spread evenly over its days, or falls on its first. */
+function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number): number {
+  const start = Date.parse(fromDay ?? '');
+  if (toDay === null) return time > start ? (amountMinor ?? 0) : 0;
+  const length = Date.parse(toDay) + DAY_MS - start;
+  const passed = Math.min(Math.max(time - start, 0), length);
+  return Number((BigInt(amountMinor ?? 0) * BigInt(passed)) / BigInt(length));
+}
+
+/** The part of a fixed cost in a period. The parts of neighbouring periods add up. */
+export const fixedWithin = (cost: CostRow, { from, until }: Pick<Period, 'from' | 'until'>): number =>
+  fixedBefore(cost, until.getTime()) - fixedBefore(cost, from.getTime());
+
+/** The UTC months of a period, cut to it. */
+export function monthsOf({ from, until }: Period): { month: string; from: Date; until: Date }[] {
+  const months: { month: string; from: Date; until: Date }[] = [];
+  for (let start = from; start < until; ) {
+    const next = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1));
+    const end = next < until ? next : until;
+    months.push({ month: start.toISOString().slice(0, 7), from: start, until: end });
+    start = end;
+  }
+  return months;
+}
+
+/** What an item of the product cost on a day, by currency. */
+export function itemCosts(costs: readonly CostRow[], sku: string | null, day: string): Map<string, number> {
+  const its = costs.filter((cost) => cost.kind === 'per_item' && cost.sku === sku && appliesOn(cost, day));
+  const byCurrency = Map.groupBy(its, ({ currency }) => currency ?? '');
+  return new Map([...byCurrency].map(([currency, rows]) => [currency, sumOf(rows, ({ amountMinor }) => amountMinor)]));
+}
+
+/** The sums of a row. */
+export interface Sums {
+  orders: number;
+  revenue: number;
+  refunds: number;
+  goods: number;
+  commission: number;
+  contractFees: number;
+  feePayouts: number;
+  /** What contract fees and payouts of fees cost together. */
+  fees: number;
+  gifts: number;
+  fixed: number;
+}
+
+/** How many orders like these pay for what does not depend on their number; null if none do. */
+function breakEvenOf(spent: number, earned: number, orders: number): number | null {
+  if (spent <= 0) return 0;
+  if (orders <= 0 || earned <= 0) return null;
+  const [needed, each] = [BigInt(spent) * BigInt(orders), BigInt(earned)];
+  return Number((needed + each - 1n) / each);
+}
+
+/** The figures of a row. What depends on something that is missing is null. */
+export function returnsOf(sums: Sums, missing: ReadonlySet<Missing>) {
+  const known = (figure: number, ...needs: readonly Missing[]) =>
+    needs.some((need) => missing.has(need)) ? null : figure;
+  const spent = sums.fees + sums.gifts + sums.fixed;
+  const earned = sums.revenue - sums.goods - sums.commission;
+  const spend = sums.commission + spent;
+  return {
+    orders: sums.orders,
+    revenue_minor: sums.revenue,
+    refunds_minor: sums.refunds,
+    goods_minor: known(sums.goods, 'goods'),
+    commission_minor: sums.commission,
+    contract_fees_minor: known(sums.contractFees, 'contract_fees'),
+    fee_payouts_minor: sums.feePayouts,
+    fees_minor: known(sums.fees, 'contract_fees'),
+    gifts_minor: known(sums.gifts, 'gifts'),
+    fixed_minor: sums.fixed,
+    profit_minor: known(earned - spent, 'goods', 'contract_fees', 'gifts'),
+    return_on_spend:
+      spend <= 0 ? null : known(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
+    orders_to_break_even: missing.size > 0 ? null : breakEvenOf(spent, earned, sums.orders),
+    missing: [...missing].sort(),
+  };
+}

@@ -1,0 +1,329 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { toChunks } from '../../kit/values/chunks.ts';
+import { pageThrough } from '../../kit/values/page.ts';
+import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { listMerged } from '../../workflow/creators/creators.ts';
+import { type CostRow, listCosts } from '../costs/costs.ts';
+import type { By, Group } from '../figures/breakdown.ts';
+import { listReturnSums, type ReturnSums } from '../figures/returns.ts';
+import type { Merged } from '../figures/totals.ts';
+import { listLinkGroups, listNames, listNamesOf } from '../labels.ts';
+import { type Period, periodOf } from '../periods.ts';
+import {
+  fixedWithin,
+  type GoodsCosts,
+  goodsCostsOf,
+  goodsOf,
+  itemCosts,
+  monthsOf,
+  returnsOf,
+  type Sums,
+} from './goods-costs.ts';
+import type { Missing, ReturnsQuery, ReturnsRow } from './returns.shapes.ts';
+
+/** What was agreed with a creator, or paid as a fee, in a month; `before`: earlier than the period. */
+export interface FeeSum {
+  creatorId: string;
+  campaignId: string | null;
+  currency: string;
+  /** `YYYY-MM`, or `before`. */
+  month: string;
+  agreedMinor: number;
+  paidMinor: number;
+}
+
+const monthOf = (at: string, from: Date) => sql`case when ${sql.ref(at)} < ${from} then 'before'
+  else to_char(${sql.ref(at)} at time zone 'UTC', 'YYYY-MM') end`;
+
+/** Fees of signed contracts and payouts of fees, from the first on. */
+export async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
+  const { rows } = await sql<FeeSum>`
+    select creator_id, campaign_id, currency, month, sum(agreed)::bigint as agreed_minor, sum(paid)::bigint as paid_minor
+    from (
+      select creator_id, campaign_id, compensation_currency as currency, ${monthOf('signedAt', from)} as month,
+        compensation_amount_minor as agreed, 0 as paid
+      from contracts
+      where brand_id = ${brandId} and status = 'signed' and signed_at < ${until} and compensation_type = 'fixed'
+        and compensation_amount_minor is not null
+      union all
+      select creator_id, null, currency, ${monthOf('paidAt', from)}, 0, amount_minor
+      from payouts where brand_id = ${brandId} and is_fee and paid_at < ${until}
+    ) as fee
+    group by creator_id, campaign_id, currency, month order by month, creator_id, campaign_id, currency`.execute(db);
+  return rows;
+}
+
+/** Where a figure is missing. */
+export interface Unknown {
+  creatorId: string;
+  campaignId: string | null;
+  /** `YYYY-MM`. */
+  month: string;
+}
+
+/** Contracts with a fixed fee that was not entered, signed in the period. */
+export async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<Unknown[]> {
+  const { rows } = await sql<Unknown>`
+    select distinct creator_id, campaign_id, ${monthOf('signedAt', from)} as month
+    from contracts
+    where brand_id = ${brandId} and status = 'signed' and signed_at >= ${from} and signed_at < ${until}
+      and compensation_type = 'fixed' and compensation_amount_minor is null`.execute(db);
+  return rows;
+}
+
+/** Items of a product sent to a creator on a day. */
+export interface Gift extends Unknown {
+  /** `YYYY-MM-DD`. */
+  day: string;
+  /** Null: the shipment does not say what it contains. */
+  sku: string | null;
+  items: number;
+}
+
+/** Products shipped in the period; those of returned shipments came back. */
+export async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
+  const { rows } = await sql<Gift>`
+    select creator_id, campaign_id, to_char(shipped_at at time zone 'UTC', 'YYYY-MM') as month,
+      to_char(shipped_at at time zone 'UTC', 'YYYY-MM-DD') as day, product.value ->> 'sku' as sku,
+      sum(coalesce((product.value ->> 'quantity')::bigint, 1))::bigint as items
+    from shipments
+    left join lateral json_array_elements(case json_typeof(products) when 'array' then products else '[]'::json end)
+      as product on true
+    where brand_id = ${brandId} and shipped_at >= ${from} and shipped_at < ${until} and status <> 'returned'
+    group by 1, 2, 3, 4, 5 order by 4, 1, 2, 5`.execute(db);
+  return rows;
+}
+
+type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
+/** By store, what belongs to a creator or campaign has no key. */
+type ReturnsBy = ReturnsQuery['by'] | 'store';
+
+const NOTHING: Sums = {
+  ...{ orders: 0, revenue: 0, refunds: 0, goods: 0, commission: 0, contractFees: 0, feePayouts: 0, fees: 0 },
+  ...{ gifts: 0, fixed: 0 },
+};
+
+/** Rows as they are summed, by key and currency. */
+class Table {
+  readonly #rows = new Map<string, { key: string; currency: string; sums: Sums }>();
+  readonly #missing = new Map<string, Set<Missing>>();
+  readonly #currency: string | undefined;
+
+  constructor(currency: string | undefined) {
+    this.#currency = currency;
+  }
+
+  add(key: string, currency: string, more: Partial<Sums>): void {
+    if (this.#currency !== undefined && currency !== this.#currency) return;
+    const place = `${currency} ${key}`;
+    const { sums } = this.#rows.get(place) ?? { sums: NOTHING };
+    const names = ['orders', 'revenue', 'refunds', 'goods', 'commission'] as const;
+    const others = ['contractFees', 'feePayouts', 'fees', 'gifts', 'fixed'] as const;
+    const added = { ...sums };
+    for (const name of [...names, ...others]) added[name] += more[name] ?? 0;
+    this.#rows.set(place, { key, currency, sums: added });
+  }
+
+  /** Of one row, or without a currency of all rows of the key. */
+  miss(what: Missing, key: string, currency = ''): void {
+    const place = `${currency} ${key}`;
+    this.#missing.set(place, (this.#missing.get(place) ?? new Set<Missing>()).add(what));
+  }
+
+  /** A key about which something is missing has a row, in the brand's currency if in no other. */
+  rows(brandCurrency: string) {
+    const keys = new Set([...this.#rows.values()].map(({ key }) => key));
+    for (const place of this.#missing.keys()) {
+      const [currency = '', ...rest] = place.split(' ');
+      const key = rest.join(' ');
+      if (!keys.has(key)) this.add(key, currency || (this.#currency ?? brandCurrency), {});
+    }
+    return [...this.#rows.values()]
+      .map(({ key, currency, sums }) => {
+        const missing = [...(this.#missing.get(` ${key}`) ?? []), ...(this.#missing.get(`${currency} ${key}`) ?? [])];
+        return { key, currency, sums, missing: new Set(missing) };
+      })
+      .filter(({ sums, missing }) => missing.size > 0 || Object.values(sums).some((sum) => sum !== 0));
+  }
+}
+
+/** The key of what belongs to a creator, perhaps to a campaign, and to a time. */
+function keyOf(by: ReturnsBy, { creatorId, campaignId, month }: Unknown): string {
+  if (by === 'creator') return creatorId;
+  if (by === 'month') return month;
+  return by === 'campaign' ? (campaignId ?? '') : '';
+}
+
+function addOrders(table: Table, costs: GoodsCosts, sums: readonly ReturnSums[]): void {
+  for (const row of sums) {
+    const { group_key: key, currency, orders, sales, refunds, commission } = row;
+    const goods = goodsOf(costs, row);
+    table.add(key, currency, { orders, refunds, commission, revenue: sales - refunds, goods: goods ?? 0 });
+    if (goods === undefined && (orders !== 0 || sales !== 0 || refunds !== 0)) table.miss('goods', key, currency);
+  }
+}
+
+/** A fee that was agreed and paid costs once, at whichever came first. */
+function addFees(table: Table, by: ReturnsBy, fees: readonly FeeSum[]): void {
+  for (const its of Map.groupBy(fees, ({ creatorId, currency }) => `${currency} ${creatorId}`).values()) {
+    const [before, within] = [
+      its.filter(({ month }) => month === 'before'),
+      its.filter(({ month }) => month !== 'before'),
+    ];
+    let agreed = before.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
+    let paid = before.reduce((sum, { paidMinor }) => sum + paidMinor, 0);
+    for (const [, some] of [...Map.groupBy(within, ({ month }) => month)].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const cost = Math.max(agreed, paid);
+      for (const fee of some) {
+        const { currency, agreedMinor, paidMinor } = fee;
+        table.add(keyOf(by, fee), currency, { contractFees: agreedMinor, feePayouts: paidMinor, fees: agreedMinor });
+        agreed += agreedMinor;
+        paid += paidMinor;
+      }
+      const [first] = some;
+      if (!first) continue;
+      const newlyAgreed = some.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
+      const beyond = Math.max(agreed, paid) - cost - newlyAgreed;
+      table.add(keyOf(by, { ...first, campaignId: null }), first.currency, { fees: beyond });
+    }
+  }
+}
+
+function addGifts(table: Table, by: ReturnsBy, costs: readonly CostRow[], gifts: readonly Gift[]): void {
+  for (const gift of gifts) {
+    const key = keyOf(by, gift);
+    const each = itemCosts(costs, gift.sku, gift.day);
+    if (gift.sku === null || each.size === 0) table.miss('gifts', key);
+    for (const [currency, minor] of each) table.add(key, currency, { gifts: minor * gift.items });
+  }
+}
+
+function addFixed(table: Table, by: ReturnsBy, costs: readonly CostRow[], period: Period): void {
+  const parts = by === 'month' ? monthsOf(period) : [{ ...period, month: '' }];
+  for (const cost of costs) {
+    if (cost.kind !== 'fixed') continue;
+    for (const { month, ...part } of parts) {
+      const key = by === 'campaign' ? (cost.campaignId ?? '') : month;
+      table.add(key, cost.currency ?? '', { fixed: fixedWithin(cost, part) });
+    }
+  }
+}
+
+function byOf(by: ReturnsBy, merged: Merged, campaigns: readonly Group[]): By {
+  if (by === 'creator') return { of: 'creator', merged };
+  return by === 'campaign' ? { of: 'groups', groups: campaigns } : { of: by };
+}
+
+type Unlabelled = Omit<ReturnsRow, 'label'>;
+
+/** Every row, in the list's order. */
+async function listReturns(
+  { postgres: { db }, clickhouse }: Engines,
+  brandId: string,
+  { by, currency }: ReturnsQuery,
+  period: Period,
+): Promise<Unlabelled[]> {
+  const [merged, campaigns, costs, own] = await Promise.all([
+    listMerged(db, brandId),
+    listLinkGroups(db, brandId, 'campaignId'),
+    listCosts(db, brandId),
+    getBrandCurrency(db, brandId),
+  ]);
+  const goods = goodsCostsOf(costs, period, campaigns);
+  const where = { from: period.from, until: period.until, currency };
+  const [sums, fees, gifts, withoutFee] = await Promise.all([
+    listReturnSums(clickhouse, brandId, byOf(by, merged, campaigns), where, goods.parts),
+    listFees(db, brandId, period),
+    listGifts(db, brandId, period),
+    listContractsWithoutFee(db, brandId, period),
+  ]);
+  const table = new Table(currency);
+  addOrders(table, goods, sums);
+  addFees(table, by, fees);
+  addGifts(table, by, costs, gifts);
+  addFixed(table, by, costs, period);
+  for (const contract of withoutFee) table.miss('contract_fees', keyOf(by, contract));
+  const rows = table
+    .rows(own)
+    .map((row) => ({ key: row.key || null, currency: row.currency, ...returnsOf(row.sums, row.missing) }));
+  const order = (a: Unlabelled, b: Unlabelled) =>
+    (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
+    `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en');
+  return rows.sort(order);
+}
+
+async function withLabels(
+  { postgres: { db } }: Engines,
+  brandId: string,
+  by: ReturnsBy,
+  rows: readonly Unlabelled[],
+): Promise<ReturnsRow[]> {
+  const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
+  const names =
+    by === 'creator'
+      ? await listNames(db, brandId, ids)
+      : by === 'month'
+        ? new Map(ids.map((id) => [id, id]))
+        : await listNamesOf(db, brandId, by === 'link' ? 'links' : 'campaigns', ids);
+  return rows.map(({ key, ...row }) => ({ key, label: key === null ? null : (names.get(key) ?? null), ...row }));
+}
+
+/** No order costs goods. */
+const NO_GOODS = { starts: [], groups: [], ratesPpm: [0] } as const;
+
+/** What a key cost in commission and fees; null if a fee is not known. */
+export interface Spend {
+  key: string;
+  currency: string;
+  minor: number | null;
+}
+
+/** Commission and fees of the period. */
+export async function listSpend(
+  { postgres: { db }, clickhouse }: Engines,
+  brandId: string,
+  { by, currency }: { by: Exclude<ReturnsBy, 'month'>; currency?: string | undefined },
+  period: Period,
+): Promise<Spend[]> {
+  const [merged, campaigns, own] = await Promise.all([
+    listMerged(db, brandId),
+    by === 'campaign' ? listLinkGroups(db, brandId, 'campaignId') : [],
+    getBrandCurrency(db, brandId),
+  ]);
+  const where = { from: period.from, until: period.until, currency };
+  const [sums, fees, withoutFee] = await Promise.all([
+    listReturnSums(clickhouse, brandId, byOf(by, merged, campaigns), where, NO_GOODS),
+    listFees(db, brandId, period),
+    listContractsWithoutFee(db, brandId, period),
+  ]);
+  const table = new Table(currency);
+  for (const { group_key, currency: code, commission } of sums) table.add(group_key, code, { commission });
+  addFees(table, by, fees);
+  for (const contract of withoutFee) table.miss('contract_fees', keyOf(by, contract));
+  return table.rows(own).map(({ key, currency: code, sums: { commission, fees: paid }, missing }) => ({
+    ...{ key, currency: code, minor: missing.size > 0 ? null : commission + paid },
+  }));
+}
+
+/** One page of what the period earned. */
+export async function findReturns(context: Engines, brandId: string, query: ReturnsQuery) {
+  const period = periodOf(query, context.clock.now());
+  const rows = await listReturns(context, brandId, query, period);
+  const { data, pagination } = pageThrough(rows, query);
+  const missing = [...new Set(rows.flatMap((row) => row.missing))].sort();
+  return {
+    data: await withLabels(context, brandId, query.by, data),
+    pagination,
+    meta: { period: period.shown, missing },
+  };
+}
+
+const LABELLED_TOGETHER = 5_000;
+
+/** Every row, as of one moment. */
+export async function* eachReturn(context: Engines, brandId: string, query: ReturnsQuery): AsyncGenerator<ReturnsRow> {
+  const rows = await listReturns(context, brandId, query, periodOf(query, context.clock.now()));
+  for (const some of toChunks(rows, LABELLED_TOGETHER)) yield* await withLabels(context, brandId, query.by, some);
+}

@@ -1,0 +1,168 @@
+import type { Context } from '../../kit/operation/context.ts';
+import { read } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { countTracked } from '../../workflow/content/content.ts';
+import { listMerged } from '../../workflow/creators/creators.ts';
+import { breakdownOperations } from '../breakdown/breakdown.api.ts';
+import { onlyOf } from '../breakdown/breakdown.ts';
+import { cohortsOperations } from '../cohorts/cohorts.api.ts';
+import { customersOperations } from '../customers/customers.api.ts';
+import { type BreakdownSums, type By, listBreakdownOf } from '../figures/breakdown.ts';
+import { fresh } from '../figures/freshness.ts';
+import { FRESHNESS, type Sums } from '../figures/sums.ts';
+import { listCreatorSums, listDays, type Merged } from '../figures/totals.ts';
+import { listNames } from '../labels.ts';
+import { performanceOperations } from '../performance/performance.api.ts';
+import { assertBuckets, earlierOf, type Period, periodOf } from '../periods.ts';
+import { returnsOperations } from '../returns/returns.api.ts';
+import { Analytics, AnalyticsFilter, DimensionFilter } from './summary.shapes.ts';
+import { countActive, countActiveCampaigns, countConversionsByClick, topOf, totalsOf, trendsOf } from './summary.ts';
+
+type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
+
+/** What analytics are made of: sums by day or hour, by creator, and orders that a click won. */
+interface Read {
+  times: (Sums & { day: string })[];
+  creators: (Sums & { owner_id: string })[];
+  byClick: number;
+}
+
+/** A breakdown has one sum of commissions, whatever their status. */
+const asSums = ({ currency, clicks, orders, sales, refunds, commission }: BreakdownSums): Sums => ({
+  ...{ currency, clicks, conversions: orders, sales, refunds, pending: commission, approved: 0, paid: 0 },
+  refund_adjustment: 0,
+});
+
+const FILTERS = Object.keys(DimensionFilter);
+
+const hasFilter = (query: AnalyticsFilter) =>
+  Object.entries(query).some(([name, value]) => value !== undefined && FILTERS.includes(name));
+
+/** Whether the answer needs orders by the click that won them, or sums by the hour. */
+const needsOrders = (query: AnalyticsFilter) => query.granularity === 'hour' || hasFilter(query);
+
+async function readDimensions(
+  { postgres: { db }, clickhouse }: Engines,
+  brandId: string,
+  merged: Merged,
+  query: AnalyticsFilter,
+  period: Period,
+): Promise<Read> {
+  const { granularity } = query;
+  const where = { ...period, only: await onlyOf(db, brandId, merged, query) };
+  const by: By = { of: granularity === 'hour' ? 'day_and_hour' : 'day' };
+  const [times, creators] = await Promise.all([
+    listBreakdownOf(clickhouse, brandId, by, where),
+    listBreakdownOf(clickhouse, brandId, { of: 'creator', merged }, where),
+  ]);
+  return {
+    times: times.map((row) => ({ ...asSums(row), day: row.group_key })),
+    creators: creators.map((row) => ({ ...asSums(row), owner_id: row.group_key })),
+    byClick: times.reduce((sum, row) => sum + row.click_orders, 0),
+  };
+}
+
+async function readPostings(
+  { postgres: { db }, clickhouse }: Engines,
+  brandId: string,
+  merged: Merged,
+  period: Period,
+): Promise<Read> {
+  const [times, creators, byClick] = await Promise.all([
+    listDays(clickhouse, brandId, period),
+    listCreatorSums(clickhouse, brandId, period, merged),
+    countConversionsByClick(db, brandId, period),
+  ]);
+  return { times, creators, byClick };
+}
+
+/** The totals of a period, and what they were made of. */
+async function readPeriod(engines: Engines, brandId: string, merged: Merged, query: AnalyticsFilter, period: Period) {
+  const { db } = engines.postgres;
+  const [currency, campaigns, pieces, sums] = await Promise.all([
+    getBrandCurrency(db, brandId),
+    countActiveCampaigns(db, brandId),
+    countTracked(db, brandId, period.from, period.until),
+    needsOrders(query)
+      ? readDimensions(engines, brandId, merged, query, period)
+      : readPostings(engines, brandId, merged, period),
+  ]);
+  const summary = {
+    ...totalsOf(sums.times, currency, sums.byClick),
+    active_creators: countActive(sums.creators),
+    active_campaigns: campaigns,
+    content_pieces_tracked: pieces,
+  };
+  return { ...sums, currency, summary };
+}
+
+async function analyticsOf(engines: Engines, brandId: string, query: AnalyticsFilter) {
+  const { db } = engines.postgres;
+  const { compare, granularity } = query;
+  const period = periodOf(query, engines.clock.now());
+  assertBuckets(period, granularity);
+  const earlier = compare && earlierOf(period, compare);
+  const merged = await listMerged(db, brandId);
+  const [now, before] = await Promise.all([
+    readPeriod(engines, brandId, merged, query, period),
+    earlier && readPeriod(engines, brandId, merged, query, earlier),
+  ]);
+  const top = topOf(now.creators, now.currency);
+  const names = await listNames(
+    db,
+    brandId,
+    top.map(({ id }) => id),
+  );
+  return {
+    period: period.shown,
+    summary: now.summary,
+    previous: earlier && before ? { period: earlier.shown, summary: before.summary } : null,
+    top_creators: top.map((creator) => ({ ...creator, name: names.get(creator.id) ?? null })),
+    trends: trendsOf(now.times, period, granularity, now.currency),
+  };
+}
+
+const getAnalytics = read({
+  id: 'get_analytics',
+  path: '/v1/analytics',
+  tag: 'Analytics',
+  summary: 'Totals, top creators and trends of a period',
+  description:
+    'Covers the last 30 UTC days by default. `trends` has every bucket of the period, including empty ones. Money is in ' +
+    `the brand's currency; \`by_currency\` has the other currencies. ${FRESHNESS}`,
+  forAgents: {
+    description: "The last 30 UTC days by default. Money is in the brand's currency; `by_currency` has others.",
+    example: { from: '2026-01-01', granularity: 'month' },
+    // get_analytics_breakdown has them.
+    omits: [...FILTERS, 'compare'],
+  },
+  query: AnalyticsFilter,
+  response: Analytics,
+  handler: (context, call) =>
+    fresh(
+      context,
+      call,
+      () => analyticsOf(context, call.caller.brandId, call.query),
+      needsOrders(call.query) ? 'orders' : 'postings',
+    ),
+});
+
+export const analyticsOperations = [getAnalytics] as const;
+
+export const analytics = noun({
+  name: 'analytics',
+  tag: {
+    name: 'Analytics',
+    about: 'Figures of the brand over time.',
+  },
+  ids: { top_creators: 'crt', affiliates: 'crt' },
+  operations: [
+    ...performanceOperations,
+    ...analyticsOperations,
+    ...breakdownOperations,
+    ...returnsOperations,
+    ...customersOperations,
+    ...cohortsOperations,
+  ],
+});

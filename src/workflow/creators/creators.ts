@@ -1,0 +1,356 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { inBatches } from '../../kit/engines/postgres/batches.ts';
+import type { CreatorsTable } from '../../kit/engines/postgres/database.ts';
+import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
+import { type Cut, cutTo, inWindow } from '../../kit/engines/postgres/window.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { inWork, type Work } from '../../kit/operation/work.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { ListWindow, Page } from '../../kit/values/page.ts';
+import type { HandlePlatform, ProfileColumns } from './profiles.ts';
+
+export type CreatorRow = Selectable<CreatorsTable>;
+
+/** Identifies a creator; each value is unique within the brand, ignoring case. */
+export interface Identity {
+  email: string | null;
+  igHandle: string | null;
+  ttHandle: string | null;
+}
+
+/**
+ * Locks the brand's roster until the transaction ends: its members and their number. It is taken before any of their
+ * rows, which avoids deadlocks. Inserts that only refer to the brand do not wait for it.
+ */
+export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
+  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
+}
+
+/** Undefined if another creator of the brand has this e-mail or one of these handles. */
+export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Promise<CreatorRow | undefined> {
+  return await db
+    .insertInto('creators')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The brand's creators with this e-mail or one of these handles. */
+export async function listMatching(db: Db, brandId: string, identity: Identity): Promise<CreatorRow[]> {
+  const { email, igHandle, ttHandle } = identity;
+  return await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where((eb) =>
+      eb.or([
+        eb(sql`lower(email)`, '=', sql`lower(${email})`),
+        eb(sql`lower(ig_handle)`, '=', sql`lower(${igHandle})`),
+        eb(sql`lower(tt_handle)`, '=', sql`lower(${ttHandle})`),
+      ]),
+    )
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute();
+}
+
+/** Undefined if another creator of the brand has the new e-mail or handle. */
+export async function updateCreator(
+  db: Db,
+  creator: { id: string; brandId: string },
+  change: Updateable<CreatorsTable>,
+): Promise<CreatorRow | undefined> {
+  const { email = null, igHandle = null, ttHandle = null } = change;
+  return await db
+    .updateTable('creators')
+    .set(change)
+    .where('brandId', '=', creator.brandId)
+    .where('id', '=', creator.id)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('creators as other')
+            .select('other.id')
+            .where('other.brandId', '=', creator.brandId)
+            .where('other.id', '<>', creator.id)
+            .where((eb) =>
+              eb.or([
+                eb(sql`lower(other.email)`, '=', sql`lower(${email})`),
+                eb(sql`lower(other.ig_handle)`, '=', sql`lower(${igHandle})`),
+                eb(sql`lower(other.tt_handle)`, '=', sql`lower(${ttHandle})`),
+              ]),
+            ),
+        ),
+      ),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export interface CreatorWhere extends ListWindow, PersonWhere {
+  platform?: HandlePlatform | 'stream_app' | undefined;
+  min_followers?: number | undefined;
+}
+
+const HANDLE = { photo_app: 'creators.igHandle', video_app: 'creators.ttHandle' } as const;
+const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFollowers' } as const;
+
+/** The larger of two audiences: they overlap, so a sum would count people twice. */
+const largestFollowing = sql<number | null>`greatest(creators.ig_followers, creators.tt_followers)`;
+
+const TIMES = { time: 'entry.addedAt', changed: ['entry.addedAt', 'entry.updatedAt', 'creators.updatedAt'] };
+
+/** Creators who are or were on the roster. Applicants are not creators of the brand. */
+function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
+  const { platform, min_followers } = where;
+  let matching = db
+    .selectFrom('rosterEntries as entry')
+    .innerJoin('creators', 'creators.id', 'entry.creatorId')
+    .where('entry.brandId', '=', brandId)
+    .where('creators.brandId', '=', brandId)
+    .where(inWindow(TIMES, where))
+    .where(matchesPerson(where));
+  // No handles of the stream app are stored.
+  if (platform === 'stream_app') return matching.where(sql<boolean>`false`);
+  if (platform !== undefined) matching = matching.where(HANDLE[platform], 'is not', null);
+  if (min_followers === undefined) return matching;
+  return matching.where(platform === undefined ? largestFollowing : FOLLOWERS[platform], '>=', min_followers);
+}
+
+/**
+ * Does not use the list kit: creators are ordered and paged by their roster entries, so a row comes from two tables, and
+ * its figures from ClickHouse.
+ */
+async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
+  const rows = matchingCreators(db, brandId, where)
+    .selectAll('creators')
+    .select(['entry.id as entryId', 'entry.addedAt as joinedAt', 'entry.note', 'entry.status as rosterStatus'])
+    .select(largestFollowing.as('followers'));
+  return await cutTo(rows, { time: 'entry.addedAt', id: 'entry.id', sort: where.sort }, cut).execute();
+}
+
+export type ListedCreator = Awaited<ReturnType<typeof selectCreators>>[number];
+
+export async function listCreators(db: Db, brandId: string, where: CreatorWhere, page: Page) {
+  const { total } = await matchingCreators(db, brandId, where)
+    .select(({ fn }) => fn.countAll<number>().as('total'))
+    .executeTakeFirstOrThrow();
+  return { rows: await selectCreators(db, brandId, where, page), total };
+}
+
+export function eachCreator(exports: Exports, brandId: string, where: CreatorWhere) {
+  return inBatches<ListedCreator>(exports, brandId, (trx, last, limit) =>
+    selectCreators(trx, brandId, where, { limit, after: last && { at: last.joinedAt, id: last.entryId } }),
+  );
+}
+
+/**
+ * Takes the creators without a profile that are due, longest due first, and postpones each by a minute to a day before
+ * the attempt. A killed attempt is therefore repeated, and two workers never take the same creator.
+ */
+export async function claimUnprofiled(db: Db, now: Date, limit: number): Promise<CreatorRow[]> {
+  return await db
+    .with('due', (cte) =>
+      cte
+        .selectFrom('creators')
+        .select('id')
+        .where('profiledAt', 'is', null)
+        .where((eb) => eb.or([eb('igHandle', 'is not', null), eb('ttHandle', 'is not', null)]))
+        .where((eb) => eb(eb.fn.coalesce('profileRetryAt', 'createdAt'), '<=', now))
+        .orderBy((eb) => eb.fn.coalesce('profileRetryAt', 'createdAt'))
+        .limit(limit)
+        .forNoKeyUpdate()
+        .skipLocked(),
+    )
+    .updateTable('creators')
+    .from('due')
+    .set({
+      profileAttempts: sql<number>`least(profile_attempts + 1, 1000)`,
+      profileRetryAt: sql<Date>`${now}::timestamptz
+        + least(interval '1 day', interval '1 minute' * power(2, least(profile_attempts, 11)))`,
+    })
+    .whereRef('creators.id', '=', 'due.id')
+    .returningAll('creators')
+    .execute();
+}
+
+/** Undefined if the handles have changed since, or another worker was first. */
+export async function updateProfile(
+  db: Db,
+  { id, brandId, igHandle, ttHandle }: CreatorRow,
+  { name, ...columns }: Updateable<CreatorsTable>,
+): Promise<CreatorRow | undefined> {
+  return await db
+    .updateTable('creators')
+    .set({ ...columns, ...(name == null ? {} : { name: sql<string>`coalesce(name, ${name})` }) })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('profiledAt', 'is', null)
+    .where('igHandle', 'is not distinct from', igHandle)
+    .where('ttHandle', 'is not distinct from', ttHandle)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** The creators that merged ones became, by the old id. Figures still carry the old ids. */
+export async function listMerged(db: Db, brandId: string): Promise<Map<string, string>> {
+  const rows = await db
+    .selectFrom('creatorMerges')
+    .select(['goneId', 'creatorId'])
+    .where('brandId', '=', brandId)
+    .execute();
+  return new Map(rows.map(({ goneId, creatorId }) => [goneId, creatorId]));
+}
+
+export async function getCreator(db: Db, brandId: string, id: string): Promise<CreatorRow> {
+  return await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+}
+
+/** Found by id alone, because a visitor with the page's link has no brand. */
+export async function findCreatorPage(db: Db, id: string): Promise<CreatorRow | undefined> {
+  return await db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirst();
+}
+
+/** Searches every brand: who lost their link only gives an address. */
+export async function listCreatorsByEmail(db: Db, email: string) {
+  return await db
+    .selectFrom('creators')
+    .select(['id', 'brandId', 'email', 'linkVersion'])
+    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute();
+}
+
+export interface PersonWhere {
+  search?: string | undefined;
+  creator_email?: string | undefined;
+  handle?: string | undefined;
+  tag?: string | undefined;
+}
+
+/** An `ilike` pattern that matches the text literally, anywhere. */
+export const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+
+const ANYBODY = sql<boolean>`true`;
+
+/** Matches rows whose creator has this e-mail address, ignoring case; every row if it is undefined. */
+export function matchesCreator(column: string, brandId: string, email: string | undefined) {
+  if (email === undefined) return ANYBODY;
+  return sql<boolean>`${sql.ref(column)} in (
+    select id from creators where brand_id = ${brandId} and lower(email) = lower(${email}))`;
+}
+
+/** True if the filter has any condition on the creator. */
+export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
+  [search, creator_email, handle, tag].some((one) => one !== undefined);
+
+/** The filter as a condition on `creators`. */
+export function matchesPerson({ search, creator_email: email, handle, tag }: PersonWhere) {
+  const pattern = toLikePattern(search ?? '');
+  const found =
+    search === undefined
+      ? ANYBODY
+      : sql<boolean>`(creators.name ilike ${pattern} or creators.email ilike ${pattern}
+          or creators.ig_handle ilike ${pattern} or creators.tt_handle ilike ${pattern})`;
+  const written = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
+  const called =
+    handle === undefined
+      ? ANYBODY
+      : sql<boolean>`(lower(creators.ig_handle) = lower(${handle}) or lower(creators.tt_handle) = lower(${handle}))`;
+  const tagged =
+    tag === undefined
+      ? ANYBODY
+      : sql<boolean>`exists (select from unnest(creators.tags) as one (tag) where lower(one.tag) = lower(${tag}))`;
+  return sql<boolean>`(${found} and ${written} and ${called} and ${tagged})`;
+}
+
+/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
+
+/** The one name shown for a creator. */
+export const getDisplayName = (creator: { creatorName: string | null; creatorEmail: string | null }): string =>
+  creator.creatorName ?? creator.creatorEmail ?? 'A creator';
+
+export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
+  name: string | null;
+  tags?: string[];
+}
+
+/** Creates the creator; undefined if another creator of the brand has the e-mail or a handle. */
+export async function createCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
+  const { db, now, brandId } = work;
+  await lockBrandRoster(db, brandId);
+  const row = await insertCreator(db, { ...person, id: newId('crt', now.getTime()), brandId, createdAt: now });
+  if (row) work.audit({ resourceId: row.id, old: null, new: row });
+  return row;
+}
+
+/**
+ * Sets the changed columns; undefined if another creator of the brand has the e-mail or a handle. The profile of a new
+ * handle is not known yet.
+ */
+export async function changeCreator(
+  work: Work,
+  old: CreatorRow,
+  change: Updateable<CreatorsTable>,
+): Promise<CreatorRow | undefined> {
+  await lockBrandRoster(work.db, work.brandId);
+  const unprofiled = change.igHandle || change.ttHandle ? { profiledAt: null } : {};
+  const isReaddressed = change.email !== undefined && change.email?.toLowerCase() !== old.email?.toLowerCase();
+  // The reader of the earlier address no longer sees the page.
+  const revoked = isReaddressed ? { linkVersion: old.linkVersion + 1 } : {};
+  const row = await updateCreator(work.db, old, { ...unprofiled, ...change, ...revoked, updatedAt: work.now });
+  if (row) work.audit({ resourceId: row.id, old, new: row });
+  return row;
+}
+
+async function findOrCreate(work: Work, email: string, name: string | null): Promise<CreatorRow> {
+  const identity = { email, igHandle: null, ttHandle: null };
+  const made = await createCreator(work, { ...identity, name });
+  const found = made ?? (await listMatching(work.db, work.brandId, identity))[0];
+  if (!found) throw new Error('The creator that blocked the insert was not found.');
+  return found;
+}
+
+/**
+ * The id of the brand's creator with this e-mail, created if needed. A missing name or handle is filled in, never
+ * overwritten, and a handle that another creator of the brand has is not taken.
+ */
+export async function ensureCreator(
+  work: Work,
+  person: { email: string; name: string | null; igHandle: string | null; ttHandle: string | null },
+): Promise<string> {
+  let creator = await findOrCreate(work, person.email, person.name);
+  const { name, igHandle, ttHandle } = person;
+  const missing = [
+    creator.name === null && name !== null ? { name } : undefined,
+    creator.igHandle === null && igHandle !== null ? { igHandle } : undefined,
+    creator.ttHandle === null && ttHandle !== null ? { ttHandle } : undefined,
+  ];
+  for (const change of missing) {
+    if (change) creator = (await changeCreator(work, creator, change)) ?? creator;
+  }
+  return creator.id;
+}
+
+/** Mails the page of each brand that knows this address, at most once an hour, and does not reveal whether any does. */
+export async function mailPageLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
+  for (const { id, brandId, email: to, linkVersion } of await listCreatorsByEmail(postgres.db, email)) {
+    if (to === null) continue;
+    const actor = { brandId, keyId: null, operation: 'request_page', requestId };
+    await inWork(postgres.db, clock, actor, async (work) => {
+      const subjectRow = `${id}:${work.now.toISOString().slice(0, 13)}`;
+      const params = { creator_id: id, link_version: linkVersion };
+      await queueMail(work, { kind: 'page_requested', to, subjectRow, creatorId: id, params });
+    });
+  }
+}

@@ -1,0 +1,163 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { isUniqueViolation } from '../../kit/engines/postgres/violation.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
+import { MAX_TAGS } from '../creators/creators.shapes.ts';
+import { type CreatorRow, changeCreator, lockBrandRoster } from '../creators/creators.ts';
+import { MAX_NOTE } from './roster.shapes.ts';
+import { findEntry, type RosterRow, updateEntry } from './roster.ts';
+
+/** A creator of the brand by their own id or their entry's, locked until the transaction ends. */
+export async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
+  const byEntry = db
+    .selectFrom('rosterEntries')
+    .select('creatorId')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id);
+  return await db
+    .selectFrom('creators')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('id', 'in', byEntry)]))
+    .forUpdate()
+    .executeTakeFirst();
+}
+
+/** Rows of a creator that the ledger refers to. The ledger is never rewritten. */
+export async function countMoney(db: Db, brandId: string, creatorId: string) {
+  const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
+    select
+      (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${creatorId}) as orders,
+      (select count(*) from payouts where brand_id = ${brandId} and creator_id = ${creatorId}) as payouts,
+      (select count(*) from ledger_entries where brand_id = ${brandId} and creator_id = ${creatorId}) as entries`.execute(
+    db,
+  );
+  return rows[0] ?? { orders: 0, payouts: 0, entries: 0 };
+}
+
+/** Every column with a foreign key to creators, read from the database catalogue. */
+async function listReferences(db: Db): Promise<{ table: string; column: string }[]> {
+  const { rows } = await sql<{ table: string; column: string }>`
+    select referring.relname as "table", own.attname as "column"
+    from pg_constraint as reference
+    join pg_class as referring on referring.oid = reference.conrelid
+    cross join lateral unnest(reference.conkey, reference.confkey) as pair (own_key, creator_key)
+    join pg_attribute as own on own.attrelid = reference.conrelid and own.attnum = pair.own_key
+    join pg_attribute as its on its.attrelid = reference.confrelid and its.attnum = pair.creator_key
+    where reference.contype = 'f' and reference.confrelid = 'creators'::regclass and its.attname = 'id'
+      and referring.relname <> 'roster_entries'
+    order by 1, 2`.execute(db);
+  return rows;
+}
+
+/** Moves every row that refers to one creator to another. */
+export async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
+  for (const { table, column } of await listReferences(db)) {
+    await sql`
+      update ${sql.table(table)} set ${sql.ref(column)} = ${creatorId}
+      where brand_id = ${brandId} and ${sql.ref(column)} = ${goneId}`.execute(db);
+  }
+}
+
+/** Deletes the merged creator and records who owns its clicks now. */
+export async function replaceCreator(db: Db, gone: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
+  const { id: goneId, brandId } = gone;
+  await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();
+  await db.insertInto('creatorMerges').values({ brandId, goneId, creatorId, mergedAt }).execute();
+}
+
+export async function deleteEntry(db: Db, brandId: string, id: string): Promise<void> {
+  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+interface Pair {
+  gone: CreatorRow;
+  kept: CreatorRow;
+}
+
+const invalidInto = (code: string, message: string) => validationError([{ field: 'into', code, message }]);
+
+async function lockPair({ db, brandId }: Work, id: string, into: string): Promise<Pair> {
+  const gone = await lockPerson(db, brandId, id);
+  if (!gone) throw notFound('creator on the roster');
+  const kept = await lockPerson(db, brandId, into);
+  if (!kept) throw invalidInto('not_found', 'is not a creator of this brand.');
+  if (kept.id === gone.id) throw invalidInto('same', 'is the same creator.');
+  return { gone, kept };
+}
+
+/** Orders and payouts are in the ledger under their creator's id, and the ledger is never rewritten. */
+async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise<void> {
+  const { orders, payouts, entries } = await countMoney(db, brandId, id);
+  if (orders + payouts + entries === 0) return;
+  throw new ApiError(
+    'CONFLICT',
+    `The entry to be merged has ${orders} orders and ${payouts} payouts, which cannot move; merge in the other direction.`,
+    { facts: { orders, payouts } },
+  );
+}
+
+/** The values that the kept creator lacks. If both have a handle or an address, the kept creator's wins. */
+function joinedColumns({ gone, kept }: Pair): Partial<CreatorRow> {
+  return {
+    email: kept.email ?? gone.email,
+    name: kept.name ?? gone.name,
+    igHandle: kept.igHandle ?? gone.igHandle,
+    ttHandle: kept.ttHandle ?? gone.ttHandle,
+    pfpUrl: kept.pfpUrl ?? gone.pfpUrl,
+    igFollowers: kept.igFollowers ?? gone.igFollowers,
+    ttFollowers: kept.ttFollowers ?? gone.ttFollowers,
+    engagementRate: kept.engagementRate ?? gone.engagementRate,
+    tags: [...new Set([...kept.tags, ...gone.tags])].slice(0, MAX_TAGS),
+    profiledAt: kept.profiledAt ?? gone.profiledAt,
+  };
+}
+
+function joinedNote(kept: string | null, gone: string | null): string | null {
+  if (kept === null || gone === null || kept === gone) return kept ?? gone;
+  return `${kept}\n\n${gone}`.slice(0, MAX_NOTE);
+}
+
+/** Leaves one entry: that of the kept creator, on the roster if either was. */
+async function joinEntries(work: Work, { gone, kept }: Pair): Promise<RosterRow | undefined> {
+  const { db, now, brandId } = work;
+  const [going, staying] = [await findEntry(db, brandId, gone.id), await findEntry(db, brandId, kept.id)];
+  if (!going) return staying;
+  if (!staying) return await updateEntry(db, going, { creatorId: kept.id, updatedAt: now });
+  await deleteEntry(db, brandId, going.id);
+  work.audit({ resourceId: going.id, old: going, new: null });
+  const status = staying.status === 'removed' ? going.status : staying.status;
+  const row = await updateEntry(db, staying, { status, note: joinedNote(staying.note, going.note), updatedAt: now });
+  work.audit({ resourceId: row.id, old: staying, new: row });
+  return row;
+}
+
+async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
+  try {
+    await moveReferences(work.db, work.brandId, gone.id, kept.id);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new ApiError(
+      'CONFLICT',
+      'Both have a record that a creator can have only once, so they can no longer be merged.',
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+/** Merges the entries of one person into `into`, the id of the entry to keep. */
+export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
+  await lockBrandRoster(work.db, work.brandId);
+  const pair = await lockPair(work, id, into);
+  const { gone, kept } = pair;
+  await assertNoMoney(work, gone);
+  const entry = await joinEntries(work, pair);
+  await moveAll(work, pair);
+  await replaceCreator(work.db, gone, kept.id, work.now);
+  work.audit({ resourceId: gone.id, old: gone, new: null });
+  await changeCreator(work, kept, joinedColumns(pair));
+  return entry?.id ?? kept.id;
+}

@@ -1,0 +1,179 @@
+import { z } from 'zod';
+import { type EventsOf, events } from '../../kit/outbox/events.ts';
+import { creatorEmail, currencyField, idField, updatedAt } from '../../kit/values/fields.ts';
+import { ListQuery, timestamp } from '../../kit/values/page.ts';
+import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
+import { fromOutside } from '../../kit/values/untrusted.ts';
+import { CreatorName, Email, Handle, PersonFilter, personFields, Tags } from '../creators/creators.shapes.ts';
+
+const status = z
+  .enum(['active', 'hired', 'paused', 'removed'])
+  .describe('Roster status. `hired` is an active creator who was added by handle.');
+const settableStatus = z.enum(['active', 'paused', 'removed']);
+const count = z.number().int().nullable();
+export const MAX_NOTE = 5_000;
+const note = z
+  .string()
+  .trim()
+  .max(MAX_NOTE)
+  .nullable()
+  .describe("The brand's note on this creator. Creators never see it.")
+  .meta({ example: 'Met at the fair.' });
+const NAME = "Creator's name; null if unknown.";
+const name = CreatorName.nullable().describe(NAME).meta({ example: 'Ana Ortiz' });
+const tags = Tags.nullable()
+  .describe("The brand's tags for this creator.")
+  .meta({ example: ['food'] });
+
+const id = idField('rst', 'Roster entry id.');
+const creatorName = fromOutside(
+  z.string().nullable().describe('Name of the creator; null if unknown.').meta({ example: 'Ana Ortiz' }),
+);
+const addedAt = timestamp
+  .describe('When the creator was added to the roster.')
+  .meta({ example: '2026-03-02T09:30:00.000Z' });
+
+export const RosterEntry = z
+  .object({
+    id,
+    creator_email: creatorEmail,
+    creator_name: creatorName,
+    status,
+    added_at: addedAt,
+    campaigns_completed: z
+      .number()
+      .int()
+      .describe('Completed campaigns that accepted the creator.')
+      .meta({ example: 3 }),
+    total_earned: z
+      .number()
+      .describe("Commissions paid in major units of the brand's currency, less refunds that payouts deducted."),
+    by_currency: z
+      .array(
+        z.object({
+          currency: currencyField,
+          total_earned: z
+            .number()
+            .describe('Commissions paid in this currency, less deducted refunds, in major units.'),
+        }),
+      )
+      .describe('Earnings in currencies other than that of the brand.'),
+    ig_handle: personFields.igHandle,
+    tt_handle: personFields.ttHandle,
+    tags: personFields.tags,
+    note: personFields.note,
+    pfp_url: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('URL of the profile picture; null until the profile is fetched.')
+        .meta({ example: 'https://pictures.example/ana.jpg' }),
+    ),
+    ig_followers: count
+      .describe('Followers on Instagram (`photo_app`); null until the profile is fetched.')
+      .meta({ example: 48_200 }),
+    tt_followers: count
+      .describe('Followers on TikTok (`video_app`); null until the profile is fetched.')
+      .meta({ example: 91_000 }),
+  })
+  .meta({ id: 'RosterEntry' });
+
+/** Everything the brand stores about a creator on its roster. */
+export const RosterRecord = RosterEntry.extend({
+  creator_id: idField('crt', 'Id of the creator in `/v1/creators`.'),
+  engagement_rate: personFields.engagementRate,
+  updated_at: updatedAt,
+}).meta({ id: 'RosterRecord' });
+
+export const RosterAdded = RosterEntry.pick({ id: true, creator_email: true, status: true, added_at: true });
+
+export const RosterAddedByHandle = RosterRecord.pick({
+  id: true,
+  ig_handle: true,
+  tt_handle: true,
+  pfp_url: true,
+  ig_followers: true,
+  tt_followers: true,
+  tags: true,
+  status: true,
+}).extend({ name: fromOutside(z.string().nullable().describe(NAME).meta({ example: 'Ana Ortiz' })) });
+
+export const RosterRemoved = z.object({ id, status: z.literal('removed').describe('Always `removed`.') });
+
+export const RosterFilter = z.object({
+  status: settableStatus.describe('Only entries with this status. `active` includes `hired`.').optional(),
+  ...PersonFilter,
+  ...ListQuery,
+});
+export type RosterFilter = z.output<typeof RosterFilter>;
+
+export const RosterAdd = z
+  .object({ creator_email: Email.describe('E-mail address of the creator.'), note: note.optional() })
+  .meta({ id: 'RosterAdd' });
+export type RosterAdd = z.output<typeof RosterAdd>;
+
+export const RosterAddByHandle = z
+  .object({
+    ig_handle: Handle.nullable().optional().describe('Instagram handle (`photo_app`), with or without `@`.'),
+    tt_handle: Handle.nullable().optional().describe('TikTok handle (`video_app`), with or without `@`.'),
+    name: name.optional(),
+    creator_email: Email.nullable()
+      .optional()
+      .describe('E-mail address, if known; unique among creators of the brand.'),
+    tags: tags.optional(),
+  })
+  .superRefine(({ ig_handle, tt_handle }: Unchecked<'ig_handle' | 'tt_handle'>, context) => {
+    if ((ig_handle ?? tt_handle ?? null) !== null) return;
+    const message = 'one of `ig_handle` and `tt_handle` is required';
+    context.addIssue({ code: 'custom', path: ['ig_handle'], params: { code: 'required' }, message });
+  }, besideOthers)
+  .meta({ id: 'RosterAddByHandle' });
+export type RosterAddByHandle = z.output<typeof RosterAddByHandle>;
+
+/** Set changes, omit keeps, null clears. */
+export const RosterPatch = z
+  .object({
+    status: settableStatus.optional().describe('New roster status. `active` puts a removed creator back.'),
+    tags: tags.optional(),
+    note: note.optional(),
+    name: name.optional(),
+    creator_email: Email.describe('E-mail address of the creator. It can be changed, not cleared.').optional(),
+  })
+  .meta({ id: 'RosterPatch' });
+export type RosterPatch = z.output<typeof RosterPatch>;
+
+export const RosterMerge = z
+  .object({
+    into: z
+      .string()
+      .min(1)
+      .max(100)
+      .describe('Entry to keep: its id, or the id of its creator.')
+      .meta({ example: 'rst_0Uo3xK2mVdT2aXs7LpRb' }),
+  })
+  .meta({ id: 'RosterMerge' });
+
+const RosterMoved = z.object({
+  id,
+  creator_id: idField('crt', 'Id of the creator in `/v1/creators`.'),
+  creator_email: creatorEmail,
+  creator_name: z.string().nullable().describe('Name of the creator; null if unknown.'),
+  status: z.string().describe('Roster status after the change.'),
+  added_at: addedAt,
+});
+
+const rosterEvents = events({
+  'roster.creator_added': {
+    data: RosterMoved,
+    when: 'A creator was added to the roster.',
+    shownTo: ['legacy'],
+  },
+  'roster.creator_removed': {
+    data: RosterMoved,
+    when: 'A creator was removed from the roster.',
+    shownTo: ['legacy'],
+  },
+});
+declare module '../../kit/outbox/events.ts' {
+  interface Events extends EventsOf<typeof rosterEvents> {}
+}

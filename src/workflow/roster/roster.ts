@@ -1,0 +1,325 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { RosterEntriesTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ApiError, notFound } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { fromMinor } from '../../kit/values/money.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import {
+  type CreatorRow,
+  changeCreator,
+  ensureCreator,
+  getCreator,
+  type Identity,
+  matchesPerson,
+  hasPersonFilter,
+  listMatching,
+  lockBrandRoster,
+  createCreator,
+  type PersonWhere,
+} from '../creators/creators.ts';
+import type { ProfileColumns } from '../creators/profiles.ts';
+import type { RosterAdd, RosterAddByHandle, RosterPatch } from './roster.shapes.ts';
+
+export type RosterStatus = RosterEntriesTable['status'];
+
+export type RosterRow = Selectable<RosterEntriesTable>;
+
+/** Per currency: paid commissions, minus what refunds took back after payment and payouts netted. */
+const EARNED = sql<{ currency: string; minor: number }[]>`(
+  select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
+  from (
+    select part.currency, sum(part.minor)::bigint as minor from (
+      select commission.currency, commission.commission_minor as minor from commissions as commission
+      where commission.brand_id = roster_entries.brand_id and commission.creator_id = roster_entries.creator_id
+        and commission.status = 'paid'
+      union all
+      select payout.currency, -payout.netted_minor from payouts as payout
+      where payout.brand_id = roster_entries.brand_id and payout.creator_id = roster_entries.creator_id
+    ) as part group by part.currency
+  ) as one)`;
+
+/** Entries with their creator. */
+const withCreators = (db: Db, brandId: string) =>
+  db
+    .selectFrom('rosterEntries')
+    .innerJoin('creators as creator', 'creator.id', 'rosterEntries.creatorId')
+    .innerJoin('brands as brand', 'brand.id', 'rosterEntries.brandId')
+    .selectAll('rosterEntries')
+    .select([
+      'creator.email as creatorEmail',
+      'creator.name as creatorName',
+      'creator.igHandle',
+      'creator.ttHandle',
+      'creator.pfpUrl',
+      'creator.igFollowers',
+      'creator.ttFollowers',
+      'creator.engagementRate',
+      'creator.tags',
+      'brand.currency as brandCurrency',
+    ])
+    .select(EARNED.as('earned'))
+    .select((eb) =>
+      eb
+        .selectFrom('applications as application')
+        .innerJoin('campaigns as campaign', 'campaign.id', 'application.campaignId')
+        .where('application.brandId', '=', brandId)
+        .whereRef('application.creatorId', '=', 'rosterEntries.creatorId')
+        .where('application.status', '=', 'accepted')
+        .where('campaign.status', '=', 'completed')
+        .select(({ fn }) => fn.count<number>('campaign.id').distinct().as('count'))
+        .$asScalar()
+        .$notNull()
+        .as('campaignsCompleted'),
+    );
+
+/** Earnings in major units: in the brand's currency, and separately in every other currency. */
+export function withEarned<Row extends { earned: { currency: string; minor: number }[]; brandCurrency: string }>({
+  earned,
+  brandCurrency,
+  ...row
+}: Row) {
+  const amounts = earned.map(({ currency, minor }) => ({ currency, total_earned: fromMinor(minor, currency) }));
+  return {
+    ...row,
+    totalEarned: amounts.find(({ currency }) => currency === brandCurrency)?.total_earned ?? 0,
+    byCurrency: amounts.filter(({ currency, total_earned }) => currency !== brandCurrency && total_earned !== 0),
+  };
+}
+
+const INCLUDED: Record<'active' | 'paused' | 'removed', RosterStatus[]> = {
+  active: ['active', 'hired'],
+  paused: ['paused'],
+  removed: ['removed'],
+};
+
+export interface RosterWhere extends ListWindow, PersonWhere {
+  status?: keyof typeof INCLUDED | undefined;
+}
+
+export const roster = listing({
+  noun: 'creator on the roster',
+  table: 'roster_entries',
+  time: 'addedAt',
+  changed: ['addedAt', 'updatedAt'],
+  matching: (db, brandId, { status, ...where }: RosterWhere) => {
+    let entries = db.selectFrom('rosterEntries');
+    if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
+    if (!hasPersonFilter(where)) return entries;
+    const people = db.selectFrom('creators').select('creators.id').where('creators.brandId', '=', brandId);
+    return entries.where('creatorId', 'in', people.where(matchesPerson(where)));
+  },
+  rows: withCreators,
+});
+
+/** Found by the entry's id or its creator's. */
+export async function getRecord(db: Db, brandId: string, id: string) {
+  const row = await withCreators(db, brandId)
+    .where('rosterEntries.brandId', '=', brandId)
+    .where((eb) => eb.or([eb('rosterEntries.id', '=', id), eb('rosterEntries.creatorId', '=', id)]))
+    .executeTakeFirst();
+  if (!row) throw notFound('creator on the roster');
+  return withEarned(row);
+}
+
+/** Found by the entry's id or its creator's. */
+export async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
+  const row = await findEntry(db, brandId, id);
+  if (!row) throw notFound('creator on the roster');
+  return row;
+}
+
+export async function findEntry(db: Db, brandId: string, id: string): Promise<RosterRow | undefined> {
+  return await db
+    .selectFrom('rosterEntries')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where((eb) => eb.or([eb('id', '=', id), eb('creatorId', '=', id)]))
+    .executeTakeFirst();
+}
+
+/** Counts the places of the plan that are in use: every entry that is not removed. */
+export const countOnRoster = (db: Db, brandId: string): Promise<number> =>
+  countRows(
+    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
+  );
+
+/** Undefined if the creator already has an entry. */
+export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): Promise<RosterRow | undefined> {
+  return await db
+    .insertInto('rosterEntries')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export const updateEntry = (db: Db, { brandId, id }: RosterRow, change: Updateable<RosterEntriesTable>) =>
+  updateOwn(db.updateTable('rosterEntries').set(change).returningAll(), brandId, id);
+
+interface NewEntry {
+  creatorId: string;
+  status: RosterStatus;
+  note: string | null;
+}
+
+/** Throws CREATOR_LIMIT_REACHED if the roster, including the creator just added, exceeds the plan. */
+async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
+  const count = await countOnRoster(db, brandId);
+  if (count <= limit) return;
+  throw new ApiError(
+    'CREATOR_LIMIT_REACHED',
+    `The plan allows ${limit} creators on the roster; remove one, or upgrade.`,
+    {
+      facts: { limit, current: count - 1 },
+    },
+  );
+}
+
+/** Audits a change and emits its event. An added creator must fit the plan. */
+async function settle(work: Work, limit: number, old: RosterRow | null, row: RosterRow): Promise<void> {
+  work.audit({ resourceId: row.id, old, new: row });
+  const wasOnRoster = old !== null && old.status !== 'removed';
+  if (wasOnRoster && row.status === 'removed') await announce(work, 'roster.creator_removed', row);
+  if (wasOnRoster || row.status === 'removed') return;
+  await assertWithinLimit(work, limit);
+  await announce(work, 'roster.creator_added', row);
+}
+
+async function announce(work: Work, event: 'roster.creator_added' | 'roster.creator_removed', row: RosterRow) {
+  const { email, name } = await getCreator(work.db, work.brandId, row.creatorId);
+  const { id, creatorId: creator_id, status, addedAt } = row;
+  const person = { creator_email: email, creator_name: name };
+  work.emit(event, { id, creator_id, ...person, status, added_at: addedAt.toISOString() });
+}
+
+/** Adds a creator to the roster or puts it back; `added` is false if it was there already. */
+async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
+  const { db, now, brandId } = work;
+  await lockBrandRoster(db, brandId);
+  const id = newId('rst', now.getTime());
+  const made = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
+  if (made) {
+    await settle(work, limit, null, made);
+    return { entry: made, added: true };
+  }
+  const old = await getEntry(db, brandId, creatorId);
+  if (old.status !== 'removed') return { entry: old, added: false };
+  const back = await updateEntry(db, old, { status, addedAt: now, updatedAt: now, ...(note === null ? {} : { note }) });
+  await settle(work, limit, old, back);
+  return { entry: back, added: true };
+}
+
+/**
+ * Adds an accepted creator to the roster in the caller's transaction. Above the plan's `limit` it throws
+ * CREATOR_LIMIT_REACHED, and the transaction must not continue.
+ */
+export async function putOnRoster(
+  work: Work,
+  limit: number,
+  creatorId: string,
+): Promise<{ entryId: string; added: boolean }> {
+  const { entry, added } = await addEntry(work, limit, { creatorId, status: 'active', note: null });
+  return { entryId: entry.id, added };
+}
+
+async function addNew(work: Work, limit: number, input: NewEntry): Promise<RosterRow> {
+  const { entry, added } = await addEntry(work, limit, input);
+  if (added) return entry;
+  throw new ApiError('ALREADY_ON_ROSTER', 'This creator is already on the roster.', {
+    facts: { existing_id: entry.id },
+  });
+}
+
+export async function addByEmail(work: Work, limit: number, input: RosterAdd): Promise<RosterRow> {
+  const person = { email: input.creator_email, name: null, igHandle: null, ttHandle: null };
+  const creatorId = await ensureCreator(work, person);
+  return await addNew(work, limit, { creatorId, status: 'active', note: input.note ?? null });
+}
+
+/** Another creator of the brand has the value. An applicant has no roster entry, so the creator id is given. */
+async function conflict({ db, brandId }: Work, creatorId: string, message: string): Promise<ApiError> {
+  const entry = await findEntry(db, brandId, creatorId);
+  return new ApiError('CONFLICT', message, { facts: { existing_id: entry?.id ?? creatorId } });
+}
+
+const same = (a: string | null, b: string | null) => a?.toLowerCase() === b?.toLowerCase();
+
+/** The one creator with these handles and this address; missing values are filled in. Two creators are a CONFLICT. */
+async function joinIdentity(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
+  const matching = await listMatching(work.db, work.brandId, identity);
+  const found = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
+  if (!found) throw new Error('The creator that blocked the insert was not found.');
+  const { email, igHandle, ttHandle } = identity;
+  const fits = (given: string | null, held: string | null) => given === null || held === null || same(given, held);
+  const isOne = fits(email, found.email) && fits(igHandle, found.igHandle) && fits(ttHandle, found.ttHandle);
+  if (matching.length > 1 || !isOne) {
+    const what = email === null ? 'The handles' : 'The handles and the e-mail address';
+    throw await conflict(work, found.id, `${what} belong to different creators of the brand.`);
+  }
+  const joined = await changeCreator(work, found, {
+    ...columns,
+    ...(found.email === null && email !== null ? { email } : {}),
+    ...(found.igHandle === null && igHandle !== null ? { igHandle } : {}),
+    ...(found.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
+  });
+  if (!joined) throw new Error('What nobody else had is taken.');
+  return joined;
+}
+
+export async function addByHandle(
+  work: Work,
+  limit: number,
+  input: RosterAddByHandle,
+  profile: ProfileColumns,
+): Promise<{ entry: RosterRow; creator: CreatorRow }> {
+  const { ig_handle: igHandle = null, tt_handle: ttHandle = null, creator_email: email = null } = input;
+  const identity = { email, igHandle, ttHandle };
+  const { name = null, ...seen } = profile;
+  const made = await createCreator(work, {
+    ...seen,
+    ...identity,
+    name: input.name ?? name,
+    tags: input.tags ?? [],
+  });
+  const stated = omitUndefined({ name: input.name ?? undefined, tags: input.tags ?? undefined });
+  const creator = made ?? (await joinIdentity(work, identity, { ...seen, ...stated }));
+  const entry = await addNew(work, limit, { creatorId: creator.id, status: 'hired', note: null });
+  return { entry, creator };
+}
+
+async function patchCreator(work: Work, creatorId: string, { name, tags, creator_email }: RosterPatch): Promise<void> {
+  const change = omitUndefined({ name, tags: tags === null ? [] : tags, email: creator_email });
+  if (Object.keys(change).length === 0) return;
+  const { db, brandId } = work;
+  if (await changeCreator(work, await getCreator(db, brandId, creatorId), change)) return;
+  const identity = { email: creator_email ?? null, igHandle: null, ttHandle: null };
+  const [other] = await listMatching(db, brandId, identity);
+  throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
+}
+
+export async function patchEntry(work: Work, limit: number, id: string, patch: RosterPatch): Promise<void> {
+  const { db, now, brandId } = work;
+  await lockBrandRoster(db, brandId);
+  const old = await getEntry(db, brandId, id);
+  await patchCreator(work, old.creatorId, patch);
+  const { status, note } = patch;
+  await settle(work, limit, old, await updateEntry(db, old, { ...omitUndefined({ status, note }), updatedAt: now }));
+}
+
+/** Takes a creator off the roster; their record and history stay. */
+export async function removeEntry(work: Work, id: string): Promise<RosterRow> {
+  const { db, now, brandId } = work;
+  await lockBrandRoster(db, brandId);
+  const old = await getEntry(db, brandId, id);
+  if (old.status === 'removed') return old;
+  const removed = await updateEntry(db, old, { status: 'removed', updatedAt: now });
+  work.audit({ resourceId: removed.id, old, new: removed });
+  await announce(work, 'roster.creator_removed', removed);
+  return removed;
+}

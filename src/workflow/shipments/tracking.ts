@@ -1,0 +1,201 @@
+import pThrottle from 'p-throttle';
+import { z } from 'zod';
+import { callJson } from '../../kit/engines/http/client.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { inWork } from '../../kit/operation/work.ts';
+import type { Config } from '../../kit/values/config.ts';
+import { unavailable } from '../../kit/values/errors.ts';
+import {
+  claimDueParcels,
+  type DueParcel,
+  getShipment,
+  lockShipment,
+  moveTo,
+  type ShipmentRow,
+  type TrackingEvent,
+  updateShipment,
+} from './shipments.ts';
+
+const NAME = 'The tracking provider';
+const TIMEOUT_MS = 10_000;
+const MAX_BYTES = 512 * 1024;
+const MAX_EVENTS = 50;
+/** The provider's code for a number that it already tracks. */
+const FOLLOWED_ALREADY = 4003;
+
+/** Maps the provider's tags to values of `tracking_status`. */
+const WORDS: Readonly<Record<string, string>> = {
+  Pending: 'pending',
+  InfoReceived: 'info_received',
+  InTransit: 'in_transit',
+  OutForDelivery: 'out_for_delivery',
+  AttemptFail: 'attempt_failed',
+  Delivered: 'delivered',
+  AvailableForPickup: 'available_for_pickup',
+  Exception: 'exception',
+  Expired: 'expired',
+};
+
+const Tracking = z.object({
+  id: z.string().min(1).max(200),
+  tag: z.string().nullish(),
+  checkpoints: z
+    .array(
+      z.object({
+        checkpoint_time: z.string().max(100).nullish(),
+        tag: z.string().max(100).nullish(),
+        message: z.string().nullish(),
+        location: z.string().nullish(),
+      }),
+    )
+    .nullish(),
+});
+const Answer = z.object({
+  meta: z.object({ code: z.number().int(), message: z.string().nullish() }),
+  data: z.unknown(),
+});
+
+/** A carrier's report about a parcel. */
+export interface Report {
+  ref: string;
+  status: string | null;
+  events: TrackingEvent[];
+}
+
+const cut = (text: string | null | undefined): string | null => text?.slice(0, 500) ?? null;
+
+function reportOf({ id, tag, checkpoints }: z.output<typeof Tracking>): Report {
+  const events = (checkpoints ?? []).map((point) => ({
+    at: point.checkpoint_time ?? null,
+    status: WORDS[point.tag ?? ''] ?? null,
+    message: cut(point.message),
+    location: cut(point.location),
+  }));
+  return { ref: id, status: WORDS[tag ?? ''] ?? null, events: events.reverse().slice(0, MAX_EVENTS) };
+}
+
+/** The provider's rate limit per account. Only one worker at a time tracks parcels. */
+const ASKS_PER_SECOND = 5;
+
+async function askNow(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {
+  const base = (config.trackingProviderUrl ?? '').replace(/\/$/, '');
+  const headers = config.trackingProviderKey === undefined ? {} : { 'as-api-key': config.trackingProviderKey };
+  const call = { url: new URL(`${base}${path}`), name: NAME, method, headers, body };
+  const { status, body: answer } = await callJson({ ...call, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
+  const parsed = Answer.safeParse(answer);
+  if (!parsed.success) throw unavailable(NAME, new Error(`${NAME} answered ${status} in an unknown format.`));
+  return { status, ...parsed.data };
+}
+
+const ask = pThrottle({ limit: ASKS_PER_SECOND, interval: 1_000, strict: true })(askNow);
+
+const refusal = (status: number, code: number, message: string | null | undefined) =>
+  unavailable(NAME, new Error(`${NAME} answered ${status}, code ${code}: ${message ?? 'no reason'}.`));
+
+/** The provider does not track the parcel, and a retry would not help. */
+export interface Refused {
+  refused: string;
+}
+
+const refusedFor = (message: string | null | undefined): Refused => ({
+  refused:
+    (message ?? '')
+      .replace(/[\p{Cc}\s]+/gu, ' ')
+      .trim()
+      .slice(0, 300) || 'The carrier service does not know this parcel.',
+});
+
+/** A parcel's state, through AfterShip's protocol: its number is registered once, then looked up by the provider's id. */
+export async function readTracking(
+  config: Config,
+  parcel: { trackingNumber: string; carrier: string | null; ref: string | null },
+): Promise<Report | Refused> {
+  const { trackingNumber, carrier, ref } = parcel;
+  if (ref === null) {
+    const slug = carrier === null ? {} : { slug: carrier.replace(/\s+/g, '-') };
+    const { status, meta, data } = await ask(config, 'POST', '/trackings', {
+      tracking_number: trackingNumber,
+      ...slug,
+    });
+    if (status < 300) return reportOf(Tracking.parse(data));
+    if (meta.code !== FOLLOWED_ALREADY) {
+      if (status === 400 || status === 404 || status === 422) return refusedFor(meta.message);
+      throw refusal(status, meta.code, meta.message);
+    }
+    const { id } = z.object({ id: z.string() }).parse(data);
+    return await readTracking(config, { ...parcel, ref: id });
+  }
+  const { status, meta, data } = await ask(config, 'GET', `/trackings/${encodeURIComponent(ref)}`);
+  if (status === 404) return refusedFor(meta.message);
+  if (status >= 300) throw refusal(status, meta.code, meta.message);
+  return reportOf(Tracking.parse(data));
+}
+
+const AT_ONCE = 10;
+const ASK_EVERY_MS = 2 * 3_600_000;
+/** For a provider that does not answer, or a worker that died in the middle. */
+const AGAIN_AFTER_MS = 10 * 60_000;
+/** Statuses after which a carrier reports nothing more. */
+const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
+
+/**
+ * The columns that the provider's answer changes. A parcel that has ended or that the provider refuses is not queried
+ * again.
+ */
+function columnsOf(answer: Report | Refused, now: Date) {
+  if ('refused' in answer) return { trackingError: answer.refused, trackAt: null };
+  return {
+    trackAt: ENDED.has(answer.status) ? null : new Date(now.getTime() + ASK_EVERY_MS),
+    trackingError: null,
+    trackingRef: answer.ref,
+    trackingStatus: answer.status,
+    trackingEvents: JSON.stringify(answer.events),
+  };
+}
+
+async function note(context: Context, requested: ShipmentRow, answer: Report | Refused): Promise<void> {
+  const { postgres, clock } = context;
+  const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    const row = await lockShipment(work.db, requested.brandId, requested.id);
+    // The tracking number changed in the meantime; the new parcel is queried separately.
+    if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
+    const columns = { trackingStatus: row.trackingStatus, ...columnsOf(answer, work.now) };
+    if (columns.trackingStatus === row.trackingStatus && columns.trackingError === row.trackingError) {
+      await updateShipment(work.db, row.brandId, row.id, columns);
+      return;
+    }
+    const hasArrived = columns.trackingStatus === 'delivered' && row.status === 'shipped';
+    await moveTo(work, row, hasArrived ? 'delivered' : undefined, columns);
+  });
+}
+
+async function track(context: Context, { brandId, id }: DueParcel): Promise<void> {
+  const row = await getShipment(context.postgres.db, brandId, id);
+  if (row.trackingNumber === null) return;
+  const parcel = { trackingNumber: row.trackingNumber, carrier: row.carrier, ref: row.trackingRef };
+  try {
+    await note(context, row, await readTracking(context.config, parcel));
+  } catch (error) {
+    context.failures.failed('tracking a parcel', error, { brandId, shipment: id });
+  }
+}
+
+/** One pass over the parcels that are due, if a provider is configured. */
+export async function trackDue(context: Context): Promise<void> {
+  if (context.config.trackingProviderUrl === undefined) return;
+  for (;;) {
+    const now = context.clock.now();
+    const due = await claimDueParcels(context.postgres.db, now, new Date(now.getTime() + AGAIN_AFTER_MS), AT_ONCE);
+    await Promise.all(due.map((parcel) => track(context, parcel)));
+    if (due.length < AT_ONCE) return;
+  }
+}
+
+export const trackParcels: Job = {
+  name: 'track-parcels',
+  everyMs: 5_000,
+  asksFor: 'parcels in transit whose status is older than two hours',
+  run: trackDue,
+};
