@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { withoutClicks } from '../../src/analytics/figures/pausing.ts';
 import { oldestWaitingClick } from '../../src/analytics/figures/freshness.ts';
+import { withoutClicks } from '../../src/analytics/figures/pausing.ts';
 import { drainClicks, openClickQueue } from '../../src/interfaces/links-host/jobs.ts';
 import { oldestClickAt } from '../../src/interfaces/links-host/queries.ts';
 import { openRecorder } from '../../src/interfaces/links-host/recorder.ts';

@@ -158,8 +158,7 @@ describe('A repeated click', () => {
     for (const turn of [0, 1, 2]) {
       const seen = await client.hgetall(`seen:{clicks}:${turn}`);
       for (const [who, at] of Object.entries(seen)) {
-        if (who.endsWith(fingerprintLink(one.id)))
-          await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
+        if (who.endsWith(fingerprintLink(one.id))) await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
       }
     }
     await click(behind, one.slug, visitor);

@@ -1,14 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-<<<<<<< HEAD
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/analytics/figures/sums.ts';
-=======
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
-import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/analytics/figures/sums.ts';
->>>>>>> main
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';

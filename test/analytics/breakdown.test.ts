@@ -1,14 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-<<<<<<< HEAD
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
-=======
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
-import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
->>>>>>> main
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command, integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { deskOf, SHOP } from '../harness/affiliates.ts';

@@ -1,14 +1,8 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-<<<<<<< HEAD
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
-=======
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
-import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
->>>>>>> main
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
 import { made, makeBrand, meanwhile, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';

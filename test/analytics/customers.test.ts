@@ -1,13 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-<<<<<<< HEAD
 import { differenceOf } from '../../src/analytics/customers/customers.ts';
 import { type Answer, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
-=======
-import { differenceOf } from '../../src/analytics/customers/customers.ts';
-import { type Answer, makeBrand, SECRET, send, startApp, type TestApp } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
->>>>>>> main
 import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
 

@@ -1,17 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-<<<<<<< HEAD
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { fresh, freshRows } from '../../src/analytics/figures/freshness.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
-=======
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
-import { fresh, freshRows } from '../../src/analytics/figures/freshness.ts';
-import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups.ts';
-import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
-import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
->>>>>>> main
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { type Desk, openDesk, SHOP } from '../harness/affiliates.ts';
 import { startApp, type TestApp, unique, until } from '../harness/app.ts';

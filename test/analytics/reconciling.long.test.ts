@@ -4,21 +4,12 @@ import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-<<<<<<< HEAD:test/analytics/reconciling.long.test.ts
 import { rebuildUnfinished, reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
 import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { findReconciliation } from '../../src/analytics/figures/rollups.ts';
 import { CLICK_CLAIM } from '../../src/analytics/figures/sums.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
-=======
-import { rebuildUnfinished, reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
-import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
-import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
-import { findReconciliation } from '../../src/analytics/figures/rollups.ts';
-import { CLICK_CLAIM } from '../../src/analytics/figures/sums.ts';
-import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
->>>>>>> main:test/analytics/reconciling.test.ts
 import { drainClicks, openClickQueue } from '../../src/interfaces/links-host/jobs.ts';
 import { COLUMNS } from '../../src/interfaces/links-host/row.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';

@@ -1,19 +1,11 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-<<<<<<< HEAD
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { fresh } from '../../src/analytics/figures/freshness.ts';
 import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync.ts';
-=======
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
-import { fresh } from '../../src/analytics/figures/freshness.ts';
-import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
-import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync.ts';
->>>>>>> main
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';
 import { makeBrand, meanwhile, startApp, type TestApp, until } from '../harness/app.ts';

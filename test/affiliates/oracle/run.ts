@@ -1,14 +1,7 @@
-<<<<<<< HEAD
 import { inSnapshot } from '../../../src/affiliates/ledger/queries.ts';
 import { verifyRecords } from '../../../src/affiliates/ledger/verify/actions.ts';
 import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/jobs.ts';
 import { syncLedger } from '../../../src/analytics/figures/figures.jobs.ts';
-=======
-import { inSnapshot } from '../../../src/affiliates/ledger/queries.ts';
-import { verifyRecords } from '../../../src/affiliates/ledger/verify/actions.ts';
-import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/jobs.ts';
-import { syncLedger } from '../../../src/analytics/figures/figures.jobs.ts';
->>>>>>> main
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
