@@ -35,10 +35,13 @@ const rankOf = ({ moduleId }: TestSpecification): number => {
   return at === -1 ? LONGEST.length : at;
 };
 
+/** The files of a project share workers, so one project follows another. The files with the longest tests come first. */
+const PROJECTS = ['long', 'short', 'alone', 'cluster'];
+
 /** Vitest's order, by size or by how long a file took last, is followed where this list says nothing. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
-    return [...projects.values()].flatMap((some) => some.toSorted((a, b) => rankOf(a) - rankOf(b)));
+    return PROJECTS.flatMap((name) => (projects.get(name) ?? []).toSorted((a, b) => rankOf(a) - rankOf(b)));
   }
 }
