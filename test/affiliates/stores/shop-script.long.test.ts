@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { mintClick, readClick } from '../../../src/kit/values/click-token.ts';
 import { type Desk, openDesk } from '../../harness/affiliates.ts';
 import { startApp, type TestApp, until } from '../../harness/app.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeLink, PHONE } from '../../harness/clicks.ts';
 import { openStorefront, type Storefront } from '../../harness/storefront.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 const DAY = 86_400;
 
@@ -36,7 +37,7 @@ describe.skipIf(!hasBrowser('The script of shops'))('the script of shops in a br
     await context?.close();
     Object.assign(shop, { cart: {}, updates: [], kept: [], html: script() });
     context = await browser.newContext({ userAgent: PHONE });
-    context.setDefaultTimeout(PATIENCE_MS);
+    context.setDefaultTimeout(deadlineMs);
     page = await context.newPage();
     page.on('pageerror', ({ message }) => complaints.push(message));
     expect(complaints.splice(0)).toEqual([]);

@@ -16,10 +16,11 @@ import {
   unique,
   until,
 } from '../../harness/app.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeLink, PHONE } from '../../harness/clicks.ts';
 import { connectTestStore, deliver, foldAll, signedDelivery, startStore, WEBHOOK_SECRET } from '../../harness/store.ts';
 import { openStorefront } from '../../harness/storefront.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 const manual = readFileSync(path.join(import.meta.dirname, '../../../docs/stores.md'), 'utf8');
 const blocksOf = (language: string) =>
@@ -112,7 +113,7 @@ describe.skipIf(!hasBrowser('The checkout of the manual'))('the checkout of the 
     shop.html = script.replace('https://links.example', app.links) + form;
     const link = await makeLink(await deskOf(app, brand), `${shop.url}/`);
     const page = await browser.newPage({ userAgent: PHONE });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(deadlineMs);
     await page.goto(`${app.links}/r/${link.slug}`);
     const click = new URL(page.url()).searchParams.get('click_id');
     await page.goto(`${shop.url}/checkout`);

@@ -5,8 +5,9 @@ import { importDirectory } from '../../../src/directory/imports/indexing/import.
 import { sampleSource } from '../../../src/directory/imports/indexing/sample.ts';
 import { enginesOf } from '../../../src/directory/imports/indexing/writer.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { shoot } from '../../harness/web-app.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 /** The start of the sample directory that `npm start` imports. */
 const SAMPLE = { creators: 20_000, seed: 1 };
@@ -33,7 +34,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
     keys = { brand: await brand.key('brand'), data: await brand.key('data') };
     browser = await openBrowser();
     page = await browser.newPage({ viewport: { width: 1280, height: 1000 } });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(deadlineMs);
     page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
     page.on('pageerror', (error) => void complaints.push(error.message));
     page.on('request', (request) => {

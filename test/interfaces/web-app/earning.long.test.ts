@@ -12,11 +12,12 @@ import { builtClient } from '../../harness/offered.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, report } from '../../harness/sales.ts';
 import { signIn } from '../../harness/session.ts';
 import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 const ANA = 'ana@shop.example';
 const BEA = 'bea@shop.example';
 const CARA = 'cara@shop.example';
-const SOON = { timeout: 45_000 };
+const SOON = { timeout: deadlineMs };
 
 describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn the brand, in the web app,', () => {
   /** A separate database: another file's sync looks for clicks in its own Redis, and would send these orders without theirs. */
