@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Pool } from 'undici';
 import { recordReadings } from '../src/affiliates/orders/record.ts';
 import { openFolding } from '../src/affiliates/stores/deliveries/deliveries.jobs.ts';
-import { clientOf } from '../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../src/affiliates/stores/formats/clients.ts';
 import { parseDelivery } from '../src/affiliates/stores/formats/delivery-body.ts';
 import { openPostgres } from '../src/kit/engines/postgres/open.ts';
 import type { Context } from '../src/kit/operation/context.ts';
@@ -51,7 +51,7 @@ async function report(pool: Pool, { path, headers, body }: Delivery): Promise<vo
 async function recordAlone({ postgres, clock, secrets }: Context, shop: Shop, { headers, body }: Delivery) {
   const { integrationId: id, brandId } = shop;
   const store = { baseUrl: 'https://bench.example', currency: 'USD', token: 'none', allow: [] };
-  const reading = await clientOf('shopify').read({ headers, body: parseDelivery(Buffer.from(body)) }, store);
+  const reading = await getClient('shopify').read({ headers, body: parseDelivery(Buffer.from(body)) }, store);
   const actor = { brandId, keyId: null, operation: 'bench', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     if (reading) await recordReadings(work, secrets, { id, brandId, provider: 'shopify' }, [reading]);

@@ -12,18 +12,18 @@ import { reviews } from '../affiliates/reviews/reviews.api.ts';
 import { attributionRules } from '../affiliates/rules/attribution-rules.api.ts';
 import { fraudRules } from '../affiliates/rules/fraud-rules.api.ts';
 import { sample } from '../affiliates/sample/sample.api.ts';
-import { statements } from '../affiliates/statements/noun.ts';
+import { statementsNoun } from '../affiliates/statements/noun.ts';
 import { storeAuthorizations } from '../affiliates/stores/authorizations.api.ts';
 import { integrationsNoun } from '../affiliates/stores/connections/connections.api.ts';
 import { storeDeliveriesNoun } from '../affiliates/stores/deliveries/deliveries.api.ts';
 import { storeSweeps } from '../affiliates/stores/sweeps/sweeps.api.ts';
 import { storeWebhooks } from '../affiliates/stores/webhooks.jobs.ts';
 import { alertsNoun } from '../analytics/alerts/alerts.api.ts';
-import { costs } from '../analytics/costs/noun.ts';
+import { costsNoun } from '../analytics/costs/noun.ts';
 import { creatorsNoun } from '../analytics/creators.api.ts';
 import { exportsNoun } from '../analytics/exports/exports.api.ts';
 import { reportsNoun } from '../analytics/reports/reports.api.ts';
-import { analytics } from '../analytics/summary/summary.api.ts';
+import { analyticsNoun } from '../analytics/summary/summary.api.ts';
 import { directoryImports } from '../directory/imports/noun.ts';
 import { lists } from '../directory/lists/noun.ts';
 import { savedSearches } from '../directory/saved-searches/noun.ts';
@@ -89,7 +89,7 @@ const declared = [
   reviews,
   payoutsNoun,
   pastCommissionsNoun,
-  statements,
+  statementsNoun,
   integrationsNoun,
   storeAuthorizations,
   storeDeliveriesNoun,
@@ -99,8 +99,8 @@ const declared = [
   storeSweeps,
   reconciliations,
   ledger,
-  costs,
-  analytics,
+  costsNoun,
+  analyticsNoun,
   jobs,
   exportsNoun,
   reportsNoun,

@@ -1,5 +1,5 @@
-import { foldStoreDeliveries } from '../affiliates/stores/deliveries/folding/jobs.ts';
-import { followLedger, forgetSentBatches } from '../analytics/figures/jobs.ts';
+import { foldStoreDeliveries } from '../affiliates/stores/deliveries/deliveries.jobs.ts';
+import { followLedger, forgetSentBatches } from '../analytics/figures/figures.jobs.ts';
 import { followChanges } from '../directory/changes/jobs.ts';
 import { followClicks } from '../interfaces/links-host/jobs.ts';
 import { nouns } from '../interfaces/nouns.ts';

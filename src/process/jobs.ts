@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumersOf } from '../interfaces/nouns.ts';
+import { openConsumers } from '../interfaces/nouns.ts';
 import { openSchedules } from '../kit/engines/redis/schedules.ts';
 import type { Context } from '../kit/operation/context.ts';
 import type { Follower, Job } from '../kit/operation/job.ts';
@@ -17,7 +17,7 @@ const AWAITED_EVERY_MS = 500;
 const KEEP_EVERY_MS = 5_000;
 
 function openRelays(context: Context, parts: Parts, wakeWebhooks: () => void): Follower[] {
-  return consumersOf(context).map((consumer) => {
+  return openConsumers(context).map((consumer) => {
     const isAwaited = consumer.name === 'webhooks';
     return {
       name: relayName(consumer.name),

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Assignment,
-  attribute,
+  attributeOrder,
   type CarriedClick,
   type RedeemedCode,
 } from '../../src/affiliates/orders/attribute.ts';
 import { hashEmail } from '../../src/affiliates/orders/customers.ts';
-import { flagsOf, maskEmail, type Suspicion } from '../../src/affiliates/orders/fraud.ts';
+import { checkRules, maskEmail, type FraudCase } from '../../src/affiliates/orders/fraud.ts';
 import { DEFAULT_RULES } from '../../src/affiliates/rules/attribution-rules.ts';
 import { DEFAULT_FRAUD_RULES, type FraudRulesPatch, patchedRules } from '../../src/affiliates/rules/fraud-rules.ts';
 
@@ -28,7 +28,7 @@ const click = (id: string, at: Date, assignment: Assignment | undefined = link(`
   assignment,
 });
 const decide = (codes: RedeemedCode<Assignment>[], clicks: CarriedClick<Assignment>[]) =>
-  attribute({
+  attributeOrder({
     ...{ integrationId: 'int_1', occurredAt: ORDERED, baseMinor: 10_000, currency: 'USD' },
     ...{ isTest: false, isRenewal: false, rules: DEFAULT_RULES, codes, clicks },
   });
@@ -145,12 +145,12 @@ describe('The attribution of an order', () => {
 
 describe('Fraud detection', () => {
   const salt = Buffer.alloc(32, 1);
-  const suspicion: Suspicion = {
+  const suspicion: FraudCase = {
     ...{ customerHash: null, creatorHash: null, ordersOfCustomer: 1, ordersOfLink: 1, at: ORDERED },
     ...{ hasDisposableAddress: false, isReturning: false, paid: 0, refunded: 0, leakScore: null },
   };
-  const flags = (more: Partial<Suspicion>, patch: FraudRulesPatch = {}) =>
-    flagsOf({ ...suspicion, ...more }, patchedRules(DEFAULT_FRAUD_RULES, patch)).map(
+  const flags = (more: Partial<FraudCase>, patch: FraudRulesPatch = {}) =>
+    checkRules({ ...suspicion, ...more }, patchedRules(DEFAULT_FRAUD_RULES, patch)).map(
       ({ code, severity }) => `${code} ${severity}`,
     );
 
@@ -171,7 +171,7 @@ describe('Fraud detection', () => {
     expect(flags({ ordersOfLink: 6 }, { velocity: { action: 'hold', link_orders: 5 } })).toEqual(['velocity high']);
   });
 
-  it.each<[found: Partial<Suspicion>, patch: FraudRulesPatch, expected: string]>([
+  it.each<[found: Partial<FraudCase>, patch: FraudRulesPatch, expected: string]>([
     [{ hasDisposableAddress: true }, { disposable_address: { action: 'flag' } }, 'disposable_address medium'],
     [{ isReturning: true }, { returning_customer: { action: 'hold' } }, 'returning_customer high'],
     [{ paid: 20, refunded: 8 }, { refund_rate: { action: 'flag' } }, 'refund_rate medium'],

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { insertLinks, insertStates } from '../../src/affiliates/links/links.ts';
-import { type DecidedAgain, decideAgain } from '../../src/affiliates/orders/record.ts';
+import { type ReconsiderationOutcome, reconsiderOrderById } from '../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import { mintClick } from '../../src/kit/values/click-token.ts';
 import { newId } from '../../src/kit/values/ids.ts';
@@ -25,7 +25,7 @@ interface Shop {
   /** A click on the brand's link, hours before now. */
   clickAt(hours: number): string;
   report(facts: OrderFacts): Promise<void>;
-  again(orderId: string, late: { codes?: string[]; clickIds?: string[] }): Promise<DecidedAgain>;
+  again(orderId: string, late: { codes?: string[]; clickIds?: string[] }): Promise<ReconsiderationOutcome>;
   explain(orderId: string): Promise<Record<string, never>>;
 }
 
@@ -50,7 +50,7 @@ async function openShop(): Promise<Shop> {
     report: (facts) => report(app.context, assignment, facts),
     again: (orderId, { codes = [], clickIds = [] }) =>
       asTest(app.context, brand, (work) =>
-        decideAgain(work, app.context.secrets, source, orderId, { codes, clickIds }),
+        reconsiderOrderById(work, app.context.secrets, source, orderId, { codes, clickIds }),
       ),
     explain: async (orderId) =>
       (await send(`${app.url}/v1/affiliates/explain?order_id=${orderId}`, key, 'GET')).body.data,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { searchDue } from '../../src/affiliates/links/leaks/jobs.ts';
-import { checkReferrersDue } from '../../src/affiliates/orders/referrers.ts';
+import { runReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
 import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { deskOf, SHOP } from '../harness/affiliates.ts';
@@ -143,12 +143,12 @@ describe('fraud rules', () => {
     const commissionOf = async (orderId: string) =>
       (await send(`${app.url}/v1/affiliates/commissions?order_id=${orderId}`, owner.key, 'GET')).body.data[0];
     await approveDue(app.context);
-    await checkReferrersDue(app.context);
+    await runReferrerChecks(app.context);
     await approveDue(app.context);
     expect((await commissionOf(other)).status).toBe('pending');
     await drainClicks(app.context);
     at = new Date(at.getTime() + 20_000);
-    await checkReferrersDue(app.context);
+    await runReferrerChecks(app.context);
     await approveDue(app.context);
     expect(await commissionOf(other)).toMatchObject({ status: 'approved', fraud_flags: [] });
     expect(await commissionOf(forbidden)).toMatchObject({

@@ -6,9 +6,9 @@ import {
   type KnownRefund,
   mergeSnapshots,
   type OrderSnapshot,
-  type Recomputed,
+  type RecomputedCommission,
   recompute,
-  type Standing,
+  type CommissionState,
 } from '../../src/affiliates/orders/recompute.ts';
 import type { NewEntry, Posting } from '../../src/kit/outbox/ledger-entry.ts';
 import { multiplyPpm } from '../../src/kit/values/money.ts';
@@ -19,8 +19,8 @@ const ORDERED = new Date('2026-03-10T12:00:00Z');
 interface State {
   order: OrderSnapshot | undefined;
   refunds: Map<string, KnownRefund>;
-  standing: Standing;
-  last: Recomputed | undefined;
+  standing: CommissionState;
+  last: RecomputedCommission | undefined;
   posted: Posted[];
 }
 

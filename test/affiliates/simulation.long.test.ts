@@ -5,12 +5,12 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   type Assignment,
-  attribute,
+  attributeOrder,
   type CarriedClick,
   type RedeemedCode,
 } from '../../src/affiliates/orders/attribute.ts';
 import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
-import { decideAnew, type SimulatedRules } from '../../src/affiliates/orders/simulated-order.ts';
+import { type SimulatedRules, simulateDecision } from '../../src/affiliates/orders/simulated-order.ts';
 import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution/policy.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
@@ -80,7 +80,7 @@ describe('today’s rules', () => {
   it(`change none of ${ORDERS} random orders, whether they are omitted or given`, () => {
     let wins = 0;
     for (const order of orders(7)) {
-      const { winner, candidates, rule, reason } = attribute(order);
+      const { winner, candidates, rule, reason } = attributeOrder(order);
       const { rules, ...facts } = order;
       const recorded: Attribution = {
         ...{ rule, reason, candidates, link_id: winner?.id ?? null, decided_at: ORDERED.toISOString() },
@@ -88,7 +88,7 @@ describe('today’s rules', () => {
       };
       const given = { ...NOTHING, model: rules.model, couponPolicy: rules.couponPolicy, minOrder: rules.minOrder };
       for (const simulated of [NOTHING, given]) {
-        const decided = decideAnew({ ...facts, attribution: recorded }, simulated, () => null);
+        const decided = simulateDecision({ ...facts, attribution: recorded }, simulated, () => null);
         if (decided.winner !== winner?.id || decided.rule !== rule || decided.reason !== reason) {
           expect(decided, JSON.stringify(order)).toMatchObject({ winner: winner?.id, rule, reason });
         }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countRefunds, type OrderSnapshot, recompute, type Standing } from '../../src/affiliates/orders/recompute.ts';
+import { countRefunds, type OrderSnapshot, recompute, type CommissionState } from '../../src/affiliates/orders/recompute.ts';
 import { type PricingInput, price, type Refund } from '../../src/affiliates/terms/price.ts';
 import { hasSharedLimit, measureRoom } from '../../src/affiliates/terms/room.ts';
 import { allocateShares } from '../../src/affiliates/terms/shares.ts';
@@ -182,7 +182,7 @@ const makeSnapshot = (baseMinor: number, more: Partial<OrderSnapshot> = {}): Ord
   ...more,
 });
 
-const STANDING: Standing = {
+const STANDING: CommissionState = {
   ratePpm: 0,
   holdDays: 14,
   status: 'pending',

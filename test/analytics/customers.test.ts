@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { differenceOf } from '../../src/analytics/customers/customers.ts';
+import { compareProportions } from '../../src/analytics/customers/customers.ts';
 import { type Answer, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
@@ -88,8 +88,8 @@ describe('customers', () => {
 
   it('differ in share by what Newcombe published', () => {
     const of = (first_orders: number, orders: number) => ({ first_orders, orders });
-    expect(differenceOf(of(56, 70), of(48, 80))).toEqual({ difference: 20, interval: { from: 5.24, to: 33.39 } });
-    expect(differenceOf(of(10, 10), of(0, 20))).toEqual({ difference: 100, interval: { from: 67.91, to: 100 } });
-    expect(differenceOf(of(0, 0), of(1, 2))).toEqual({ difference: null, interval: null });
+    expect(compareProportions(of(56, 70), of(48, 80))).toEqual({ difference: 20, interval: { from: 5.24, to: 33.39 } });
+    expect(compareProportions(of(10, 10), of(0, 20))).toEqual({ difference: 100, interval: { from: 67.91, to: 100 } });
+    expect(compareProportions(of(0, 0), of(1, 2))).toEqual({ difference: null, interval: null });
   });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { fresh, freshRows } from '../../src/analytics/figures/freshness.ts';
+import { withFreshness, withFreshRows } from '../../src/analytics/figures/freshness.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
@@ -138,7 +138,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const said: string[] = [];
     const call = { caller: { brandId: desk.brand.id }, setHeader: (name: string) => void said.push(name) };
     let rebuilt: Promise<unknown> | undefined;
-    await fresh(app.context, call, async () => {
+    await withFreshness(app.context, call, async () => {
       await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
       const from = performance.now();
       rebuilt = rebuildFigures(app.context, desk.brand.id);
@@ -148,7 +148,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     expect(said).toEqual([]);
     await redis.client.del(CLICK_CLAIM);
     await rebuilt;
-    await fresh(app.context, call, async () => undefined);
+    await withFreshness(app.context, call, async () => undefined);
     expect(said).toEqual(['x-data-as-of']);
   });
 
@@ -159,7 +159,7 @@ describe('X-Data-As-Of on every response with figures', () => {
     const { redis, postgres } = app.context;
     const call = { caller: { brandId: desk.brand.id }, setHeader: () => undefined };
     const none = async function* () {};
-    const rows: AsyncIterable<unknown> = await freshRows(app.context, call, none());
+    const rows: AsyncIterable<unknown> = await withFreshRows(app.context, call, none());
     const from = performance.now();
     await redis.client.set(CLICK_CLAIM, '1-1:1-1', 'NX');
     const rebuilt = rebuildFigures(app.context, desk.brand.id);

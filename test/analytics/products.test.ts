@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Added, type OrderLines, productParts } from '../../src/analytics/figures/products.ts';
+import { type EntryAmounts, type OrderLines, productParts } from '../../src/analytics/figures/products.ts';
 
 const SOLD_AT = 1_000;
 const cents = fc.integer({ min: 0, max: 1_000_000 });
@@ -23,7 +23,7 @@ const lines: fc.Arbitrary<OrderLines> = fc.record({
   ),
 });
 const signed = fc.integer({ min: -1_000_000, max: 1_000_000 });
-const laterRow: fc.Arbitrary<Added> = fc.record({
+const laterRow: fc.Arbitrary<EntryAmounts> = fc.record({
   ...{
     at: fc.integer({ min: 1, max: 5 }),
     isSale: fc.constant(false),
@@ -32,7 +32,7 @@ const laterRow: fc.Arbitrary<Added> = fc.record({
     commission: signed,
   },
 });
-const saleRow: fc.Arbitrary<Added> = fc.record({
+const saleRow: fc.Arbitrary<EntryAmounts> = fc.record({
   ...{ at: fc.constant(SOLD_AT), isSale: fc.constant(true), sales: cents, refunds: fc.constant(0), commission: cents },
 });
 

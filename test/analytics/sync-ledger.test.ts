@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
-import { fresh } from '../../src/analytics/figures/freshness.ts';
+import { withFreshness } from '../../src/analytics/figures/freshness.ts';
 import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
@@ -130,7 +130,7 @@ async function asOf(
   read: () => Promise<unknown> = async () => undefined,
 ): Promise<Date | undefined> {
   const said: string[] = [];
-  await fresh(context, { caller: { brandId }, setHeader: (_name, value) => void said.push(value) }, read);
+  await withFreshness(context, { caller: { brandId }, setHeader: (_name, value) => void said.push(value) }, read);
   return said[0] === undefined ? undefined : new Date(said[0]);
 }
 
@@ -169,7 +169,7 @@ describe('X-Data-As-Of', () => {
       clickhouse: { ...clickhouse, client: note('ClickHouse', clickhouse.client, 'query') },
     };
     const call = { caller: { brandId: (await makeLink()).brandId }, setHeader: () => undefined };
-    const read = () => fresh(context, call, async () => void requested.push('read'));
+    const read = () => withFreshness(context, call, async () => void requested.push('read'));
     await read();
     // A read that takes longer than a rebuild's notice queries PostgreSQL once more.
     for (let tookMs = Number.POSITIVE_INFINITY; tookMs >= REBUILD_NOTICE_MS; ) {

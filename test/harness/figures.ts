@@ -1,6 +1,6 @@
 import { insertLinks } from '../../src/affiliates/links/links.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
-import { findStanding } from '../../src/analytics/figures/sync.ts';
+import { findFreshness } from '../../src/analytics/figures/sync.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import { tsvTime } from '../../src/kit/engines/clickhouse/tsv.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
@@ -13,7 +13,7 @@ import { asTest } from './sales.ts';
 
 /** When the oldest entry that figures lack was recorded; undefined when they lack none. */
 export const findOldestUnsynced = async (db: Db, brandId: string): Promise<Date | undefined> =>
-  (await findStanding(db, brandId)).oldestUnsynced ?? undefined;
+  (await findFreshness(db, brandId)).oldestUnsynced ?? undefined;
 
 export interface Assignment {
   brandId: string;
@@ -160,7 +160,7 @@ export async function sync({ context }: TestApp, brandId: string): Promise<void>
 export async function syncOrders(app: TestApp, brandId: string): Promise<void> {
   const isSynced = async () => {
     await sync(app, brandId);
-    return (await findStanding(app.context.postgres.db, brandId)).oldestUnsyncedOrder === null;
+    return (await findFreshness(app.context.postgres.db, brandId)).oldestUnsyncedOrder === null;
   };
   await until('the orders to be synced', isSynced);
 }
@@ -169,7 +169,7 @@ export async function syncOrders(app: TestApp, brandId: string): Promise<void> {
 export async function syncCustomers(app: TestApp, brandId: string): Promise<void> {
   const isSynced = async () => {
     await syncOrders(app, brandId);
-    return (await findStanding(app.context.postgres.db, brandId)).oldestUnsyncedCustomer === null;
+    return (await findFreshness(app.context.postgres.db, brandId)).oldestUnsyncedCustomer === null;
   };
   await until('the customers to be synced', isSynced);
 }

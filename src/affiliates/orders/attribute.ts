@@ -59,9 +59,9 @@ export interface Decision<A> {
 
 /** Enough of what a store sent to find it again there; a click is named by its public part. */
 const MAX_TEXT = 100;
-export const shortened = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
-export const nameOf = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) =>
-  click?.id ?? shortened(token);
+export const truncate = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
+export const toClickId = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) =>
+  click?.id ?? truncate(token);
 
 const isBoundElsewhere = ({ integrationId }: Assignment, store: string) =>
   integrationId !== null && integrationId !== store;
@@ -72,26 +72,26 @@ export type OrderTerms = Pick<
   'isTest' | 'isRenewal' | 'baseMinor' | 'currency' | 'rules'
 >;
 
-export function termsProblem({ paysRenewals }: Pick<Assignment, 'paysRenewals'>, order: OrderTerms) {
+export function findTermsProblem({ paysRenewals }: Pick<Assignment, 'paysRenewals'>, order: OrderTerms) {
   if (order.isTest) return 'test_order' as const;
   if (order.isRenewal && paysRenewals !== true) return 'renewal' as const;
   return isBelow(order.rules, order) ? ('below_minimum' as const) : null;
 }
 
-function codeProblem<A extends Assignment>(
+function findCodeProblem<A extends Assignment>(
   { assignment, wasActive }: RedeemedCode<A>,
   order: OrderToAttribute<A>,
 ): CodeCandidate['reason'] {
   if (!assignment) return 'unknown_code';
   if (isBoundElsewhere(assignment, order.integrationId)) return 'other_store';
-  return wasActive ? termsProblem(assignment, order) : 'code_inactive';
+  return wasActive ? findTermsProblem(assignment, order) : 'code_inactive';
 }
 
 /** Stores report whole seconds, so a click within the second of an order counts as before it. */
-export const lastMomentOf = (orderedAt: Date): number =>
+export const getLatestClickMs = (orderedAt: Date): number =>
   orderedAt.getTime() + (orderedAt.getUTCMilliseconds() === 0 ? 999 : 0);
 
-export function windowOf(
+export function testWindow(
   { at }: { at: Date },
   { attributionDays }: Pick<Assignment, 'attributionDays'>,
   orderedAt: Date,
@@ -102,11 +102,11 @@ export function windowOf(
     attribution_days: attributionDays,
     window_ends_at: endsAt.toISOString(),
     ordered_at: orderedAt.toISOString(),
-    inside: at.getTime() <= lastMomentOf(orderedAt) && orderedAt <= endsAt,
+    inside: at.getTime() <= getLatestClickMs(orderedAt) && orderedAt <= endsAt,
   };
 }
 
-function clickProblem<A extends Assignment>(
+function findClickProblem<A extends Assignment>(
   { click, assignment }: CarriedClick<A>,
   order: OrderToAttribute<A>,
 ): ClickCandidate['reason'] {
@@ -114,12 +114,12 @@ function clickProblem<A extends Assignment>(
   if (!click) return 'invalid_signature';
   if (!assignment) return 'foreign_brand';
   if (isBoundElsewhere(assignment, integrationId)) return 'other_store';
-  if (click.at.getTime() > lastMomentOf(occurredAt)) return 'click_after_order';
-  return windowOf(click, assignment, occurredAt).inside ? termsProblem(assignment, order) : 'click_outside_window';
+  if (click.at.getTime() > getLatestClickMs(occurredAt)) return 'click_after_order';
+  return testWindow(click, assignment, occurredAt).inside ? findTermsProblem(assignment, order) : 'click_outside_window';
 }
 
 /** A code or click with what keeps it from winning, if anything does but the others. */
-export interface Judged<A> {
+export interface JudgedCandidate<A> {
   /** Its `reason` is its own problem; null if it qualifies. */
   candidate: Candidate;
   assignment: A | undefined;
@@ -128,47 +128,47 @@ export interface Judged<A> {
 }
 
 /** The click that the model prefers of those that qualify; of two at the same moment always the same one. */
-function preferred<A>(clicks: readonly Judged<A>[], { model }: Rules): Judged<A> | undefined {
+function pickClick<A>(clicks: readonly JudgedCandidate<A>[], { model }: Rules): JudgedCandidate<A> | undefined {
   const sign = model === 'first_click' ? 1 : -1;
-  const atOf = ({ candidate }: Judged<A>) =>
+  const atOf = ({ candidate }: JudgedCandidate<A>) =>
     candidate.type === 'click' && candidate.window ? Date.parse(candidate.window.clicked_at) : 0;
-  const nameOfOne = ({ candidate }: Judged<A>) => (candidate.type === 'click' ? candidate.click_id : '');
+  const nameOfOne = ({ candidate }: JudgedCandidate<A>) => (candidate.type === 'click' ? candidate.click_id : '');
   return clicks.toSorted((a, b) => sign * (atOf(a) - atOf(b)) || (nameOfOne(a) < nameOfOne(b) ? -1 : 1))[0];
 }
 
 /** Each once: a store may name a code per line item, and a click both in a cookie and in a query. */
-function distinct<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
+function uniqueBy<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
   const kept = new Map<string, T>();
   for (const value of values) if (!kept.has(keyOf(value))) kept.set(keyOf(value), value);
   return [...kept.values()];
 }
 
-const judgedCode = <A extends Assignment>(one: RedeemedCode<A>, order: OrderToAttribute<A>): Judged<A> => ({
+const judgeCode = <A extends Assignment>(one: RedeemedCode<A>, order: OrderToAttribute<A>): JudgedCandidate<A> => ({
   candidate: {
     type: 'code',
-    code: shortened(one.code),
+    code: truncate(one.code),
     link_id: one.assignment?.id ?? null,
     active_at_order: one.assignment ? one.wasActive : null,
     outcome: 'lost',
-    reason: codeProblem(one, order),
+    reason: findCodeProblem(one, order),
   },
   ...{ assignment: one.assignment, code: one.code },
 });
 
-const judgedClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAttribute<A>): Judged<A> => ({
+const judgeClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAttribute<A>): JudgedCandidate<A> => ({
   candidate: {
     type: 'click',
-    click_id: nameOf(one),
+    click_id: toClickId(one),
     link_id: one.assignment?.id ?? null,
-    window: one.click && one.assignment ? windowOf(one.click, one.assignment, order.occurredAt) : null,
+    window: one.click && one.assignment ? testWindow(one.click, one.assignment, order.occurredAt) : null,
     outcome: 'lost',
-    reason: clickProblem(one, order),
+    reason: findClickProblem(one, order),
   },
   ...{ assignment: one.assignment, code: null },
 });
 
 /** The candidate as it is recorded: with its own problem, or what it lost to. */
-function settled(candidate: Candidate, winner: Candidate | undefined, { model }: Rules): Candidate {
+function recordOutcome(candidate: Candidate, winner: Candidate | undefined, { model }: Rules): Candidate {
   if (candidate === winner) return { ...candidate, outcome: 'won', reason: null };
   if (candidate.type === 'code') {
     return { ...candidate, reason: candidate.reason ?? (winner?.type === 'click' ? 'click_wins' : 'later_code') };
@@ -177,7 +177,7 @@ function settled(candidate: Candidate, winner: Candidate | undefined, { model }:
   return { ...candidate, reason: candidate.reason ?? (winner?.type === 'code' ? 'code_wins' : lostTo) };
 }
 
-function whyNobody({ isTest }: { isTest: boolean }, candidates: readonly Candidate[]): Decision<never>['reason'] {
+function getUnattributedReason({ isTest }: { isTest: boolean }, candidates: readonly Candidate[]): Decision<never>['reason'] {
   if (isTest) return 'test_order';
   return candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
 }
@@ -186,19 +186,19 @@ function whyNobody({ isTest }: { isTest: boolean }, candidates: readonly Candida
  * Decides among what came with an order, in its own order: the first code that qualifies, else the click that the model
  * prefers; clicks come first if the rules say so. Every other candidate keeps the reason why it lost.
  */
-export function decideAmong<A>(judged: readonly Judged<A>[], rules: Rules, order: { isTest: boolean }): Decision<A> {
+export function pickWinner<A>(judged: readonly JudgedCandidate<A>[], rules: Rules, order: { isTest: boolean }): Decision<A> {
   const qualified = judged.filter(({ candidate }) => candidate.reason === null);
   const code = qualified.find(({ candidate }) => candidate.type === 'code');
-  const click = preferred(
+  const click = pickClick(
     qualified.filter(({ candidate }) => candidate.type === 'click'),
     rules,
   );
   const winner = rules.couponPolicy === 'click_wins' ? (click ?? code) : (code ?? click);
-  const candidates = judged.map(({ candidate }) => settled(candidate, winner?.candidate, rules));
+  const candidates = judged.map(({ candidate }) => recordOutcome(candidate, winner?.candidate, rules));
   const won = winner?.candidate;
   return {
     rule: won ? (won.type === 'code' ? 'code' : rules.model) : null,
-    reason: won ? null : whyNobody(order, candidates),
+    reason: won ? null : getUnattributedReason(order, candidates),
     winner: winner?.assignment,
     code: winner?.code ?? null,
     clickId: won?.type === 'click' ? won.click_id : null,
@@ -207,9 +207,9 @@ export function decideAmong<A>(judged: readonly Judged<A>[], rules: Rules, order
 }
 
 /** Decides who earns an order, by its codes and clicks and the brand's rules. */
-export function attribute<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
-  const codes = distinct(order.codes, ({ code }) => code.toLowerCase());
-  const clicks = distinct(order.clicks, ({ token }) => token);
-  const judged = [...codes.map((one) => judgedCode(one, order)), ...clicks.map((one) => judgedClick(one, order))];
-  return decideAmong(judged, order.rules, order);
+export function attributeOrder<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
+  const codes = uniqueBy(order.codes, ({ code }) => code.toLowerCase());
+  const clicks = uniqueBy(order.clicks, ({ token }) => token);
+  const judged = [...codes.map((one) => judgeCode(one, order)), ...clicks.map((one) => judgeClick(one, order))];
+  return pickWinner(judged, order.rules, order);
 }

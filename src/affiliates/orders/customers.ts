@@ -7,7 +7,7 @@ export async function findSalt(db: Db): Promise<Buffer | undefined> {
 }
 
 /** Returns the stored one: this, or what another process stored first. */
-export async function insertSaltOnce(db: Db, salt: Buffer): Promise<Buffer> {
+export async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
   await db
     .insertInto('customerSalt')
     .values({ salt })
@@ -25,9 +25,9 @@ const committed = new WeakMap<Secrets, Buffer>();
  * Makes the salt before the first order, and before a new secret. Releases without it derived the key from the
  * installation's secret, so the first salt is that key.
  */
-export async function makeSaltOnce(db: Db, secrets: Secrets): Promise<Buffer> {
+export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   const first = secrets.previousKey('customer') ?? secrets.key('customer');
-  return (await findSalt(db)) ?? (await insertSaltOnce(db, secrets.seal(first, SALT_CONTEXT)));
+  return (await findSalt(db)) ?? (await insertSaltIfAbsent(db, secrets.seal(first, SALT_CONTEXT)));
 }
 
 /** The key of customers' hashes. */
@@ -35,18 +35,18 @@ export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   const known = committed.get(secrets);
   if (known) return known;
   const found = await findSalt(db);
-  const salt = secrets.openBytes(found ?? (await makeSaltOnce(db, secrets)), SALT_CONTEXT);
+  const salt = secrets.openBytes(found ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
   // One that was made just now may be rolled back.
   if (found) committed.set(secrets, salt);
   return salt;
 }
 
 /** The same text for every spelling of a mailbox: without case, surrounding spaces and any `+` suffix. */
-function folded(email: string): string {
+function normalizeMailbox(email: string): string {
   const text = email.trim().toLowerCase();
   const at = text.lastIndexOf('@');
   return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
 }
 
 /** Recognizes the same person again. It is never shown, and useless without the salt. */
-export const hashEmail = (salt: Buffer, email: string): Buffer => keyedHash(salt, folded(email));
+export const hashEmail = (salt: Buffer, email: string): Buffer => keyedHash(salt, normalizeMailbox(email));

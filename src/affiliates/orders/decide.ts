@@ -10,9 +10,9 @@ import { DEFAULT_RULES, type Rules, recordedRules, rulesOf } from '../rules/attr
 import { fraudRulesOf } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
 import { getSalt, hashEmail } from './customers.ts';
-import { findFlags, maskEmail } from './fraud.ts';
+import { detectFlags, maskEmail } from './fraud.ts';
 import { insertReferrerChecks } from './referrers.ts';
-import { type KnownRefund, type OrderSnapshot, recompute, snapshotOf } from './recompute.ts';
+import { type KnownRefund, type OrderSnapshot, recompute, toSnapshot } from './recompute.ts';
 import {
   deleteJourney,
   insertJourneys,
@@ -23,44 +23,44 @@ import {
 } from './orders.ts';
 import { Attribution, type Cause, type OrderSource } from './orders.shapes.ts';
 import {
-  attribute,
+  attributeOrder,
   type CarriedClick,
   type Decision,
-  lastMomentOf,
-  nameOf,
+  getLatestClickMs,
+  toClickId,
   type RedeemedCode,
-  shortened,
+  truncate,
 } from './attribute.ts';
 
 /** Click ids as they were sent, each with the click if we signed it. */
 const readClicks = (secrets: Secrets, clickIds: readonly string[]) =>
   clickIds.map((token) => ({ token, click: readOwnClick(secrets, token) }));
 
-interface Carried {
+interface OrderCandidates {
   codes: readonly string[];
   clicks: ReturnType<typeof readClicks>;
 }
 
 /** The facts of an order that decide who earns it. */
-interface Deciding extends Pick<OrderSnapshot, 'occurredAt' | 'baseMinor' | 'isTest' | 'isRenewal'> {
-  carried: Carried;
+interface UndecidedOrder extends Pick<OrderSnapshot, 'occurredAt' | 'baseMinor' | 'isTest' | 'isRenewal'> {
+  carried: OrderCandidates;
   currency: string;
 }
 
 /** A decision with the brand's rules that made it. */
-interface Made extends Decision<NamedLink> {
+interface RuledDecision extends Decision<NamedLink> {
   rules: Rules;
 }
 
 /** Decides who earns each order, by its codes and clicks and their state when it was placed. */
-async function decide({ db, brandId }: Work, source: OrderSource, orders: readonly Deciding[]): Promise<Made[]> {
+async function decideOrders({ db, brandId }: Work, source: OrderSource, orders: readonly UndecidedOrder[]): Promise<RuledDecision[]> {
   const named = await listNamed(
     db,
     brandId,
     orders.map(({ carried: { codes, clicks }, occurredAt }) => ({
       codes,
       linkIds: [...new Set(clicks.flatMap(({ click }) => (click ? [click.linkId] : [])))],
-      ...{ first: occurredAt, last: new Date(lastMomentOf(occurredAt)) },
+      ...{ first: occurredAt, last: new Date(getLatestClickMs(occurredAt)) },
     })),
   );
   const byOrder = Map.groupBy(named, ({ place }) => place);
@@ -70,7 +70,7 @@ async function decide({ db, brandId }: Work, source: OrderSource, orders: readon
     const found = byOrder.get(place) ?? [];
     const byId = new Map(found.map((link) => [link.id, link]));
     const byCode = new Map(found.map((link) => [link.code, link]));
-    const decision = attribute({
+    const decision = attributeOrder({
       ...{ ...order, rules, integrationId: source.id },
       codes: carried.codes.map((code): RedeemedCode<NamedLink> => {
         const assignment = byCode.get(code);
@@ -84,8 +84,8 @@ async function decide({ db, brandId }: Work, source: OrderSource, orders: readon
   });
 }
 
-function attributionOf(
-  { rule, reason, winner, candidates, rules }: Made,
+function toAttribution(
+  { rule, reason, winner, candidates, rules }: RuledDecision,
   { currency, at, cause }: { currency: string; at: Date; cause: Cause },
 ): Attribution {
   return {
@@ -104,9 +104,9 @@ function attributionOf(
   };
 }
 
-type DecidedOrder = Pick<OrderRow, 'id' | 'currency' | 'customerHash'> & Parameters<typeof snapshotOf>[0];
+type DecidedOrder = Pick<OrderRow, 'id' | 'currency' | 'customerHash'> & Parameters<typeof toSnapshot>[0];
 
-interface Won {
+interface EarnedOrder {
   order: DecidedOrder;
   link: NamedLink;
   code: string | null;
@@ -117,11 +117,11 @@ interface Won {
   reportedEmail: string | null;
 }
 
-const wonBy = (
+const toEarnedOrders = (
   { winner: link, code, clickId }: Decision<NamedLink>,
   order: DecidedOrder,
-  reported: Pick<Won, 'refunds' | 'reportedEmail'>,
-): Won[] => (link ? [{ order, link, code, clickId, ...reported }] : []);
+  reported: Pick<EarnedOrder, 'refunds' | 'reportedEmail'>,
+): EarnedOrder[] => (link ? [{ order, link, code, clickId, ...reported }] : []);
 
 const NEW = {
   status: 'pending',
@@ -131,7 +131,7 @@ const NEW = {
   commissionMinor: 0,
 } as const;
 
-async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, won: readonly Won[]) {
+async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, won: readonly EarnedOrder[]) {
   const { db, now, brandId } = work;
   if (!won[0]) return;
   const rules = fraudRulesOf(won[0].link.fraudRules);
@@ -139,10 +139,10 @@ async function createCommissions(work: Work, secrets: Secrets, source: OrderSour
     ...{ ...order, linkId: link.id, creatorEmail: link.creatorEmail, reportedEmail },
     leakScore: code === null ? null : link.leakScore,
   }));
-  const flags = await findFlags(work, secrets, rules, suspects);
+  const flags = await detectFlags(work, secrets, rules, suspects);
   const made = won.map(({ order, link, code, clickId, refunds }, place) => {
     const terms = { ratePpm: link.commissionRatePpm, holdDays: link.holdDays };
-    const { columns, entries } = recompute(snapshotOf(order), refunds, { ...terms, ...NEW }, []);
+    const { columns, entries } = recompute(toSnapshot(order), refunds, { ...terms, ...NEW }, []);
     const row: NewCommission = {
       ...columns,
       ...{ id: newId('com', now.getTime()), brandId, orderId: order.id, source: source.provider },
@@ -167,11 +167,11 @@ async function createCommissions(work: Work, secrets: Secrets, source: OrderSour
 }
 
 /** PostgreSQL has neither a NUL character nor half a surrogate pair; nothing we assign or mint has one either. */
-const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
+const toStorable = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
-const carriedOf = (secrets: Secrets, { codes, clickIds }: Pick<OrderFacts, 'codes' | 'clickIds'>): Carried => ({
-  codes: codes.map(storable),
-  clicks: readClicks(secrets, clickIds.map(storable)),
+const readCandidates = (secrets: Secrets, { codes, clickIds }: Pick<OrderFacts, 'codes' | 'clickIds'>): OrderCandidates => ({
+  codes: codes.map(toStorable),
+  clicks: readClicks(secrets, clickIds.map(toStorable)),
 });
 
 /** A new order, with the refunds that came before or with it. */
@@ -181,13 +181,13 @@ export interface Sale {
 }
 
 /** Nobody earns what was sold before the store was connected. */
-const HISTORY: Made = {
+const HISTORY_DECISION: RuledDecision = {
   ...{ rule: null, reason: 'history', winner: undefined, code: null, clickId: null, candidates: [] },
   rules: DEFAULT_RULES,
 };
 
 /** Records new orders of a store. Their attribution is decided here and stored with its reasons. */
-export async function recordSales(
+export async function recordNewOrders(
   work: Work,
   secrets: Secrets,
   source: OrderSource,
@@ -197,9 +197,9 @@ export async function recordSales(
   const { db, now, brandId } = work;
   const salt = await getSalt(db, secrets);
   const deciding = sales.map(({ facts: { occurredAt, baseMinor, currency, isTest, isRenewal, codes, clickIds } }) => ({
-    ...{ occurredAt, baseMinor, currency, isTest, isRenewal, carried: carriedOf(secrets, { codes, clickIds }) },
+    ...{ occurredAt, baseMinor, currency, isTest, isRenewal, carried: readCandidates(secrets, { codes, clickIds }) },
   }));
-  const decisions = source.isHistory ? sales.map(() => HISTORY) : await decide(work, source, deciding);
+  const decisions = source.isHistory ? sales.map(() => HISTORY_DECISION) : await decideOrders(work, source, deciding);
   const decided = decisions.flatMap((decision, place) => {
     const sale = sales[place];
     if (!sale) return [];
@@ -210,18 +210,18 @@ export async function recordSales(
     db,
     decided.map(({ order }) => order),
   );
-  const won = decided.flatMap(({ decision, order, reported }) => wonBy(decision, order, reported));
+  const won = decided.flatMap(({ decision, order, reported }) => toEarnedOrders(decision, order, reported));
   await createCommissions(work, secrets, source, won);
   if (source.provider === 'shopify') await lookUpLater();
 
   /** Shopify knows minutes later which visits led to an order. Nobody visited before a test or a renewal. */
   async function lookUpLater(): Promise<void> {
     const open = decided.filter(({ decision, order }) => !decision.winner && !order.isTest && !order.isRenewal);
-    const orders = open.flatMap(({ order }) => (isOpen(order, now) ? [order] : []));
+    const orders = open.flatMap(({ order }) => (mayReconsider(order, now) ? [order] : []));
     await insertJourneys(db, orders, new Date(now.getTime() + MINUTE_MS));
   }
 
-  function newOrderOf(facts: Sale['facts'], decision: Made): NewOrder {
+  function newOrderOf(facts: Sale['facts'], decision: RuledDecision): NewOrder {
     const { orderId, currency, baseMinor, occurredAt, paidAt, cancelledAt, customerEmail, isTest, isRenewal } = facts;
     return {
       ...{ id: newId('ord', now.getTime()), brandId, integrationId: source.id, orderId },
@@ -230,14 +230,14 @@ export async function recordSales(
       ...{ isTest: isTest || null, isRenewal: isRenewal || null },
       customerEmail: customerEmail === null ? null : maskEmail(customerEmail),
       customerHash: customerEmail === null ? null : hashEmail(salt, customerEmail),
-      attribution: attributionOf(decision, { currency, at: now, cause: 'first_report' }),
+      attribution: toAttribution(decision, { currency, at: now, cause: 'first_report' }),
       createdAt: now,
     };
   }
 }
 
 /** An order that paid nobody may be decided again until then. */
-export const isOpen = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
+export const mayReconsider = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: Date): boolean =>
   at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** What came after an order was decided, and how. */
@@ -250,21 +250,21 @@ export interface LateCandidates {
 /** So that nobody makes an order's record grow without end. */
 const MAX_DECISIONS = 10;
 
-const keyOfCode = (code: string) => `code ${shortened(code).toLowerCase()}`;
-const keyOfCandidate = (one: Attribution['candidates'][number]) =>
-  one.type === 'code' ? keyOfCode(one.code) : `click ${one.click_id}`;
+const toCodeKey = (code: string) => `code ${truncate(code).toLowerCase()}`;
+const toCandidateKey = (one: Attribution['candidates'][number]) =>
+  one.type === 'code' ? toCodeKey(one.code) : `click ${one.click_id}`;
 
 /** Those that no earlier decision has seen. */
-function newOnes({ candidates }: Attribution, { codes, clicks }: Carried): Carried {
-  const seen = new Set(candidates.map(keyOfCandidate));
+function selectUnseen({ candidates }: Attribution, { codes, clicks }: OrderCandidates): OrderCandidates {
+  const seen = new Set(candidates.map(toCandidateKey));
   return {
-    codes: codes.filter((code) => !seen.has(keyOfCode(code))),
-    clicks: clicks.filter((one) => !seen.has(`click ${nameOf(one)}`)),
+    codes: codes.filter((code) => !seen.has(toCodeKey(code))),
+    clicks: clicks.filter((one) => !seen.has(`click ${toClickId(one)}`)),
   };
 }
 
 /** The newer decision, with all candidates and the decisions before it. */
-function following(earlier: Attribution, later: Attribution): Attribution {
+function appendDecision(earlier: Attribution, later: Attribution): Attribution {
   const { decided_at, cause, reason } = earlier;
   const candidates = [...earlier.candidates, ...later.candidates];
   return {
@@ -281,7 +281,7 @@ function following(earlier: Attribution, later: Attribution): Attribution {
  * Decides an order that pays nobody again, by codes and clicks that no earlier decision has seen; what lost before stays
  * lost. Returns whether it pays now. Call it with the order locked.
  */
-export async function decideLater(
+export async function reconsiderOrder(
   work: Work,
   secrets: Secrets,
   source: OrderSource,
@@ -289,19 +289,19 @@ export async function decideLater(
   late: LateCandidates & { customerEmail: string | null; refunds: () => Promise<readonly KnownRefund[]> },
 ): Promise<boolean> {
   const earlier = Attribution.parse(order.attribution);
-  const carried = newOnes(earlier, carriedOf(secrets, { codes: [...late.codes], clickIds: [...late.clickIds] }));
-  const { isTest, isRenewal, occurredAt, baseMinor } = snapshotOf(order);
+  const carried = selectUnseen(earlier, readCandidates(secrets, { codes: [...late.codes], clickIds: [...late.clickIds] }));
+  const { isTest, isRenewal, occurredAt, baseMinor } = toSnapshot(order);
   const { currency } = order;
   const isSettled = isTest || earlier.reason === 'history';
   if (isSettled || carried.codes.length + carried.clicks.length === 0) return false;
-  const [decision] = await decide(work, source, [{ carried, occurredAt, baseMinor, currency, isTest, isRenewal }]);
+  const [decision] = await decideOrders(work, source, [{ carried, occurredAt, baseMinor, currency, isTest, isRenewal }]);
   if (!decision) return false;
   if (!decision.winner && earlier.earlier.length + 1 >= MAX_DECISIONS) return false;
-  const later = following(earlier, attributionOf(decision, { currency, at: work.now, cause: late.cause }));
+  const later = appendDecision(earlier, toAttribution(decision, { currency, at: work.now, cause: late.cause }));
   const decided = await updateDecision(work.db, order, JSON.stringify(later), work.now);
   if (!decided || !decision.winner) return false;
   const reported = { refunds: await late.refunds(), reportedEmail: late.customerEmail };
-  await createCommissions(work, secrets, source, wonBy(decision, decided, reported));
+  await createCommissions(work, secrets, source, toEarnedOrders(decision, decided, reported));
   if (source.provider === 'shopify') await deleteJourney(work.db, { brandId: order.brandId, orderId: order.id });
   return true;
 }

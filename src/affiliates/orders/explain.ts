@@ -7,8 +7,8 @@ import { approvalBlockers, type CommissionRow, findCommissionOf, isSuspicious, t
 import { commissionOf } from '../commissions/commissions.shapes.ts';
 import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
 import { findItems } from './items.ts';
-import { type CountedRefund, countRefunds, refundedOf, snapshotOf } from './recompute.ts';
-import { getStoreOf, listDisputes, listOrders, type OrderRow } from './orders.ts';
+import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { getOrderStore, listDisputes, listOrders, type OrderRow } from './orders.ts';
 import { listRefunds } from './refunds.ts';
 import { Attribution, type ExplainQuery, Explanation } from './orders.shapes.ts';
 
@@ -16,7 +16,7 @@ type Candidate = Attribution['candidates'][number];
 type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
 type ClickReason = Extract<Candidate, { type: 'click' }>['reason'];
 
-const WHY: Record<NonNullable<CodeReason | ClickReason>, string> = {
+const REASONS: Record<NonNullable<CodeReason | ClickReason>, string> = {
   unknown_code: 'No assignment of the brand has this code.',
   other_store: 'It belongs to another store than the one that sent the order.',
   code_inactive: 'It was not active when the order was placed.',
@@ -34,22 +34,22 @@ const WHY: Record<NonNullable<CodeReason | ClickReason>, string> = {
   below_minimum: 'The order is below the smallest one that pays, by your rules.',
 };
 
-type Decided = Pick<Attribution, 'rule' | 'rules'>;
+type DecisionRule = Pick<Attribution, 'rule' | 'rules'>;
 
-const BY = {
+const RULE_PHRASES = {
   code: 'a redeemed code',
   last_click: 'the last click within its window',
   first_click: 'the first click within its window',
 } as const;
 
 /** Why a candidate won or lost, in a sentence. */
-export function explainCandidate({ type, reason }: Candidate, { rule, rules }: Decided): string {
-  if (reason !== null) return WHY[reason];
+export function explainCandidate({ type, reason }: Candidate, { rule, rules }: DecisionRule): string {
+  if (reason !== null) return REASONS[reason];
   const isClickFirst = rules?.coupon_policy === 'click_wins';
   if (type === 'code' || rule === null || rule === 'code') {
     return `${isClickFirst ? 'No click qualified, and it' : 'It'} is the first redeemed code of the order that qualifies.`;
   }
-  return isClickFirst ? `It is ${BY[rule]}.` : `No code qualified, and it is ${BY[rule]}.`;
+  return isClickFirst ? `It is ${RULE_PHRASES[rule]}.` : `No code qualified, and it is ${RULE_PHRASES[rule]}.`;
 }
 
 interface Payable {
@@ -74,13 +74,13 @@ const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?
 function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
   if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
-  const owed = `${formatMoney(commissionMinor, currency)} for ${BY[rule]}`;
+  const owed = `${formatMoney(commissionMinor, currency)} for ${RULE_PHRASES[rule]}`;
   const note = statusNote === null ? '' : ` (${statusNote})`;
   return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
 }
 
 /** Two stores may each have an order with this id; the query must then name the store. */
-export async function getMeant(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
+export async function getOrderToExplain(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
   const found = await listOrders(db, brandId, order_id);
   const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
   const [order, another] = meant;
@@ -91,29 +91,29 @@ export async function getMeant(db: Db, brandId: string, { order_id, integration_
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
 
-function endOf({ cancelledAt, disputeLostAt, isTest }: OrderRow): OrderEnd {
+function getOrderEnd({ cancelledAt, disputeLostAt, isTest }: OrderRow): OrderEnd {
   if (cancelledAt) return 'cancelled';
   return disputeLostAt ? 'dispute_lost' : isTest ? 'test_order' : null;
 }
 
-function blockersOf(row: CommissionRow, order: OrderRow, now: Date) {
+function listBlockers(row: CommissionRow, order: OrderRow, now: Date) {
   const { status } = row;
   if (status === 'paid' || status === 'approved') return [];
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...approvalBlockers(row, endOf(order), now).map(({ code }) => code),
+    ...approvalBlockers(row, getOrderEnd(order), now).map(({ code }) => code),
     ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
   ];
 }
 
-interface Explained {
+interface CommissionContext {
   order: OrderRow;
   storefrontUrl: string;
   row: CommissionRow;
   link: ListedLink | undefined;
 }
 
-async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Explained, now: Date) {
+async function explainCommission(db: Db, { order, storefrontUrl, row, link }: CommissionContext, now: Date) {
   const { orderId: storeOrderId, customerEmail } = order;
   const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
   const adjustments = await listAdjustments(db, row);
@@ -127,7 +127,7 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Ex
       storefrontUrl,
     }),
     hold_over: row.holdEndsAt !== null && row.holdEndsAt <= now,
-    blocked_by: blockersOf(row, order, now),
+    blocked_by: listBlockers(row, order, now),
     adjustments: adjustments.map(({ cause, amountMinor, at }) => ({
       cause,
       amount: fromMinor(amountMinor, row.currency),
@@ -138,7 +138,7 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Ex
 
 type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
 
-const dayOf = (at: Date) => at.toISOString().slice(0, 10);
+const toDay = (at: Date) => at.toISOString().slice(0, 10);
 
 /** That an order came with a code that was replaced already, and still pays. */
 function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date): string {
@@ -152,11 +152,11 @@ function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date):
       orderedAt < until,
   );
   return old?.replacedAt
-    ? ` It is an old code, which was replaced on ${dayOf(old.replacedAt)} and pays until ${dayOf(old.until)}.`
+    ? ` It is an old code, which was replaced on ${toDay(old.replacedAt)} and pays until ${toDay(old.until)}.`
     : '';
 }
 
-async function candidatesOf(
+async function explainCandidates(
   db: Db,
   { brandId, occurredAt }: OrderRow,
   attribution: Attribution,
@@ -175,7 +175,7 @@ async function candidatesOf(
   });
 }
 
-const refundsOf = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
+const toRefunds = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
   refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
     refund_id: refundId,
     amount: fromMinor(amountMinor, currency),
@@ -184,23 +184,23 @@ const refundsOf = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
   }));
 
 /** The order's lines, each with what refunds took off it. */
-async function itemsOf(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
+async function listItems(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
   const { items, refunded } = await findItems(db, order);
   return items.map((item) => ({
     ...{ sku: item.sku, title: item.title, quantity: item.quantity, amount_minor: item.amountMinor },
-    refunded_minor: refundedOf(item, refunds, refunded),
+    refunded_minor: sumLineRefunds(item, refunds, refunded),
   }));
 }
 
 /** Each decision with its time and cause, the first one first; only the last one may have paid a creator. */
-function decisionsOf({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
+function toDecisions({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
   return [
     ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
     { decided_at, cause, rule, reason, explanation },
   ];
 }
 
-async function disputesOf(db: Db, order: OrderRow) {
+async function toDisputes(db: Db, order: OrderRow) {
   const disputes = await listDisputes(db, order);
   return disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
     dispute_id: disputeId,
@@ -217,8 +217,8 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
   const links = new Map((await listLinksByIds(db, order.brandId, ids)).map((link) => [link.id, link]));
   const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
   const commission = await findCommissionOf(db, order);
-  const store = await getStoreOf(db, order);
-  const refunds = countRefunds(snapshotOf(order), await listRefunds(db, order, order.currency));
+  const store = await getOrderStore(db, order);
+  const refunds = countRefunds(toSnapshot(order), await listRefunds(db, order, order.currency));
   const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
   const explanation = explainDecision(attribution, owed);
   return Explanation.parse({
@@ -230,13 +230,13 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
     explanation,
     is_test: order.isTest ?? false,
     is_renewal: order.isRenewal ?? false,
-    decisions: decisionsOf(attribution, explanation),
-    candidates: await candidatesOf(db, order, attribution, links),
+    decisions: toDecisions(attribution, explanation),
+    candidates: await explainCandidates(db, order, attribution, links),
     commission: commission
       ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
       : null,
-    items: await itemsOf(db, order, refunds),
-    refunds: refundsOf(refunds, order),
-    disputes: await disputesOf(db, order),
+    items: await listItems(db, order, refunds),
+    refunds: toRefunds(refunds, order),
+    disputes: await toDisputes(db, order),
   });
 }

@@ -7,7 +7,7 @@ import { type FraudFlag, FraudFlags } from '../commissions/commissions.shapes.ts
 import { type CommissionRow, updateCommission } from '../commissions/commissions.ts';
 import { type FraudRule, type FraudRules, getFraudRules } from '../rules/fraud-rules.ts';
 import { getSalt, hashEmail } from './customers.ts';
-import { lookAround, type OrderRow, type WonOrder } from './orders.ts';
+import { loadFraudSignals, type OrderRow, type AttributedOrder } from './orders.ts';
 
 /** Of what is before and after the `@` and of its last label, one character each is shown: `j***@e***.com`. */
 export function maskEmail(email: string): string {
@@ -17,7 +17,7 @@ export function maskEmail(email: string): string {
   return `${local}***@${domain}***${suffix}`;
 }
 
-export interface Suspect extends WonOrder {
+export interface Suspect extends AttributedOrder {
   creatorEmail: string | null;
   /** The customer's, as it was reported just now; it is not stored. */
   reportedEmail: string | null;
@@ -31,7 +31,7 @@ const isJustBefore = (other: Suspect, { linkId, occurredAt }: Suspect, withinMs:
   other.occurredAt.getTime() > occurredAt.getTime() - withinMs;
 
 /** Fraud flags of attributed orders without commissions yet, each given the orders around it now and those before it here. */
-export async function findFlags(
+export async function detectFlags(
   { db, now, brandId }: Work,
   secrets: Secrets,
   rules: FraudRules,
@@ -39,7 +39,7 @@ export async function findFlags(
 ) {
   const { customer_orders, link_orders, minutes } = rules.velocity;
   const withinMs = minutes * MINUTE_MS;
-  const around = await lookAround(db, brandId, orders, {
+  const around = await loadFraudSignals(db, brandId, orders, {
     withinMs,
     most: { ofCustomer: customer_orders + 1, ofLink: link_orders },
     refundsOf: rules.refund_rate.action === 'off' ? 0 : rules.refund_rate.orders,
@@ -56,12 +56,12 @@ export async function findFlags(
       ...{ isReturning, paid, refunded, leakScore, at: now },
       hasDisposableAddress: reportedEmail !== null && isDisposable(reportedEmail),
     };
-    return flagsOf(suspicion, rules);
+    return checkRules(suspicion, rules);
   });
 }
 
 /** A store may name the customer only after the attribution: flags are added then, and none is removed. */
-export async function addFlags(
+export async function addCustomerFlags(
   work: Work,
   secrets: Secrets,
   order: OrderRow,
@@ -75,14 +75,14 @@ export async function addFlags(
   const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
   const creator = await getCreator(work.db, work.brandId, creatorId);
   const suspect = { ...order, linkId, creatorEmail: creator.email, reportedEmail, leakScore: null };
-  const [found = []] = await findFlags(work, secrets, rules, [suspect]);
+  const [found = []] = await detectFlags(work, secrets, rules, [suspect]);
   const known = FraudFlags.parse(fraudFlags);
   const added = found.filter(({ code }) => known.every((flag) => flag.code !== code));
   if (added.length === 0) return;
   await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...known, ...added]) });
 }
 
-export interface Suspicion {
+export interface FraudCase {
   customerHash: Buffer | null;
   creatorHash: Buffer | null;
   /** Of the customer, and of the winning assignment, in the minutes up to this order, which counts too. */
@@ -100,9 +100,9 @@ export interface Suspicion {
 }
 
 /** What the rule says of the order, in sentences. */
-type Finding = (suspicion: Suspicion, rules: FraudRules) => string[];
+type FraudCheck = (suspicion: FraudCase, rules: FraudRules) => string[];
 
-const FINDINGS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, Finding>> = {
+const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudCheck>> = {
   self_referral: ({ customerHash, creatorHash }) =>
     customerHash && creatorHash?.equals(customerHash) ? ["The customer's e-mail address is the creator's."] : [],
   velocity: ({ ordersOfCustomer, ordersOfLink }, { velocity: { customer_orders, link_orders, minutes } }) =>
@@ -124,12 +124,12 @@ const FINDINGS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, Findin
 };
 
 /** A flag of a rule. A high one prevents automatic approval. */
-export const flagOf = (code: FraudRule, rules: FraudRules, detail: string, at: Date): FraudFlag => ({
+export const toFlag = (code: FraudRule, rules: FraudRules, detail: string, at: Date): FraudFlag => ({
   ...{ code, detail, detected_at: at.toISOString() },
   severity: rules[code].action === 'hold' ? 'high' : 'medium',
 });
 
-const CHECKED = [
+const CHECKED_RULES = [
   'self_referral',
   'velocity',
   'code_leak',
@@ -139,7 +139,7 @@ const CHECKED = [
 ] as const;
 
 /** Fraud flags of an attributed order. */
-export const flagsOf = (suspicion: Suspicion, rules: FraudRules): FraudFlag[] =>
-  CHECKED.filter((rule) => rules[rule].action !== 'off').flatMap((rule) =>
-    FINDINGS[rule](suspicion, rules).map((detail) => flagOf(rule, rules, detail, suspicion.at)),
+export const checkRules = (suspicion: FraudCase, rules: FraudRules): FraudFlag[] =>
+  CHECKED_RULES.filter((rule) => rules[rule].action !== 'off').flatMap((rule) =>
+    CHECKS[rule](suspicion, rules).map((detail) => toFlag(rule, rules, detail, suspicion.at)),
   );

@@ -12,7 +12,7 @@ const Item = z.object({
   quantity: z.number(),
   amountMinor: z.number(),
 });
-const Refunded = z.object({ lineId: z.string(), amountMinor: z.number() });
+const RefundedLine = z.object({ lineId: z.string(), amountMinor: z.number() });
 
 /** What one report says of an order's lines. */
 export interface ReportedItems extends OrderKey {
@@ -21,7 +21,7 @@ export interface ReportedItems extends OrderKey {
   updatedAt: Date;
 }
 
-const rowsOf = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId, orderId }: ReportedItems) => {
+const toRows = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId, orderId }: ReportedItems) => {
   const key = { brandId, integrationId, orderId };
   const own = items === undefined || items.length === 0 ? [] : [{ ...key, refundId: '', items, reportedAt }];
   const named = new Map(
@@ -32,7 +32,7 @@ const rowsOf = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId,
 
 /** Records lines of orders and refunds. Of two reports the newer counts, whichever came first. */
 export async function insertItems(db: Db, reported: readonly ReportedItems[]): Promise<void> {
-  const rows = reported.flatMap(rowsOf);
+  const rows = reported.flatMap(toRows);
   if (rows.length === 0) return;
   await sql`${toInsert('order_items', rows)} on conflict (integration_id, order_id, refund_id) do update
     set items = excluded.items, reported_at = excluded.reported_at
@@ -54,7 +54,7 @@ export async function findItems(db: Db, { brandId, integrationId, orderId }: Ord
   return {
     items: own ? z.array(Item).parse(own.items) : [],
     refunded: new Map<string, RefundedItem[]>(
-      rows.flatMap(({ refundId, items }) => (refundId === '' ? [] : [[refundId, z.array(Refunded).parse(items)]])),
+      rows.flatMap(({ refundId, items }) => (refundId === '' ? [] : [[refundId, z.array(RefundedLine).parse(items)]])),
     ),
   };
 }

@@ -2,11 +2,11 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { openStore } from '../stores/connections/actions.ts';
-import { markStatus } from '../stores/connections/queries.ts';
-import { isStoreUnavailable, isToReconnect, retryAfterMsOf } from '../stores/formats/provider.ts';
+import { openStore } from '../stores/connections/connect.ts';
+import { markStatus } from '../stores/connections/connections.ts';
+import { isStoreUnavailable, needsReconnect, getRetryAfterMs } from '../stores/formats/provider.ts';
 import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../stores/formats/shopify-journey.ts';
-import { decideAgain } from './record.ts';
+import { reconsiderOrderById } from './record.ts';
 import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './orders.ts';
 
 /** Minutes after an order was first seen. */
@@ -18,21 +18,21 @@ const AT_ONCE = 200;
 const PAUSE_MS = 5 * MINUTE_MS;
 
 /** When it is requested next; undefined after the last time. */
-function nextDueOf({ answers, seenAt }: DueJourney, { isComplete }: Pick<Journey, 'isComplete'>): Date | undefined {
+function getNextDueAt({ answers, seenAt }: DueJourney, { isComplete }: Pick<Journey, 'isComplete'>): Date | undefined {
   const minutes = isComplete ? undefined : REQUESTED_AFTER[answers + 1];
   return minutes === undefined ? undefined : new Date(seenAt.getTime() + minutes * MINUTE_MS);
 }
 
 /** Decides the order by the clicks of its journey, and notes in the same transaction whether it is requested again. */
-async function take(context: Context, due: DueJourney, journey: Journey | undefined): Promise<void> {
+async function applyJourney(context: Context, due: DueJourney, journey: Journey | undefined): Promise<void> {
   const { postgres, clock, secrets } = context;
   const { brandId, integrationId: id, storeOrderId, provider } = due;
   const { clickIds, isComplete } = journey ?? { clickIds: [], isComplete: false };
   const actor = { brandId, keyId: null, operation: 'ask_for_journeys', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
     const late = { codes: [], clickIds, cause: 'customer_journey' } as const;
-    const decided = await decideAgain(work, secrets, { id, brandId, provider }, storeOrderId, late);
-    const dueAt = decided === 'pays_nobody' ? nextDueOf(due, { isComplete }) : undefined;
+    const decided = await reconsiderOrderById(work, secrets, { id, brandId, provider }, storeOrderId, late);
+    const dueAt = decided === 'pays_nobody' ? getNextDueAt(due, { isComplete }) : undefined;
     if (dueAt) await updateJourney(work.db, due, { answers: due.answers + 1, dueAt });
     else await deleteJourney(work.db, due);
   });
@@ -44,7 +44,7 @@ async function postpone({ postgres, clock }: Context, all: readonly DueJourney[]
 }
 
 /** Some orders of one store in one request. A store that is busy or away gets it later; only an answer counts. */
-async function askStore(context: Context, all: readonly DueJourney[]): Promise<void> {
+async function requestJourneys(context: Context, all: readonly DueJourney[]): Promise<void> {
   const [first] = all;
   if (!first) return;
   const row = { id: first.integrationId, brandId: first.brandId, provider: first.provider, baseUrl: first.baseUrl };
@@ -55,37 +55,37 @@ async function askStore(context: Context, all: readonly DueJourney[]): Promise<v
       all.map(({ storeOrderId }) => storeOrderId),
     );
     for (const due of all) {
-      await take(
+      await applyJourney(
         context,
         due,
         journeys.find(({ orderId }) => orderId === due.storeOrderId),
       );
     }
   } catch (error) {
-    if (isToReconnect(error)) await markStatus(context.postgres.db, row, 'reauth_required', context.clock.now());
+    if (needsReconnect(error)) await markStatus(context.postgres.db, row, 'reauth_required', context.clock.now());
     else if (!isStoreUnavailable(error)) throw error;
-    await postpone(context, all, retryAfterMsOf(error) ?? PAUSE_MS);
+    await postpone(context, all, getRetryAfterMs(error) ?? PAUSE_MS);
   }
 }
 
 /** One pass over orders with a journey to request. */
-export async function askDue(context: Context): Promise<void> {
+export async function requestDueJourneys(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();
   const claimed = await claimJourneys(postgres.db, now, new Date(now.getTime() + CLAIM_MS), AT_ONCE);
   const stores = Map.groupBy(claimed, ({ integrationId }) => integrationId);
   for (const [integrationId, all] of stores) {
     for (let start = 0; start < all.length; start += JOURNEYS_AT_ONCE) {
-      await askStore(context, all.slice(start, start + JOURNEYS_AT_ONCE)).catch((error: unknown) =>
+      await requestJourneys(context, all.slice(start, start + JOURNEYS_AT_ONCE)).catch((error: unknown) =>
         context.failures.failed('asking a store for journeys', error, { integration: integrationId }),
       );
     }
   }
 }
 
-export const askForJourneysDue: Job = {
+export const requestCustomerJourneys: Job = {
   name: 'ask-for-journeys',
   everyMs: 5_000,
   asksFor: 'orders of Shopify that paid nobody 1, 10 and 60 minutes ago',
-  run: askDue,
+  run: requestDueJourneys,
 };

@@ -3,8 +3,8 @@ import { get } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { timestamp } from '../../kit/values/page.ts';
-import { getIntegration } from '../stores/connections/queries.ts';
-import { findLastClick, findLastOrder, forgetOrderClicks, useOrderClicks } from './order-clicks.ts';
+import { getIntegration } from '../stores/connections/connections.ts';
+import { findLastClick, findLastOrder, forgetOrderClicks, applyOrderClicks } from './order-clicks.ts';
 
 export const StoreTracking = z
   .object({
@@ -69,5 +69,5 @@ export const orderClickOperations = [
 export const orderClicks = noun({
   name: 'order-clicks',
   operations: orderClickOperations,
-  jobs: [useOrderClicks, forgetOrderClicks],
+  jobs: [applyOrderClicks, forgetOrderClicks],
 });

@@ -7,9 +7,9 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
-import { HAS_CLICK } from '../stores/connections/queries.ts';
+import { HAS_CLICK } from '../stores/connections/connections.ts';
 import type { Provider } from '../stores/formats/provider.ts';
-import { decideAgain } from './record.ts';
+import { reconsiderOrderById } from './record.ts';
 
 /** How long a click waits for its order, and how old that order may be. */
 const WAITS_MS = HOUR_MS;
@@ -27,7 +27,7 @@ export interface ReportedClick {
 }
 
 /** Keeps a click for an order, if its link is of the store's brand and the store is within its rate. */
-export async function keepClick(
+export async function insertReportedClick(
   db: Db,
   provider: Provider,
   { integrationId, orderId, click, linkId }: ReportedClick,
@@ -56,7 +56,7 @@ export interface DueOrder {
 }
 
 /** Orders that are known by now, with the clicks that were reported for them within an hour of the order. */
-export async function listDue(db: Db, now: Date, limit: number): Promise<DueOrder[]> {
+export async function listDueOrders(db: Db, now: Date, limit: number): Promise<DueOrder[]> {
   const { rows } = await sql<DueOrder>`
     select orders.brand_id, orders.integration_id, store.provider, orders.order_id, array_agg(one.click) as clicks
     from order_clicks one
@@ -71,7 +71,7 @@ export async function listDue(db: Db, now: Date, limit: number): Promise<DueOrde
   return rows;
 }
 
-export async function markUsed(db: Db, { brandId, integrationId, orderId, clicks }: DueOrder, at: Date): Promise<void> {
+export async function markClicksUsed(db: Db, { brandId, integrationId, orderId, clicks }: DueOrder, at: Date): Promise<void> {
   await db
     .updateTable('orderClicks')
     .set({ usedAt: at })
@@ -83,7 +83,7 @@ export async function markUsed(db: Db, { brandId, integrationId, orderId, clicks
 }
 
 /** Those that no order can use any more. */
-export async function deleteOld(db: Db, now: Date): Promise<void> {
+export async function deleteOldClicks(db: Db, now: Date): Promise<void> {
   await db
     .deleteFrom('orderClicks')
     .where('receivedAt', '<', new Date(now.getTime() - 2 * WAITS_MS))
@@ -151,15 +151,15 @@ export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey
 const AT_ONCE = 200;
 
 /** Decides orders again that paid nobody, with the click that the shop's pixel reported. One that fails delays no other. */
-export async function useClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
-  for (const due of await listDue(postgres.db, clock.now(), AT_ONCE)) {
+export async function applyReportedClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
+  for (const due of await listDueOrders(postgres.db, clock.now(), AT_ONCE)) {
     const { brandId, integrationId, provider, orderId, clicks } = due;
     const actor = { brandId, keyId: null, operation: 'use_order_clicks', requestId: null };
     try {
       await inWork(postgres.db, clock, actor, async (work) => {
         const source = { id: integrationId, brandId, provider };
-        await decideAgain(work, secrets, source, orderId, { clickIds: clicks, codes: [] });
-        await markUsed(work.db, due, work.now);
+        await reconsiderOrderById(work, secrets, source, orderId, { clickIds: clicks, codes: [] });
+        await markClicksUsed(work.db, due, work.now);
       });
     } catch (error) {
       failures.failed('deciding an order by a reported click', error, { brandId, order: orderId });
@@ -167,16 +167,16 @@ export async function useClicks({ postgres, clock, secrets, failures }: Context)
   }
 }
 
-export const useOrderClicks: Job = {
+export const applyOrderClicks: Job = {
   name: 'use-order-clicks',
   everyMs: 5_000,
   asksFor: 'orders for which a pixel reported a click',
-  run: useClicks,
+  run: applyReportedClicks,
 };
 
 export const forgetOrderClicks: Job = {
   name: 'forget-order-clicks',
   everyMs: 600_000,
   asksFor: 'reported clicks that no order can use any more',
-  run: ({ postgres, clock }) => deleteOld(postgres.db, clock.now()),
+  run: ({ postgres, clock }) => deleteOldClicks(postgres.db, clock.now()),
 };

@@ -6,14 +6,14 @@ import { fromMinor } from '../../kit/values/money.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { registerKind } from '../../platform/jobs/actions.ts';
 import { FraudFlags } from '../commissions/commissions.shapes.ts';
-import { explainOrder, getMeant } from './explain.ts';
+import { explainOrder, getOrderToExplain } from './explain.ts';
 import { checkReferrers } from './referrers.ts';
-import { askForJourneysDue } from './journeys.jobs.ts';
+import { requestCustomerJourneys } from './journeys.jobs.ts';
 import { Attribution, ExplainQuery, Explanation, Order, OrderFilter } from './orders.shapes.ts';
 import { type ListedOrder, orders } from './orders.ts';
-import { recordReported, recordReportedRefund } from './reports.ts';
-import { Recorded, ReportedOrder, ReportedOrders, ReportedRefund } from './reports.shapes.ts';
-import { beginSimulation, simulate, SIMULATION } from './simulations.ts';
+import { recordReportedOrders, recordReportedRefund } from './reports.ts';
+import { RecordedOrders, ReportedOrder, ReportedOrders, ReportedRefund } from './reports.shapes.ts';
+import { startSimulation, simulate, SIMULATION } from './simulations.ts';
 import { simulationKind } from './simulations.jobs.ts';
 import { Simulation, SimulationRequest, SimulationStarted } from './simulations.shapes.ts';
 
@@ -35,13 +35,13 @@ export const explanationOperations = [
     item: Explanation,
     errors: ['NOT_FOUND'],
     find: async ({ postgres, clock }, { caller, query }) =>
-      await explainOrder(postgres.db, await getMeant(postgres.db, caller.brandId, query), clock.now()),
+      await explainOrder(postgres.db, await getOrderToExplain(postgres.db, caller.brandId, query), clock.now()),
   }),
 ] as const;
 
 const tag = 'Orders';
 
-export function orderOf({
+export function toOrder({
   attribution,
   baseMinor,
   commissionMinor,
@@ -79,7 +79,7 @@ export const orderOperations = [
     query: OrderFilter,
     item: Order,
     rows: orders,
-    itemOf: orderOf,
+    itemOf: toOrder,
   }),
   get({
     id: 'get_order',
@@ -115,8 +115,8 @@ export const reportingOperations = [
     item: Order,
     lookUp: async ({ secrets }) => secrets,
     apply: async (work, { body }, secrets) => {
-      const [recorded] = await recordReported(work, secrets, [body]);
-      return orderOf(await orders.get(work.db, work.brandId, recorded?.id ?? ''));
+      const [recorded] = await recordReportedOrders(work, secrets, [body]);
+      return toOrder(await orders.get(work.db, work.brandId, recorded?.id ?? ''));
     },
   }),
   act({
@@ -128,10 +128,10 @@ export const reportingOperations = [
     forAgents: false,
     hints: { idempotent: true },
     body: ReportedOrders,
-    item: Recorded,
+    item: RecordedOrders,
     lookUp: async ({ secrets }) => secrets,
     apply: async (work, { body }, secrets) => ({
-      orders: await recordReported(work, secrets, body.orders, body.history),
+      orders: await recordReportedOrders(work, secrets, body.orders, body.history),
     }),
   }),
   act({
@@ -176,7 +176,7 @@ export const simulationOperations = [
     handler: (context, { caller, body }) => simulate(context, caller.brandId, body),
     later: {
       response: SimulationStarted,
-      begin: (context, { caller, body }) => beginSimulation(context, caller.brandId, body),
+      begin: (context, { caller, body }) => startSimulation(context, caller.brandId, body),
     },
   }),
 ] as const;
@@ -188,5 +188,5 @@ export const ordersNoun = noun({
   tag: { name: 'Orders', about: 'What customers bought in your stores, and which creators it paid.' },
   ids: { orders: 'ord' },
   operations: [...orderOperations, ...reportingOperations, ...simulationOperations],
-  jobs: [askForJourneysDue, checkReferrers],
+  jobs: [requestCustomerJourneys, checkReferrers],
 });

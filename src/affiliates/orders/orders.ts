@@ -7,7 +7,7 @@ import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { isOfCreator } from '../../workflow/creators/creators.ts';
+import { matchesCreator } from '../../workflow/creators/creators.ts';
 import type { DisputeFacts, OrderFacts } from '../stores/formats/facts.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import type { Attribution, OrderFilter, OrderSource } from './orders.shapes.ts';
@@ -21,7 +21,7 @@ export interface OrderKey {
   orderId: string;
 }
 
-export const keyOf = ({ id, brandId }: OrderSource, orderId: string): OrderKey => ({
+export const toOrderKey = ({ id, brandId }: OrderSource, orderId: string): OrderKey => ({
   brandId,
   integrationId: id,
   orderId,
@@ -180,7 +180,7 @@ export async function listDisputes(db: Db, key: OrderKey) {
 }
 
 /** Since when a dispute over the order is lost; null while none is. */
-export async function findLostAt(db: Db, key: OrderKey): Promise<Date | null> {
+export async function findDisputeLostAt(db: Db, key: OrderKey): Promise<Date | null> {
   const lost = (await listDisputes(db, key)).filter(({ status }) => status === 'lost');
   return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
 }
@@ -254,7 +254,7 @@ export async function deleteJourney(
 }
 
 /** Which orders around an order are counted. */
-export interface Surroundings {
+export interface SignalLimits {
   /** How long before the order. */
   withinMs: number;
   /** The most orders that are counted. */
@@ -263,7 +263,7 @@ export interface Surroundings {
   refundsOf: number;
 }
 
-export interface Around {
+export interface FraudSignals {
   ofCustomer: number;
   ofLink: number;
   /** Whether its customer had bought before. */
@@ -274,7 +274,7 @@ export interface Around {
 }
 
 /** An order that an assignment won. */
-export interface WonOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
+export interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
   linkId: string;
 }
 
@@ -282,14 +282,14 @@ export interface WonOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurr
  * Around each order, in the given order: its customer's orders within a time, and among the latest other commissions of its
  * link those within it. A burst is among the latest, and no more are read.
  */
-export async function lookAround(
+export async function loadFraudSignals(
   db: Db,
   brandId: string,
-  orders: readonly WonOrder[],
-  { withinMs, most, refundsOf }: Surroundings,
-): Promise<Around[]> {
-  const of = <V>(value: (order: WonOrder) => V) => orders.map(value);
-  const { rows } = await sql<Around>`
+  orders: readonly AttributedOrder[],
+  { withinMs, most, refundsOf }: SignalLimits,
+): Promise<FraudSignals[]> {
+  const of = <V>(value: (order: AttributedOrder) => V) => orders.map(value);
+  const { rows } = await sql<FraudSignals>`
     select of_customer.count as of_customer, of_link.count as of_link, is_returning, refunds.paid, refunds.refunded
     from unnest(${of(({ id }) => id)}::text[], ${of(({ linkId }) => linkId)}::text[],
       ${of(({ customerHash }) => customerHash)}::bytea[],
@@ -316,7 +316,7 @@ export async function lookAround(
 }
 
 /** The store that sent the order. */
-export async function getStoreOf(db: Db, { brandId, integrationId }: Pick<OrderRow, 'brandId' | 'integrationId'>) {
+export async function getOrderStore(db: Db, { brandId, integrationId }: Pick<OrderRow, 'brandId' | 'integrationId'>) {
   return await db
     .selectFrom('integrations')
     .select(['provider', 'storefrontUrl'])
@@ -326,7 +326,7 @@ export async function getStoreOf(db: Db, { brandId, integrationId }: Pick<OrderR
 }
 
 /** Whether an order's customer was known from an earlier paid order; null without payment or e-mail address. */
-const customer = sql<'new' | 'returning' | null>`case
+const customerKind = sql<'new' | 'returning' | null>`case
   when orders.customer_hash is null or orders.paid_at is null or orders.is_test then null
   when exists (select from orders as earlier
     where earlier.brand_id = orders.brand_id and earlier.customer_hash = orders.customer_hash
@@ -334,7 +334,7 @@ const customer = sql<'new' | 'returning' | null>`case
       and (earlier.occurred_at, earlier.id) < (orders.occurred_at, orders.id)) then 'returning'
   else 'new' end`;
 
-const inFilter = ({
+const matchesFilter = ({
   from,
   to,
   attributed,
@@ -350,7 +350,7 @@ const inFilter = ({
   and ${reason === undefined ? sql`true` : sql`commissions.id is null and orders.attribution ->> 'reason' = ${reason}`}
   and ${flag === undefined ? sql`true` : sql`commissions.fraud_flags @> ${JSON.stringify([{ code: flag }])}::jsonb`}
   and ${min_amount === undefined || currency === undefined ? sql`true` : sql`orders.base_minor >= ${toMinor(min_amount, currency)}`}
-  and ${kind === undefined ? sql`true` : sql`${customer} = ${kind}`})`;
+  and ${kind === undefined ? sql`true` : sql`${customerKind} = ${kind}`})`;
 
 /** Orders of every store, attributed or not. */
 export const orders = listing({
@@ -373,8 +373,8 @@ export const orders = listing({
           }),
         ),
       )
-      .where(isOfCreator('commissions.creatorId', brandId, where.creator_email))
-      .where(inFilter(where)),
+      .where(matchesCreator('commissions.creatorId', brandId, where.creator_email))
+      .where(matchesFilter(where)),
   rows: (db) =>
     db
       .selectFrom('orders')
@@ -382,7 +382,7 @@ export const orders = listing({
       .leftJoin('commissions', 'commissions.orderId', 'orders.id')
       .leftJoin('creators', 'creators.id', 'commissions.creatorId')
       .selectAll('orders')
-      .select(['integrations.provider', customer.as('customer')])
+      .select(['integrations.provider', customerKind.as('customer')])
       .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
       .select(['commissions.id as commissionId', 'commissions.linkId', 'commissions.commissionMinor'])
       .select(['commissions.status', 'commissions.fraudFlags']),

@@ -16,32 +16,32 @@ export interface CountedRefund extends KnownRefund {
 }
 
 /** What ends a sale as a whole, by the cause of what it gives back; of two the earlier. */
-function endOf({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId: string; at: Date } | undefined {
+function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId: string; at: Date } | undefined {
   const isLostFirst = disputeLostAt !== null && (cancelledAt === null || disputeLostAt < cancelledAt);
   if (isLostFirst) return { refundId: 'dispute_lost', at: disputeLostAt };
   return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
 }
 
-function inOrder(a: KnownRefund, b: KnownRefund): number {
+function compareRefunds(a: KnownRefund, b: KnownRefund): number {
   return a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
 }
 
 /** By time and id, up to what the order is worth; a cancellation or lost dispute of a paid order refunds what is left. */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
   let left = order.baseMinor;
-  const counted = [...refunds].sort(inOrder).map((refund) => {
+  const counted = [...refunds].sort(compareRefunds).map((refund) => {
     const countedMinor = Math.min(left, refund.amountMinor);
     left -= countedMinor;
     return { ...refund, countedMinor };
   });
-  const end = endOf(order);
+  const end = findSaleEnd(order);
   if (!end || !order.paidAt || left === 0) return counted;
   // Before payment it rejects the commission, so whatever was paid was paid before it.
   return [...counted, { ...end, amountMinor: left, countedMinor: left, proratedMinor: 0 }];
 }
 
 /** What refunds took off a line. A cancellation or lost dispute takes all of it. */
-export function refundedOf(
+export function sumLineRefunds(
   { lineId, amountMinor }: ItemFacts,
   refunds: readonly CountedRefund[],
   items: ReadonlyMap<string, readonly RefundedItem[]>,
@@ -73,7 +73,7 @@ export interface OrderSnapshot {
   disputeLostAt: Date | null;
 }
 
-function earlier(a: Date | null, b: Date | null): Date | null {
+function earliest(a: Date | null, b: Date | null): Date | null {
   if (!a || !b) return a ?? b;
   return a <= b ? a : b;
 }
@@ -87,12 +87,12 @@ export function mergeSnapshots(a: OrderSnapshot, b: OrderSnapshot): OrderSnapsho
   const byTime = a.updatedAt.getTime() - b.updatedAt.getTime();
   const newest = byTime > 0 || (byTime === 0 && a.baseMinor <= b.baseMinor) ? a : b;
   const isCancelled = byTime === 0 ? a.cancelledAt !== null || b.cancelledAt !== null : newest.cancelledAt !== null;
-  const firstCancelledAt = earlier(a.firstCancelledAt, b.firstCancelledAt);
+  const firstCancelledAt = earliest(a.firstCancelledAt, b.firstCancelledAt);
   return {
     baseMinor: newest.baseMinor,
     updatedAt: newest.updatedAt,
     occurredAt: a.occurredAt,
-    paidAt: earlier(a.paidAt, b.paidAt),
+    paidAt: earliest(a.paidAt, b.paidAt),
     firstCancelledAt,
     cancelledAt: isCancelled ? firstCancelledAt : null,
     isTest: a.isTest || b.isTest,
@@ -108,13 +108,13 @@ export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
 }
 
 /** The columns of an order's row that are of its snapshot. */
-type Stored = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
+type SnapshotColumns = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
   storeUpdatedAt: Date;
   isTest: boolean | null;
   isRenewal: boolean | null;
 };
 
-export function snapshotOf(row: Stored): OrderSnapshot {
+export function toSnapshot(row: SnapshotColumns): OrderSnapshot {
   const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt, disputeLostAt } = row;
   const { isTest, isRenewal } = { isTest: row.isTest ?? false, isRenewal: row.isRenewal ?? false };
   // Rows from before this column existed have null.
@@ -124,7 +124,7 @@ export function snapshotOf(row: Stored): OrderSnapshot {
 }
 
 /** The copied terms, and what reviews and payouts decided; the facts of the order decide the rest. */
-export interface Standing {
+export interface CommissionState {
   ratePpm: number;
   holdDays: number;
   status: CommissionStatus;
@@ -144,7 +144,7 @@ export interface Adjustment {
   at: Date;
 }
 
-export interface Recomputed {
+export interface RecomputedCommission {
   /** The commission's columns. */
   columns: {
     amountMinor: number;
@@ -165,7 +165,7 @@ export interface Recomputed {
 const UNTOUCHED: readonly Account[] = ['cash', 'unallocated', 'fees', 'commission_settled', 'adjustments_netted'];
 
 /** Why the facts alone reject an unpaid commission. */
-function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
+function findRefusal(order: OrderSnapshot, refundedMinor: number): string | null {
   if (order.isTest) return 'test_order';
   if (order.disputeLostAt) return 'dispute_lost';
   if (order.cancelledAt && !order.paidAt) return 'order_cancelled';
@@ -173,13 +173,13 @@ function refusalOf(order: OrderSnapshot, refundedMinor: number): string | null {
   return order.cancelledAt ? 'order_cancelled' : null;
 }
 
-type Stand = Pick<Standing, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
+type ReviewState = Pick<CommissionState, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
 
 /**
  * The status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
  * status returns with its note.
  */
-function standAfter(standing: Standing, refusal: string | null): Stand {
+function applyRefusal(standing: CommissionState, refusal: string | null): ReviewState {
   const { status, statusNote, rejectedFrom } = standing;
   const open = status === 'rejected' ? rejectedFrom : status;
   const none = { rejectedFrom: null, noteBeforeRejection: null };
@@ -190,7 +190,7 @@ function standAfter(standing: Standing, refusal: string | null): Stand {
 }
 
 /** What is taken back from a paid commission, by cause: first a lower snapshot, then each refund. */
-function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: Standing): Adjustment[] {
+function computeAdjustments(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: CommissionState): Adjustment[] {
   const proratedOf = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
   let left = order.baseMinor - refunds.reduce((sum, refund) => sum + proratedOf(refund), 0);
   let owed = standing.commissionMinor;
@@ -209,10 +209,10 @@ function adjustmentsOf(order: OrderSnapshot, refunds: readonly CountedRefund[], 
   return found;
 }
 
-const sumOf = (refunds: readonly CountedRefund[]) => refunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
+const sumCounted = (refunds: readonly CountedRefund[]) => refunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
 
 /** Both sides of one amount: what `account` is credited with. */
-function credit(account: Account, counter: Account, amountMinor: number, at: Date): Posting[] {
+function toPostings(account: Account, counter: Account, amountMinor: number, at: Date): Posting[] {
   return [
     { account: counter, amountMinor, at },
     { account, amountMinor: -amountMinor, at },
@@ -220,21 +220,21 @@ function credit(account: Account, counter: Account, amountMinor: number, at: Dat
 }
 
 /** Everything that the ledger should contain for a paid order's commission, given the current facts. */
-function targetOf(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: Recomputed) {
+function computeTarget(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: RecomputedCommission) {
   const { occurredAt: at } = order;
   return [
-    ...credit('sales', 'customers', order.baseMinor, at),
-    ...refunds.flatMap((refund) => credit('customers', 'sales_refunds', refund.countedMinor, refund.at)),
+    ...toPostings('sales', 'customers', order.baseMinor, at),
+    ...refunds.flatMap((refund) => toPostings('customers', 'sales_refunds', refund.countedMinor, refund.at)),
     ...(columns.status === 'rejected'
       ? []
-      : credit(ACCOUNT_OF[columns.status], 'commission_expense', columns.commissionMinor, at)),
+      : toPostings(ACCOUNT_OF[columns.status], 'commission_expense', columns.commissionMinor, at)),
     // The opposite way of a credit: it is money back.
-    ...adjustments.flatMap((one) => credit('commission_expense', 'refund_adjustment', one.amountMinor, one.at)),
+    ...adjustments.flatMap((one) => toPostings('commission_expense', 'refund_adjustment', one.amountMinor, one.at)),
   ];
 }
 
 /** `target` minus `posted`, per account and time, in a fixed order. */
-function difference(target: readonly Posting[], posted: readonly Posting[]): Posting[] {
+function subtractPostings(target: readonly Posting[], posted: readonly Posting[]): Posting[] {
   const lines = new Map<string, Posting>();
   const add = ({ account, amountMinor, at }: Posting, sign: 1 | -1) => {
     const key = `${String(at.getTime()).padStart(16, '0')} ${account}`;
@@ -247,22 +247,22 @@ function difference(target: readonly Posting[], posted: readonly Posting[]): Pos
 }
 
 /** The whole sale as if nothing had been refunded yet: every paid order has exactly one such entry. */
-function saleOf(order: OrderSnapshot, { columns }: Recomputed, ratePpm: number): Posting[] {
-  const sale = credit('sales', 'customers', order.baseMinor, order.occurredAt);
+function toSalePostings(order: OrderSnapshot, { columns }: RecomputedCommission, ratePpm: number): Posting[] {
+  const sale = toPostings('sales', 'customers', order.baseMinor, order.occurredAt);
   const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
   const due = multiplyPpm(order.baseMinor, ratePpm);
   if (open === null || due === 0) return sale;
-  return [...sale, ...credit(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
+  return [...sale, ...toPostings(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
 }
 
-function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): Recomputed['entries'] {
-  const entries: Recomputed['entries'] = [];
+function toEntries(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): RecomputedCommission['entries'] {
+  const entries: RecomputedCommission['entries'] = [];
   const lines = posted.flatMap(({ postings }) => postings);
   if (!posted.some(({ kind }) => kind === 'sale')) {
     entries.push({ kind: 'sale', postings: sale });
     lines.push(...sale);
   }
-  const rest = difference(target, lines);
+  const rest = subtractPostings(target, lines);
   const isRefund = !rest.some(({ account }) => account === 'sales');
   if (rest.length > 0) entries.push({ kind: isRefund ? 'refund' : 'adjustment', postings: rest });
   return entries;
@@ -275,28 +275,28 @@ function entriesOf(target: readonly Posting[], sale: Posting[], posted: readonly
 export function recompute(
   snapshot: OrderSnapshot,
   refunds: readonly KnownRefund[],
-  standing: Standing,
+  standing: CommissionState,
   posted: readonly Posted[],
-): Recomputed {
+): RecomputedCommission {
   // One that turns out to be a test sold nothing.
   const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
   const counted = countRefunds(order, refunds);
-  const refundedMinor = sumOf(counted);
+  const refundedMinor = sumCounted(counted);
   const isPaid = standing.status === 'paid';
   const { paidAt } = order;
-  const recomputed: Recomputed = {
+  const recomputed: RecomputedCommission = {
     columns: {
-      ...standAfter(standing, refusalOf(order, refundedMinor)),
+      ...applyRefusal(standing, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
       commissionMinor: isPaid ? standing.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, standing.ratePpm),
       refundedMinor,
       paidAt,
       holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
     },
-    adjustments: isPaid ? adjustmentsOf(order, counted, standing) : [],
+    adjustments: isPaid ? computeAdjustments(order, counted, standing) : [],
     entries: [],
   };
   if (!paidAt) return recomputed;
-  const target = targetOf(order, counted, recomputed);
-  return { ...recomputed, entries: entriesOf(target, saleOf(order, recomputed, standing.ratePpm), posted) };
+  const target = computeTarget(order, counted, recomputed);
+  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, standing.ratePpm), posted) };
 }

@@ -6,26 +6,26 @@ import { announce, type CommissionRow, entryOf, findOwedOf, lockCommissionOf, up
 import { listPosted, replaceAdjustments } from '../commissions/adjustments.ts';
 import { useUnallocated } from '../payouts/actions.ts';
 import { lockPayees } from '../payouts/payouts.ts';
-import type { DisputeOfOrder, OrderFacts, ReceivedRefunds, RefundOfOrder } from '../stores/formats/facts.ts';
+import type { ReportedDispute, OrderFacts, ReceivedRefunds, ReportedRefunds } from '../stores/formats/facts.ts';
 import type { Reading } from '../stores/formats/provider.ts';
-import { decideLater, isOpen, recordSales } from './decide.ts';
+import { reconsiderOrder, mayReconsider, recordNewOrders } from './decide.ts';
 import { getSalt, hashEmail } from './customers.ts';
-import { addFlags, maskEmail } from './fraud.ts';
+import { addCustomerFlags, maskEmail } from './fraud.ts';
 import { insertItems } from './items.ts';
 import {
   isSameSnapshot,
   mergeSnapshots,
   type OrderSnapshot,
-  type Recomputed,
+  type RecomputedCommission,
   recompute,
-  snapshotOf,
+  toSnapshot,
 } from './recompute.ts';
 import {
-  findLostAt,
+  findDisputeLostAt,
   findOrder,
   type HeadFacts,
   insertDispute,
-  keyOf,
+  toOrderKey,
   lockKnownOrder,
   lockOrder,
   lockOrders,
@@ -38,13 +38,13 @@ import { insertRefunds, listRefunds } from './refunds.ts';
 import type { Cause, OrderSource } from './orders.shapes.ts';
 
 /** A known order with its commission, both locked until the transaction ends. */
-interface Known {
+interface LockedOrder {
   head: OrderHead;
   order: OrderRow | undefined;
   commission: CommissionRow | undefined;
 }
 
-async function lockKnown(db: Db, key: OrderKey, received: HeadFacts): Promise<Known> {
+async function lockOrderAndCommission(db: Db, key: OrderKey, received: HeadFacts): Promise<LockedOrder> {
   const head = await lockOrder(db, key, received);
   const order = head.isNew ? undefined : await findOrder(db, key);
   if (!order) return { head, order, commission: undefined };
@@ -55,13 +55,13 @@ async function lockKnown(db: Db, key: OrderKey, received: HeadFacts): Promise<Kn
 }
 
 /** Locks the order and adds the refunds that a delivery reports; a whole one says which currency the order is in. */
-async function lockWithRefunds(
+async function lockAndAddRefunds(
   { db, now }: Work,
   key: OrderKey,
   received: ReceivedRefunds & Pick<OrderFacts, 'items'>,
   isWhole: boolean,
-): Promise<Known> {
-  const known = await lockKnown(db, key, {
+): Promise<LockedOrder> {
+  const known = await lockOrderAndCommission(db, key, {
     deletedAt: null,
     refundsListedAt: received.hasAllRefunds ? received.updatedAt : null,
   });
@@ -77,13 +77,13 @@ async function lockWithRefunds(
 }
 
 /** The columns for a customer whom no earlier delivery named. */
-async function customerOf(db: Db, { customerHash }: OrderRow, secrets: Secrets, email: string | null) {
+async function toCustomerColumns(db: Db, { customerHash }: OrderRow, secrets: Secrets, email: string | null) {
   if (customerHash !== null || email === null) return {};
   return { customerEmail: maskEmail(email), customerHash: hashEmail(await getSalt(db, secrets), email) };
 }
 
 /** A deleted order stays cancelled, whatever is reported of it earlier or later. */
-const asDeleted = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { deletedAt }: OrderHead) => ({
+const applyDeletion = ({ cancelledAt }: Pick<OrderSnapshot, 'cancelledAt'>, { deletedAt }: OrderHead) => ({
   cancelledAt: cancelledAt ?? deletedAt,
 });
 
@@ -93,10 +93,10 @@ async function mergeOrder(
   received: Omit<OrderSnapshot, 'firstCancelledAt' | 'disputeLostAt'>,
   customer: Partial<Pick<OrderRow, 'customerEmail' | 'customerHash'>> = {},
 ): Promise<OrderRow> {
-  const old = snapshotOf(order);
+  const old = toSnapshot(order);
   const { disputeLostAt } = old;
   const all = mergeSnapshots(old, { ...received, firstCancelledAt: received.cancelledAt, disputeLostAt });
-  const merged = { ...all, ...asDeleted(all, head) };
+  const merged = { ...all, ...applyDeletion(all, head) };
   if (isSameSnapshot(old, merged) && customer.customerHash === undefined) return order;
   const { baseMinor, paidAt, cancelledAt, firstCancelledAt, updatedAt: storeUpdatedAt } = merged;
   const kind = { isTest: merged.isTest || null, isRenewal: merged.isRenewal || null };
@@ -104,14 +104,14 @@ async function mergeOrder(
   return await updateOrder(work.db, order, { ...change, updatedAt: work.now });
 }
 
-function isChanged(old: CommissionRow, { columns }: Recomputed): boolean {
-  const text = ({ amountMinor, commissionMinor, refundedMinor, status, statusNote, ...more }: Recomputed['columns']) =>
+function isCommissionChanged(old: CommissionRow, { columns }: RecomputedCommission): boolean {
+  const text = ({ amountMinor, commissionMinor, refundedMinor, status, statusNote, ...more }: RecomputedCommission['columns']) =>
     JSON.stringify([amountMinor, commissionMinor, refundedMinor, status, statusNote, more.paidAt, more.holdEndsAt]);
   return text(old) !== text(columns);
 }
 
 /** Whether the change alters what payouts owe the creator. */
-function changesWhatIsOwed({ entries }: Recomputed): boolean {
+function changesPayable({ entries }: RecomputedCommission): boolean {
   const owed = entries
     .flatMap(({ postings }) => postings)
     .filter(({ account }) => account === 'commission_approved' || account === 'refund_adjustment');
@@ -128,11 +128,11 @@ async function recomputeCommission(
   const { db, now, brandId } = work;
   const standing = { ...commission, ratePpm: commission.commissionRatePpm };
   const posted = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
-  const recomputed = recompute(snapshotOf(order), await listRefunds(db, key, order.currency), standing, posted);
+  const recomputed = recompute(toSnapshot(order), await listRefunds(db, key, order.currency), standing, posted);
   const { columns, adjustments, entries } = recomputed;
-  const isOwedChanged = changesWhatIsOwed(recomputed);
+  const isOwedChanged = changesPayable(recomputed);
   if (isOwedChanged) await lockPayees(db, brandId, [commission.creatorId]);
-  if (isChanged(commission, recomputed)) {
+  if (isCommissionChanged(commission, recomputed)) {
     const isMoved = columns.status !== commission.status || columns.statusNote !== commission.statusNote;
     const moved = isMoved ? { statusUpdatedAt: now } : {};
     await updateCommission(db, commission, { ...columns, ...moved, syncedAt: now });
@@ -149,8 +149,8 @@ async function recomputeCommission(
 }
 
 /** Sets since when a dispute over the order is lost, as all that is known of its disputes says. */
-async function updateLost(work: Work, key: OrderKey, order: OrderRow): Promise<OrderRow> {
-  const disputeLostAt = await findLostAt(work.db, key);
+async function updateDisputeLost(work: Work, key: OrderKey, order: OrderRow): Promise<OrderRow> {
+  const disputeLostAt = await findDisputeLostAt(work.db, key);
   if (disputeLostAt?.getTime() === order.disputeLostAt?.getTime()) return order;
   return await updateOrder(work.db, order, { disputeLostAt, updatedAt: work.now });
 }
@@ -161,51 +161,51 @@ async function updateLost(work: Work, key: OrderKey, order: OrderRow): Promise<O
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const { db } = work;
-  const key = keyOf(source, facts.orderId);
-  const { head, order, commission } = await lockWithRefunds(work, key, facts, true);
+  const key = toOrderKey(source, facts.orderId);
+  const { head, order, commission } = await lockAndAddRefunds(work, key, facts, true);
   if (facts.dispute) await insertDispute(db, key, facts.dispute, work.now);
   const refunds = () => listRefunds(db, key, facts.currency);
   if (!order) {
     const isAlone = head.isNew && facts.refunds.length === 0 && !facts.dispute;
     const known = isAlone
       ? { refunds: [], lostAt: null }
-      : { refunds: await refunds(), lostAt: await findLostAt(db, key) };
-    const sale = { ...facts, ...asDeleted(facts, head), disputeLostAt: known.lostAt };
-    return await recordSales(work, secrets, source, [{ facts: sale, refunds: known.refunds }]);
+      : { refunds: await refunds(), lostAt: await findDisputeLostAt(db, key) };
+    const sale = { ...facts, ...applyDeletion(facts, head), disputeLostAt: known.lostAt };
+    return await recordNewOrders(work, secrets, source, [{ facts: sale, refunds: known.refunds }]);
   }
-  const customer = await customerOf(db, order, secrets, facts.customerEmail);
+  const customer = await toCustomerColumns(db, order, secrets, facts.customerEmail);
   const snapshot = await mergeOrder(work, { order, head }, facts, customer);
-  const merged = facts.dispute ? await updateLost(work, key, snapshot) : snapshot;
+  const merged = facts.dispute ? await updateDisputeLost(work, key, snapshot) : snapshot;
   if (commission) {
     await recomputeCommission(work, key, merged, commission);
     if (order.customerHash === null && merged.customerHash !== null) {
-      await addFlags(work, secrets, merged, commission, facts.customerEmail);
+      await addCustomerFlags(work, secrets, merged, commission, facts.customerEmail);
     }
-  } else if (isOpen(merged, facts.updatedAt)) {
+  } else if (mayReconsider(merged, facts.updatedAt)) {
     const { codes, clickIds, customerEmail } = facts;
     const late = { codes, clickIds, customerEmail, cause: 'later_report' as const, refunds };
-    await decideLater(work, secrets, source, merged, late);
+    await reconsiderOrder(work, secrets, source, merged, late);
   }
 }
 
 /** Records the outcome of a dispute over an order that may not be known yet. */
-export async function recordDispute(work: Work, source: OrderSource, dispute: DisputeOfOrder): Promise<void> {
-  const key = keyOf(source, dispute.orderId);
-  const { order, commission } = await lockKnown(work.db, key, { deletedAt: null, refundsListedAt: null });
+export async function recordDispute(work: Work, source: OrderSource, dispute: ReportedDispute): Promise<void> {
+  const key = toOrderKey(source, dispute.orderId);
+  const { order, commission } = await lockOrderAndCommission(work.db, key, { deletedAt: null, refundsListedAt: null });
   await insertDispute(work.db, key, dispute, work.now);
   if (!order) return;
-  const merged = await updateLost(work, key, order);
+  const merged = await updateDisputeLost(work, key, order);
   if (commission && merged !== order) await recomputeCommission(work, key, merged, commission);
 }
 
 /** `stands`: the order pays a creator already. `too_late`: it was placed more than 24 hours ago. */
-export type DecidedAgain = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
+export type ReconsiderationOutcome = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
 
 /**
  * Decides an order that pays nobody again, by clicks and codes that became known otherwise than by a report of its store. It
  * must have been placed within the last 24 hours, after them.
  */
-export async function decideAgain(
+export async function reconsiderOrderById(
   work: Work,
   secrets: Secrets,
   source: OrderSource,
@@ -215,33 +215,33 @@ export async function decideAgain(
     clickIds,
     cause = 'checkout_pixel',
   }: { codes: readonly string[]; clickIds: readonly string[]; cause?: Cause },
-): Promise<DecidedAgain> {
+): Promise<ReconsiderationOutcome> {
   const { db } = work;
-  const key = keyOf(source, orderId);
+  const key = toOrderKey(source, orderId);
   const order = await lockKnownOrder(db, key);
   if (!order) return 'unknown_order';
   if (await lockCommissionOf(db, order)) return 'stands';
-  if (!isOpen(order, work.now)) return 'too_late';
+  if (!mayReconsider(order, work.now)) return 'too_late';
   const refunds = () => listRefunds(db, key, order.currency);
-  const isPaid = await decideLater(work, secrets, source, order, {
+  const isPaid = await reconsiderOrder(work, secrets, source, order, {
     ...{ codes, clickIds, cause, refunds, customerEmail: null },
   });
   return isPaid ? 'pays' : 'pays_nobody';
 }
 
 /** Records refunds of an order that may not be known yet. */
-export async function recordRefunds(work: Work, source: OrderSource, received: RefundOfOrder): Promise<void> {
-  const key = keyOf(source, received.orderId);
-  const { order, commission } = await lockWithRefunds(work, key, received, false);
+export async function recordRefunds(work: Work, source: OrderSource, received: ReportedRefunds): Promise<void> {
+  const key = toOrderKey(source, received.orderId);
+  const { order, commission } = await lockAndAddRefunds(work, key, received, false);
   if (order && commission) await recomputeCommission(work, key, order, commission);
 }
 
 /** Records that a store deleted an order, whether or not the order was reported before. */
 export async function recordDeletion(work: Work, source: OrderSource, orderId: string): Promise<void> {
-  const key = keyOf(source, orderId);
-  const { head, order, commission } = await lockKnown(work.db, key, { deletedAt: work.now, refundsListedAt: null });
+  const key = toOrderKey(source, orderId);
+  const { head, order, commission } = await lockOrderAndCommission(work.db, key, { deletedAt: work.now, refundsListedAt: null });
   if (!order) return;
-  const merged = await mergeOrder(work, { order, head }, snapshotOf(order));
+  const merged = await mergeOrder(work, { order, head }, toSnapshot(order));
   if (commission) await recomputeCommission(work, key, merged, commission);
 }
 
@@ -257,7 +257,7 @@ async function recordReading(work: Work, secrets: Secrets, source: OrderSource, 
 const isWhole = (reading: Reading) =>
   reading.kind === 'order' && reading.facts.refunds.length === 0 && !reading.facts.dispute ? [reading] : [];
 
-const orderIdOf = (reading: Reading) => (reading.kind === 'deletion' ? reading.orderId : reading.facts.orderId);
+const getOrderId = (reading: Reading) => (reading.kind === 'deletion' ? reading.orderId : reading.facts.orderId);
 
 /**
  * Records readings of one store, also several of one order, in the order in which they are given. Orders that are new are
@@ -269,7 +269,7 @@ export async function recordReadings(
   source: OrderSource,
   readings: readonly Reading[],
 ): Promise<void> {
-  const firsts = [...Map.groupBy(readings, orderIdOf).values()].flatMap(([first]) => (first ? isWhole(first) : []));
+  const firsts = [...Map.groupBy(readings, getOrderId).values()].flatMap(([first]) => (first ? isWhole(first) : []));
   const together = firsts.length > 1 ? firsts : [];
   const isNew =
     together.length === 0
@@ -283,9 +283,9 @@ export async function recordReadings(
   const sales = together.filter((one) => recorded.has(one));
   await insertItems(
     work.db,
-    sales.map(({ facts }) => ({ ...facts, ...keyOf(source, facts.orderId) })),
+    sales.map(({ facts }) => ({ ...facts, ...toOrderKey(source, facts.orderId) })),
   );
-  await recordSales(
+  await recordNewOrders(
     work,
     secrets,
     source,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { listReferrers } from '../../analytics/figures/clicks/queries.ts';
+import { listReferrers } from '../../analytics/figures/clicks.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
@@ -7,7 +7,7 @@ import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import type { NewCommission } from '../commissions/commissions.ts';
 import { getFraudRules, isOfHosts } from '../rules/fraud-rules.ts';
-import { flagOf } from './fraud.ts';
+import { toFlag } from './fraud.ts';
 
 /** Where their clicks came from is looked up once the clicks are stored; they do not approve themselves before. */
 export async function insertReferrerChecks(db: Db, commissions: readonly NewCommission[], now: Date): Promise<void> {
@@ -45,7 +45,7 @@ export async function deleteReferrerChecks(db: Db, brandId: string, ids: readonl
 }
 
 /** Adds a flag to what a commission has. */
-export async function addFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
+export async function appendFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
   await db
     .updateTable('commissions')
     .set({ fraudFlags: sql<string>`fraud_flags || ${JSON.stringify([flag])}::jsonb` })
@@ -78,7 +78,7 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
       const host = referrers.get(clickId) ?? '';
       if (action === 'off' || !isOfHosts(host, hosts)) continue;
       const detail = `The click came from ${host}.`;
-      await addFlag(db, brandId, commissionId, flagOf('forbidden_referrer', rules, detail, now));
+      await appendFlag(db, brandId, commissionId, toFlag('forbidden_referrer', rules, detail, now));
     }
     await deleteReferrerChecks(
       db,
@@ -89,7 +89,7 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
 }
 
 /** One pass over commissions whose clicks may have come from a forbidden page. */
-export async function checkReferrersDue(context: Context): Promise<void> {
+export async function runReferrerChecks(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();
   const due = await claimReferrerChecks(postgres.db, now, new Date(now.getTime() + PAUSE_MS), AT_ONCE);
@@ -104,5 +104,5 @@ export const checkReferrers: Job = {
   name: 'check-referrers',
   everyMs: 5_000,
   asksFor: 'commissions by clicks of brands that forbid referrers',
-  run: checkReferrersDue,
+  run: runReferrerChecks,
 };

@@ -6,13 +6,13 @@ import type { OrderKey } from './orders.ts';
 import type { KnownRefund } from './recompute.ts';
 
 /** Of a known refund: whether it is reported in its currency. */
-const IS_ALIKE = sql<boolean>`order_refunds.currency = excluded.currency`;
+const isSameCurrency = sql<boolean>`order_refunds.currency = excluded.currency`;
 
-const IS_STORES = sql<boolean>`excluded.currency =
+const isStoreCurrency = sql<boolean>`excluded.currency =
   (select store.currency from integrations as store where store.id = excluded.integration_id)`;
 
-const alike = <T>(merged: RawBuilder<T>, column: string) =>
-  sql<T>`case when ${IS_ALIKE} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
+const mergeSameCurrency = <T>(merged: RawBuilder<T>, column: string) =>
+  sql<T>`case when ${isSameCurrency} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
  * Records refunds by their ids. Of two reports of one refund that differ, the larger amount and the earlier time count,
@@ -49,21 +49,21 @@ export async function insertRefunds(
       conflict
         .columns(['integrationId', 'orderId', 'refundId'])
         .doUpdateSet({
-          amountMinor: alike(sql`greatest(order_refunds.amount_minor, excluded.amount_minor)`, 'amount_minor'),
-          at: alike(sql`least(order_refunds.at, excluded.at)`, 'at'),
-          proratedMinor: alike(sql`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`, 'prorated_minor'),
-          toldAt: alike(sql`greatest(order_refunds.told_at, excluded.told_at)`, 'told_at'),
+          amountMinor: mergeSameCurrency(sql`greatest(order_refunds.amount_minor, excluded.amount_minor)`, 'amount_minor'),
+          at: mergeSameCurrency(sql`least(order_refunds.at, excluded.at)`, 'at'),
+          proratedMinor: mergeSameCurrency(sql`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`, 'prorated_minor'),
+          toldAt: mergeSameCurrency(sql`greatest(order_refunds.told_at, excluded.told_at)`, 'told_at'),
           currency: sql<string>`excluded.currency`,
         })
-        .where(sql<boolean>`case when ${IS_ALIKE} then order_refunds.amount_minor < excluded.amount_minor
+        .where(sql<boolean>`case when ${isSameCurrency} then order_refunds.amount_minor < excluded.amount_minor
           or order_refunds.at > excluded.at or order_refunds.told_at < excluded.told_at
-          else ${isOfOrder ? sql`true` : IS_STORES} end`),
+          else ${isOfOrder ? sql`true` : isStoreCurrency} end`),
     )
     .execute();
 }
 
 /** Refunds that their store has not taken back. */
-const standing = (db: Db, brandId: string) =>
+const selectCurrentRefunds = (db: Db, brandId: string) =>
   db
     .selectFrom('orderRefunds as refunds')
     .innerJoin('orderHeads as heads', (join) =>
@@ -80,7 +80,7 @@ const standing = (db: Db, brandId: string) =>
 
 /** Those of an order, in its currency. */
 export async function listRefunds(db: Db, key: OrderKey, currency: string): Promise<KnownRefund[]> {
-  return await standing(db, key.brandId)
+  return await selectCurrentRefunds(db, key.brandId)
     .where('refunds.integrationId', '=', key.integrationId)
     .where('refunds.orderId', '=', key.orderId)
     .where('refunds.currency', '=', currency)
@@ -88,13 +88,13 @@ export async function listRefunds(db: Db, key: OrderKey, currency: string): Prom
 }
 
 /** Those of several orders, each in its order's currency, unordered. */
-export async function listRefundsOf(
+export async function listRefundsByOrder(
   db: Db,
   brandId: string,
   orders: readonly { integrationId: string; orderId: string; currency: string }[],
 ) {
   if (orders.length === 0) return [];
-  return await standing(db, brandId)
+  return await selectCurrentRefunds(db, brandId)
     .select(['refunds.integrationId', 'refunds.orderId'])
     .where(
       sql<boolean>`(refunds.integration_id, refunds.order_id, refunds.currency) in (select * from unnest(

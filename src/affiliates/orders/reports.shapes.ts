@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Currency } from '../../kit/values/money.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
-import { checkAmounts, GenericRefund, orderFields } from '../stores/formats/generic-schema.ts';
+import { checkAmounts, GenericRefund, orderFields } from '../stores/formats/generic.shapes.ts';
 import { Decimal } from '../stores/formats/money.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
 import { orderId } from './orders.shapes.ts';
@@ -85,7 +85,7 @@ export const ReportedOrders = z
 export const ReportedRefund = Refund.meta({ id: 'ReportedRefund' });
 export type ReportedRefund = z.output<typeof ReportedRefund>;
 
-export const Recorded = z
+export const RecordedOrders = z
   .object({
     orders: z
       .array(

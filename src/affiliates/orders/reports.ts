@@ -5,15 +5,15 @@ import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromMinor } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { findSource, upsertSource } from '../stores/connections/queries.ts';
-import { factsOf, refundedItemsOf } from '../stores/formats/generic.ts';
+import { findSource, upsertSource } from '../stores/connections/connections.ts';
+import { toOrderFacts, toRefundedItems } from '../stores/formats/generic.ts';
 import { toMinorUnits } from '../stores/formats/money.ts';
 import { orders } from './orders.ts';
 import { recordReadings, recordRefunds } from './record.ts';
 import type { ReportedOrder, ReportedRefund } from './reports.shapes.ts';
 
 /** Orders of a shop by their ids there. */
-export async function listRecorded(
+export async function listReportedOrders(
   db: Db,
   { id, brandId }: { id: string; brandId: string },
   orderIds: readonly string[],
@@ -31,7 +31,7 @@ export async function listRecorded(
 }
 
 /** Records reports as a generic store's signed deliveries would, shop by shop. Of past orders only the unknown ones. */
-export async function recordReported(
+export async function recordReportedOrders(
   work: Work,
   secrets: Secrets,
   reported: readonly ReportedOrder[],
@@ -47,12 +47,12 @@ export async function recordReported(
     // Locks the shop, so that nobody else records its orders in the meantime.
     const source = await upsertSource(db, row);
     const ids = [...new Set(some.map(({ order_id }) => order_id))];
-    const known = new Set(isHistory ? (await listRecorded(db, source, ids)).map(({ order_id }) => order_id) : []);
+    const known = new Set(isHistory ? (await listReportedOrders(db, source, ids)).map(({ order_id }) => order_id) : []);
     const readings = some
       .filter(({ order_id }) => !known.has(order_id))
-      .map((order) => ({ kind: 'order' as const, facts: factsOf(order, now), notes: [] }));
+      .map((order) => ({ kind: 'order' as const, facts: toOrderFacts(order, now), notes: [] }));
     await recordReadings(work, secrets, { ...source, isHistory }, readings);
-    recorded.push(...(await listRecorded(db, source, ids)).map((order) => ({ ...order, source: name })));
+    recorded.push(...(await listReportedOrders(db, source, ids)).map((order) => ({ ...order, source: name })));
   }
   return recorded;
 }
@@ -72,6 +72,6 @@ export async function recordReportedRefund(
     const message = `must be more than 0 and at most the order's ${fromMinor(baseMinor, currency)} ${currency}.`;
     throw validationError([{ field: 'amount', code: 'invalid', message }]);
   }
-  const refunds = [{ refundId: refund_id, amountMinor, at, items: refundedItemsOf(items, currency) }];
+  const refunds = [{ refundId: refund_id, amountMinor, at, items: toRefundedItems(items, currency) }];
   await recordRefunds(work, source, { orderId, currency, refunds, updatedAt: now, hasAllRefunds: false });
 }

@@ -3,7 +3,7 @@ import { serialize } from '../../kit/operation/operation.ts';
 import { type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
 import { storageKeyOf } from '../../platform/jobs/policy.ts';
 import type { ClaimedJob } from '../../platform/jobs/queries.ts';
-import { countPaidOrders, decideNext, NOTHING_YET, questionOf, simulationOf } from './simulations.ts';
+import { countPaidOrders, simulateNextOrders, NOTHING_YET, toSimulationPlan, toSimulation } from './simulations.ts';
 import { Simulation, SimulationJob, SimulationProgress } from './simulations.shapes.ts';
 
 /** Creators in the job's `result`, which lists of jobs repeat. */
@@ -20,10 +20,10 @@ async function runSimulation(
 ): Promise<TurnOutcome> {
   const { postgres, config, files } = context;
   const { brandId } = job;
-  const question = questionOf(SimulationJob.parse(job.request));
+  const question = toSimulationPlan(SimulationJob.parse(job.request));
   const totalRows = job.totalRows ?? (await countPaidOrders(postgres.db, brandId, question.period));
   const before = SimulationProgress.parse(job.cursor ?? NOTHING_YET);
-  const { progress, isLast } = await decideNext(context, brandId, question, before, {
+  const { progress, isLast } = await simulateNextOrders(context, brandId, question, before, {
     most: config.simulationOrders,
     seen: (orders) => {
       signal.throwIfAborted();
@@ -32,7 +32,7 @@ async function runSimulation(
   });
   const rows = progress.counts.orders;
   if (!isLast) return { cursor: progress, rows, totalRows, isDone: false };
-  const answer = await simulationOf(postgres.db, brandId, question, progress);
+  const answer = await toSimulation(postgres.db, brandId, question, progress);
   const storageKey = storageKeyOf(job.id, 1, job.claim);
   const file = { number: 1, name: 'simulation.json', mimeType: 'application/json', storageKey };
   const bytes = serialize(Simulation, answer);

@@ -16,9 +16,9 @@ import { minOrderOf, recordedRules } from '../rules/attribution-rules.ts';
 import { explainCandidate } from './explain.ts';
 import { Attribution } from './orders.shapes.ts';
 import type { OrderRow } from './orders.ts';
-import { type KnownRefund, snapshotOf, type Standing } from './recompute.ts';
-import { listRefundsOf } from './refunds.ts';
-import { decideAnew, type DecidedAnew, type Owed, owedAnew, owedNow, type RecordedCommission, type SimulatedRules } from './simulated-order.ts';
+import { type KnownRefund, toSnapshot, type CommissionState } from './recompute.ts';
+import { listRefundsByOrder } from './refunds.ts';
+import { simulateDecision, type SimulatedDecision, type Earning, simulateEarning, computeEarning, type RecordedCommission, type SimulatedRules } from './simulated-order.ts';
 import { MOST_CHANGED, type Simulation, type SimulationJob, type SimulationProgress, type SimulationRequest } from './simulations.shapes.ts';
 
 export interface Period {
@@ -27,7 +27,7 @@ export interface Period {
   to: Date;
 }
 
-const inPeriod = (brandId: string, { from, to }: Period) => sql<boolean>`(orders.brand_id = ${brandId}
+const isInPeriod = (brandId: string, { from, to }: Period) => sql<boolean>`(orders.brand_id = ${brandId}
   and orders.occurred_at >= ${from} and orders.occurred_at <= ${to}
   and orders.paid_at is not null and orders.is_test is not true
   and orders.attribution ->> 'reason' is distinct from 'history')`;
@@ -37,7 +37,7 @@ export const hasMoreThan = (db: Db, brandId: string, period: Period, orders: num
     db
       .selectFrom('orders')
       .select('id')
-      .where(inPeriod(brandId, period))
+      .where(isInPeriod(brandId, period))
       .orderBy('occurredAt', 'desc')
       .orderBy('id', 'desc')
       .offset(orders)
@@ -45,7 +45,7 @@ export const hasMoreThan = (db: Db, brandId: string, period: Period, orders: num
   );
 
 export const countPaidOrders = (db: Db, brandId: string, period: Period): Promise<number> =>
-  countRows(db.selectFrom('orders').select(COUNT).where(inPeriod(brandId, period)));
+  countRows(db.selectFrom('orders').select(COUNT).where(isInPeriod(brandId, period)));
 
 type Facts = Pick<
   OrderRow,
@@ -66,7 +66,7 @@ type Facts = Pick<
 >;
 
 /** A paid order with its commission, whose columns are null when it has none. */
-export interface SimulatedOrder extends Facts, Standing {
+export interface SimulatedOrder extends Facts, CommissionState {
   linkId: string | null;
   creatorId: string;
   holdEndsAt: Date | null;
@@ -92,7 +92,7 @@ export async function listPaidOrders(
       coalesce((select sum(back.amount_minor) from commission_adjustments as back
         where back.brand_id = orders.brand_id and back.commission_id = commission.id), 0)::bigint as taken_back_minor
     from orders left join commissions as commission on commission.order_id = orders.id
-    where ${inPeriod(brandId, period)} and ${isAfter}
+    where ${isInPeriod(brandId, period)} and ${isAfter}
     order by orders.occurred_at desc, orders.id desc limit ${limit}`.execute(db);
   return rows;
 }
@@ -107,7 +107,7 @@ export async function listTerms(db: Db, brandId: string, ids: readonly string[])
     .where(sql<boolean>`id = any(${[...ids]}::text[])`)
     .execute();
 }
-export type TermsOfLink = Pick<LinkRow, 'id' | 'creatorId' | 'commissionRatePpm' | 'holdDays' | 'paysRenewals'>;
+export type LinkTerms = Pick<LinkRow, 'id' | 'creatorId' | 'commissionRatePpm' | 'holdDays' | 'paysRenewals'>;
 
 export async function listPeople(db: Db, brandId: string, ids: readonly string[]) {
   return await db
@@ -123,14 +123,14 @@ export const SIMULATION = 'simulation';
 const DEFAULT_DAYS = 30;
 
 /** A simulation whose period, money and point in time are settled. */
-export interface Question {
+export interface SimulationPlan {
   period: Period;
   rules: SimulatedRules;
   /** In which reviews count as ended or not. */
   asOf: Date;
 }
 
-function periodOf({ from, to }: Pick<SimulationRequest, 'from' | 'to'>, now: Date): Period {
+function resolvePeriod({ from, to }: Pick<SimulationRequest, 'from' | 'to'>, now: Date): Period {
   const end = to ?? now;
   const start = from ?? new Date(end.getTime() - DEFAULT_DAYS * DAY_MS);
   if (start <= end) return { from: start, to: end };
@@ -147,7 +147,7 @@ function simulatedRules({ rules }: Pick<SimulationRequest, 'rules'>, currency: s
   };
 }
 
-export const questionOf = ({ from, to, rules, currency, as_of }: SimulationJob): Question => ({
+export const toSimulationPlan = ({ from, to, rules, currency, as_of }: SimulationJob): SimulationPlan => ({
   period: { from: new Date(from), to: new Date(to) },
   rules: simulatedRules({ rules }, currency),
   asOf: new Date(as_of),
@@ -156,66 +156,66 @@ export const questionOf = ({ from, to, rules, currency, as_of }: SimulationJob):
 type Engines = Pick<Context, 'postgres' | 'clock'>;
 
 /** The request with everything that it leaves open. Throws VALIDATION_ERROR. */
-async function settled({ postgres, clock }: Engines, brandId: string, request: SimulationRequest) {
+async function resolveRequest({ postgres, clock }: Engines, brandId: string, request: SimulationRequest) {
   const now = clock.now();
-  const { from, to } = periodOf(request, now);
+  const { from, to } = resolvePeriod(request, now);
   const currency = await getBrandCurrency(postgres.db, brandId);
   const { rules } = request;
   const job: SimulationJob = {
     ...{ from: from.toISOString(), to: to.toISOString(), rules, currency, as_of: now.toISOString() },
   };
-  return { job, question: questionOf(job) };
+  return { job, question: toSimulationPlan(job) };
 }
 
 /** An order with its decision. */
-interface Read {
+interface DecidedOrder {
   row: SimulatedOrder;
   attribution: Attribution;
 }
 
 /** An order under both rules. */
-interface Compared extends Read {
-  decision: DecidedAnew;
-  now: Owed | undefined;
-  after: Owed | undefined;
+interface OrderComparison extends DecidedOrder {
+  decision: SimulatedDecision;
+  now: Earning | undefined;
+  after: Earning | undefined;
 }
 
-const commissionOf = ({ linkId, ...row }: SimulatedOrder): RecordedCommission | undefined =>
+const toRecordedCommission = ({ linkId, ...row }: SimulatedOrder): RecordedCommission | undefined =>
   linkId === null ? undefined : { ...row, linkId };
 
-function compare(
-  { row, attribution }: Read,
+function compareOrder(
+  { row, attribution }: DecidedOrder,
   refunds: readonly KnownRefund[],
-  terms: ReadonlyMap<string, TermsOfLink>,
+  terms: ReadonlyMap<string, LinkTerms>,
   simulated: SimulatedRules,
-): Compared {
-  const snapshot = snapshotOf(row);
-  const decision = decideAnew(
+): OrderComparison {
+  const snapshot = toSnapshot(row);
+  const decision = simulateDecision(
     { ...snapshot, currency: row.currency, attribution },
     simulated,
     (linkId) => terms.get(linkId)?.paysRenewals ?? null,
   );
-  const commission = commissionOf(row);
+  const commission = toRecordedCommission(row);
   const winner = decision.winner === undefined ? undefined : terms.get(decision.winner);
   return {
     ...{ row, attribution, decision },
-    now: commission && owedNow(commission),
-    after: winner && owedAnew({ snapshot, refunds }, winner, commission, simulated),
+    now: commission && computeEarning(commission),
+    after: winner && simulateEarning({ snapshot, refunds }, winner, commission, simulated),
   };
 }
 
-async function compareAll(db: Db, brandId: string, rows: readonly SimulatedOrder[], simulated: SimulatedRules) {
-  const refunds = await listRefundsOf(db, brandId, rows);
+async function compareOrders(db: Db, brandId: string, rows: readonly SimulatedOrder[], simulated: SimulatedRules) {
+  const refunds = await listRefundsByOrder(db, brandId, rows);
   const orderOf = ({ integrationId, orderId }: { integrationId: string; orderId: string }) =>
     `${integrationId} ${orderId}`;
   const byOrder = Map.groupBy(refunds, orderOf);
-  const read = rows.map((row): Read => ({ row, attribution: Attribution.parse(row.attribution) }));
+  const read = rows.map((row): DecidedOrder => ({ row, attribution: Attribution.parse(row.attribution) }));
   const linkIds = read.flatMap(({ attribution }) => attribution.candidates.flatMap(({ link_id }) => link_id ?? []));
   const terms = new Map((await listTerms(db, brandId, [...new Set(linkIds)])).map((one) => [one.id, one]));
-  return read.map((one) => compare(one, byOrder.get(orderOf(one.row)) ?? [], terms, simulated));
+  return read.map((one) => compareOrder(one, byOrder.get(orderOf(one.row)) ?? [], terms, simulated));
 }
 
-const isChanged = ({ now, after }: Compared) => now?.linkId !== after?.linkId || now?.minor !== after?.minor;
+const isChanged = ({ now, after }: OrderComparison) => now?.linkId !== after?.linkId || now?.minor !== after?.minor;
 
 type Sums = SimulationProgress['sums'][number];
 
@@ -224,7 +224,7 @@ const NOTHING = {
   ...{ in_review_now_minor: 0, in_review_simulated_minor: 0 },
 };
 
-const keyOf = ({ creatorId, currency }: Pick<Sums, 'creatorId' | 'currency'>) => `${currency} ${creatorId}`;
+const toKey = ({ creatorId, currency }: Pick<Sums, 'creatorId' | 'currency'>) => `${currency} ${creatorId}`;
 
 /** Sums by creator and currency. */
 class Tally {
@@ -233,16 +233,16 @@ class Tally {
 
   constructor(at: Date, before: readonly Sums[]) {
     this.#at = at;
-    for (const sums of before) this.#sums.set(keyOf(sums), { ...sums });
+    for (const sums of before) this.#sums.set(toKey(sums), { ...sums });
   }
 
-  add({ row: { currency }, now, after }: Compared): void {
+  add({ row: { currency }, now, after }: OrderComparison): void {
     if (now) this.#addTo(now, currency, 'now');
     if (after) this.#addTo(after, currency, 'simulated');
   }
 
-  #addTo({ creatorId, minor, holdEndsAt }: Owed, currency: string, side: 'now' | 'simulated'): void {
-    const key = keyOf({ creatorId, currency });
+  #addTo({ creatorId, minor, holdEndsAt }: Earning, currency: string, side: 'now' | 'simulated'): void {
+    const key = toKey({ creatorId, currency });
     const sums = this.#sums.get(key) ?? { ...NOTHING, creatorId, currency };
     sums[`orders_${side}` as const] += 1;
     sums[`commission_${side}_minor` as const] += minor;
@@ -259,7 +259,7 @@ class Tally {
   }
 }
 
-function totalsOf(rows: readonly Sums[]) {
+function sumByCurrency(rows: readonly Sums[]) {
   const totals = new Map<string, typeof NOTHING>();
   for (const { creatorId: _creator, currency, ...sums } of rows) {
     const total = totals.get(currency) ?? NOTHING;
@@ -278,7 +278,7 @@ function totalsOf(rows: readonly Sums[]) {
 type Names = ReadonlyMap<string, { value: string }>;
 
 /** Why the rules change an order: why its current winner loses, and why another wins. */
-function reasonOf({ now, after, attribution, decision }: Compared, names: Names): string {
+function explainChange({ now, after, attribution, decision }: OrderComparison, names: Names): string {
   if (now && after && now.linkId === after.linkId) {
     return now.ratePpm === after.ratePpm
       ? 'The review or payment of this commission stands.'
@@ -300,7 +300,7 @@ function reasonOf({ now, after, attribution, decision }: Compared, names: Names)
 type Changed = Simulation['data']['changed'][number];
 type Shown = z.input<typeof Attribution>['rule'];
 
-function sideOf(owed: Owed | undefined, rule: Shown, emails: ReadonlyMap<string, string | null>): Changed['now'] {
+function toSide(owed: Earning | undefined, rule: Shown, emails: ReadonlyMap<string, string | null>): Changed['now'] {
   return owed
     ? {
         link_id: owed.linkId,
@@ -313,7 +313,7 @@ function sideOf(owed: Owed | undefined, rule: Shown, emails: ReadonlyMap<string,
 }
 
 /** The changed orders as they are shown. */
-async function shownChanges(db: Db, brandId: string, changed: readonly Compared[]): Promise<Changed[]> {
+async function toChangedOrders(db: Db, brandId: string, changed: readonly OrderComparison[]): Promise<Changed[]> {
   const linkIds = changed.flatMap(({ decision }) => decision.candidates.flatMap(({ link_id }) => link_id ?? []));
   const names = new Map((await listLinksByIds(db, brandId, [...new Set(linkIds)])).map((link) => [link.id, link]));
   const creatorIds = changed.flatMap(({ now, after }) => [now, after].flatMap((owed) => owed?.creatorId ?? []));
@@ -324,9 +324,9 @@ async function shownChanges(db: Db, brandId: string, changed: readonly Compared[
     return {
       ...{ id: row.id, order_id: row.orderId, integration_id: row.integrationId, currency: row.currency },
       ...{ occurred_at: row.occurredAt.toISOString(), amount_minor: row.baseMinor },
-      now: sideOf(now, attribution.rule, emails),
-      simulated: sideOf(after, decision.rule, emails),
-      reason: reasonOf(one, names),
+      now: toSide(now, attribution.rule, emails),
+      simulated: toSide(after, decision.rule, emails),
+      reason: explainChange(one, names),
     };
   });
 }
@@ -342,21 +342,21 @@ const EACH = 1_000;
  * Decides the next orders of the period again, newest first, by the same function as orders are. It reads one snapshot and
  * writes nothing.
  */
-export async function decideNext(
+export async function simulateNextOrders(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
-  { period, rules, asOf }: Question,
+  { period, rules, asOf }: SimulationPlan,
   before: SimulationProgress,
   { most, seen }: { most: number; seen?: (orders: number) => void },
 ): Promise<{ progress: SimulationProgress; isLast: boolean }> {
   const tally = new Tally(asOf, before.sums);
-  const changed: Compared[] = [];
+  const changed: OrderComparison[] = [];
   const counts = { ...before.counts };
   const begin = before.after ?? undefined;
   let { after } = before;
   let orders = 0;
-  const batches = inBatches<Compared>(postgres.exports, brandId, async (db, last, limit) =>
-    compareAll(db, brandId, await listPaidOrders(db, brandId, period, last?.row ?? begin, limit), rules),
+  const batches = inBatches<OrderComparison>(postgres.exports, brandId, async (db, last, limit) =>
+    compareOrders(db, brandId, await listPaidOrders(db, brandId, period, last?.row ?? begin, limit), rules),
   );
   for await (const one of batches) {
     tally.add(one);
@@ -371,22 +371,22 @@ export async function decideNext(
     if (orders % EACH === 0) seen?.(counts.orders);
     if (orders === most) break;
   }
-  const shown = [...before.changed, ...(await shownChanges(postgres.db, brandId, changed))];
+  const shown = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
   return { progress: { after, sums: tally.rows, changed: shown, counts }, isLast: orders < most };
 }
 
 /** What the orders add up to. */
-export async function simulationOf(
+export async function toSimulation(
   db: Db,
   brandId: string,
-  { period }: Question,
+  { period }: SimulationPlan,
   { sums, changed, counts }: SimulationProgress,
 ): Promise<Simulation> {
   const people = await listPeople(db, brandId, [...new Set(sums.map(({ creatorId }) => creatorId))]);
   const byId = new Map(people.map((one) => [one.id, one]));
   return {
     data: {
-      totals: totalsOf(sums),
+      totals: sumByCurrency(sums),
       creators: sums.map(({ creatorId, ...its }) => ({
         creator_id: creatorId,
         creator_email: byId.get(creatorId)?.email ?? null,
@@ -401,16 +401,16 @@ export async function simulationOf(
 
 /** What the brand's orders of a period would have earned under other rules. */
 export async function simulate(context: Engines, brandId: string, request: SimulationRequest): Promise<Simulation> {
-  const { question } = await settled(context, brandId, request);
+  const { question } = await resolveRequest(context, brandId, request);
   const most = Number.POSITIVE_INFINITY;
-  const { progress } = await decideNext(context, brandId, question, NOTHING_YET, { most });
-  return await simulationOf(context.postgres.db, brandId, question, progress);
+  const { progress } = await simulateNextOrders(context, brandId, question, NOTHING_YET, { most });
+  return await toSimulation(context.postgres.db, brandId, question, progress);
 }
 
 /** Starts a job for more orders than a call simulates. Undefined if there are not. */
-export async function beginSimulation(context: Context, brandId: string, request: SimulationRequest) {
+export async function startSimulation(context: Context, brandId: string, request: SimulationRequest) {
   const { postgres, config } = context;
-  const { job, question } = await settled(context, brandId, request);
+  const { job, question } = await resolveRequest(context, brandId, request);
   if (!(await hasMoreThan(postgres.db, brandId, question.period, config.simulationOrders))) return undefined;
   return async (work: Work): Promise<{ data: z.input<typeof Job> }> => {
     await assertRoom(work);

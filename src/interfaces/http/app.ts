@@ -5,7 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Operation, Prepared } from '../../kit/operation/operation.ts';
 import { ApiError, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
-import { openBase, requestOf } from './base.ts';
+import { openBase, toRequest } from './base.ts';
 import type { Bodies } from './bodies.ts';
 import { isForm, readParts, takeForms } from './form.ts';
 import type { Door } from './gate.ts';
@@ -38,7 +38,7 @@ function prepareForm(operation: Operation, request: FastifyRequest, maxFileBytes
   return operation.prepare(isForm(request) ? { ...raw, parts } : raw);
 }
 
-/** What the routes of operations need. */
+/** The needs of the routes of operations. */
 interface Served {
   door: Door;
   metrics: Metrics;
@@ -61,7 +61,7 @@ function register(
     url: operation.path.replace(/\{(\w+)\}/g, ':$1'),
     handler: async (request, reply) => {
       let prepared: Prepared | undefined;
-      const answer = await door.run(operation, requestOf(request, reply), () => {
+      const answer = await door.run(operation, toRequest(request, reply), () => {
         prepared = prepare(request);
         return prepared;
       });
@@ -101,7 +101,7 @@ function matches(pattern: string, path: string): boolean {
   return wanted.length === parts.length && wanted.every((part, i) => part.startsWith('{') || part === parts[i]);
 }
 
-/** What all servers of a process share. */
+/** Shared by all servers of a process. */
 export interface Shared {
   door: Door;
   metrics: Metrics;
@@ -113,7 +113,7 @@ export interface ApiOptions {
   operations: readonly Operation[];
   /** Headers of every response to a URL, including errors. */
   headersOf(url: string): Record<string, string>;
-  /** Whether a host serves the API version of a URL. */
+  /** True if a host serves the API version of a URL. */
   isServed(host: string, url: string): boolean;
 }
 
@@ -129,13 +129,13 @@ export async function buildApi(
    * Errors of the HTTP layer bypass the gate, so under /v1 they are passed through it: only callers with a key see
    * them.
    */
-  async function refusalOf(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
+  async function toRefusal(error: unknown, { method, url }: FastifyRequest, requested: Request): Promise<ApiError> {
     const refusal = isUnroutable(error) ? noSuchOperation(operations, method, url) : unreadable(error);
     const answer = toApiError(refusal);
     return refusal === error || !isApi(url) ? answer : await door.refuse(requested, answer).catch(toApiError);
   }
 
-  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, toRefusal: toRefusal });
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headersOf(request.url));
     done();
@@ -143,12 +143,12 @@ export async function buildApi(
   limitOpenDoors(app, clock);
   app.addHook('onRequest', async (request, reply) => {
     if (!isApi(request.url) || isServed(request.host, request.url)) return;
-    await door.refuse(requestOf(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
+    await door.refuse(toRequest(request, reply), new ApiError('NOT_FOUND', 'This host has no such path; see /docs.'));
   });
   app.setNotFoundHandler(async (request, reply) => {
     const refusal = noSuchOperation(operations, request.method, request.url);
     if (!isApi(request.url)) throw refusal;
-    await door.refuse(requestOf(request, reply), refusal);
+    await door.refuse(toRequest(request, reply), refusal);
   });
   const prepared: PreparedRequests = new LRUCache({ max: MAX_PREPARED });
   const served = { door, metrics, maxAssetBytes: config.maxAssetBytes, prepared };

@@ -18,7 +18,7 @@ import type { Metrics } from '../../kit/values/metrics.ts';
 import type { Bodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { openClosing } from './closing.ts';
-import { doorOf, meterDoors } from './doors.ts';
+import { getDoor, meterDoors } from './doors.ts';
 import { HEAD_WITHIN_MS, MAX_HEADER_BYTES, openUnreadable, REQUEST_WITHIN_MS, refusalOfHead } from './request.ts';
 import { openSenders } from './sender.ts';
 
@@ -35,18 +35,18 @@ const baseHeaders = (requestId: string) => ({
   'cache-control': 'no-store',
 });
 
-function idempotencyKeyOf({ headers }: FastifyRequest): string | undefined {
+function readIdempotencyKey({ headers }: FastifyRequest): string | undefined {
   const key = headers['idempotency-key'];
   return typeof key === 'string' && key.trim() !== '' ? key : undefined;
 }
 
-export function requestOf(request: FastifyRequest, reply: FastifyReply): Request {
+export function toRequest(request: FastifyRequest, reply: FastifyReply): Request {
   return {
     authorization: request.headers.authorization,
     cookie: readCookie(request),
     address: request.ip,
     requestId: request.id,
-    idempotencyKey: idempotencyKeyOf(request),
+    idempotencyKey: readIdempotencyKey(request),
     setHeader: (name, value) => void reply.header(name, value),
   };
 }
@@ -56,7 +56,7 @@ export interface BaseOptions {
   bodies: Bodies;
   addresses: AddressLimit;
   /** The error response to a request that failed or that no route matches. */
-  refusalOf(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
+  toRefusal(error: unknown, request: FastifyRequest, requested: Request): Promise<ApiError>;
 }
 
 /** The limits and timeouts of a server. */
@@ -85,19 +85,22 @@ const serverOptions = ({ config, log, clock }: Context): FastifyHttpOptions<Serv
 });
 
 /** The common base of the API's server and the links host: limits, request ids and one error format. */
-export function openBase(context: Context, { metrics, bodies, addresses, refusalOf }: BaseOptions): FastifyInstance {
+export function openBase(
+  context: Context,
+  { metrics, bodies, addresses, toRefusal: refusalOf }: BaseOptions,
+): FastifyInstance {
   const { config, log, clock } = context;
   const senderOf = openSenders(config.trustedProxies);
 
   async function answerError(error: unknown, request: FastifyRequest, reply: FastifyReply): Promise<void> {
     // Without a matching route, Fastify does not resolve the address behind a proxy.
-    const requested = { ...requestOf(request, reply), address: senderOf(request.raw).address };
+    const requested = { ...toRequest(request, reply), address: senderOf(request.raw).address };
     let answer = await refusalOf(error, request, requested);
-    if (!reply.hasHeader('x-ratelimit-limit') && doorOf(request.url) !== 'ingest') {
+    if (!reply.hasHeader('x-ratelimit-limit') && getDoor(request.url) !== 'ingest') {
       answer = (await addresses.count(requested.address, requested.setHeader)) ?? answer;
     }
     logFailure(log, answer, request.id);
-    metrics.refusals.inc({ door: doorOf(request.url), code: answer.code });
+    metrics.refusals.inc({ door: getDoor(request.url), code: answer.code });
     reply.code(answer.status).headers(answer.headers).type('application/json; charset=utf-8');
     await reply.send(Buffer.from(JSON.stringify(errorBody(answer, request.id))));
   }

@@ -18,7 +18,7 @@ interface Connection {
   onIdle: (() => void)[];
 }
 
-/** Whether all complete requests are answered. The last request of a connection may never be completed. */
+/** True if all complete requests are answered. The last request of a connection may never be completed. */
 const isAnswered = ({ underWay, waiting }: Connection) =>
   waiting.length === 0 && [...underWay].every((request) => !request.complete);
 

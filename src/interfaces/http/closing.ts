@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long to wait for incomplete requests, and for outstanding responses. */
+/** A closing server waits this long for incomplete requests … */
 const UNFINISHED_MS = 3_000;
+/** … and this long for outstanding responses. */
 const UNANSWERED_MS = 10_000;
 
 function endWithAnswer(socket: Socket, response: ServerResponse): void {

@@ -22,12 +22,12 @@ const DOORS: readonly (readonly [path: string, door: string])[] = [
 ];
 
 /** The door that a path belongs to. */
-export const doorOf = (url: string): string => DOORS.find(([path]) => url.startsWith(path))?.[1] ?? 'other';
+export const getDoor = (url: string): string => DOORS.find(([path]) => url.startsWith(path))?.[1] ?? 'other';
 
 /** Counts the requests of doors that have no counter of their own. */
 export function meterDoors(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onRoute', (route) => {
-    const operation = doorOf(route.url);
+    const operation = getDoor(route.url);
     if (route.onResponse || operation === 'other' || operation === 'api') return;
     route.onResponse = (_request, reply, done) => {
       metrics.requests.observe({ operation, status: String(reply.statusCode) }, reply.elapsedTime / 1000);

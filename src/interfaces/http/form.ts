@@ -22,7 +22,7 @@ export function takeForms(scope: FastifyInstance): void {
   scope.addContentTypeParser(FORM, (_request, payload, done) => done(null, payload));
 }
 
-/** Whether the route streams this request's body as a form. */
+/** True if the route streams this request's body as a form. */
 export const takesForm = ({ headers, server }: FastifyRequest): boolean =>
   /^multipart\/form-data\s*(;|$)/i.test(headers['content-type'] ?? '') && server.hasContentTypeParser(FORM);
 
@@ -41,7 +41,7 @@ function tooMany(maxFiles: number): ApiError {
   return new ApiError('PAYLOAD_TOO_LARGE', `The form has more than ${files} or ${MAX_FIELDS} fields.`);
 }
 
-const refusalOf = (error: unknown): ApiError =>
+const toRefusal = (error: unknown): ApiError =>
   error instanceof ApiError ? error : new ApiError('BAD_REQUEST', 'The form is incomplete.', { cause: error });
 
 function openParser({ headers }: FastifyRequest, { maxFileBytes, maxFiles }: FormLimits) {
@@ -65,7 +65,7 @@ async function* bytesOf(file: BusboyFileStream, maxFileBytes: number): AsyncGene
   try {
     yield* file;
   } catch (error) {
-    throw refusalOf(error);
+    throw toRefusal(error);
   }
   if (file.truncated) throw tooLarge(maxFileBytes);
 }
@@ -79,7 +79,7 @@ function openParts(request: FastifyRequest, body: Readable, limits: FormLimits):
   let open: BusboyFileStream | undefined;
   let text = 0;
   function fail(error: unknown): void {
-    const refusal = refusalOf(error);
+    const refusal = toRefusal(error);
     open?.destroy(refusal);
     parts.destroy(refusal);
   }

@@ -17,7 +17,7 @@ import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/valu
 import type { Metrics } from '../../kit/values/metrics.ts';
 import type { OpenCall } from '../../platform/requests/actions.ts';
 
-/** How often a caller that changes during its call is read again before the call fails. */
+/** A caller that changes during its call is read again this often before the call fails. */
 const MAX_READINGS = 5;
 /** Streamed responses are cut off this long after the process begins to stop. */
 const STREAMS_END_WITHIN_MS = 10_000;
@@ -41,7 +41,7 @@ interface Ahead {
   charge: Waivable;
 }
 
-/** Whether the call's credits are given back although it has an answer. */
+/** True if the call's credits are given back although it has an answer. */
 interface Waivable {
   isWaived: boolean;
 }

@@ -14,7 +14,7 @@ interface EngineState {
   latency_ms: number;
 }
 
-/** Whether the work succeeds in time. */
+/** True if the work succeeds in time. */
 const isDone = (work: Promise<unknown>): Promise<boolean> =>
   within(PING_MS, work).then(
     () => true,

@@ -5,14 +5,14 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
 
-/** What clients/build.ts makes: an npm package, a wheel, and its source distribution. */
+/** Files that clients/build.ts makes: an npm package, a wheel, and its source distribution. */
 const TYPES: readonly [RegExp, string][] = [
   [/^rollcall-client-[\w.]+\.tgz$/, 'application/gzip'],
   [/^rollcall_client-[\w.]+-py3-none-any\.whl$/, 'application/zip'],
   [/^rollcall_client-[\w.]+\.tar\.gz$/, 'application/gzip'],
 ];
 
-const typeOf = (name: string) => TYPES.find(([pattern]) => pattern.test(name))?.[1];
+const getContentType = (name: string) => TYPES.find(([pattern]) => pattern.test(name))?.[1];
 
 /** Names without a version, which stand for the newest package of their kind. */
 const NEWEST: ReadonlyMap<string, { client: string; ending: string }> = new Map([
@@ -26,7 +26,7 @@ const Params = z.object({ name: z.string() });
 export interface ClientBuilder {
   /** Makes the package of a client in the folder. */
   build(client: string): Promise<unknown>;
-  /** When the API that a client is made for last changed, in ms since 1970. */
+  /** The time of the last change of the API that a client is made for, in ms since 1970. */
   changedAt(): Promise<number>;
 }
 
@@ -56,7 +56,7 @@ export function packageRoutes(app: FastifyInstance, folder: string, builder?: Cl
 
   async function listPackages(): Promise<string[]> {
     const names = (await readdir(folder).catch(ignoreFailure('not built'))) ?? [];
-    return names.filter((name) => typeOf(name) !== undefined).sort();
+    return names.filter((name) => getContentType(name) !== undefined).sort();
   }
 
   /** The newest package of a kind, unless the API has changed since it was built. */
@@ -92,7 +92,7 @@ export function packageRoutes(app: FastifyInstance, folder: string, builder?: Cl
     const params = Params.parse(request.params);
     const wanted = NEWEST.get(params.name);
     const name = wanted ? await newest(wanted) : params.name;
-    const type = typeOf(name);
+    const type = getContentType(name);
     const bytes = type === undefined ? undefined : await read(name);
     if (bytes === undefined) {
       throw new ApiError(

@@ -19,7 +19,7 @@ export const MAX_HEADER_BYTES = 64 * 1024;
 /** Timeout for the request's headers, and for its body, so that a silent client cannot hold a connection for ever. */
 export const HEAD_WITHIN_MS = 60_000;
 export const REQUEST_WITHIN_MS = 300_000;
-/** How long a refused client has to close the connection. */
+/** A refused client must close the connection within this time. */
 const CLOSED_WITHIN_MS = 2_000;
 
 const Params = z.record(z.string(), z.string()).catch({});
@@ -93,7 +93,7 @@ const unmetExpectation = new ApiError('NOT_ACCEPTABLE', 'The only supported expe
 /** The expression that Node uses. */
 const CONTINUE = /(?:^|\W)100-continue(?:$|\W)/i;
 
-/** Whether there are several Host headers. Node uses the first, and a proxy may use another. */
+/** True if there are several Host headers. Node uses the first, and a proxy may use another. */
 function hasTwoHosts(rawHeaders: readonly string[]): boolean {
   let hosts = 0;
   for (let i = 0; i < rawHeaders.length; i += 2) {
@@ -127,7 +127,7 @@ export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
 /** Fastify throws the second for a method that it does not know, such as one of RTSP. */
 const UNROUTABLE = ['FST_ERR_ROUTE_MISSING_CONTENT_TYPE', 'FST_ERR_NOT_FOUND'];
 
-/** Whether Fastify refused the request's method before routing. */
+/** True if Fastify refused the request's method before routing. */
 export const isUnroutable = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && UNROUTABLE.includes(String(error.code));
 
@@ -153,11 +153,11 @@ export function unreadable(error: unknown): unknown {
   }
 }
 
-/** Whether the caller disconnected in the middle of the body. Fastify marks errors of the body's stream with a 400. */
+/** True if the caller disconnected in the middle of the body. Fastify marks errors of the body's stream with a 400. */
 const isHangUp = (error: Error & { code: unknown }): boolean =>
   error.code === 'ECONNRESET' && 'statusCode' in error && error.statusCode === 400;
 
-function refusalOf(code: string | undefined): [reason: string, refusal: ApiError] {
+function toRefusal(code: string | undefined): [reason: string, refusal: ApiError] {
   if (code === 'HPE_HEADER_OVERFLOW') {
     const message = `The URL and headers are longer than ${MAX_HEADER_BYTES} bytes.`;
     return ['Request Header Fields Too Large', new ApiError('REQUEST_TOO_LONG', message)];
@@ -186,7 +186,7 @@ function answerUnreadable(error: ParserError, socket: Socket, { addresses, metri
     socket.destroy();
     return;
   }
-  const [reason, refusal] = refusalOf(error.code);
+  const [reason, refusal] = toRefusal(error.code);
   const requestId = newId('req', clock.now().getTime());
   const lines: string[] = [];
   const write = (answer: ApiError) => {

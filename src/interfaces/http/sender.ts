@@ -3,7 +3,7 @@ import { compile } from '@fastify/proxy-addr';
 
 export interface Sender {
   address: string;
-  /** Whether the socket's peer is one of the operator's proxies. */
+  /** True if the socket's peer is one of the operator's proxies. */
   isTrusted: boolean;
 }
 

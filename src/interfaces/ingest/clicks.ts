@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { keepClick } from '../../affiliates/orders/order-clicks.ts';
+import { insertReportedClick } from '../../affiliates/orders/order-clicks.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { openAddressLimit } from '../../kit/access/rate/address.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -12,7 +12,7 @@ import { unreadable } from '../http/request.ts';
 import { openRefusals } from './refusal.ts';
 
 const BODY_LIMIT_BYTES = 2_048;
-/** Of one address, behind which many customers may be. */
+/** Per address, behind which many customers may be. */
 const REPORTS_PER_MINUTE = 60;
 const PREFLIGHT_SECONDS = '86400';
 
@@ -58,7 +58,12 @@ export function clickRoutes(app: FastifyInstance, context: Context, metrics: Met
     const read = readOwnClick(secrets, click);
     if (!store || !read) return;
     const { linkId } = read;
-    await keepClick(postgres.db, 'shopify', { integrationId: store.integration, orderId, click, linkId }, clock.now());
+    await insertReportedClick(
+      postgres.db,
+      'shopify',
+      { integrationId: store.integration, orderId, click, linkId },
+      clock.now(),
+    );
   }
 
   const options = { bodyLimit: BODY_LIMIT_BYTES, onRequest: allowAll, errorHandler: answerError };

@@ -6,9 +6,9 @@ import {
   markReceived,
   markStatus,
   type Receiver,
-} from '../../affiliates/stores/connections/queries.ts';
-import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/actions.ts';
-import { clientOf } from '../../affiliates/stores/formats/clients.ts';
+} from '../../affiliates/stores/connections/connections.ts';
+import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
+import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { type Provider, storeUnavailable } from '../../affiliates/stores/formats/provider.ts';
 import { openStoreSecrets } from '../../affiliates/stores/formats/store-secrets.ts';
@@ -21,7 +21,7 @@ const NOBODYS_SECRET = 'no integration has this secret';
 
 const KNOWN_STORES = 10_000;
 const KNOWN_MS = 600_000;
-/** How often a store's `last_received_at` moves, so that its deliveries do not all write one row. */
+/** A store's `last_received_at` moves at most this often, so that its deliveries do not all write one row. */
 const RECEIVED_EVERY_MS = 1_000;
 
 /** A store as this process knows it, perhaps of a while ago. */
@@ -53,7 +53,7 @@ export function openReceivers(context: Context): Receivers {
   const { postgres, clock, secrets } = context;
   const seen = new LRUCache<string, Known>({ max: KNOWN_STORES, ttl: KNOWN_MS });
   const inbox: Inbox = openInbox(context);
-  const nameOf = (provider: Provider, id: string) => `${provider} ${id}`;
+  const toName = (provider: Provider, id: string) => `${provider} ${id}`;
 
   async function openSecret(receiver: Receiver): Promise<string> {
     try {
@@ -72,16 +72,16 @@ export function openReceivers(context: Context): Receivers {
   }
 
   return {
-    recall: (provider, id) => seen.get(nameOf(provider, id)),
+    recall: (provider, id) => seen.get(toName(provider, id)),
     lookUp: async (provider, id) => {
       const receiver = await findReceiver(postgres.db, provider, id);
-      if (!receiver) return void seen.delete(nameOf(provider, id));
+      if (!receiver) return void seen.delete(toName(provider, id));
       const known = { receiver, webhookSecret: await openSecret(receiver), markedAtMs: Number.NEGATIVE_INFINITY };
-      seen.set(nameOf(provider, id), known);
+      seen.set(toName(provider, id), known);
       return known;
     },
     isAuthentic: (known, provider, { rawBody, headers }) =>
-      clientOf(provider).verify(rawBody, headers, known?.webhookSecret ?? NOBODYS_SECRET) && known !== undefined,
+      getClient(provider).verify(rawBody, headers, known?.webhookSecret ?? NOBODYS_SECRET) && known !== undefined,
     store: async (known, delivery) => {
       const isStored = await inbox.store(known.receiver, delivery);
       if (isStored) await mark(known);
@@ -94,13 +94,13 @@ export function openReceivers(context: Context): Receivers {
  * Why a generic store's delivery cannot be read. Reading it takes no call to the store, so its developers learn of it at once.
  * Deliveries of other stores are always stored.
  */
-export async function refusalOf(
+export async function toRefusal(
   { receiver: { provider, baseUrl, currency } }: Known,
   { headers, rawBody }: RawDelivery,
 ): Promise<ApiError | undefined> {
   if (provider !== 'generic') return undefined;
   try {
-    await clientOf(provider).read(
+    await getClient(provider).read(
       { headers, body: parseDelivery(rawBody) },
       { baseUrl, currency, token: '', allow: [] },
     );
@@ -111,5 +111,5 @@ export async function refusalOf(
 }
 
 export function isPing(provider: Provider, { rawBody, headers }: RawDelivery): boolean {
-  return clientOf(provider).isPing(rawBody, headers);
+  return getClient(provider).isPing(rawBody, headers);
 }

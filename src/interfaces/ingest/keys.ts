@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { KEYS_PATH, takeHandedKeys } from '../../affiliates/stores/authorizations/actions.ts';
+import { KEYS_PATH, takeHandedKeys } from '../../affiliates/stores/authorizations.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { openAddressLimit } from '../../kit/access/rate/address.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -10,12 +10,12 @@ import { unreadable } from '../http/request.ts';
 import { openRefusals } from './refusal.ts';
 
 const BODY_LIMIT_BYTES = 16 * 1024;
-/** Of one address: guesses of a token of 32 bytes, and links that expired. */
+/** Per address: guesses of a token of 32 bytes, and links that expired. */
 const REFUSALS_PER_MINUTE = 20;
 
 const Params = z.object({ token: z.string().regex(/^[\w-]{43}$/) });
 
-/** Where a WooCommerce store hands over the keys that its owner approved. It deletes them unless the answer is 200. */
+/** Receives the keys that the owner of a WooCommerce store approved. It deletes them unless the answer is 200. */
 export function storeKeysRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const allowance = { name: 'store-keys', limit: REFUSALS_PER_MINUTE };
   const addresses = openAddressLimit(context.redis, context.clock, metrics, allowance);

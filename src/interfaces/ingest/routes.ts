@@ -1,23 +1,28 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { countFailure, countForged, findReceiver, type Receiver } from '../../affiliates/stores/connections/queries.ts';
-import { PROVIDERS } from '../../affiliates/stores/connections/schema.ts';
-import type { RawDelivery } from '../../affiliates/stores/deliveries/actions.ts';
+import { PROVIDERS } from '../../affiliates/stores/connections/connections.shapes.ts';
+import {
+  countFailure,
+  countForged,
+  findReceiver,
+  type Receiver,
+} from '../../affiliates/stores/connections/connections.ts';
+import type { RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
 import { openAddressLimit } from '../../kit/access/rate/address.ts';
 import { createBurstLimiter } from '../../kit/access/rate/few.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, ignoreFailure, notFound, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { unreadable } from '../http/request.ts';
-import { isPing, type Known, openReceivers, refusalOf } from './deliveries.ts';
+import { isPing, type Known, openReceivers, toRefusal } from './deliveries.ts';
 import { openRefusals } from './refusal.ts';
 
 /** An order of a thousand lines is about a megabyte at Shopify. */
 const BODY_LIMIT_BYTES = 4 * 1024 * 1024;
-/** Of one address, with a wrong signature or id, or too large; right deliveries are never limited. */
+/** Per address, with a wrong signature or id, or too large; valid deliveries are never limited. */
 const REFUSALS_PER_MINUTE = 60;
 
-/** Where deliveries go; no answer below it carries rate headers. */
+/** The path of deliveries; no answer below it carries rate headers. */
 const INGEST = '/ingest/';
 const DELIVERIES = `${INGEST}:provider/:integration`;
 
@@ -36,7 +41,7 @@ const notDelivered = new ApiError('METHOD_NOT_ALLOWED', 'Deliveries are sent wit
 const Params = z.object({ provider: z.enum(PROVIDERS), integration: z.string().regex(/^\w{1,100}$/) });
 type Params = z.infer<typeof Params>;
 
-const deliveryOf = ({ headers, body }: FastifyRequest): RawDelivery => ({
+const toDelivery = ({ headers, body }: FastifyRequest): RawDelivery => ({
   headers,
   rawBody: Buffer.isBuffer(body) ? body : Buffer.alloc(0),
 });
@@ -65,7 +70,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     return refusal;
   }
 
-  /** Of an address that is over its limit only what a known store has signed is looked at, and now and then another. */
+  /** Above its limit, an address may only deliver what a known store has signed; now and then another delivery is checked. */
   async function assertMayAsk(
     { provider, integration }: Params,
     address: string,
@@ -80,7 +85,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   async function accept(known: Known, provider: Params['provider'], delivery: RawDelivery, isRecalled: boolean) {
     if (isPing(provider, delivery)) return true;
     if (!receivers.isAuthentic(known, provider, delivery)) return false;
-    const refusal = await refusalOf(known, delivery);
+    const refusal = await toRefusal(known, delivery);
     if (!refusal) return await receivers.store(known, delivery);
     if (isRecalled) return false;
     await noteFailure(known.receiver);
@@ -89,7 +94,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
 
   async function take(params: Params, request: FastifyRequest): Promise<void> {
     const { provider, integration } = params;
-    const delivery = deliveryOf(request);
+    const delivery = toDelivery(request);
     if (addresses.isOver(request.ip)) await assertMayAsk(params, request.ip, delivery);
     const recalled = receivers.recall(provider, integration);
     if (recalled && (await accept(recalled, provider, delivery, true))) return;
@@ -99,7 +104,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
     throw await refuse(known?.receiver, request.ip, unsigned);
   }
 
-  async function answerOf(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
+  async function toAnswer(error: FastifyError, request: FastifyRequest): Promise<ApiError> {
     if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') return toApiError(unreadable(error));
     const { data } = addresses.isOver(request.ip) ? { data: undefined } : Params.safeParse(request.params);
     const receiver = data && (await findReceiver(postgres.db, data.provider, data.integration));
@@ -107,7 +112,7 @@ export function ingestRoutes(app: FastifyInstance, context: Context, metrics: Me
   }
 
   async function answerError(error: FastifyError, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    await send(await answerOf(error, request).catch(toApiError), request, reply);
+    await send(await toAnswer(error, request).catch(toApiError), request, reply);
   }
 
   const options = { bodyLimit: BODY_LIMIT_BYTES, errorHandler: answerError };

@@ -3,7 +3,7 @@ import type { RawInput } from '../../kit/operation/input.ts';
 import type { Operation, Prepared } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 
-/** How an operation differs in the older interface. Omitted parts are the same. */
+/** The differences of an operation in the older interface. Omitted parts are the same. */
 export interface Difference {
   /** Under /api/v1. */
   path?: string;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LaterCommissionFilter, PlainCommissionFilter } from '../../affiliates/commissions/commissions.shapes.ts';
 import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/links.shapes.ts';
-import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/analytics/schema.ts';
+import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/summary/summary.shapes.ts';
 import { DirectoryCreatorDetail } from '../../directory/search/schema.ts';
 import { listSchema, Pagination, timestampInput } from '../../kit/values/page.ts';
 import { OlderWebhook } from '../../platform/webhooks/schema.ts';
@@ -18,8 +18,8 @@ import type { Difference } from './declare.ts';
 import { legacyCampaign, legacyCommission, legacyLink, legacyShipment, Town } from './items.ts';
 import { readCampaign, readCommissionWindow, readLink, readShipment } from './read.ts';
 
-const oneOf = <T extends z.ZodType>(item: T) => z.object({ data: item });
-const pageOf = <T extends z.ZodType>(item: T, name: string) => listSchema(item).meta({ id: name });
+const wrapOne = <T extends z.ZodType>(item: T) => z.object({ data: item });
+const wrapPage = <T extends z.ZodType>(item: T, name: string) => listSchema(item).meta({ id: name });
 
 const status = z
   .enum(['live', 'active', 'draft', 'paused', 'completed'])
@@ -29,20 +29,20 @@ const WORDS = '`active` is `live` and `ugc` is `organic_ugc`; both words are acc
 const campaigns: Record<string, Difference> = {
   list_campaigns: {
     query: CampaignFilter.omit({ search: true }).extend({ status: status.optional() }),
-    response: pageOf(legacyCampaign(Campaign), 'LegacyCampaignList'),
+    response: wrapPage(legacyCampaign(Campaign), 'LegacyCampaignList'),
     read: readCampaign,
     says: WORDS,
   },
   create_campaign: {
     body: CampaignCreate.extend({ status: status.optional() }).meta({ id: 'LegacyCampaignCreate' }),
-    response: oneOf(legacyCampaign(CampaignSaved)),
+    response: wrapOne(legacyCampaign(CampaignSaved)),
     read: readCampaign,
     says: WORDS,
   },
-  get_campaign: { response: oneOf(legacyCampaign(CampaignDetail)), says: WORDS },
+  get_campaign: { response: wrapOne(legacyCampaign(CampaignDetail)), says: WORDS },
   update_campaign: {
     body: CampaignPatch.extend({ status: status.optional() }).meta({ id: 'LegacyCampaignPatch' }),
-    response: oneOf(legacyCampaign(CampaignSaved)),
+    response: wrapOne(legacyCampaign(CampaignSaved)),
     read: readCampaign,
     says: WORDS,
   },
@@ -62,12 +62,12 @@ function links(now: () => Date): Record<string, Difference> {
         .meta({ id: 'LegacyAffiliateList' }),
       says: LINKS,
     },
-    list_affiliate_links: { response: pageOf(item, 'LegacyLinkList'), says: LINKS },
+    list_affiliate_links: { response: wrapPage(item, 'LegacyLinkList'), says: LINKS },
     create_affiliate_link: {
       body: z
         .object({ ...LinkCreate.shape, value: LinkCreate.shape.value.optional(), ...code })
         .meta({ id: 'LegacyLinkCreate' }),
-      response: oneOf(item),
+      response: wrapOne(item),
       read: readLink,
       says: `\`code\` is an alias of \`value\`. ${LINKS}`,
     },
@@ -78,7 +78,7 @@ function links(now: () => Date): Record<string, Difference> {
       }).meta({
         id: 'LegacyLinkPatch',
       }),
-      response: oneOf(item),
+      response: wrapOne(item),
       read: readLink,
       says: `\`code\` is an alias of \`value\`; \`status\` \`active\` or \`disabled\` is \`active\` true or false. ${LINKS}`,
     },
@@ -95,7 +95,7 @@ const COMMISSIONS =
 const listed: Difference = {
   query: PlainCommissionFilter.extend(window),
   unknown: Object.keys(LaterCommissionFilter).filter((name) => name !== 'sort'),
-  response: pageOf(legacyCommission, 'LegacyCommissionList'),
+  response: wrapPage(legacyCommission, 'LegacyCommissionList'),
   read: readCommissionWindow,
   says: COMMISSIONS,
 };
@@ -105,16 +105,16 @@ const SHIPMENTS =
 const address = z.object(Town.shape).partial().nullable().optional().describe('Taken for `shipping_address`.');
 
 const shipments: Record<string, Difference> = {
-  list_shipments: { response: pageOf(legacyShipment(Shipment), 'LegacyShipmentList'), says: SHIPMENTS },
+  list_shipments: { response: wrapPage(legacyShipment(Shipment), 'LegacyShipmentList'), says: SHIPMENTS },
   create_shipment: {
     body: ShipmentCreate.extend({ address }).meta({ id: 'LegacyShipmentCreate' }),
-    response: oneOf(legacyShipment(Shipment)),
+    response: wrapOne(legacyShipment(Shipment)),
     read: readShipment,
     says: SHIPMENTS,
   },
   update_shipment: {
     body: ShipmentPatch.extend({ address }).meta({ id: 'LegacyShipmentPatch' }),
-    response: oneOf(legacyShipment(Shipment)),
+    response: wrapOne(legacyShipment(Shipment)),
     read: readShipment,
     says: SHIPMENTS,
   },
@@ -125,13 +125,13 @@ const WEBHOOKS =
   '`last_triggered_at`. Webhooks of both interfaces are listed.';
 
 const webhooks: Record<string, Difference> = {
-  list_webhooks: { response: pageOf(OlderWebhook, 'OlderWebhookList'), says: WEBHOOKS },
+  list_webhooks: { response: wrapPage(OlderWebhook, 'OlderWebhookList'), says: WEBHOOKS },
   create_webhook: {
     says: `Takes a \`secret\` and the older names of events; see [webhooks](webhooks.md#the-older-interface). ${WEBHOOKS}`,
   },
 };
 
-/** What is marked as different in the older interface, by operation. */
+/** All differences of the older interface, by operation. */
 export const differences = (now: () => Date): Readonly<Record<string, Difference>> => ({
   ...campaigns,
   search_creators: {

@@ -11,21 +11,21 @@ const FORMS: Readonly<Record<string, z.ZodType>> = {
   shipment: legacyShipment(Shipment.extend({})),
 };
 
-function formOf(fact: string): z.ZodType | undefined {
+function toForm(fact: string): z.ZodType | undefined {
   const noun = fact.split('.')[0] ?? '';
   return Object.hasOwn(FORMS, noun) ? FORMS[noun] : undefined;
 }
 
 /** Converts an event's data to the older shape. Events older than the current shape are left unchanged. */
 export const olderItem: OlderItem = (fact, data) => {
-  const shown = formOf(fact)?.safeParse(data);
+  const shown = toForm(fact)?.safeParse(data);
   return shown?.success ? shown.data : data;
 };
 
 /** The events of the older interface: name, when each is sent, and body. */
 export const olderEvents = () =>
   eventsShownTo('legacy').map(({ name, shownAs, event }) => {
-    const data = formOf(name) ?? event.data;
+    const data = toForm(name) ?? event.data;
     const body = z.object({
       id: z
         .string()

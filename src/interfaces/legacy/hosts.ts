@@ -15,14 +15,14 @@ function deprecationHeaders(url: string, apiUrl: string | undefined): Record<str
   return { deprecation: `@${DEPRECATED_AT}`, link: `<${successor}>; rel="successor-version"` };
 }
 
-/** Which of the two interfaces a host serves: both, unless the older one has a dedicated host. */
+/** Decides which of the two interfaces a host serves: both, unless the older one has a dedicated host. */
 function hosts(legacyUrl: string | undefined): (host: string, url: string) => boolean {
   if (legacyUrl === undefined) return () => true;
   const older = new URL(legacyUrl).host;
   return (host, url) => (host === older) === isLegacy(url);
 }
 
-/** What the API's server needs from the older interface besides its operations. */
+/** The older interface as the API's server needs it, besides its operations. */
 export function olderInterface({ legacyUrl, apiUrl }: Pick<Config, 'legacyUrl' | 'apiUrl'>) {
   return {
     headersOf: (url: string) => (isLegacy(url) ? deprecationHeaders(url, apiUrl) : {}),

@@ -4,15 +4,15 @@ import { ignoreFailure, unavailable } from '../../kit/values/errors.ts';
 import { whole } from '../../kit/values/text.ts';
 import { within } from '../../kit/values/within.ts';
 import { type ClickedLink, listChangedLinks } from './queries.ts';
-import { linkFields, linkFingerprintOf } from './row.ts';
+import { fingerprintLink, linkFields } from './row.ts';
 
 /** A changed link takes effect everywhere within this time. */
 const FRESH_MS = 1_000;
 /** A clicked link older than this is read again, while the known version still serves. */
 const REFRESH_MS = 500;
-/** How long a link that cannot be read again keeps redirecting. */
+/** A link that cannot be read again keeps redirecting this long. */
 const KEPT_MS = 3_600_000;
-/** How long a link that is known waits to be read again, and how long any read takes. */
+/** A known link waits this long to be read again, and no read takes longer. */
 const KEEPS_WITHIN_MS = 1_000;
 const READ_WITHIN_MS = 2_000;
 /** For so long after a read that took too long no other is waited for where a link is known. */
@@ -28,7 +28,7 @@ const PARAMETER = 'click_id';
 /** The destination of a link, ready for a click id. */
 export interface Destination {
   linkId: string;
-  /** What its clicks are noted under for a while; see `linkFingerprintOf`. */
+  /** The key under which its clicks are noted for a while; see `linkFingerprintOf`. */
   fingerprint: string;
   fields: string;
   /** Its attribution window. */
@@ -52,13 +52,13 @@ export function cutDestination(destinationUrl: string): Pick<Destination, 'befor
   return { before: `${url.href}?${[...kept, `${PARAMETER}=`].join('&')}`, after: hash };
 }
 
-function destinationOf(link: ClickedLink | undefined): Destination | undefined {
+function readDestination(link: ClickedLink | undefined): Destination | undefined {
   if (!link?.active || link.destinationUrl === null) return undefined;
   const cut = cutDestination(link.destinationUrl);
   return (
     cut && {
       linkId: link.id,
-      fingerprint: linkFingerprintOf(link.id),
+      fingerprint: fingerprintLink(link.id),
       fields: whole(linkFields(link)),
       days: link.attributionDays,
       before: whole(cut.before),
@@ -121,7 +121,7 @@ export function openDestinations({ postgres }: Pick<Context, 'postgres'>): Desti
     const entries = new Map<string, Known>();
     for (const [slug, { destination, version }] of before) {
       const link = changed.get(slug);
-      const now = link ? { destination: destinationOf(link), version: link.version } : { destination, version };
+      const now = link ? { destination: readDestination(link), version: link.version } : { destination, version };
       entries.set(slug, { slug, ...now, readAtMs, isUsed: false });
     }
     for (const entry of entries.values()) keep(entry);

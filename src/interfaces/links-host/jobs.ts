@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { CLICK_CLAIM_PAUSED, CLICKS_HELD, CLICKS_PAUSED } from '../../analytics/figures/schema.ts';
-import { insertUnfolded } from '../../analytics/figures/sync/queries.ts';
+import { CLICK_CLAIM_PAUSED, CLICKS_HELD, CLICKS_PAUSED } from '../../analytics/figures/sums.ts';
+import { insertUnfolded } from '../../analytics/figures/sync.ts';
 import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
@@ -10,7 +10,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Follower } from '../../kit/operation/job.ts';
 import { CLAIM, STREAM } from './queries.ts';
 import { repairBatch } from './repair-batch.ts';
-import { brandsOf, markRepeats, STORED, splitPaused } from './row.ts';
+import { listBrands, markRepeats, STORED, splitPaused } from './row.ts';
 
 const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
 const ACKNOWLEDGE_LUA = readFileSync(new URL('./acknowledge.lua', import.meta.url), 'utf8');
@@ -26,7 +26,7 @@ export interface Batch {
   rows: string;
   /** Rows of brands whose figures are rebuilt: they are kept for later. */
   held: string;
-  /** Whether a worker received it before and may have sent it. */
+  /** True if a worker received it before and may have sent it. */
   isAgain: boolean;
 }
 
@@ -67,7 +67,7 @@ async function send({ postgres, clickhouse }: Engines, batch: Batch): Promise<vo
   if (!batch.isAgain && !isRepeated) return;
   const wasDoubled = await repairBatch(clickhouse, batch);
   if (wasDoubled || (batch.isAgain && clickhouse.cluster !== undefined)) {
-    await insertUnfolded(postgres.db, brandsOf(batch.rows));
+    await insertUnfolded(postgres.db, listBrands(batch.rows));
   }
 }
 
@@ -81,7 +81,7 @@ export async function drainClicks(engines: Engines, signal?: AbortSignal): Promi
   for (let batches = 0; ; batches += 1) {
     const batch = signal?.aborted ? undefined : await queue.claim();
     if (!batch) return batches;
-    // What is sent again has a later time, unless it arrived before.
+    // Rows that are sent again get a later time, unless they arrived before.
     await send(engines, { ...batch, rows: stamped(batch.rows, engines.clock.now()) });
     await queue.acknowledge(batch);
   }

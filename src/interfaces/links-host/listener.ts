@@ -9,8 +9,8 @@ const noSuchPath = new ApiError('NOT_FOUND', 'No such path on the links host.');
 
 /** The server of the links host's own port. */
 export function buildLinksHost(context: Context, { door, metrics, bodies }: Shared): FastifyInstance {
-  const refusalOf = async (error: unknown) => toApiError(isUnroutable(error) ? noSuchPath : unreadable(error));
-  const app = openBase(context, { metrics, bodies, addresses: door.addresses, refusalOf });
+  const toRefusal = async (error: unknown) => toApiError(isUnroutable(error) ? noSuchPath : unreadable(error));
+  const app = openBase(context, { metrics, bodies, addresses: door.addresses, toRefusal: toRefusal });
   app.setNotFoundHandler(() => {
     throw noSuchPath;
   });

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { LinkRow } from '../../affiliates/links/links.ts';
-import { CLICK_CLAIM, CLICK_STREAM } from '../../analytics/figures/schema.ts';
+import { CLICK_CLAIM, CLICK_STREAM } from '../../analytics/figures/sums.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 
@@ -11,10 +11,10 @@ export const CLAIM = CLICK_CLAIM;
 /** A second click of a visitor on a link within this time is a repeat. */
 export const REPEAT_WINDOW_MS = 30_000;
 
-/** Who clicked what when, in turns of the window within which a second click is a repeat. */
+/** Recent clicks by visitor and link, in turns of the window within which a second click is a repeat. */
 export const SEEN = ['seen:{clicks}:0', 'seen:{clicks}:1', 'seen:{clicks}:2'];
 
-/** When the oldest click that ClickHouse may not hold yet was recorded; undefined: it holds all of them. */
+/** Returns the time of the oldest click that ClickHouse may not hold yet; undefined: it holds all of them. */
 export async function oldestClickAt(redis: Redis): Promise<Date | undefined> {
   const [oldest] = await redis.use((client) => client.xrange(STREAM, '-', '+', 'COUNT', 1));
   return oldest && new Date(Number(oldest[0].split('-', 1)[0]));
@@ -26,7 +26,7 @@ export interface Backlog {
   oldestSeconds: number;
 }
 
-export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
+export async function measureBacklog(redis: Redis, now: Date): Promise<Backlog> {
   const [groups, bytes, oldestAt] = await Promise.all([
     redis.use((client) => client.xlen(STREAM)),
     redis.use((client) => client.memory('USAGE', STREAM)),
@@ -39,7 +39,7 @@ export async function backlogOf(redis: Redis, now: Date): Promise<Backlog> {
   };
 }
 
-/** What a click takes of its link; of one that is gone, that it is not active. */
+/** The fields of a link that a click records; a deleted link counts as inactive. */
 export type ClickedLink = Pick<
   LinkRow,
   'id' | 'brandId' | 'creatorId' | 'currency' | 'destinationUrl' | 'attributionDays' | 'active'

@@ -65,7 +65,7 @@ export function openRecorder(redis: Redis, maxBytes: number, onLost: (clicks: nu
         settle(group, true);
       },
       () => {
-        // Those that wait have waited for Redis as long already; the next click tries again.
+        // The waiting clicks have waited for Redis as long already; the next click tries again.
         const lost = [...group, ...waiting];
         waiting = [];
         isBusy = false;

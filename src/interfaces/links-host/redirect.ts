@@ -7,7 +7,7 @@ import { openRepeatedFailures } from '../../kit/values/repeated-failures.ts';
 import { openSenders } from '../http/sender.ts';
 import { type Destination, openDestinations } from './destinations.ts';
 import { openRecorder } from './recorder.ts';
-import { rowOf } from './row.ts';
+import { toRow } from './row.ts';
 import { laterPage, unknownLinkPage } from './unknown-link-page.ts';
 import { openVisits, type VisitRequest } from './visit.ts';
 
@@ -16,7 +16,7 @@ export const REDIRECTS = '/r/';
 
 export type Redirect = (request: IncomingMessage, response: ServerResponse) => void;
 
-function slugOf(url: string): string {
+function readSlug(url: string): string {
   const query = url.indexOf('?', REDIRECTS.length);
   return query === -1 ? url.slice(REDIRECTS.length) : url.slice(REDIRECTS.length, query);
 }
@@ -79,7 +79,7 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
     const visit = visitOf(visitRequest);
     const { id, token } = mint(clickKey, { linkId, atMs, days });
     recorder.record({
-      row: rowOf(id, fields, atMs, visit),
+      row: toRow(id, fields, atMs, visit),
       visitors: visit.kind === 'counted' ? visit.knownAs.map((known) => known + fingerprint) : [],
       onSettled: (isRecorded) => sendTo(response, before + token + after, visit.setCookie, isRecorded),
     });
@@ -96,7 +96,7 @@ export function openRedirect(context: Context, metrics: Metrics): Redirect {
       if (!destination) sendUnknown(response);
       else sendOn(response, { atMs: clock.now().getTime(), method, headers, address, isTrusted }, destination);
     };
-    const found = destinations.find(slugOf(url));
+    const found = destinations.find(readSlug(url));
     if (!(found instanceof Promise)) return answer(found);
     found.then(answer, (error: unknown) => {
       redirects.unavailable += 1;

@@ -13,10 +13,10 @@ const LOOK_AGAIN_MS = 1_000;
 const IDS = 4_000;
 
 const Stored = z.object({ click_id: z.string(), count: integer });
-const idOf = (row: string) => row.slice(0, row.indexOf('\t'));
+const readId = (row: string) => row.slice(0, row.indexOf('\t'));
 const BETWEEN = "at >= {from:DateTime64(3, 'UTC')} AND at <= {until:DateTime64(3, 'UTC')}";
 
-function timesOf(rows: readonly string[]): { from: string; until: string } {
+function readTimes(rows: readonly string[]): { from: string; until: string } {
   const times = rows.map((row) => row.split('\t', AT + 1)[AT] ?? '').sort();
   return { from: times[0] ?? '', until: times.at(-1) ?? '' };
 }
@@ -24,16 +24,16 @@ function timesOf(rows: readonly string[]): { from: string; until: string } {
 /** The rows by how often they are stored: those that are missing, and those that are there more than once. */
 async function countRows(clickhouse: ClickHouse, rows: readonly string[]) {
   const sql = `SELECT click_id, count() AS count FROM clicks_v1 WHERE ${BETWEEN} GROUP BY click_id`;
-  const stored = await readBack(clickhouse, Stored, sql, timesOf(rows));
+  const stored = await readBack(clickhouse, Stored, sql, readTimes(rows));
   const counts = new Map(stored.map(({ click_id, count }) => [click_id, count]));
-  const countOf = (row: string) => counts.get(idOf(row)) ?? 0;
-  return { missing: rows.filter((row) => countOf(row) === 0), doubled: rows.filter((row) => countOf(row) > 1) };
+  const readCount = (row: string) => counts.get(readId(row)) ?? 0;
+  return { missing: rows.filter((row) => readCount(row) === 0), doubled: rows.filter((row) => readCount(row) > 1) };
 }
 
 async function deleteClicks(clickhouse: ClickHouse, rows: readonly string[]): Promise<void> {
   for (const some of toChunks(rows, IDS)) {
-    const sql = `DELETE FROM clicks_v1 WHERE ${BETWEEN} AND click_id IN ${idTuple(some.map(idOf))}`;
-    await command(clickhouse, sql, timesOf(some));
+    const sql = `DELETE FROM clicks_v1 WHERE ${BETWEEN} AND click_id IN ${idTuple(some.map(readId))}`;
+    await command(clickhouse, sql, readTimes(some));
   }
 }
 

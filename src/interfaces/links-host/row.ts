@@ -1,7 +1,7 @@
 /** Why a click counts or does not. Clicks that do not count are stored separately. */
 export type ClickKind = 'counted' | 'repeat' | 'bot' | 'prefetch' | 'head';
 
-/** Of `clicks_v1`, in the order of a row; the kind comes last because Redis has a say in it. */
+/** Columns of `clicks_v1`, in the order of a row; the kind comes last because Redis has a say in it. */
 export const COLUMNS = [
   'click_id',
   'brand_id',
@@ -25,7 +25,7 @@ export function linkFields(link: { brandId: string; id: string; creatorId: strin
 }
 
 /** 36 random bits of a link's id: enough to tell a visitor's links apart by, and less to send for every click than all. */
-export const linkFingerprintOf = (linkId: string): string => linkId.slice(-6);
+export const fingerprintLink = (linkId: string): string => linkId.slice(-6);
 
 /** Clicks of one millisecond come by the dozen. */
 let lastMs = Number.NaN;
@@ -48,7 +48,7 @@ export interface RowFacts {
 }
 
 /** Every field is made or checked by us: none has a tab, a line break or a backslash. */
-export function rowOf(id: string, link: string, atMs: number, facts: RowFacts): string {
+export function toRow(id: string, link: string, atMs: number, facts: RowFacts): string {
   const { visitor, country, device, referrerHost, kind } = facts;
   return `${id}\t${link}\t${timeText(atMs)}\t${visitor}\t${country}\t${device}\t${referrerHost}\t${kind}\n`;
 }
@@ -69,9 +69,9 @@ export function markRepeats(rows: string, repeats: string): string {
 
 const BRAND = COLUMNS.indexOf('brand_id');
 
-const brandOf = (line: string) => line.split('\t', BRAND + 1)[BRAND] ?? '';
+const readBrand = (line: string) => line.split('\t', BRAND + 1)[BRAND] ?? '';
 
-export const brandsOf = (rows: string): string[] => [...new Set(rows.split('\n').filter(Boolean).map(brandOf))];
+export const listBrands = (rows: string): string[] => [...new Set(rows.split('\n').filter(Boolean).map(readBrand))];
 
 /** Separates the rows of paused brands, whose ids are separated by spaces. */
 export function splitPaused(rows: string, paused: string): { rows: string; held: string } {
@@ -80,7 +80,7 @@ export function splitPaused(rows: string, paused: string): { rows: string; held:
   const lines = rows.split('\n').filter(Boolean);
   const text = (isHeld: boolean) =>
     lines
-      .filter((line) => ids.has(brandOf(line)) === isHeld)
+      .filter((line) => ids.has(readBrand(line)) === isHeld)
       .map((line) => `${line}\n`)
       .join('');
   return { rows: text(false), held: text(true) };

@@ -7,7 +7,7 @@ import { REPEAT_WINDOW_MS } from './queries.ts';
 import type { ClickKind } from './row.ts';
 
 const COOKIE = 'rollcall_visitor';
-/** When it was given, so that order is by time, the fingerprint of its visitor before they had it, and some random bits. */
+/** An id begins with its time, so that ids sort by time; the fingerprint of its visitor before they had it and some random bits follow. */
 const TIME_CHARACTERS = 8;
 const FINGERPRINT_CHARACTERS = 12;
 const RANDOM_CHARACTERS = 2;
@@ -15,7 +15,7 @@ const COOKIE_CHARACTERS = TIME_CHARACTERS + FINGERPRINT_CHARACTERS + RANDOM_CHAR
 const COOKIE_VALUE = new RegExp(`^[0-9A-Za-z]{${COOKIE_CHARACTERS}}$`);
 const COOKIE_SECONDS = 365 * 24 * 3600;
 
-function cookieOf(header: string | undefined): string | undefined {
+function readCookie(header: string | undefined): string | undefined {
   const value = header === undefined ? undefined : parseCookie(header)[COOKIE];
   return value !== undefined && COOKIE_VALUE.test(value) ? value : undefined;
 }
@@ -34,7 +34,7 @@ const NO_COUNTRY = 'XX';
 
 const HOST = /^https?:\/\/(?:[^/?#@]*@)?([a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?)\.?(?=[:/?#]|$)/i;
 
-export function countryOf(headers: VisitHeaders): string {
+export function readCountry(headers: VisitHeaders): string {
   for (const name of COUNTRY_HEADERS) {
     const country = headers[name];
     if (typeof country === 'string') return COUNTRY.test(country) && country !== NO_COUNTRY ? country : '';
@@ -42,13 +42,13 @@ export function countryOf(headers: VisitHeaders): string {
   return '';
 }
 
-export const referrerHostOf = (referrer: string | undefined): string =>
+export const readReferrerHost = (referrer: string | undefined): string =>
   referrer === undefined ? '' : (HOST.exec(referrer)?.[1]?.toLowerCase() ?? '');
 
-const numberOf = (digest: string): string => BigInt(`0x${digest.slice(0, 16)}`).toString();
+const toNumber = (digest: string): string => BigInt(`0x${digest.slice(0, 16)}`).toString();
 
 /** 48 bits: of 100,000 visitors of a link within the window, two are alike with odds of 1 in 50,000. */
-const fingerprintOf = (digest: string): string => digest.slice(0, FINGERPRINT_CHARACTERS);
+const toFingerprint = (digest: string): string => digest.slice(0, FINGERPRINT_CHARACTERS);
 
 /** Facts of the click, without any name or address. */
 export interface Visit {
@@ -72,11 +72,11 @@ export interface VisitRequest {
   method: string | undefined;
   headers: VisitHeaders;
   address: string;
-  /** Whether who sent it may tell the visitor's country. */
+  /** True if who sent it may tell the visitor's country. */
   isTrusted: boolean;
 }
 
-function kindOf({ method, headers }: VisitRequest, device: Device): Visit['kind'] {
+function classifyVisit({ method, headers }: VisitRequest, device: Device): Visit['kind'] {
   if (method === 'HEAD') return 'head';
   if (isPrefetch(headers)) return 'prefetch';
   return device === 'bot' ? 'bot' : 'counted';
@@ -88,7 +88,7 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
   const attributes = { path: '/', maxAge: COOKIE_SECONDS, httpOnly: true, sameSite: 'lax', secure: isSecure } as const;
 
   // A key before the text is a MAC with this hash; see token.ts.
-  const digestOf = (known: string) => hash('sha512-256', keyText + known, 'hex');
+  const hashVisitor = (known: string) => hash('sha512-256', keyText + known, 'hex');
 
   /** The oldest cookie that a first click within the window may have been answered with, clocks a window apart. */
   let youngAtMs = Number.NaN;
@@ -102,36 +102,36 @@ export function openVisits(key: Buffer, isSecure: boolean): (request: VisitReque
   }
 
   /** Without a cookie: by address and browser. The cookie says so itself, for their next click may come from elsewhere. */
-  function anonymousVisitorOf({ atMs, address }: VisitRequest, agent: string): Visitor {
-    const digest = digestOf(`a${address} ${agent}`);
-    const fingerprint = fingerprintOf(digest);
+  function toAnonymousVisitor({ atMs, address }: VisitRequest, agent: string): Visitor {
+    const digest = hashVisitor(`a${address} ${agent}`);
+    const fingerprint = toFingerprint(digest);
     const value = timeText(atMs) + fingerprint + randomBase62(RANDOM_CHARACTERS);
     const setCookie = stringifySetCookie({ name: COOKIE, value, ...attributes });
-    return { visitor: numberOf(digest), knownAs: [fingerprint], setCookie };
+    return { visitor: toNumber(digest), knownAs: [fingerprint], setCookie };
   }
 
-  function knownVisitorOf(cookie: string, atMs: number): Visitor {
-    const digest = digestOf(`c${cookie}`);
+  function toKnownVisitor(cookie: string, atMs: number): Visitor {
+    const digest = hashVisitor(`c${cookie}`);
     const before = cookie.slice(TIME_CHARACTERS, TIME_CHARACTERS + FINGERPRINT_CHARACTERS);
-    const knownAs = isYoung(cookie, atMs) ? [fingerprintOf(digest), before] : [fingerprintOf(digest)];
-    return { visitor: numberOf(digest), knownAs, setCookie: undefined };
+    const knownAs = isYoung(cookie, atMs) ? [toFingerprint(digest), before] : [toFingerprint(digest)];
+    return { visitor: toNumber(digest), knownAs, setCookie: undefined };
   }
 
   return (request) => {
     const { headers, atMs } = request;
-    const cookie = cookieOf(headers.cookie);
+    const cookie = readCookie(headers.cookie);
     const agent = headers['user-agent'] ?? '';
     const device = detectDevice(agent);
     const { visitor, knownAs, setCookie } =
-      cookie === undefined ? anonymousVisitorOf(request, agent) : knownVisitorOf(cookie, atMs);
+      cookie === undefined ? toAnonymousVisitor(request, agent) : toKnownVisitor(cookie, atMs);
     return {
-      kind: kindOf(request, device),
+      kind: classifyVisit(request, device),
       visitor,
       knownAs,
       setCookie,
-      country: request.isTrusted ? countryOf(headers) : '',
+      country: request.isTrusted ? readCountry(headers) : '',
       device,
-      referrerHost: referrerHostOf(headers.referer),
+      referrerHost: readReferrerHost(headers.referer),
     };
   };
 }

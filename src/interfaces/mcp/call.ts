@@ -4,12 +4,12 @@ import type { Operation, Prepared } from '../../kit/operation/operation.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Door } from '../http/gate.ts';
 import { isGranted } from './catalog.ts';
-import { assertMayCall, guardOf } from './policy.ts';
+import { assertMayCall, createGuard } from './policy.ts';
 import type { Bound } from './tools.ts';
 
 type Arguments = Record<string, unknown>;
 
-function keyOf(args: Arguments): string | undefined {
+function readIdempotencyKey(args: Arguments): string | undefined {
   const { idempotency_key: key } = args;
   if (key === undefined || key === null || key === '') return undefined;
   if (typeof key === 'string') return key;
@@ -30,8 +30,8 @@ function underPolicy(prepared: Prepared, { operation }: Bound, args: Arguments):
     run: async (context, caller, circumstances) => {
       assertGranted(caller, operation);
       await assertMayCall(context, caller.brandId, operation, args);
-      const guard = operation.hints.readOnly ? undefined : guardOf(operation, args);
-      const idempotencyKey = operation.hints.readOnly ? undefined : keyOf(args);
+      const guard = operation.hints.readOnly ? undefined : createGuard(operation, args);
+      const idempotencyKey = operation.hints.readOnly ? undefined : readIdempotencyKey(args);
       return await prepared.run(context, caller, { ...circumstances, byAgent: true, guard, idempotencyKey });
     },
   };

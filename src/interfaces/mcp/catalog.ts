@@ -14,21 +14,21 @@ export interface Catalog {
 
 export interface Selection {
   has(name: string): boolean;
-  /** Whether results have one line of text instead of the serialized JSON. */
+  /** True if results have one line of text instead of the serialized JSON. */
   isSummary: boolean;
   toolsFor(kind: CallerKind): Tool[];
 }
 
 /** A noun's tag as a toolset: "Affiliate links" is `affiliate-links`. */
-const toolsetOf = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+const getToolset = ({ tag }: Operation) => tag.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 
 /** The scope of a token that may only call what changes nothing. */
 export const READONLY = 'readonly';
 
-/** Whether a token with these scopes may call the operation; null: a key, which has none. */
+/** True if a token with these scopes may call the operation; null: a key, which has none. */
 export function isGranted(scopes: readonly string[] | null, operation: Operation): boolean {
   if (scopes === null) return true;
-  return scopes.includes(toolsetOf(operation)) && (operation.hints.readOnly || !scopes.includes(READONLY));
+  return scopes.includes(getToolset(operation)) && (operation.hints.readOnly || !scopes.includes(READONLY));
 }
 
 const PARAMETERS = ['toolsets', 'tools', 'readonly', 'output', 'summary'];
@@ -42,12 +42,12 @@ function listed(query: URLSearchParams, name: string): string[] | undefined {
 /** Omits what an update would repeat of its arguments from the tool that creates, which is in the same toolset. */
 function withoutRepeats(all: readonly Bound[]): Bound[] {
   const said = new Set<string>();
-  const keyOf = (operation: Operation, name: string, text: unknown) =>
-    JSON.stringify([toolsetOf(operation), name, text]);
+  const toKey = (operation: Operation, name: string, text: unknown) =>
+    JSON.stringify([getToolset(operation), name, text]);
   for (const { operation, tool } of all) {
     if (operation.method !== 'POST') continue;
     for (const [name, { description }] of Object.entries(tool.inputSchema.properties)) {
-      if (description !== undefined) said.add(keyOf(operation, name, description));
+      if (description !== undefined) said.add(toKey(operation, name, description));
     }
   }
   return all.map((bound) => {
@@ -55,7 +55,7 @@ function withoutRepeats(all: readonly Bound[]): Bound[] {
     if (operation.method !== 'PATCH') return bound;
     const properties = Object.fromEntries(
       Object.entries(tool.inputSchema.properties).map(([name, { description, ...schema }]) => {
-        const isSaid = description === undefined || said.has(keyOf(operation, name, description));
+        const isSaid = description === undefined || said.has(toKey(operation, name, description));
         return [name, isSaid ? schema : { ...schema, description }];
       }),
     );
@@ -68,7 +68,7 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
     forAgents !== false && !takesFile && callers.some((kind) => kind !== 'session');
   const offered = operations.filter(isTool);
   const ids = new Set(offered.map(({ id }) => id));
-  const toolsets = new Set(offered.map(toolsetOf));
+  const toolsets = new Set(offered.map(getToolset));
   let kept: Map<string, Bound> | undefined;
   /** The tools by name. Describing them all takes as long as the rest of the start, so the first message does it. */
   const tools = (): Map<string, Bound> => {
@@ -77,7 +77,7 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
   };
   const selections = new LRUCache<string, Selection>({ max: MAX_SELECTIONS });
 
-  function problemsOf(query: URLSearchParams): Problem[] {
+  function findProblems(query: URLSearchParams): Problem[] {
     const wrong = (field: string, code: string, message: string): Problem => ({ field, code, message });
     return [
       ...[...query.keys()]
@@ -95,12 +95,12 @@ export function openCatalog(operations: readonly Operation[]): Catalog {
   function select(query: URLSearchParams): Selection {
     const known = selections.get(query.toString());
     if (known) return known;
-    const problems = problemsOf(query);
+    const problems = findProblems(query);
     if (problems.length > 0) throw validationError(problems);
     const sets = listed(query, 'toolsets');
     const named = listed(query, 'tools');
     const isChosen = ({ operation }: Bound) =>
-      (!(sets || named) || sets?.includes(toolsetOf(operation)) || named?.includes(operation.id)) === true;
+      (!(sets || named) || sets?.includes(getToolset(operation)) || named?.includes(operation.id)) === true;
     const isFlagged = (name: string) => ['1', 'true'].includes(query.get(name) ?? '');
     const chosen = [...tools().values()]
       .filter(isChosen)

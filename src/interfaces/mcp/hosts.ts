@@ -8,7 +8,7 @@ import {
 import { ApiError } from '../../kit/values/errors.ts';
 
 /** The IP address in a Host header, in the form that the SDK compares; empty if it is a name. */
-function addressOf(host: string | undefined): string[] {
+function parseAddress(host: string | undefined): string[] {
   const name = URL.parse(`http://${host}`)?.hostname ?? '';
   return isIP(name.replace(/^\[|\]$/g, '')) === 0 ? [] : [name];
 }
@@ -18,7 +18,7 @@ function addressOf(host: string | undefined): string[] {
  * The Host must be an IP address, localhost or a name that the operator configured, and so must a browser's Origin.
  */
 export function assertKnownHost(host: string | undefined, origin: string | undefined, names: readonly string[]): void {
-  if (!validateHostHeader(host, [...localhostAllowedHostnames(), ...names, ...addressOf(host)]).ok) {
+  if (!validateHostHeader(host, [...localhostAllowedHostnames(), ...names, ...parseAddress(host)]).ok) {
     throw new ApiError('FOREIGN_HOST', 'This Host is unknown; the operator can add it to MCP_HOSTS.');
   }
   if (!validateOriginHeader(origin, [...localhostAllowedOrigins(), ...names]).ok) {

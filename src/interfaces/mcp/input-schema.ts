@@ -10,7 +10,7 @@ const REFS = '#/$defs/';
  * A shape as one JSON Schema without references, which many hosts resolve badly, and with an object at the root, as MCP
  * requires.
  */
-export function toolSchemaOf(shape: z.ZodType, io: 'input' | 'output'): Json {
+export function toToolSchema(shape: z.ZodType, io: 'input' | 'output'): Json {
   const { schema, named } = toJsonSchema(shape, io, REFS, false);
   return compactObject(schema, named, io);
 }
@@ -28,7 +28,7 @@ const LEFT_OUT = new Set([
 const isKept = (name: string, io: 'input' | 'output'): boolean =>
   !(LEFT_OUT.has(name) || (io === 'output' ? ['format', 'default'] : [UNTRUSTED]).includes(name));
 
-/** Whether a default is null or an empty list, which goes without saying. */
+/** True if a default is null or an empty list, which goes without saying. */
 const isEmptyDefault = (name: string, value: unknown) =>
   name === 'default' && (value === null || value === false || (Array.isArray(value) && value.length === 0));
 

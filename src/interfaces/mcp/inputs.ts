@@ -5,7 +5,7 @@ import { exampleId } from '../../kit/operation/words/ids.ts';
 import { type Json, toJsonSchema } from '../../kit/operation/words/schema.ts';
 import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { isRecord } from '../../kit/values/wire.ts';
-import { toolSchemaOf } from './input-schema.ts';
+import { toToolSchema } from './input-schema.ts';
 
 export type Place = 'params' | 'query' | 'body';
 
@@ -40,7 +40,7 @@ const OF_EVERY_CHANGE = {
 
 export const isChange = ({ method }: Operation) => method !== 'GET';
 
-/** What an operation declares for agents; nothing for one that agents cannot call. */
+/** An operation's declaration for agents; empty for one that agents cannot call. */
 export const factsFor = ({ forAgents }: Operation): ForAgents => (forAgents === false ? {} : forAgents);
 
 function isUnlisted({ place, name, schema }: Given, operation: Operation): boolean {
@@ -77,16 +77,16 @@ const LITTLE_WORDS = [
     'about',
   ],
 ];
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
+const splitWords = (text: string): string[] => text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
 
-/** Whether the names of a tool and its argument have each word of a description, such as "Campaign id", or its beginning. */
+/** True if the names of a tool and its argument have each word of a description, such as "Campaign id", or its beginning. */
 function isInNames(text: string, names: readonly string[]): boolean {
-  const known = names.flatMap(wordsOf);
+  const known = names.flatMap(splitWords);
   const isKnown = (word: string) => LITTLE_WORDS.includes(word) || known.some((name) => word.startsWith(name));
-  return wordsOf(text).every(isKnown);
+  return splitWords(text).every(isKnown);
 }
 
-/** Whether a filter's name says as much as its description, or the instructions say it. */
+/** True if a filter's name says as much as its description, or the instructions say it. */
 const isPlain = (name: string, text: string) =>
   PAGING.includes(name) || (PLAIN.includes(name) && text.startsWith('Only '));
 
@@ -138,7 +138,7 @@ const shortId = (value: unknown): unknown => {
   return typeof value === 'string' ? value.replace(/^([a-z]{2,4}_)0U\w+$/, '$1…') : value;
 };
 
-function parametersOf(operation: Operation): Given[] {
+function listParameters(operation: Operation): Given[] {
   const id = idInPath(operation.path);
   return (['params', 'query'] as const).flatMap((place) => {
     const shape = operation[place];
@@ -149,16 +149,16 @@ function parametersOf(operation: Operation): Given[] {
       const ofKind = { named, id: exampleId(name) ?? id };
       const isId = place === 'params' && schema.example === undefined;
       const example = isId ? ofKind.id : makeExample(schema, ofKind, name);
-      const tooled = withoutDefault(toolSchemaOf(own, 'output'));
+      const tooled = withoutDefault(toToolSchema(own, 'output'));
       const isRequired = place === 'params' || !own.safeParse(undefined).success;
       return { place, name, schema: described(tooled, name, operation), isRequired, example };
     });
   });
 }
 
-function fieldsOf(operation: Operation): Given[] {
+function listFields(operation: Operation): Given[] {
   if (!isChange(operation)) return [];
-  const body = toolSchemaOf(operation.body, 'input');
+  const body = toToolSchema(operation.body, 'input');
   const whole = toJsonSchema(operation.body, 'input', '#/$defs/', false);
   const examples = makeExample(whole.schema, { named: whole.named, id: idInPath(operation.path) });
   const required = Array.isArray(body.required) ? body.required : [];
@@ -182,8 +182,8 @@ function exampleArguments(given: readonly Given[], operation: Operation): Json {
   return Object.fromEntries(shown.map(({ name, example }) => [name, shortId(example)]));
 }
 
-export function inputsOf(operation: Operation): Inputs {
-  const given = [...parametersOf(operation), ...fieldsOf(operation)];
+export function listInputs(operation: Operation): Inputs {
+  const given = [...listParameters(operation), ...listFields(operation)];
   const places = new Map(given.map(({ name, place }) => [name, place]));
   if (places.size < given.length) throw new Error(`${operation.id} has two inputs of one name.`);
   const listed = given.filter((one) => !isUnlisted(one, operation));

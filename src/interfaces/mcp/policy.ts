@@ -20,13 +20,13 @@ function assertTool({ allowedTools }: PolicyRow, { id }: Operation): void {
   throw refused('allowed_tools', `agents may not call ${id}.`);
 }
 
-const columnOf = (row: object | null, name: string): unknown => (isRecord(row) ? row[name] : undefined);
+const getColumn = (row: object | null, name: string): unknown => (isRecord(row) ? row[name] : undefined);
 
 /** The numbers that the change set in a column, if they differ from before. */
 function numbersSet(entries: readonly AuditEntry[], name: string): number[] {
   return entries.flatMap(({ old, new: row }) => {
-    const now = columnOf(row, name);
-    return typeof now === 'number' && now !== columnOf(old, name) ? [now] : [];
+    const now = getColumn(row, name);
+    return typeof now === 'number' && now !== getColumn(old, name) ? [now] : [];
   });
 }
 
@@ -48,7 +48,7 @@ interface Money {
 function moneyIn(entries: readonly AuditEntry[], columns: Weighed['paid']): Money[] {
   if (columns === undefined) return [];
   return entries.flatMap(({ old, new: row }) => {
-    const [minor, currency] = [columnOf(row, columns.minor), columnOf(row, columns.currency)];
+    const [minor, currency] = [getColumn(row, columns.minor), getColumn(row, columns.currency)];
     return typeof minor === 'number' && typeof currency === 'string' ? [{ minor, currency, isMade: old === null }] : [];
   });
 }
@@ -58,14 +58,14 @@ function promisesIn(entries: readonly AuditEntry[], columns: Weighed['promised']
   if (columns === undefined) return [];
   const { minor, currency } = columns;
   const isSet = ({ old, new: row }: AuditEntry) =>
-    [minor, currency].some((name) => columnOf(row, name) !== columnOf(old, name));
+    [minor, currency].some((name) => getColumn(row, name) !== getColumn(old, name));
   return moneyIn(entries.filter(isSet), columns);
 }
 
 /** Limits are in the brand's currency, so an agent may not change it. */
 function assertCounted(policy: PolicyRow, { counted }: Weighed, entries: readonly AuditEntry[]): void {
   if (counted === undefined || (policy.payoutsPerDayMinor === null && policy.personAboveMinor === null)) return;
-  if (entries.every(({ old, new: row }) => columnOf(old, counted) === columnOf(row, counted))) return;
+  if (entries.every(({ old, new: row }) => getColumn(old, counted) === getColumn(row, counted))) return;
   throw refused('currency', 'its limits are in the current currency; plan it for a person (mode "plan").');
 }
 
@@ -120,7 +120,7 @@ function* textsOf(value: unknown): Generator<string> {
   else if (isRecord(value)) yield* textsOf(Object.values(value));
 }
 
-/** Whether the call sends data to an address that it names. A creator's text may have tricked the agent into it. */
+/** True if the call sends data to an address that it names. A creator's text may have tricked the agent into it. */
 function sendsOut({ hints: { dataOut = [] } }: Operation, args: Json): boolean {
   if (dataOut === true) return true;
   if (dataOut === 'links') return foreignHosts([...textsOf(args)].join('\n'), []).length > 0;
@@ -151,7 +151,7 @@ export async function assertMayCall(
  * Runs a change in its transaction with the policy locked, so that concurrent payouts see each other. Checks the
  * changed rows by the operation's declaration before the commit. A plan is exempt, because a person decides on it.
  */
-export function guardOf(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
+export function createGuard(operation: Operation, args: Json): NonNullable<Circumstances['guard']> {
   const isPlan = args.mode === 'plan';
   const { weighs, hints } = operation;
   return async (work, change) => {

@@ -33,7 +33,7 @@ const whoAsks = operation({
   handler: async (_context, { caller }) => Who.parse(caller),
 });
 
-function requestOf(request: FastifyRequest, reply: FastifyReply): Requested {
+function toRequest(request: FastifyRequest, reply: FastifyReply): Requested {
   return {
     authorization: request.headers.authorization,
     address: request.ip,
@@ -65,8 +65,8 @@ const BATCH_REFUSED = {
   error: { code: -32_600, message: 'Invalid Request: batches are not supported; send one message per request.' },
 };
 
-const methodOf = (message: unknown) => (isRecord(message) ? message.method : undefined);
-const toolOf = (message: unknown) =>
+const readMethod = (message: unknown) => (isRecord(message) ? message.method : undefined);
+const readTool = (message: unknown) =>
   isRecord(message) && isRecord(message.params) && typeof message.params.name === 'string'
     ? message.params.name
     : undefined;
@@ -104,7 +104,7 @@ export function mcpRoutes(
   });
   oauthRoutes(app, context, { door, metrics, toolsets: catalog.toolsets });
 
-  async function askerOf(requested: Requested): Promise<Asker> {
+  async function toAsker(requested: Requested): Promise<Asker> {
     const prepared = whoAsks.prepare({ params: {}, query: {}, body: undefined, answer: 'json' });
     const answer = await door.run(whoAsks, requested, () => prepared);
     return Who.parse(JSON.parse(String(answer)));
@@ -113,16 +113,16 @@ export function mcpRoutes(
   async function serve(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const { assertKnownHost, Asking, handler } = await protocol();
     assertKnownHost(request.headers.host, request.headers.origin, context.config.mcpHosts);
-    const requested = requestOf(request, reply);
+    const requested = toRequest(request, reply);
     const message = readMessage(request);
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
-    const tool = methodOf(message) === 'tools/call' ? toolOf(message) : undefined;
+    const tool = readMethod(message) === 'tools/call' ? readTool(message) : undefined;
     // The gate checks tool calls; all other messages need a key too.
     const isCall = tool !== undefined && catalog.find(tool) !== undefined;
-    const asker = isCall ? undefined : await askerOf(requested);
+    const asker = isCall ? undefined : await toAsker(requested);
     if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);
     const selection = catalog.select(query);
-    if (methodOf(message) === 'subscriptions/listen') {
+    if (readMethod(message) === 'subscriptions/listen') {
       throw new ApiError('METHOD_NOT_ALLOWED', 'The list of tools does not change while a server runs.', {
         headers: { allow: 'POST' },
       });

@@ -4,8 +4,8 @@ import type { Operation, Prepared } from '../../kit/operation/operation.ts';
 import type { Json } from '../../kit/operation/words/schema.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
-import { toolSchemaOf } from './input-schema.ts';
-import { factsFor, type Inputs, inputsOf, isChange } from './inputs.ts';
+import { toToolSchema } from './input-schema.ts';
+import { factsFor, type Inputs, isChange, listInputs } from './inputs.ts';
 
 export interface Tool {
   name: string;
@@ -37,12 +37,12 @@ function sentence(text: string): string {
 }
 
 export function bind(operation: Operation): Bound {
-  const inputs = inputsOf(operation);
+  const inputs = listInputs(operation);
   const { readOnly, destructive, idempotent } = operation.hints;
   const { description = operation.description } = factsFor(operation);
   const cost = operation.isPriced && !/credit/i.test(description) ? ' Costs credits with a data key.' : '';
   const example = JSON.stringify(inputs.example);
-  const output = toolSchemaOf(operation.response, 'output');
+  const output = toToolSchema(operation.response, 'output');
   return {
     operation,
     outputSchema: { ...output, type: 'object' },
@@ -94,8 +94,8 @@ function readArguments(operation: Operation, { places, properties }: Inputs, arg
     else if (place === undefined) problems.push(unknown(name, [...places.keys()]));
     else if (value !== null) {
       const schema = properties[name] ?? (name === 'offset' ? { type: 'integer' } : {});
-      const text = textOf(value, schema);
-      const list = place === 'query' ? listOf(value, schema) : undefined;
+      const text = toText(value, schema);
+      const list = place === 'query' ? toList(value, schema) : undefined;
       if (list) raw.query[name] = list;
       else if (text === undefined) problems.push(notText(name, value, schema));
       else raw[place][name] = text;
@@ -105,26 +105,26 @@ function readArguments(operation: Operation, { places, properties }: Inputs, arg
   return { raw, problems };
 }
 
-const typesOf = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
+const listTypes = ({ type }: Json): unknown[] => (Array.isArray(type) ? type : [type]);
 
 /** A JSON value as URL text; undefined if it has the wrong type for the field. */
-function textOf(value: unknown, schema: Json): string | undefined {
+function toText(value: unknown, schema: Json): string | undefined {
   if (typeof value === 'string') return value;
-  const types = typesOf(schema);
+  const types = listTypes(schema);
   if (typeof value === 'number')
     return types.includes('integer') || types.includes('number') ? String(value) : undefined;
   return typeof value === 'boolean' && types.includes('boolean') ? String(value) : undefined;
 }
 
 /** The values of a list, which a query may give one at a time. */
-function listOf(value: unknown, schema: Json): string[] | undefined {
-  if (!Array.isArray(value) || !typesOf(schema).includes('array')) return undefined;
-  const texts = value.map((one) => textOf(one, { type: ['string', 'integer'] }));
+function toList(value: unknown, schema: Json): string[] | undefined {
+  if (!Array.isArray(value) || !listTypes(schema).includes('array')) return undefined;
+  const texts = value.map((one) => toText(one, { type: ['string', 'integer'] }));
   return texts.every((one) => one !== undefined) ? texts : undefined;
 }
 
 function notText(field: string, value: unknown, schema: Json): Problem {
   const given = Array.isArray(value) ? 'an array' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
-  const wanted = typesOf(schema).filter((type) => type !== undefined && type !== 'null');
+  const wanted = listTypes(schema).filter((type) => type !== undefined && type !== 'null');
   return { field, code: 'invalid_type', message: `must be one ${wanted.join(' or ') || 'text'}; got ${given}.` };
 }

@@ -29,7 +29,7 @@ function explain({ status, headers }: ApiError): string {
   return 'Something went wrong on our side. Please try again later.';
 }
 
-function formOf({ headers, body }: FastifyRequest) {
+function renderForm({ headers, body }: FastifyRequest) {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(headers['content-type'] ?? '')) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'This page accepts only its own form.');
   }
@@ -73,7 +73,7 @@ export function addressForm(
 
   app.post(`/${name}`, options, async (request, reply) => {
     await assertAllowed(request);
-    const typed = formOf(request).text('email');
+    const typed = renderForm(request).text('email');
     const { data: email, error } = Email.safeParse(typed);
     if (email === undefined) return await send(reply, 422, ask(typed, error?.issues[0]?.message));
     await mail(email, request, reply);

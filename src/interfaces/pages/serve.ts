@@ -92,7 +92,7 @@ interface Upload {
   maxFileBytes: number;
 }
 
-const uploadOf = ({ upload }: CreatorPage, { config }: Context): Upload | undefined =>
+const getUpload = ({ upload }: CreatorPage, { config }: Context): Upload | undefined =>
   upload && { ...upload, maxFileBytes: config.maxAssetBytes };
 
 interface Opened {
@@ -123,7 +123,7 @@ async function openVisit(context: Context, kind: CreatorPage, request: FastifyRe
     isPerson: isPerson(headers),
     userAgent: headers['user-agent'] ?? '',
     form: () => formOfRequest(request),
-    parts: () => partsOf(request, uploadOf(kind, context)),
+    parts: () => partsOf(request, getUpload(kind, context)),
     inWork: <T>(change: Parameters<typeof inWork<T>>[3]) => inWork(postgres.db, clock, actor, change),
   };
   return { opened, visit };

@@ -24,7 +24,7 @@ const ROUTES = 'src';
 /** The prebuilt client in the image, which has neither the sources nor Vite. */
 const BUILT = path.join(ROOT, 'dist/web-app');
 
-function hashOf(): string {
+function hashSources(): string {
   const hash = createHash('sha256');
   const read = (file: string): void => {
     if (statSync(path.join(ROOT, file)).isDirectory()) {
@@ -40,7 +40,7 @@ function hashOf(): string {
 }
 
 export interface BuildOptions {
-  /** How far behind other processes the build is, as `nice` counts it. */
+  /** The niceness of the build. */
   niceness?: number;
 }
 
@@ -110,7 +110,7 @@ async function removeOthers(directory: string, kept: string): Promise<void> {
 
 /** The folder of the built client: the image's, otherwise one in `directory` that is named after sources and packages. */
 export const clientFolder = (directory: string): string =>
-  !existsSync(WEB) && existsSync(BUILT) ? BUILT : path.join(directory, `app-${hashOf()}`);
+  !existsSync(WEB) && existsSync(BUILT) ? BUILT : path.join(directory, `app-${hashSources()}`);
 
 /** Builds the client unless its folder is there. */
 export async function ensureClient(

@@ -18,7 +18,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
 const nameIn = (names: typeof BROWSERS, text: string) => names.find(([pattern]) => pattern.test(text))?.[1];
 
 /** The name of a session in the list of sessions, such as `Chrome on macOS`. */
-export function deviceOf(userAgent: string | undefined): string {
+export function describeDevice(userAgent: string | undefined): string {
   const agent = userAgent ?? '';
   const browser = nameIn(BROWSERS, agent) ?? 'A browser';
   const system = nameIn(SYSTEMS, agent);

@@ -15,20 +15,20 @@ const TYPES: Readonly<Record<string, string>> = {
 /** A file name with the digest that the build adds. */
 const NAME = /^[\w.-]{1,100}-[\w-]{8}\.\w{2,5}$/;
 
-const typeOf = (name: string): string | undefined => (NAME.test(name) ? TYPES[path.extname(name)] : undefined);
+const getContentType = (name: string): string | undefined => (NAME.test(name) ? TYPES[path.extname(name)] : undefined);
 
 /** Stores this release's files for processes of other releases, whose visitors may have a page of this one. */
 export async function keepRelease(files: FileStore, folder: string): Promise<void> {
   const assets = path.join(folder, 'assets');
   for (const name of await readdir(assets)) {
-    const type = typeOf(name);
+    const type = getContentType(name);
     if (type !== undefined) await files.write(`${KEPT}${name}`, createReadStream(path.join(assets, name)), type);
   }
 }
 
 /** A file of another release; undefined if none is stored under this name. */
 export async function readKept(files: FileStore, name: string): Promise<{ type: string; bytes: Readable } | undefined> {
-  const type = typeOf(name);
+  const type = getContentType(name);
   if (type === undefined) return undefined;
   const bytes = await files.read(`${KEPT}${name}`).catch(ignoreFailure('a file that cannot be read is not found'));
   return bytes && { type, bytes };

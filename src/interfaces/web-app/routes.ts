@@ -15,7 +15,7 @@ import { mailSignInLinks } from '../../platform/people/actions.ts';
 import { beginPasskeySignIn, signInByPasskey } from '../../platform/sessions/passkeys/actions.ts';
 import { Assertion } from '../../platform/sessions/passkeys/schema.ts';
 import { openAfterAnswer } from '../http/after-answer.ts';
-import { deviceOf } from './device.ts';
+import { describeDevice } from './device.ts';
 
 /** Tokens cannot be guessed; this only limits the load from attempts. */
 const SIGN_INS_PER_MINUTE = 100;
@@ -32,7 +32,7 @@ function assertOwnPage({ headers }: FastifyRequest): void {
 }
 
 /** The origin of the calling page, which `assertOwnPage` has checked. */
-function originOf({ headers }: FastifyRequest): string {
+function getOrigin({ headers }: FastifyRequest): string {
   const origin = Origin.safeParse(headers.origin);
   if (!origin.success) throw new ApiError('CROSS_SITE', 'The Origin header does not name the calling page.');
   return origin.data;
@@ -84,7 +84,7 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
       .header('set-cookie', setCookie(request, secret))
       .send({ data: { signed_in: true } });
 
-  const deviceIn = ({ headers }: FastifyRequest) => deviceOf(headers['user-agent']);
+  const deviceIn = ({ headers }: FastifyRequest) => describeDevice(headers['user-agent']);
   const options = { bodyLimit: BODY_LIMIT_BYTES };
 
   app.post('/app/session', options, async (request, reply) => {
@@ -108,7 +108,7 @@ export function webAppRoutes(app: FastifyInstance, context: Context, metrics: Me
 
   app.post('/app/session/passkey/challenge', options, async (request, reply) => {
     await assertAllowed(request, reply);
-    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), originOf(request), config.apiUrl) });
+    return reply.send({ data: await beginPasskeySignIn(db, clock.now(), getOrigin(request), config.apiUrl) });
   });
 
   app.post('/app/session/passkey', options, async (request, reply) => {

@@ -7,7 +7,7 @@ import { viewBrief } from '../../workflow/briefs/briefs.ts';
 import { expireContract, getContract, signContract } from '../../workflow/contracts/contracts.ts';
 import {
   declineDeliverable,
-  listOfContract,
+  listContractDeliverables,
   patchDeliverable,
   startDeliverables,
   submitDeliverable,
@@ -52,7 +52,7 @@ function listDeals(people: readonly Person[]): Deal[] {
 
 /** The deliverables of a contract, in their order; opening the page of the work has started them. */
 async function openWork(work: Work, contract: string): Promise<string[]> {
-  const rows = await listOfContract(work.db, work.brandId, contract);
+  const rows = await listContractDeliverables(work.db, work.brandId, contract);
   await startDeliverables(
     work,
     rows.filter(({ status }) => status === 'pending'),
@@ -129,7 +129,7 @@ function addWork(
   const review = (after: number, place: 0 | 1, status: 'approved' | 'revision_requested', feedback: string) =>
     add(at(after), ({ change }) =>
       change('update_deliverable', async (work) => {
-        const id = (await listOfContract(work.db, work.brandId, known(ids, name)))[place]?.id ?? '';
+        const id = (await listContractDeliverables(work.db, work.brandId, known(ids, name)))[place]?.id ?? '';
         await patchDeliverable(work, id, { status, feedback });
       }),
     );

@@ -2,8 +2,8 @@ import { stringify } from 'csv-stringify/sync';
 import { commissions } from '../../affiliates/commissions/commissions.ts';
 import { OrderFilter } from '../../affiliates/orders/orders.shapes.ts';
 import { orders } from '../../affiliates/orders/orders.ts';
-import { createReconciliation, receiveOrders } from '../../affiliates/reconciliations/actions.ts';
-import { majorText } from '../../affiliates/reconciliations/compare.ts';
+import { createReconciliation, receiveOrders } from '../../affiliates/reconciliations/reconciliations.ts';
+import { toMajorText } from '../../affiliates/reconciliations/compare.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { takeTurn } from '../../platform/jobs/jobs.ts';
@@ -48,7 +48,7 @@ async function storeExport({ brandId, context }: Past, from: Date, to: Date): Pr
     const back = id === refunded ? baseMinor : id === halved ? Math.round(baseMinor / 2) : 0;
     const row = [
       ...[orderId, id === foreign ? 'EUR' : currency],
-      ...[id === unread ? 'see invoice' : majorText(minor, currency), majorText(back, currency)],
+      ...[id === unread ? 'see invoice' : toMajorText(minor, currency), toMajorText(back, currency)],
       ...[id === refunded ? 'refunded' : 'paid', id === cancelled ? occurredAt.toISOString() : ''],
     ];
     return id === missing ? [] : [row];

@@ -1,6 +1,6 @@
 import { reconcileJob } from '../../affiliates/ledger/ledger.jobs.ts';
 import { endFilling } from '../../affiliates/sample/sample.ts';
-import { syncLedger } from '../../analytics/figures/jobs.ts';
+import { syncLedger } from '../../analytics/figures/figures.jobs.ts';
 import { COLUMNS } from '../../interfaces/links-host/row.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
 import { findCaller } from '../../kit/access/keys/queries.ts';

@@ -1,6 +1,6 @@
-import { checkAlerts } from '../../analytics/alerts/jobs.ts';
-import { dueAfter, lastEnd } from '../../analytics/alerts/policy.ts';
-import { mailReports } from '../../analytics/reports/jobs.ts';
+import { checkAlerts } from '../../analytics/alerts/alerts.jobs.ts';
+import { dueAfter, lastEnd } from '../../analytics/alerts/alerts.ts';
+import { mailReports } from '../../analytics/reports/reports.jobs.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { sendDueMails } from '../../kit/mail/sender.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { createLink } from '../../affiliates/links/create-link.ts';
 import type { OrderSource } from '../../affiliates/orders/orders.shapes.ts';
 import { recordReadings } from '../../affiliates/orders/record.ts';
-import { connectStore } from '../../affiliates/stores/connections/actions.ts';
-import { markReceived, updateHealth, updateIntegration } from '../../affiliates/stores/connections/queries.ts';
+import { connectStore } from '../../affiliates/stores/connections/connect.ts';
+import { markReceived, updateHealth, updateIntegration } from '../../affiliates/stores/connections/connections.ts';
 import type { ItemFacts, OrderFacts } from '../../affiliates/stores/formats/facts.ts';
 import type { Reading } from '../../affiliates/stores/formats/provider.ts';
 import { type Random, seededRandom, weighted } from '../../directory/imports/indexing/random.ts';
-import { linkFields, rowOf } from '../../interfaces/links-host/row.ts';
+import { linkFields, toRow } from '../../interfaces/links-host/row.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { mint } from '../../kit/values/click-token.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
@@ -158,7 +158,7 @@ function click(story: Story, key: Buffer, day: number, count: number): void {
     const referrerHost = link === findLeaked(story, day) ? LEAKED.host : usual;
     // A third of the visitors come again.
     const visitor = String(1_000_003 * (1 + random.below(CLICKS * 0.66)));
-    rows.push(rowOf(id, link.fields, atMs, { kind, visitor, country: COUNTRIES(random), device, referrerHost }));
+    rows.push(toRow(id, link.fields, atMs, { kind, visitor, country: COUNTRIES(random), device, referrerHost }));
     if (kind === 'counted') clicks.push({ atMs, token });
   }
   story.recent = [...story.recent.filter(({ atMs }) => atMs > toStart(now, day - 2)), ...clicks];

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { consumersOf } from '../../interfaces/nouns.ts';
+import { openConsumers } from '../../interfaces/nouns.ts';
 import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
 import { openRelay } from '../../kit/outbox/relay.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
@@ -43,7 +43,7 @@ export async function openReceiver(): Promise<LocalReceiver> {
 /** Gives new events to everything that follows them. */
 async function relay({ context }: Past): Promise<void> {
   const { postgres, log } = context;
-  for (const consumer of consumersOf(context)) {
+  for (const consumer of openConsumers(context)) {
     await openRelay({ db: postgres.db, consumer, log, due: { ask: (list) => list(undefined) } })();
   }
 }

@@ -1,9 +1,9 @@
-import { type Asking, openStore, renewToken } from '../../affiliates/stores/connections/actions.ts';
-import { addressWarnings, warningsOf } from '../../affiliates/stores/connections/policy.ts';
-import { getIntegrationWithHealth } from '../../affiliates/stores/connections/queries.ts';
-import { integrationOf, webhookUrlOf } from '../../affiliates/stores/connections/schema.ts';
-import { clientOf } from '../../affiliates/stores/formats/clients.ts';
-import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks/actions.ts';
+import { type Asking, openStore, renewToken } from '../../affiliates/stores/connections/connect.ts';
+import { addressWarnings, warningsOf } from '../../affiliates/stores/connections/warnings.ts';
+import { getIntegrationWithHealth } from '../../affiliates/stores/connections/connections.ts';
+import { integrationOf, webhookUrlOf } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { getClient } from '../../affiliates/stores/formats/clients.ts';
+import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks.ts';
 import { callJson } from '../../kit/engines/http/client.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 
@@ -48,7 +48,7 @@ async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
 }
 
 async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
-  const { topics } = clientOf(row.provider);
+  const { topics } = getClient(row.provider);
   const dueBy = new Date(asking.clock.now().getTime() + LOOKED_AT_EVERY_MS);
   const kept = await keepWebhooksNow(asking, row, dueBy);
   const { webhookState, missing, problem } = kept ?? { webhookState: 'manual', missing: [], problem: null };
@@ -71,7 +71,7 @@ export async function checkIntegration(asking: Asking, brandId: string, id: stri
   const read = () => getIntegrationWithHealth(postgres.db, brandId, id, clock.now());
   const row = await read();
   if (row.status === 'disconnected') throw new ApiError('CONFLICT', 'The store is disconnected.');
-  const client = clientOf(row.provider);
+  const client = getClient(row.provider);
   const steps = [
     await step('token', () => renewToken(asking, row), RECONNECT),
     await step(

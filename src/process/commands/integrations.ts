@@ -8,20 +8,20 @@ import {
   connectStore,
   disconnectStore,
   type StoreEntry,
-} from '../../affiliates/stores/connections/actions.ts';
-import { addressWarnings } from '../../affiliates/stores/connections/policy.ts';
+} from '../../affiliates/stores/connections/connect.ts';
+import { addressWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import {
   findBrandOfIntegration,
   type IntegrationRow,
   integrations,
-} from '../../affiliates/stores/connections/queries.ts';
-import { integrationOf, PROVIDERS, webhookUrlOf } from '../../affiliates/stores/connections/schema.ts';
-import { clientOf } from '../../affiliates/stores/formats/clients.ts';
+} from '../../affiliates/stores/connections/connections.ts';
+import { integrationOf, PROVIDERS, webhookUrlOf } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { AppRefused, type Provider } from '../../affiliates/stores/formats/provider.ts';
-import { startBackfill } from '../../affiliates/stores/sweeps/backfill/actions.ts';
-import { findBackfill } from '../../affiliates/stores/sweeps/backfill/queries.ts';
-import { backfillOf } from '../../affiliates/stores/sweeps/backfill/schema.ts';
-import { keepWebhooksNow } from '../../affiliates/stores/webhooks/actions.ts';
+import { startBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
+import { findBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
+import { backfillOf } from '../../affiliates/stores/sweeps/sweeps.api.ts';
+import { keepWebhooksNow } from '../../affiliates/stores/webhooks.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { hasLogin } from '../../kit/values/web-address.ts';
@@ -145,7 +145,7 @@ const BY_HAND: Readonly<Record<Provider, string>> = {
 };
 
 async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<string> {
-  const { topics, webhooks } = clientOf(row.provider);
+  const { topics, webhooks } = getClient(row.provider);
   const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
     webhookState: 'manual' as const,
     problem: `They could not be looked at yet: ${explain(error)}`,

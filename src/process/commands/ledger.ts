@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { listLedgerBrands } from '../../affiliates/ledger/ledger.ts';
 import { REBUILT_TOGETHER, rebuildTogether } from '../../affiliates/ledger/rebuild-figures.ts';
 import { verifyLedger } from '../../affiliates/ledger/verify-ledger.ts';
-import { listBrands } from '../../analytics/figures/rollups/queries.ts';
+import { listBrands } from '../../analytics/figures/rollups.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';

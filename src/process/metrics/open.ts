@@ -1,5 +1,5 @@
-import { countUnsynced } from '../../analytics/figures/sync/queries.ts';
-import { backlogOf } from '../../interfaces/links-host/queries.ts';
+import { countUnsynced } from '../../analytics/figures/sync.ts';
+import { measureBacklog } from '../../interfaces/links-host/queries.ts';
 import { CONSUMER_NAMES } from '../../interfaces/nouns.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import { countMails } from '../../kit/mail/queries.ts';
@@ -47,7 +47,7 @@ export function openProcessMetrics(context: Context): Metrics {
   meterOutbox(metrics, CONSUMER_NAMES, (consumer) => measureLag(postgres.reads, consumer));
   meterLedger(metrics, () => countUnsynced(postgres.reads));
   meterCalls(metrics, () => context.calls.dropped());
-  meterClicks(metrics, config.maxClicksBytes, () => backlogOf(clicksRedis, clock.now()));
+  meterClicks(metrics, config.maxClicksBytes, () => measureBacklog(clicksRedis, clock.now()));
   const recently = () => new Date(clock.now().getTime() - RECENTLY_MS);
   meterWebhooks(metrics, () => readWebhookFigures(postgres.reads, clock.now(), recently()), clock.now);
   meterMails(metrics, () => countMails(postgres.reads), clock.now);

@@ -1,8 +1,8 @@
 import { readPayoutFigures } from '../../affiliates/payouts/payouts.ts';
-import { readStoreFigures } from '../../affiliates/stores/connections/queries.ts';
-import { readInbox } from '../../affiliates/stores/deliveries/folding/queries.ts';
-import { clientOf } from '../../affiliates/stores/formats/clients.ts';
-import { readSweepFigures } from '../../affiliates/stores/sweeps/queries.ts';
+import { readStoreFigures } from '../../affiliates/stores/connections/connections.ts';
+import { readInbox } from '../../affiliates/stores/deliveries/fold.ts';
+import { getClient } from '../../affiliates/stores/formats/clients.ts';
+import { readSweepFigures } from '../../affiliates/stores/sweeps/sweeps.ts';
 import { readImportFigures } from '../../directory/imports/indexing/figures-queries.ts';
 import { indexBehind, listIndices } from '../../kit/engines/elastic/indices.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -98,7 +98,7 @@ export function meterStores(metrics: Metrics, { postgres }: Context): void {
   const labels: ('provider' | 'version' | 'current')[] = ['provider', 'version', 'current'];
   stores('rollcall_store_api_versions', 'Connected stores by the API version that answers.', labels, (one, known) => {
     for (const { provider, apiVersion, count } of known.versions) {
-      const current = String(apiVersion === clientOf(provider).version);
+      const current = String(apiVersion === getClient(provider).version);
       one.set({ provider, version: apiVersion, current }, count);
     }
   });

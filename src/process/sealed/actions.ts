@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { makeSaltOnce, SALT_CONTEXT } from '../../affiliates/orders/customers.ts';
+import { ensureSalt, SALT_CONTEXT } from '../../affiliates/orders/customers.ts';
 import { KEY_CONTEXT } from '../../directory/opt-out/forgotten.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
@@ -112,7 +112,7 @@ async function resealColumn(db: Db, secrets: Secrets, column: SealedColumn): Pro
 export async function resealAll(db: Db, secrets: Secrets): Promise<Resealed[]> {
   const done: Resealed[] = [];
   // Before the old secret is forgotten, because the first salt is derived from it.
-  await makeSaltOnce(db, secrets);
+  await ensureSalt(db, secrets);
   for (const column of SEALED) done.push(await resealColumn(db, secrets, column));
   return done;
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askWhoItIs, connectStore } from '../../../src/affiliates/stores/connections/actions.ts';
+import { askWhoItIs, connectStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
-import { sweepDue } from '../../../src/affiliates/stores/sweeps/jobs.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks/jobs.ts';
+import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
+import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { startJobs } from '../../../src/process/jobs.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';

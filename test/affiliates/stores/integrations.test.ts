@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectStore, verifyCoupon } from '../../../src/affiliates/stores/connections/connect.ts';
 import { countFailure, getAccess } from '../../../src/affiliates/stores/connections/connections.ts';
 import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { openStoreSecrets } from '../../../src/affiliates/stores/formats/store-secrets.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
@@ -78,7 +78,7 @@ describe('the list of stores', () => {
         webhook_health: { status: 'silent', last_received_at: null, failures_24h: 0, forged_24h: 0 },
         webhook_setup: {
           ...{ status: 'manual', missing: [], problem: null, checked_at: null },
-          topics: clientOf('shopify').topics,
+          topics: getClient('shopify').topics,
         },
         warnings: [],
         ...{ last_swept_at: null },

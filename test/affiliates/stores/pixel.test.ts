@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useClicks } from '../../../src/affiliates/orders/order-clicks.ts';
+import { applyReportedClicks } from '../../../src/affiliates/orders/order-clicks.ts';
 import { mintClick } from '../../../src/kit/values/click-token.ts';
 import { call, keysInTurn, startApp, type TestApp } from '../../harness/app.ts';
 import { someAddress } from '../../harness/applying.ts';
@@ -53,14 +53,14 @@ describe('a pixel', () => {
       status: 200,
       body: '{"received":true}',
     });
-    await useClicks(app.context);
+    await applyReportedClicks(app.context);
     if (when === 'after') await sell(id);
-    await useClicks(app.context);
+    await applyReportedClicks(app.context);
     const data = await explain(id);
     expect(data).toMatchObject({ attributed: true, rule: 'last_click' });
     // Reported again, it changes nothing.
     await pixel({ order_id: id, click_id: click });
-    await useClicks(app.context);
+    await applyReportedClicks(app.context);
     expect(await explain(id)).toEqual(data);
   });
 
@@ -69,7 +69,7 @@ describe('a pixel', () => {
     await sell(id, new Date(), { codes: [shop.assignment.code] });
     const before = await explain(id);
     await pixel({ order_id: id, click_id: clickOf() });
-    await useClicks(app.context);
+    await applyReportedClicks(app.context);
     expect(before).toMatchObject({ attributed: true, rule: 'code' });
     expect(await explain(id)).toEqual(before);
   });
@@ -90,7 +90,7 @@ describe('a pixel', () => {
     await sell(id, at);
     const answer = await pixel({ order_id: id, click_id }, { id: store });
     expect([answer.status, answer.body]).toEqual([200, '{"received":true}']);
-    await useClicks(app.context);
+    await applyReportedClicks(app.context);
     expect((await explain(id)).attributed).toBe(false);
   });
 
@@ -98,7 +98,7 @@ describe('a pixel', () => {
     const id = orderNumber();
     await pixel({ order_id: id, click_id: clickOf() });
     await sell(id, new Date(Date.now() + 5 * MINUTE));
-    await useClicks(app.context);
+    await applyReportedClicks(app.context);
     expect((await explain(id)).attributed).toBe(false);
   });
 

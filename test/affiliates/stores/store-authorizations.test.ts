@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { deleteExpired } from '../../../src/affiliates/stores/authorizations.ts';
 import { openStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import { getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -192,7 +192,7 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     expect([status, body.data?.status]).toEqual([201, 'connected']);
     const before = store.requests.length;
     const row = await getIntegration(app.context.postgres.db, brand.id, body.data.id);
-    await clientOf('woocommerce').findCoupon(await openStore(app.context, row), 'ANA10', now);
+    await getClient('woocommerce').findCoupon(await openStore(app.context, row), 'ANA10', now);
     expect(store.requests.slice(before)).toEqual([expect.stringContaining('consumer_key=ck_')]);
   });
 
@@ -203,7 +203,7 @@ describe('A WooCommerce store whose host drops the Authorization header', () => 
     const row = await getIntegration(app.context.postgres.db, brand.id, body.data.id);
     const before = store.requests.length;
     for (const _again of [1, 2]) {
-      await clientOf('woocommerce').findCoupon(await openStore(app.context, row), 'ANA10', now);
+      await getClient('woocommerce').findCoupon(await openStore(app.context, row), 'ANA10', now);
     }
     expect(store.requests.slice(before).map((line) => line.includes('consumer_key='))).toEqual([false, true, true]);
   });

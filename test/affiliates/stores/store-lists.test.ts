@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { orderNumber, type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
 import { requested, startStore, type TestStore } from '../../harness/store.ts';
 
-const { listOrders, read } = clientOf('shopify');
+const { listOrders, read } = getClient('shopify');
 const at = new Date('2026-11-20T10:00:00Z');
 
 let store: TestStore;

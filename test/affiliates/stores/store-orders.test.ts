@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
 import { requested, signedDelivery, startStores } from '../../harness/store.ts';
 import { wooOrder } from '../../harness/woo-order.ts';
@@ -16,7 +16,7 @@ const get = (provider: string) => stores.get(provider);
 
 const read = (provider: (typeof PROVIDERS)[number], topic: string, data: object) => {
   const { headers, body } = signedDelivery(provider, 's', topic, data);
-  return clientOf(provider).read({ headers, body: JSON.parse(body) }, requested(get(provider)));
+  return getClient(provider).read({ headers, body: JSON.parse(body) }, requested(get(provider)));
 };
 const factsOf = async (...args: Parameters<typeof read>) => {
   const reading = await read(...args);

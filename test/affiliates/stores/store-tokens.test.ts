@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import { getAccess, getIntegration } from '../../../src/affiliates/stores/connections/connections.ts';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { openStoreSecrets } from '../../../src/affiliates/stores/formats/store-secrets.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { type SignedIn, signIn } from '../../harness/session.ts';
@@ -61,7 +61,7 @@ const tokenCalls = ({ requests }: TestStore) => requests.filter((line) => line.i
 
 async function findCoupon(app: TestApp, id: string) {
   const row = await getIntegration(app.context.postgres.db, brand.id, id);
-  return await clientOf('shopify').findCoupon(await openStore(app.context, row), 'ANA10', now);
+  return await getClient('shopify').findCoupon(await openStore(app.context, row), 'ANA10', now);
 }
 
 const FOUND = { state: 'active', percentage: 10, endsAt: null };

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { makeBrand, startApp, type TestApp, type TestBrand, unique } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -85,7 +85,7 @@ describe('The webhooks of a store', () => {
     expect(topicsOf(store)).toEqual([...SHOPIFY, 'APP_UNINSTALLED']);
     expect(store.hooks.all.map(({ url }) => url)).toContain(`https://go.example/ingest/shopify/${id}`);
     expect((await read()).webhook_setup).toEqual({
-      ...{ status: 'active', topics: clientOf('shopify').topics, missing: [], problem: null },
+      ...{ status: 'active', topics: getClient('shopify').topics, missing: [], problem: null },
       checked_at: now.toISOString(),
     });
     store.hooks.outOfScope = [];

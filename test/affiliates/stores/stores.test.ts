@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
-import { clickIdOfUrl } from '../../../src/affiliates/stores/formats/click.ts';
-import { clientOf } from '../../../src/affiliates/stores/formats/clients.ts';
+import { readClickIdFromUrl } from '../../../src/affiliates/stores/formats/click.ts';
+import { getClient } from '../../../src/affiliates/stores/formats/clients.ts';
 import { divideHalfEven, readDecimal, toMinorUnits } from '../../../src/affiliates/stores/formats/money.ts';
 import { requested, signedDelivery, startStore, startStores } from '../../harness/store.ts';
 
@@ -16,7 +16,7 @@ const get = (provider: string) => stores.get(provider);
 
 const topicOf = (provider: (typeof PROVIDERS)[number], topic: string, data: object) => {
   const { headers, body } = signedDelivery(provider, 's', topic, data);
-  return clientOf(provider).read({ headers, body: JSON.parse(body) }, requested(get(provider)));
+  return getClient(provider).read({ headers, body: JSON.parse(body) }, requested(get(provider)));
 };
 
 describe('money of stores', () => {
@@ -80,13 +80,13 @@ describe('the click id of a landing page', () => {
     ['/', undefined],
     ['', undefined],
     [null, undefined],
-  ])('of %j is %j', (url, id) => expect(clickIdOfUrl(url)).toBe(id));
+  ])('of %j is %j', (url, id) => expect(readClickIdFromUrl(url)).toBe(id));
 });
 
 describe.each(PROVIDERS)('%s', (provider) => {
   it('says who it is', async () => {
     const store = get(provider);
-    expect(await clientOf(provider).connect(requested(store))).toEqual({
+    expect(await getClient(provider).connect(requested(store))).toEqual({
       name: 'A store',
       currency: 'EUR',
       storefrontUrl: expect.stringMatching(new RegExp(`^https://${store.host}/?$`)),
@@ -97,7 +97,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     const store = await startStore(provider);
     for (const login of ['me', ':pw']) {
       store.host = `${login}@shop.example`;
-      await expect(clientOf(provider).connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(getClient(provider).connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     }
     await store.close();
   });
@@ -108,7 +108,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
     store.coupons.set('old', { kind: 'percentage', amount: 10, active: false });
     store.coupons.set('five', { kind: 'fixed', amount: 5, active: true });
     store.coupons.set('ship', { kind: 'free_shipping', amount: 0, active: true });
-    const find = (code: string) => clientOf(provider).findCoupon(requested(store), code, new Date());
+    const find = (code: string) => getClient(provider).findCoupon(requested(store), code, new Date());
     expect(await find('Ana10')).toEqual({ state: 'active', percentage: 10, endsAt: null });
     expect(await find('OLD')).toEqual({ state: 'inactive' });
     expect(await find('FIVE')).toEqual({ state: 'not_percentage' });
@@ -118,7 +118,7 @@ describe.each(PROVIDERS)('%s', (provider) => {
 
   it('refusing its token is distinguished from not answering', async () => {
     const store = get(provider);
-    const connect = (token: string) => clientOf(provider).connect({ ...requested(store), token });
+    const connect = (token: string) => getClient(provider).connect({ ...requested(store), token });
     await expect(connect('wrong')).rejects.toMatchObject({ code: 'CONFLICT' });
     for (const status of [301, 404, 429, 500]) {
       store.failWith = status;
@@ -130,13 +130,13 @@ describe.each(PROVIDERS)('%s', (provider) => {
   it('is not contacted at an address that is not allowed', async () => {
     const store = get(provider);
     const before = store.requests.length;
-    await expect(clientOf(provider).connect({ ...requested(store), allow: [] })).rejects.toMatchObject({ status: 503 });
+    await expect(getClient(provider).connect({ ...requested(store), allow: [] })).rejects.toMatchObject({ status: 503 });
     expect(store.requests).toHaveLength(before);
   });
 
   it('signs its deliveries: any other byte, secret or signature is refused', () => {
     const { headers, body } = signedDelivery(provider, 'secret', 'order.created', { a: 'ü' });
-    const { verify } = clientOf(provider);
+    const { verify } = getClient(provider);
     expect(verify(Buffer.from(body), headers, 'secret')).toBe(true);
     expect(verify(Buffer.from(`${body} `), headers, 'secret')).toBe(false);
     expect(verify(Buffer.from(body), headers, 'Secret')).toBe(false);
@@ -156,9 +156,9 @@ describe('Shopify', () => {
   it('answers a missing scope with status 200, which counts as a refused token, unlike throttling', async () => {
     const store = get('shopify');
     store.denyWith = 'ACCESS_DENIED';
-    await expect(clientOf('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(getClient('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'CONFLICT' });
     store.denyWith = 'THROTTLED';
-    await expect(clientOf('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+    await expect(getClient('shopify').connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     store.denyWith = undefined;
   });
 });
@@ -177,12 +177,12 @@ describe('WooCommerce', () => {
   it('reports a used-up coupon as inactive', async () => {
     const store = get('woocommerce');
     store.coupons.set('used', { kind: 'percentage', amount: 10, active: true, usedUp: true });
-    const found = await clientOf('woocommerce').findCoupon(requested(store), 'used', new Date());
+    const found = await getClient('woocommerce').findCoupon(requested(store), 'used', new Date());
     expect(found).toEqual({ state: 'inactive' });
   });
 
   it('recognizes only its own kind of ping', () => {
-    const { isPing } = clientOf('woocommerce');
+    const { isPing } = getClient('woocommerce');
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     expect(isPing(Buffer.from('webhook_id=12'), form)).toBe(true);
     expect(isPing(Buffer.from('webhook_id=12&a=b'), form)).toBe(false);

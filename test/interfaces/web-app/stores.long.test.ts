@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useClicks } from '../../../src/affiliates/orders/order-clicks.ts';
-import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks/jobs.ts';
+import { applyReportedClicks } from '../../../src/affiliates/orders/order-clicks.ts';
+import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { deskOf } from '../../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
@@ -320,7 +320,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
         await shop.report('orders/create', shopifyOrder({ id, noteAttributes }));
         await show(thanksPage(pixel, id));
         await page.getByText('The pixel has run.').waitFor();
-        await useClicks(app.context);
+        await applyReportedClicks(app.context);
         await context.close();
         const { body } = await call(`${app.url}/v1/affiliates/explain?order_id=${id}`, await shop.brand.key('brand'));
         return body.data;

@@ -3,20 +3,20 @@ export const MAX_LENGTH = 500;
 export const MAX_VALUES = 50;
 
 /** The click id that our redirect put into a landing page's address, be it whole or a path. */
-export function clickIdOfUrl(url: string | null | undefined): string | undefined {
+export function readClickIdFromUrl(url: string | null | undefined): string | undefined {
   const query = /^[^?#]*\?([^#]*)/.exec(url ?? '')?.[1];
   return query === undefined ? undefined : (new URLSearchParams(query).get(PARAMETER) ?? undefined);
 }
 
 /** The click id among an order's own attributes, where a theme or plug-in writes it. */
-export function clickIdsOf(attributes: readonly { name: string; value: unknown }[]): string[] {
+export function readClickIds(attributes: readonly { name: string; value: unknown }[]): string[] {
   return attributes.flatMap(({ name, value }) =>
     [PARAMETER, `_${PARAMETER}`].includes(name) && typeof value === 'string' ? [value] : [],
   );
 }
 
 /** What an order carries, in its order, once each, within bounds. */
-export function distinct(values: readonly (string | null | undefined)[]): string[] {
+export function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
   const kept = values.flatMap((value) => {
     const text = value?.trim() ?? '';
     return text === '' || text.length > MAX_LENGTH || text.includes('\0') ? [] : [text];

@@ -5,4 +5,4 @@ import { woocommerce } from './woocommerce.ts';
 
 const CLIENTS: Readonly<Record<Provider, StoreClient>> = { shopify, woocommerce, generic };
 
-export const clientOf = (provider: Provider): StoreClient => CLIENTS[provider];
+export const getClient = (provider: Provider): StoreClient => CLIENTS[provider];

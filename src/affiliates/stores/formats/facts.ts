@@ -64,11 +64,11 @@ export interface DisputeFacts {
 }
 
 /** When a store reports only a dispute. */
-export interface DisputeOfOrder extends DisputeFacts {
+export interface ReportedDispute extends DisputeFacts {
   orderId: string;
 }
 
 /** When a store reports only a refund. */
-export interface RefundOfOrder extends ReceivedRefunds {
+export interface ReportedRefunds extends ReceivedRefunds {
   orderId: string;
 }

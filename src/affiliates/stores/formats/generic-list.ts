@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { askStore, type OrderPage, type Since, type Store, type StoreRequest, StoreTime } from './provider.ts';
+import { askStore, type OrderPage, type ChangedOrdersQuery, type Store, type StoreRequest, StoreTime } from './provider.ts';
 
 const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.string().max(4_000).nullish() });
 
 /** Asks for changed orders; undefined of a store that does not list them. */
 export async function listGenericOrders(
   store: Store,
-  { since, before, cursor }: Since,
+  { since, before, cursor }: ChangedOrdersQuery,
   credentials: StoreRequest<unknown>['credentials'],
 ): Promise<OrderPage | undefined> {
   const query = new URLSearchParams({ updated_since: since.toISOString(), ...(cursor === null ? {} : { cursor }) });

@@ -1,6 +1,5 @@
-import { distinct } from './click.ts';
+import { uniqueTexts } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.ts';
-import { listGenericOrders } from './generic-list.ts';
 import {
   Envelope,
   EVENTS,
@@ -9,15 +8,16 @@ import {
   Message,
   type Order,
   Placed,
-} from './generic-schema.ts';
-import { keptItems, lineText } from './items.ts';
+} from './generic.shapes.ts';
+import { listGenericOrders } from './generic-list.ts';
+import { limitItems, toLine } from './items.ts';
 import { toMinorUnits } from './money.ts';
 import {
   askStore,
   type Coupon,
   type Delivery,
   getFromStore,
-  headerOf,
+  getHeader,
   parseBody,
   type Reading,
   type Store,
@@ -43,35 +43,35 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
 }
 
 /** Refunds name lines by their SKU, or by their title. */
-export const refundedItemsOf = (
+export const toRefundedItems = (
   items: readonly { sku: string; amount: bigint }[] | undefined,
   currency: string,
 ): RefundedItem[] =>
   (items ?? []).flatMap(({ sku, amount }) => {
-    const [lineId, amountMinor] = [lineText(sku), toMinorUnits(amount, currency)];
+    const [lineId, amountMinor] = [toLine(sku), toMinorUnits(amount, currency)];
     return lineId === null || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
   });
 
-function refundsOf({ refunds = [], currency }: Order): RefundFacts[] {
+function toRefunds({ refunds = [], currency }: Order): RefundFacts[] {
   return refunds.map(({ refund_id, amount, at, items }) => ({
     refundId: refund_id,
     amountMinor: toMinorUnits(amount, currency),
     at,
-    items: refundedItemsOf(items, currency),
+    items: toRefundedItems(items, currency),
   }));
 }
 
-function itemsOf({ items, currency }: Order): ItemFacts[] | undefined {
+function toItems({ items, currency }: Order): ItemFacts[] | undefined {
   const lines = items?.map((item, place) => {
-    const [sku, title] = [lineText(item.sku), lineText(item.title)];
+    const [sku, title] = [toLine(item.sku), toLine(item.title)];
     const amountMinor = toMinorUnits(item.amount, currency);
     return { lineId: sku ?? title ?? `#${place}`, sku, title, quantity: item.quantity, amountMinor };
   });
-  return lines && keptItems(lines);
+  return lines && limitItems(lines);
 }
 
 /** What a report says of its order. */
-export function factsOf(order: Order, sentAt: Date): OrderFacts {
+export function toOrderFacts(order: Order, sentAt: Date): OrderFacts {
   const { amount, placed_at } = parseBody(Placed, order);
   return {
     orderId: order.order_id,
@@ -82,14 +82,14 @@ export function factsOf(order: Order, sentAt: Date): OrderFacts {
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at ?? sentAt,
     customerEmail: order.customer_email || null,
-    codes: distinct(order.codes),
-    clickIds: distinct(order.click_ids),
-    refunds: refundsOf(order),
+    codes: uniqueTexts(order.codes),
+    clickIds: uniqueTexts(order.click_ids),
+    refunds: toRefunds(order),
     hasAllRefunds: order.refunds !== undefined,
     isTest: order.test ?? false,
     isRenewal: order.is_renewal ?? false,
     dispute: order.dispute ? { disputeId: DISPUTE, status: order.dispute, at: order.updated_at ?? sentAt } : null,
-    items: itemsOf(order),
+    items: toItems(order),
   };
 }
 
@@ -98,10 +98,10 @@ function read({ body }: Delivery): Reading | undefined {
   if (!EVENTS.some((event) => event === parseBody(Envelope, body).event)) return undefined;
   const { event, createdAt, data } = parseBody(Message, body);
   if (event === 'order.refunded' && data.amount === undefined) {
-    const received = { currency: data.currency, refunds: refundsOf(data), updatedAt: createdAt, hasAllRefunds: false };
+    const received = { currency: data.currency, refunds: toRefunds(data), updatedAt: createdAt, hasAllRefunds: false };
     return { kind: 'refund', facts: { orderId: data.order_id, ...received }, notes: [] };
   }
-  return { kind: 'order', facts: factsOf(data, createdAt), notes: [] };
+  return { kind: 'order', facts: toOrderFacts(data, createdAt), notes: [] };
 }
 
 /** A store of the brand's own making, which signs as our own webhooks do. */
@@ -113,7 +113,7 @@ export const generic: StoreClient = {
   },
   findCoupon,
   verify: (rawBody, headers, secret) => {
-    const hex = SIGNATURE.exec(headerOf(headers, 'x-service-signature'))?.[1];
+    const hex = SIGNATURE.exec(getHeader(headers, 'x-service-signature'))?.[1];
     return isSignedBy(secret, rawBody, hex, 'hex');
   },
   isPing: () => false,

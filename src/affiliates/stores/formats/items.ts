@@ -5,7 +5,7 @@ import { StoreName } from './provider.ts';
 const MOST = 200;
 
 /** A SKU or title on one line, however its store wrote it; null for none. */
-export const lineText = (value: unknown): string | null => StoreName.safeParse(value).data || null;
+export const toLine = (value: unknown): string | null => StoreName.safeParse(value).data || null;
 
 /** The lines that are kept of an order. */
-export const keptItems = (items: readonly ItemFacts[]): ItemFacts[] => items.slice(0, MOST);
+export const limitItems = (items: readonly ItemFacts[]): ItemFacts[] => items.slice(0, MOST);

@@ -4,7 +4,7 @@ import type { z } from 'zod';
  * Reads what no payment depends on. What is not as its store documents it is left out, and a note says so; notes name fields,
  * never values, which may be a customer's.
  */
-export interface Lenient {
+export interface LenientReader {
   /** Undefined where there is nothing, or nothing that fits. */
   one<T>(field: string, shape: z.ZodType<T>, value: unknown): T | undefined;
   /** The entries that fit. */
@@ -18,7 +18,7 @@ const count = (left: number, all: number, field: string): string =>
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** One for each delivery. */
-export function lenient(): Lenient {
+export function createLenientReader(): LenientReader {
   const notes: string[] = [];
   const leaveOut = (field: string) =>
     void notes.push(`\`${field}\` was left out: it is not as the store documents it.`);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decimalsOf, fromMinor, MAX_AMOUNT_MINOR } from '../../../kit/values/money.ts';
+import { fromMinor, getDecimals, MAX_AMOUNT_MINOR } from '../../../kit/values/money.ts';
 
 /** Stores compute with more digits than they charge; eight hold all that WooCommerce and Shopify send. */
 const SCALE = 8;
@@ -25,14 +25,14 @@ export function readDecimal(text: string): bigint | undefined {
 }
 
 /** A number's own digits: JavaScript writes what is almost nothing with an exponent. */
-const digitsOf = (value: string | number) =>
+const toDigits = (value: string | number) =>
   typeof value === 'number' && Math.abs(value) < 1e-6 ? value.toFixed(20) : String(value);
 
 /** Money as a store writes it: a string, or a JSON number whose own digits are taken. */
 export const Decimal = z
   .union([z.string().max(40), z.number()], 'must be a decimal amount, as text or as a number')
   .transform((value, context) => {
-    const decimal = readDecimal(digitsOf(value));
+    const decimal = readDecimal(toDigits(value));
     if (decimal !== undefined) return decimal;
     context.addIssue({ code: 'custom', message: 'must be a decimal amount' });
     return z.NEVER;
@@ -48,18 +48,18 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 }
 
 const toMinor = (decimal: bigint, currency: string): bigint =>
-  divideHalfEven(decimal, 10n ** BigInt(SCALE - decimalsOf(currency)));
+  divideHalfEven(decimal, 10n ** BigInt(SCALE - getDecimals(currency)));
 
 /** Whether an amount is whole in its currency's minor unit, or within a millionth of it: such is noise of floating point. */
 export function isWhole(decimal: bigint, currency: string): boolean {
-  const unit = 10n ** BigInt(SCALE - decimalsOf(currency));
+  const unit = 10n ** BigInt(SCALE - getDecimals(currency));
   const rest = ((decimal % unit) + unit) % unit;
   const tolerance = unit / 1_000_000n;
   return rest <= tolerance || unit - rest <= tolerance;
 }
 
 /** What is wrong with an amount that is more than an order or refund may be. */
-export function excessOf(decimal: bigint, currency: string): string | undefined {
+export function findExcess(decimal: bigint, currency: string): string | undefined {
   if (toMinor(decimal, currency) <= BigInt(MAX_AMOUNT_MINOR)) return undefined;
   return `must be at most ${fromMinor(MAX_AMOUNT_MINOR, currency)} ${currency}`;
 }
@@ -73,9 +73,9 @@ export function writeDecimal(decimal: bigint): string {
 /** A decimal in integer minor units; nothing below zero is money a customer paid or got back. */
 export function toMinorUnits(decimal: bigint, currency: string): number {
   if (decimal <= 0n) return 0;
-  const message = excessOf(decimal, currency);
+  const message = findExcess(decimal, currency);
   if (message === undefined) return Number(toMinor(decimal, currency));
   throw new z.ZodError([{ code: 'custom', path: ['amount'], message, input: writeDecimal(decimal) }]);
 }
 
-export const sumOf = (decimals: readonly bigint[]): bigint => decimals.reduce((sum, one) => sum + one, 0n);
+export const sumDecimals = (decimals: readonly bigint[]): bigint => decimals.reduce((sum, one) => sum + one, 0n);

@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { callOutside, type OutsideAnswer } from '../../../kit/engines/http/outside.ts';
 import { latestNow } from '../../../kit/values/clock.ts';
 import { ApiError, unavailable } from '../../../kit/values/errors.ts';
-import { problemsOf } from '../../../kit/values/problems.ts';
+import { toProblems } from '../../../kit/values/problems.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
-import type { DisputeOfOrder, OrderFacts, RefundOfOrder } from './facts.ts';
+import type { ReportedDispute, OrderFacts, ReportedRefunds } from './facts.ts';
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
 
@@ -65,8 +65,8 @@ export type Coupon =
 /** A delivery as facts. Undefined where it is read: of no concern to attribution. */
 export type Reading = (
   | { kind: 'order'; facts: OrderFacts }
-  | { kind: 'refund'; facts: RefundOfOrder }
-  | { kind: 'dispute'; facts: DisputeOfOrder }
+  | { kind: 'refund'; facts: ReportedRefunds }
+  | { kind: 'dispute'; facts: ReportedDispute }
   /** Of an order that its store no longer has, and never will again. */
   | { kind: 'deletion'; orderId: string }
 ) & {
@@ -119,11 +119,11 @@ export interface StoreClient {
   /** Throws a ZodError when the body is not what the store documents. Asks the store where the body does not tell all. */
   read(delivery: Delivery, store: Store & { currency: string }): Promise<Reading | undefined>;
   /** Lists orders that changed, those that changed first before others; undefined where the store does not list them. */
-  listOrders(store: Store, since: Since): Promise<OrderPage | undefined>;
+  listOrders(store: Store, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
 }
 
 /** Which page of a store's changed orders: the cursor is that of the page before. */
-export interface Since {
+export interface ChangedOrdersQuery {
   since: Date;
   /** Only changes before this time, where the store can say so. */
   before?: Date;
@@ -144,7 +144,7 @@ export interface Delivery {
   body: unknown;
 }
 
-export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
+export const getHeader = (headers: IncomingHttpHeaders, name: string): string => {
   const value = headers[name];
   return typeof value === 'string' ? value : '';
 };
@@ -222,13 +222,13 @@ export interface StoreRequest<T> {
 }
 
 /** Of a store that nobody can speak with before its brand connects it again. */
-export const toReconnect = (message: string, cause: unknown): ApiError =>
+export const reconnectRequired = (message: string, cause: unknown): ApiError =>
   new ApiError('CONFLICT', message, { facts: { integration_status: 'reauth_required' }, cause });
 
 export const unauthorized = (cause: unknown): ApiError =>
-  toReconnect('The store refuses its access token; connect it again.', cause);
+  reconnectRequired('The store refuses its access token; connect it again.', cause);
 
-export const isToReconnect = (error: unknown): boolean =>
+export const needsReconnect = (error: unknown): boolean =>
   error instanceof ApiError && error.facts.integration_status === 'reauth_required';
 
 export const storeUnavailable = (cause: unknown): ApiError => unavailable(NAME, cause);
@@ -249,7 +249,7 @@ export const storeBusy = (retryAfterMs: number): ApiError =>
   unavailable(NAME, new StoreBusy(retryAfterMs), Math.max(1, Math.ceil(retryAfterMs / 1_000)));
 
 /** How long a busy store wants callers to wait; undefined for other errors. */
-export const retryAfterMsOf = (error: unknown): number | undefined =>
+export const getRetryAfterMs = (error: unknown): number | undefined =>
   error instanceof ApiError && error.cause instanceof StoreBusy ? error.cause.retryAfterMs : undefined;
 
 /** Of a 429 that does not say when to ask again. */
@@ -271,9 +271,9 @@ export function readAnswer<T>(
 ): T {
   const parsed = shape.safeParse(body, { reportInput: true });
   if (parsed.success) return parsed.data;
-  const lines = problemsOf(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
+  const lines = toProblems(parsed).map(({ field, message }) => `\n  ${field}: ${message}`);
   const cause = new Error(`Its answer to ${method} ${path} is invalid:${lines.join('')}`);
-  const received = problemsOf(parsed).map(({ field, message }) => `${field} ${message}`);
+  const received = toProblems(parsed).map(({ field, message }) => `${field} ${message}`);
   const { headers } = storeUnavailable(cause);
   throw new ApiError(
     'SERVICE_UNAVAILABLE',
@@ -284,7 +284,7 @@ export function readAnswer<T>(
   );
 }
 
-export function jsonOf(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -300,7 +300,7 @@ const FAILURES: Readonly<Record<string, string>> = {
 };
 
 /** Why it did not answer, in words for the person who typed its address: a library's own messages name its source files. */
-function failureOf({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
+function describeFailure({ reason, cause }: Extract<OutsideAnswer, { outcome: 'failed' }>): string {
   if (reason === 'timeout' && cause instanceof Error) return cause.message;
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   const others =
@@ -325,7 +325,7 @@ export async function requestStore(
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   if (answer.outcome === 'refused') throw storeUnavailable(new Error(`Its address ${answer.reason}.`));
-  if (answer.outcome === 'failed') throw storeUnavailable(new Error(failureOf(answer), { cause: answer.cause }));
+  if (answer.outcome === 'failed') throw storeUnavailable(new Error(describeFailure(answer), { cause: answer.cause }));
   return answer;
 }
 
@@ -358,12 +358,12 @@ export async function callStore<T>(store: Store, request: StoreRequest<T>): Prom
     throw storeUnavailable(said);
   }
   if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
-  if (answer.status === 429) throw storeBusy(readRetryAfter(headerOf(answer.headers, 'retry-after')));
+  if (answer.status === 429) throw storeBusy(readRetryAfter(getHeader(answer.headers, 'retry-after')));
   if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
   const version = request.versionOf?.(answer.headers);
   if (version) await store.onVersion?.(version);
   store.onAnswer?.();
-  return { body: readAnswer(request, request.shape, jsonOf(answer.text)), headers: answer.headers };
+  return { body: readAnswer(request, request.shape, parseJson(answer.text)), headers: answer.headers };
 }
 
 /** As `callStore`, for the body alone. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
   getFromStore,
-  headerOf,
+  getHeader,
   readAnswer,
   type Store,
   storeBusy,
@@ -45,11 +45,11 @@ class TooCostly extends Error {
 }
 
 /** The share of a query that is small enough; undefined when the error is another. */
-export const affordableShareOf = (error: unknown): number | undefined =>
+export const getAffordableShare = (error: unknown): number | undefined =>
   error instanceof Error && error.cause instanceof TooCostly ? error.cause.share : undefined;
 
 /** How long until the same query can be sent again. */
-function waitOf(cost: Cost | undefined): number {
+function computeWaitMs(cost: Cost | undefined): number {
   if (!cost) return 0;
   const { requestedQueryCost, throttleStatus } = cost;
   const missing = requestedQueryCost - throttleStatus.currentlyAvailable;
@@ -58,10 +58,10 @@ function waitOf(cost: Cost | undefined): number {
 
 const LEAST_BUSY_MS = 1_000;
 
-function errorOf({ message, extensions }: z.output<typeof GraphqlError>, cost: Cost | undefined): Error {
+function toError({ message, extensions }: z.output<typeof GraphqlError>, cost: Cost | undefined): Error {
   const said = new Error(message);
   if (extensions?.code === 'ACCESS_DENIED') return unauthorized(said);
-  if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(waitOf(cost), LEAST_BUSY_MS));
+  if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(computeWaitMs(cost), LEAST_BUSY_MS));
   if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(said);
   const { cost: estimate = 2, maxCost = 1 } = extensions;
   return storeUnavailable(new TooCostly(message, maxCost / estimate));
@@ -90,7 +90,7 @@ export async function callShopify<T>(
   const answer = await getFromStore(store, {
     ...requested,
     credentials: ({ token }) => ({ headers: { 'x-shopify-access-token': token } }),
-    versionOf: (headers) => headerOf(headers, 'x-shopify-api-version'),
+    versionOf: (headers) => getHeader(headers, 'x-shopify-api-version'),
     body: { query, variables },
     shape: Answer,
     isList: isPartial,
@@ -98,8 +98,8 @@ export async function callShopify<T>(
   const cost = answer.extensions?.cost;
   const isLeftOut = (code: string | undefined) => isPartial && code === 'ACCESS_DENIED' && answer.data;
   const error = answer.errors?.find(({ extensions }) => !isLeftOut(extensions?.code));
-  if (error) throw errorOf(error, cost);
-  return { data: readAnswer(requested, data, answer.data), waitMs: waitOf(cost) };
+  if (error) throw toError(error, cost);
+  return { data: readAnswer(requested, data, answer.data), waitMs: computeWaitMs(cost) };
 }
 
 /** As `callShopify`, for the data alone. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import type { OrderPage, Since, Store } from './provider.ts';
-import { affordableShareOf, callShopify, type ShopifyAnswer } from './shopify-graphql.ts';
+import type { OrderPage, ChangedOrdersQuery, Store } from './provider.ts';
+import { getAffordableShare, callShopify, type ShopifyAnswer } from './shopify-graphql.ts';
 
 /** The first page size. A page that costs more than a query may is requested again with fewer orders. */
 const MOST_AT_ONCE = 50;
@@ -53,7 +53,7 @@ const Bag = z.object({ shopMoney: z.object({ amount: z.string(), currencyCode: C
 type Bag = z.output<typeof Bag>;
 
 const PageInfo = z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullable() });
-const connectionOf = <T>(node: z.ZodType<T>) => z.object({ pageInfo: PageInfo, nodes: z.array(node) });
+const createConnectionShape = <T>(node: z.ZodType<T>) => z.object({ pageInfo: PageInfo, nodes: z.array(node) });
 
 const Line = z.object({
   id: z.string(),
@@ -68,7 +68,7 @@ const Line = z.object({
   taxLines: z.array(z.object({ priceSet: Bag })),
 });
 type Line = z.output<typeof Line>;
-const Lines = connectionOf(Line);
+const Lines = createConnectionShape(Line);
 
 const RefundedLine = z.object({
   quantity: z.number().int(),
@@ -77,7 +77,7 @@ const RefundedLine = z.object({
   totalTaxSet: Bag,
 });
 type RefundedLine = z.output<typeof RefundedLine>;
-const RefundedLines = connectionOf(RefundedLine);
+const RefundedLines = createConnectionShape(RefundedLine);
 
 const Refund = z.object({
   id: z.string(),
@@ -110,14 +110,14 @@ const Order = z.object({
 });
 type Order = z.output<typeof Order>;
 
-const Orders = z.object({ orders: connectionOf(Order) });
+const Orders = z.object({ orders: createConnectionShape(Order) });
 const MoreLines = z.object({ order: z.object({ lineItems: Lines }).nullable() });
 const MoreRefundedLines = z.object({ refund: z.object({ refundLineItems: RefundedLines }).nullable() });
 
 type Connection<T> = { pageInfo: z.output<typeof PageInfo>; nodes: T[] };
 
 /** All items of a connection, whose first page comes with the order. */
-async function allOf<T>(
+async function listAllNodes<T>(
   first: Connection<T>,
   more: (after: string) => Promise<Connection<T> | undefined>,
 ): Promise<T[]> {
@@ -133,15 +133,15 @@ async function allOf<T>(
 }
 
 /** `gid://shopify/LineItem/7` is 7 in webhooks. */
-const numberOf = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
+const toNumericId = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
 
-const amountOf = ({ shopMoney: { amount } }: Bag): string => amount;
-const setOf = ({ shopMoney: { amount, currencyCode } }: Bag) => ({
+const getAmount = ({ shopMoney: { amount } }: Bag): string => amount;
+const toMoneySet = ({ shopMoney: { amount, currencyCode } }: Bag) => ({
   shop_money: { amount, currency_code: currencyCode },
 });
 
 /** `PENDING_REFUND_DISCREPANCY` is "Pending refund discrepancy" in webhooks. */
-const reasonOf = (reason: string): string => reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
+const toWebhookReason = (reason: string): string => reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
 
 /** A tip is a line of no product; only webhooks mark it. */
 function isTip(
@@ -149,58 +149,58 @@ function isTip(
   { totalTipReceivedSet: tips }: Order,
 ): boolean {
   if (product !== null || requiresShipping || tips === null) return false;
-  return Number(amountOf(tips)) > 0 && Number(amountOf(originalUnitPriceSet)) <= Number(amountOf(tips));
+  return Number(getAmount(tips)) > 0 && Number(getAmount(originalUnitPriceSet)) <= Number(getAmount(tips));
 }
 
-const lineOf = (line: Line, order: Order) => ({
-  id: numberOf(line.id),
+const toWebhookLine = (line: Line, order: Order) => ({
+  id: toNumericId(line.id),
   title: line.title,
   sku: line.sku ?? null,
   quantity: line.quantity,
   gift_card: line.isGiftCard,
   ...(isTip(line, order) ? { tip: {} } : {}),
-  price: amountOf(line.originalUnitPriceSet),
-  discount_allocations: line.discountAllocations.map((one) => ({ amount: amountOf(one.allocatedAmountSet) })),
-  tax_lines: line.taxLines.map(({ priceSet }) => ({ price: amountOf(priceSet) })),
+  price: getAmount(line.originalUnitPriceSet),
+  discount_allocations: line.discountAllocations.map((one) => ({ amount: getAmount(one.allocatedAmountSet) })),
+  tax_lines: line.taxLines.map(({ priceSet }) => ({ price: getAmount(priceSet) })),
 });
 
-const refundedLineOf = ({ quantity, lineItem, subtotalSet, totalTaxSet }: RefundedLine) => ({
+const toWebhookRefundedLine = ({ quantity, lineItem, subtotalSet, totalTaxSet }: RefundedLine) => ({
   quantity,
-  line_item_id: numberOf(lineItem.id),
-  subtotal: amountOf(subtotalSet),
-  total_tax: amountOf(totalTaxSet),
-  subtotal_set: setOf(subtotalSet),
-  total_tax_set: setOf(totalTaxSet),
+  line_item_id: toNumericId(lineItem.id),
+  subtotal: getAmount(subtotalSet),
+  total_tax: getAmount(totalTaxSet),
+  subtotal_set: toMoneySet(subtotalSet),
+  total_tax_set: toMoneySet(totalTaxSet),
 });
 
-async function refundOf(store: Store, refund: z.output<typeof Refund>, order: Order) {
+async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, order: Order) {
   const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
-  const lines = await allOf(refundLineItems, async (after) => {
+  const lines = await listAllNodes(refundLineItems, async (after) => {
     const request = { query: MORE_REFUNDED_LINES, variables: { id, after }, data: MoreRefundedLines };
     return (await callShopify(store, request)).data.refund?.refundLineItems;
   });
   return {
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
-    refund_line_items: lines.map(refundedLineOf),
+    refund_line_items: lines.map(toWebhookRefundedLine),
     // Unlike webhooks, GraphQL does not list refunded shipping among them.
     order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
       kind: 'refund_discrepancy',
-      reason: reasonOf(reason ?? ''),
-      amount: amountOf(amountSet),
+      reason: toWebhookReason(reason ?? ''),
+      amount: getAmount(amountSet),
     })),
   };
 }
 
 /** The order as `orders/updated` carries it, so that both are read by the same rules. */
-async function bodyOf(store: Store, order: Order): Promise<object> {
+async function toWebhookBody(store: Store, order: Order): Promise<object> {
   const id = `gid://shopify/Order/${order.legacyResourceId}`;
-  const lines = await allOf(order.lineItems, async (after) => {
+  const lines = await listAllNodes(order.lineItems, async (after) => {
     const request = { query: MORE_LINES, variables: { id, after }, data: MoreLines };
     return (await callShopify(store, request)).data.order?.lineItems;
   });
   const refunds: object[] = [];
-  for (const refund of order.refunds) refunds.push(await refundOf(store, refund, order));
+  for (const refund of order.refunds) refunds.push(await toWebhookRefund(store, refund, order));
   return {
     id: order.legacyResourceId,
     currency: order.currencyCode,
@@ -216,7 +216,7 @@ async function bodyOf(store: Store, order: Order): Promise<object> {
     tags: order.tags.join(', '),
     note_attributes: order.customAttributes.map(({ key, value }) => ({ name: key, value })),
     discount_codes: order.discountCodes.map((code) => ({ code })),
-    line_items: lines.map((line) => lineOf(line, order)),
+    line_items: lines.map((line) => toWebhookLine(line, order)),
     refunds,
   };
 }
@@ -245,21 +245,21 @@ async function requestPage(
       ...(await callShopify(store, { query: ORDERS, variables: request, data: Orders, isPartial: true })),
     };
   } catch (error) {
-    const share = affordableShareOf(error);
+    const share = getAffordableShare(error);
     if (share === undefined || request.first === 1) throw error;
     const first = Math.max(1, Math.min(request.first - 1, Math.floor(request.first * share * MARGIN)));
     return await requestPage(store, { ...request, first });
   }
 }
 
-export async function listShopifyOrders(store: Store, { since, before, cursor }: Since): Promise<OrderPage> {
+export async function listShopifyOrders(store: Store, { since, before, cursor }: ChangedOrdersQuery): Promise<OrderPage> {
   const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
   const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
   const { data, waitMs, first } = await requestPage(store, request);
   const { nodes, pageInfo } = data.orders;
   const orders: OrderPage['orders'] = [];
   for (const order of nodes) {
-    orders.push({ headers: { 'x-shopify-topic': 'orders/updated' }, body: await bodyOf(store, order) });
+    orders.push({ headers: { 'x-shopify-topic': 'orders/updated' }, body: await toWebhookBody(store, order) });
   }
   const isLast = !pageInfo.hasNextPage || pageInfo.endCursor === null;
   return { orders, cursor: isLast ? null : `${first} ${pageInfo.endCursor}`, waitMs };

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
+import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
 import type { DisputeFacts, ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
-import { keptItems, lineText } from './items.ts';
-import { type Lenient, lenient } from './lenient.ts';
-import { Decimal, sumOf, toMinorUnits } from './money.ts';
-import { DeletedOrder, type Delivery, headerOf, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
+import { limitItems, toLine } from './items.ts';
+import { type LenientReader, createLenientReader } from './lenient.ts';
+import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
+import { DeletedOrder, type Delivery, getHeader, parseBody, type Reading, StoreId, StoreTime } from './provider.ts';
 
 const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
 const DISPUTE_TOPICS = ['disputes/create', 'disputes/update'];
@@ -13,8 +13,8 @@ const PAID = ['paid', 'partially_refunded', 'refunded'];
 
 const Email = z.string().max(320);
 
-const Written = z.union([z.string().max(40), z.number()]);
-const Shown = z.object({ shop_money: z.object({ amount: Written, currency_code: Currency }) }).nullish();
+const AmountText = z.union([z.string().max(40), z.number()]);
+const MoneySet = z.object({ shop_money: z.object({ amount: AmountText, currency_code: Currency }) }).nullish();
 
 /** Lines that earn no commission: gift cards, and tips. Only a tip's line has these fields, even if they are null. */
 const Kind = z.object({
@@ -24,16 +24,16 @@ const Kind = z.object({
 });
 type Kind = z.output<typeof Kind>;
 
-const isOfGoods = ({ gift_card, tip, tip_payment_gateway }: Kind): boolean =>
+const isGoods = ({ gift_card, tip, tip_payment_gateway }: Kind): boolean =>
   gift_card !== true && tip_payment_gateway === undefined && (tip ?? null) === null;
 
 /** `subtotal` is a JSON float, which may have digits that nobody was charged; the text beside it is exact. */
 const RefundLine = z
   .object({
-    subtotal: Written,
-    total_tax: Written,
-    subtotal_set: Shown,
-    total_tax_set: Shown,
+    subtotal: AmountText,
+    total_tax: AmountText,
+    subtotal_set: MoneySet,
+    total_tax_set: MoneySet,
     line_item_id: StoreId.nullish(),
     line_item: Kind.nullish(),
   })
@@ -56,7 +56,7 @@ const RefundLine = z
 
 const Adjustment = z.object({
   amount: Decimal,
-  amount_set: Shown,
+  amount_set: MoneySet,
   kind: z.string().nullish(),
   reason: z.string().nullish(),
 });
@@ -112,44 +112,44 @@ const Attribute = z.object({ name: z.string(), value: z.unknown() });
 const Customer = z.object({ email: z.unknown() });
 
 /** What a line's goods cost the customer: order-wide discounts are allocated to lines, and prices may include tax. */
-function goodsOf(line: LineItem, taxesIncluded: boolean): bigint {
-  if (!isOfGoods(line)) return 0n;
+function computeGoods(line: LineItem, taxesIncluded: boolean): bigint {
+  if (!isGoods(line)) return 0n;
   const discounts = line.discount_allocations?.map(({ amount }) => amount) ?? [line.total_discount ?? 0n];
-  const taxes = taxesIncluded ? sumOf((line.tax_lines ?? []).map(({ price }) => price)) : 0n;
-  return line.price * BigInt(line.quantity) - sumOf(discounts) - taxes;
+  const taxes = taxesIncluded ? sumDecimals((line.tax_lines ?? []).map(({ price }) => price)) : 0n;
+  return line.price * BigInt(line.quantity) - sumDecimals(discounts) - taxes;
 }
 
 /** Lines without an id are named by their place. */
-const lineIdOf = ({ id }: LineItem, place: number): string => id ?? `#${place}`;
+const getLineId = ({ id }: LineItem, place: number): string => id ?? `#${place}`;
 
-function itemsOf({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
+function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }: Order): ItemFacts[] {
   const items = lines.map((line, place) => ({
-    lineId: lineIdOf(line, place),
-    sku: lineText(line.sku),
-    title: lineText(line.title),
+    lineId: getLineId(line, place),
+    sku: toLine(line.sku),
+    title: toLine(line.title),
     quantity: line.quantity,
-    amountMinor: toMinorUnits(goodsOf(line, taxesIncluded), currency),
+    amountMinor: toMinorUnits(computeGoods(line, taxesIncluded), currency),
   }));
-  return keptItems(items.filter((_item, place) => isOfGoods(lines[place] ?? {})));
+  return limitItems(items.filter((_item, place) => isGoods(lines[place] ?? {})));
 }
 
 /** Refunded shipping does not count as goods. A pending refund has not happened yet. */
-const isGivenBack = ({ kind, reason }: z.output<typeof Adjustment>) =>
+const isGoodsAdjustment = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
 
 /** Goods given back. An amount refunded beside or without lines is an adjustment below zero. */
-function refundOf(
+function toRefund(
   refund: Refund,
   { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
 ): RefundFacts {
   const goods = refund.refund_line_items.filter(({ line, lineId }) =>
-    isOfGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
+    isGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
   );
   const givenOf = ({ subtotal, total_tax }: (typeof goods)[number]) => subtotal - (taxesIncluded ? total_tax : 0n);
-  const adjustments = refund.order_adjustments.filter(isGivenBack).map(({ amount }) => -amount);
+  const adjustments = refund.order_adjustments.filter(isGoodsAdjustment).map(({ amount }) => -amount);
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(sumOf([...goods.map(givenOf), ...adjustments]), currency),
+    amountMinor: toMinorUnits(sumDecimals([...goods.map(givenOf), ...adjustments]), currency),
     at: refund.processed_at ?? refund.created_at,
     items: goods.flatMap((line) => {
       const amountMinor = toMinorUnits(givenOf(line), currency);
@@ -158,9 +158,9 @@ function refundOf(
   };
 }
 
-const ofGoods = (refunds: RefundFacts[]) => refunds.filter(({ amountMinor }) => amountMinor > 0);
+const dropEmptyRefunds = (refunds: RefundFacts[]) => refunds.filter(({ amountMinor }) => amountMinor > 0);
 
-function emailOf({ email, contact_email, customer }: Order, { one }: Lenient): string | null {
+function readEmail({ email, contact_email, customer }: Order, { one }: LenientReader): string | null {
   const own = one('email', Email, email) || one('contact_email', Email, contact_email);
   return own || one('customer.email', Email, one('customer', Customer, customer)?.email) || null;
 }
@@ -169,12 +169,12 @@ function emailOf({ email, contact_email, customer }: Order, { one }: Lenient): s
 const RENEWED_BY = /^subscription_contract/;
 const isRenewalTag = (tag: string) => /\bsubscription\b/i.test(tag) && /\brecurring\b/i.test(tag);
 
-function isRenewal({ source_name, tags }: Order, { one }: Lenient): boolean {
+function isRenewal({ source_name, tags }: Order, { one }: LenientReader): boolean {
   const tagged = (one('tags', z.string(), tags) ?? '').split(',').some(isRenewalTag);
   return tagged || RENEWED_BY.test(one('source_name', z.string(), source_name) ?? '');
 }
 
-function factsOf(order: Order, loose: Lenient): OrderFacts {
+function toOrderFacts(order: Order, loose: LenientReader): OrderFacts {
   const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
   const attributes = loose.list('note_attributes', Attribute, order.note_attributes);
   const codes = loose.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
@@ -182,27 +182,27 @@ function factsOf(order: Order, loose: Lenient): OrderFacts {
   return {
     orderId: order.id,
     currency,
-    baseMinor: toMinorUnits(sumOf(lines.map((line) => goodsOf(line, taxesIncluded))), currency),
+    baseMinor: toMinorUnits(sumDecimals(lines.map((line) => computeGoods(line, taxesIncluded))), currency),
     occurredAt: order.created_at,
     // An order does not say when it was paid: the earliest delivery that says it was counts, sent as it was paid.
     paidAt: PAID.includes(order.financial_status ?? '') ? order.updated_at : null,
     cancelledAt: order.cancelled_at ?? null,
     updatedAt: order.updated_at,
-    customerEmail: emailOf(order, loose),
-    codes: distinct(codes.map(({ code }) => code)),
-    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(landingSite)]),
-    refunds: ofGoods((order.refunds ?? []).map((refund) => refundOf(refund, { currency, taxesIncluded, lines }))),
+    customerEmail: readEmail(order, loose),
+    codes: uniqueTexts(codes.map(({ code }) => code)),
+    clickIds: uniqueTexts([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
+    refunds: dropEmptyRefunds((order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines }))),
     hasAllRefunds: (order.refunds ?? null) !== null,
     isTest: loose.one('test', z.boolean(), order.test) ?? false,
     isRenewal: isRenewal(order, loose),
     dispute: null,
-    items: itemsOf(order),
+    items: toItems(order),
   };
 }
 
 function readOrder(body: unknown): Reading {
-  const loose = lenient();
-  return { kind: 'order', facts: factsOf(parseBody(Order, body), loose), notes: loose.notes };
+  const loose = createLenientReader();
+  return { kind: 'order', facts: toOrderFacts(parseBody(Order, body), loose), notes: loose.notes };
 }
 
 /** A refund alone does not say whether its lines' sums include their tax; without tax it does not matter. */
@@ -216,7 +216,7 @@ async function readRefund(
   const [line, adjustment] = [refund.refund_line_items[0], refund.order_adjustments[0]];
   const currency = line?.currency ?? adjustment?.amount_set?.shop_money.currency_code ?? shopCurrency;
   const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
-  const refunds = ofGoods([refundOf(refund, { currency, taxesIncluded, lines: [] })]);
+  const refunds = dropEmptyRefunds([toRefund(refund, { currency, taxesIncluded, lines: [] })]);
   const received = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
   return { kind: 'refund', facts: { orderId: refund.order_id, ...received }, notes: [] };
 }
@@ -233,7 +233,7 @@ const Dispute = z.object({
 const LOST = ['lost', 'accepted'];
 const WON = ['won', 'charge_refunded'];
 
-const outcomeOf = (status: string): DisputeFacts['status'] =>
+const toDisputeStatus = (status: string): DisputeFacts['status'] =>
   LOST.includes(status) ? 'lost' : WON.includes(status) ? 'won' : 'open';
 
 /** A dispute does not say when it changed: its end does, else the time at which the delivery was triggered. */
@@ -241,9 +241,9 @@ function readDispute({ headers, body }: Delivery): Reading | undefined {
   const dispute = parseBody(Dispute, body);
   // One over a charge that is of no order.
   if (dispute.order_id === null) return undefined;
-  const { data: triggeredAt } = StoreTime.safeParse(headerOf(headers, 'x-shopify-triggered-at'));
+  const { data: triggeredAt } = StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at'));
   const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;
-  const facts = { orderId: dispute.order_id, disputeId: dispute.id, status: outcomeOf(dispute.status), at };
+  const facts = { orderId: dispute.order_id, disputeId: dispute.id, status: toDisputeStatus(dispute.status), at };
   return { kind: 'dispute', facts, notes: [] };
 }
 
@@ -253,7 +253,7 @@ export async function readShopify(
   areTaxesIncluded: (orderId: string) => Promise<boolean>,
 ): Promise<Reading | undefined> {
   const { headers, body } = delivery;
-  const topic = headerOf(headers, 'x-shopify-topic');
+  const topic = getHeader(headers, 'x-shopify-topic');
   if (ORDER_TOPICS.includes(topic)) return readOrder(body);
   if (topic === 'refunds/create') return await readRefund(body, shopCurrency, areTaxesIncluded);
   if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
   AppRefused,
-  jsonOf,
+  parseJson,
   type NewToken,
   readAnswer,
   requestStore,
@@ -11,7 +11,7 @@ import {
 } from './provider.ts';
 
 const PATH = '/admin/oauth/access_token';
-const Granted = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+const TokenGrant = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
 /** What Shopify calls a refusal, in JSON or on a page for people; the first that fits. */
 const REFUSALS: readonly (readonly [RegExp, AppRefused['field'], string])[] = [
@@ -42,7 +42,7 @@ const OTHERWISE = [
   "is refused. The app must belong to the shop's organization and be installed in the shop; the client ID and secret are shown under its Settings in the Dev Dashboard.",
 ] as const;
 
-function refusalOf(text: string): AppRefused {
+function toAppRefused(text: string): AppRefused {
   const [, field, message] = REFUSALS.find(([pattern]) => pattern.test(text)) ?? [undefined, ...OTHERWISE];
   return new AppRefused(field, message);
 }
@@ -55,8 +55,8 @@ export async function newShopifyToken(
   const request = { method: 'POST', path: PATH } as const;
   const body = { client_id: id, client_secret: secret, grant_type: 'client_credentials' };
   const answer = await requestStore(place, { ...request, body });
-  if ([400, 401, 403].includes(answer.status)) throw refusalOf(answer.text);
+  if ([400, 401, 403].includes(answer.status)) throw toAppRefused(answer.text);
   if (answer.status !== 200) throw storeUnavailable(new Error(`It answered ${answer.status}.`));
-  const { access_token: token, expires_in } = readAnswer(request, Granted, jsonOf(answer.text));
+  const { access_token: token, expires_in } = readAnswer(request, TokenGrant, parseJson(answer.text));
   return { token, expiresInMs: expires_in * 1_000 };
 }

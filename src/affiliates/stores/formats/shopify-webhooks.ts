@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import {
-  headerOf,
-  isToReconnect,
+  getHeader,
+  needsReconnect,
   type ListedWebhook,
   type Store,
   StoreTime,
@@ -30,24 +30,24 @@ const REMOVE = `mutation Remove($id: ID!) {
   webhookSubscriptionDelete(id: $id) { deletedWebhookSubscriptionId userErrors { message } }
 }`;
 
-const Listed = z.object({
+const WebhookPage = z.object({
   webhookSubscriptions: z.object({
     nodes: z.array(z.object({ id: z.string(), topic: z.string(), uri: z.string() })),
     pageInfo: z.object({ hasNextPage: z.boolean(), endCursor: z.string().nullish() }),
   }),
 });
 const UserErrors = z.array(z.object({ message: z.string() }));
-const Made = z.object({ webhookSubscriptionCreate: z.object({ userErrors: UserErrors }) });
+const CreatedWebhook = z.object({ webhookSubscriptionCreate: z.object({ userErrors: UserErrors }) });
 
 /** `orders/create` is ORDERS_CREATE in GraphQL. */
-const enumOf = (topic: string) => topic.replace('/', '_').toUpperCase();
-const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [enumOf(topic), topic]));
+const toEnum = (topic: string) => topic.replace('/', '_').toUpperCase();
+const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [toEnum(topic), topic]));
 
 /** Those that were made by this app; what an admin made under Notifications is not listed. */
 async function list(store: Store): Promise<ListedWebhook[]> {
   const found: ListedWebhook[] = [];
   for (let after: string | null = null; ; ) {
-    const { webhookSubscriptions: page }: z.output<typeof Listed> = await askShopify(store, LIST, { after }, Listed);
+    const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(store, LIST, { after }, WebhookPage);
     for (const { id, topic, uri } of page.nodes) {
       found.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
     }
@@ -60,9 +60,9 @@ const MISSING_SCOPE =
   'The app may not read orders. In the Dev Dashboard, release a version of the app with the scopes read_orders and read_discounts, and accept it in the shop.';
 
 async function make(store: Store, { topic, url }: { topic: string; url: string }): Promise<void> {
-  const variables = { topic: enumOf(topic), webhook: { uri: url, format: 'JSON' } };
-  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, Made).catch((error: unknown) => {
-    if (isToReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
+  const variables = { topic: toEnum(topic), webhook: { uri: url, format: 'JSON' } };
+  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, CreatedWebhook).catch((error: unknown) => {
+    if (needsReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
     throw error;
   });
   const [error] = made.userErrors;
@@ -84,6 +84,6 @@ export const shopifyWebhooks: StoreWebhooks = {
 
 /** Shopify says when; a delivery may come late, of an app that has been installed again. */
 export function uninstalledAt(headers: IncomingHttpHeaders): Date | undefined {
-  if (headerOf(headers, 'x-shopify-topic') !== UNINSTALLED) return undefined;
-  return StoreTime.safeParse(headerOf(headers, 'x-shopify-triggered-at')).data ?? new Date();
+  if (getHeader(headers, 'x-shopify-topic') !== UNINSTALLED) return undefined;
+  return StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at')).data ?? new Date();
 }

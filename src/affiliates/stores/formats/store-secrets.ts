@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Secrets } from '../../../kit/values/secrets.ts';
-import { toReconnect } from './provider.ts';
+import { reconnectRequired } from './provider.ts';
 
 const StoreSecrets = z.object({
   /** Of WooCommerce `consumer key:consumer secret`. */
@@ -25,6 +25,6 @@ export function openStoreSecrets(secrets: Secrets, sealed: Buffer, integrationId
   try {
     return StoreSecrets.parse(JSON.parse(secrets.open(sealed, integrationId)));
   } catch (cause) {
-    throw toReconnect("The store's secrets cannot be opened; connect it again.", cause);
+    throw reconnectRequired("The store's secrets cannot be opened; connect it again.", cause);
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { headerOf, type OrderPage, type Since, type StoreAnswer } from './provider.ts';
+import { getHeader, type OrderPage, type ChangedOrdersQuery, type StoreAnswer } from './provider.ts';
 import { WooTime } from './woocommerce-orders.ts';
 
 /** The most that WooCommerce gives at once. */
@@ -19,10 +19,10 @@ type Cursor = z.output<typeof Cursor>;
 const readCursor = (since: Date, cursor: string | null): Cursor =>
   cursor === null ? ['any', since, 1] : Cursor.parse(cursor.split(' '));
 
-const gmt = (at: Date) => at.toISOString().slice(0, 19);
+const toGmt = (at: Date) => at.toISOString().slice(0, 19);
 
 /** Pages move under the reader as orders change, so the next one begins by time, and by number only within a second. */
-function nextOf([status, after, page]: Cursor, orders: WooOrders, pages: number): Cursor | undefined {
+function getNextCursor([status, after, page]: Cursor, orders: WooOrders, pages: number): Cursor | undefined {
   if (page >= pages) return undefined;
   const last = WooTime.safeParse(orders.at(-1)?.date_modified_gmt);
   const from = last.success ? last.data.getTime() - SECOND_MS : 0;
@@ -30,25 +30,25 @@ function nextOf([status, after, page]: Cursor, orders: WooOrders, pages: number)
 }
 
 /** Proxies may drop the header that says how many pages there are. */
-function pagesOf({ headers, body }: StoreAnswer<WooOrders>, page: number): number {
-  const pages = Number(headerOf(headers, 'x-wp-totalpages'));
+function countPages({ headers, body }: StoreAnswer<WooOrders>, page: number): number {
+  const pages = Number(getHeader(headers, 'x-wp-totalpages'));
   if (pages > 0) return pages;
   return body.length < PER_PAGE ? page : page + 1;
 }
 
 /** Lists what was modified since, then what was put in the trash. */
 export async function listWooOrders(
-  { since, before, cursor }: Since,
+  { since, before, cursor }: ChangedOrdersQuery,
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
   const requested = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
   const [status, after, page] = requested;
-  const until = before === undefined ? '' : `&modified_before=${gmt(before)}`;
+  const until = before === undefined ? '' : `&modified_before=${toGmt(before)}`;
   const answer = await ask(
-    `/orders?status=${status}&modified_after=${gmt(after)}${until}&dates_are_gmt=true` +
+    `/orders?status=${status}&modified_after=${toGmt(after)}${until}&dates_are_gmt=true` +
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
-  const next = nextOf(requested, answer.body, pagesOf(answer, page));
+  const next = getNextCursor(requested, answer.body, countPages(answer, page));
   const trash: Cursor | undefined = status === 'any' ? ['trash', new Date(since.getTime() - SECOND_MS), 1] : undefined;
   const following = next ?? trash;
   return {

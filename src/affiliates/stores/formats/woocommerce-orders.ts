@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { validationError } from '../../../kit/values/errors.ts';
 import { Currency } from '../../../kit/values/money.ts';
-import { clickIdOfUrl, clickIdsOf, distinct } from './click.ts';
+import { readClickIdFromUrl, readClickIds, uniqueTexts } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
-import { keptItems, lineText } from './items.ts';
-import { type Lenient, lenient } from './lenient.ts';
-import { Decimal, divideHalfEven, sumOf, toMinorUnits } from './money.ts';
-import { DeletedOrder, type Delivery, Happened, headerOf, parseBody, type Reading, StoreId } from './provider.ts';
+import { limitItems, toLine } from './items.ts';
+import { type LenientReader, createLenientReader } from './lenient.ts';
+import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
+import { DeletedOrder, type Delivery, Happened, getHeader, parseBody, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
 /** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
@@ -65,7 +65,7 @@ export const WooRefunds = z.array(
 export type WooRefund = z.output<typeof WooRefunds>[number];
 
 /** What is read from the store, because its webhooks leave it out. */
-interface Requested {
+interface OrderReader {
   findOrder(orderId: string): Promise<Order | undefined>;
   listRefunds(orderId: string): Promise<WooRefund[]>;
 }
@@ -76,7 +76,7 @@ const Billing = z.object({ email: z.string().max(320).nullish() });
 /** Of the orders' own data, by key. */
 type Attributes = readonly { name: string; value: unknown }[];
 
-const textOf = (attributes: Attributes, key: string): string | undefined => {
+const findText = (attributes: Attributes, key: string): string | undefined => {
   const value = attributes.find(({ name }) => name === key)?.value;
   return typeof value === 'string' ? value : undefined;
 };
@@ -91,31 +91,31 @@ const TESTED: ReadonlyMap<string, unknown> = new Map([
   ['_ppcp_paypal_payment_mode', 'sandbox'],
 ]);
 
-const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumOf(lines.map(({ total }) => total));
+const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumDecimals(lines.map(({ total }) => total));
 
 /** Goods as their lines say, and after fees below zero, which plug-ins write discounts as. */
-function goodsOf({ line_items, fee_lines }: Order) {
+function sumGoods({ line_items, fee_lines }: Order) {
   const listed = lineTotals(line_items);
   const charged = listed + lineTotals(fee_lines.filter(({ total }) => total < 0n));
   return { listed, charged: charged > 0n ? charged : 0n };
 }
 
 /** What lines come to after discounts that are fees, in minor units. */
-function amountOf(total: bigint, order: Order): number {
-  const { listed, charged } = goodsOf(order);
+function toChargedMinor(total: bigint, order: Order): number {
+  const { listed, charged } = sumGoods(order);
   return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
 }
 
-const quantityOf = ({ quantity }: LineItem): number => z.number().int().min(0).safeParse(quantity).data ?? 1;
+const readQuantity = ({ quantity }: LineItem): number => z.number().int().min(0).safeParse(quantity).data ?? 1;
 
-const itemsOf = (order: Order): ItemFacts[] =>
-  keptItems(
+const toItems = (order: Order): ItemFacts[] =>
+  limitItems(
     order.line_items.map((line, place) => ({
       lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
-      sku: lineText(line.sku),
-      title: lineText(line.name),
-      quantity: quantityOf(line),
-      amountMinor: amountOf(line.total, order),
+      sku: toLine(line.sku),
+      title: toLine(line.name),
+      quantity: readQuantity(line),
+      amountMinor: toChargedMinor(line.total, order),
     })),
   );
 
@@ -132,54 +132,54 @@ function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | 
  * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for what,
  * the goods' share of the order.
  */
-function refundOf(refund: WooRefund, order: Order): RefundFacts {
-  const { charged } = goodsOf(order);
+function toRefund(refund: WooRefund, order: Order): RefundFacts {
+  const { charged } = sumGoods(order);
   const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
   const share = order.total > 0n ? divideHalfEven(refund.amount * charged, order.total) : 0n;
   return {
     refundId: refund.id,
-    amountMinor: hasLines ? amountOf(-lineTotals(refund.line_items), order) : toMinorUnits(share, order.currency),
+    amountMinor: hasLines ? toChargedMinor(-lineTotals(refund.line_items), order) : toMinorUnits(share, order.currency),
     at: refund.date_created_gmt,
     items: refund.line_items.flatMap((line) => {
-      const [lineId, amountMinor] = [refundedLineId(line), amountOf(-line.total, order)];
+      const [lineId, amountMinor] = [refundedLineId(line), toChargedMinor(-line.total, order)];
       return lineId === undefined || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
     }),
   };
 }
 
-function factsOf(order: Order, refunds: readonly WooRefund[], { one, list }: Lenient): OrderFacts {
+function toOrderFacts(order: Order, refunds: readonly WooRefund[], { one, list }: LenientReader): OrderFacts {
   const attributes = list('meta_data', Meta, order.meta_data).map(({ key, value }) => ({ name: key, value }));
   const codes = list('coupon_lines', z.object({ code: z.string() }), order.coupon_lines);
   return {
     orderId: order.id,
     currency: order.currency,
-    baseMinor: toMinorUnits(goodsOf(order).charged, order.currency),
+    baseMinor: toMinorUnits(sumGoods(order).charged, order.currency),
     occurredAt: order.date_created_gmt,
     paidAt: order.date_paid_gmt ?? null,
     cancelledAt: CANCELLED.includes(order.status) ? order.date_modified_gmt : null,
     updatedAt: order.date_modified_gmt,
     customerEmail: one('billing', Billing, order.billing)?.email || null,
-    codes: distinct(codes.map(({ code }) => code)),
-    clickIds: distinct([...clickIdsOf(attributes), clickIdOfUrl(textOf(attributes, LANDING_PAGE))]),
-    refunds: refunds.map((refund) => refundOf(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
+    codes: uniqueTexts(codes.map(({ code }) => code)),
+    clickIds: uniqueTexts([...readClickIds(attributes), readClickIdFromUrl(findText(attributes, LANDING_PAGE))]),
+    refunds: refunds.map((refund) => toRefund(refund, order)).filter(({ amountMinor }) => amountMinor > 0),
     hasAllRefunds: true,
     isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
     isRenewal: attributes.some(({ name }) => name === RENEWED),
     dispute: null,
-    items: itemsOf(order),
+    items: toItems(order),
   };
 }
 
 /** An order names its refunds' sums with tax and shipping and without their times: the rest is read from the store. */
-async function readOrder(order: Order, { listRefunds }: Requested): Promise<Reading | undefined> {
+async function readOrder(order: Order, { listRefunds }: OrderReader): Promise<Reading | undefined> {
   if (DRAFTS.includes(order.status)) return undefined;
   const refunds = order.refunds.length === 0 ? [] : await listRefunds(order.id);
-  const loose = lenient();
-  return { kind: 'order', facts: factsOf(order, refunds, loose), notes: loose.notes };
+  const loose = createLenientReader();
+  return { kind: 'order', facts: toOrderFacts(order, refunds, loose), notes: loose.notes };
 }
 
 /** `order.deleted` means the trash and says neither when nor whether it is still there: the store is queried. */
-async function readDeletion(orderId: string, requested: Requested): Promise<Reading | undefined> {
+async function readDeletion(orderId: string, requested: OrderReader): Promise<Reading | undefined> {
   const order = await requested.findOrder(orderId);
   return order ? await readOrder(order, requested) : { kind: 'deletion', orderId, notes: [] };
 }
@@ -198,8 +198,8 @@ function assertNoError(body: unknown): void {
   throw validationError([{ field: 'body', code: 'store_error', message }]);
 }
 
-export async function readWooCommerce({ headers, body }: Delivery, requested: Requested): Promise<Reading | undefined> {
-  const topic = headerOf(headers, 'x-wc-webhook-topic');
+export async function readWooCommerce({ headers, body }: Delivery, requested: OrderReader): Promise<Reading | undefined> {
+  const topic = getHeader(headers, 'x-wc-webhook-topic');
   if (topic === 'order.deleted' || ORDER_TOPICS.includes(topic)) assertNoError(body);
   if (topic === 'order.deleted') return await readDeletion(parseBody(DeletedOrder, body).id, requested);
   return ORDER_TOPICS.includes(topic) ? await readOrder(parseBody(WooOrder, body), requested) : undefined;

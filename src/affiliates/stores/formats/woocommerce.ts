@@ -5,8 +5,8 @@ import {
   type Coupon,
   callStore,
   getFromStore,
-  headerOf,
-  isToReconnect,
+  getHeader,
+  needsReconnect,
   type ListedWebhook,
   type Store,
   type StoreAnswer,
@@ -60,27 +60,27 @@ function showsAgain(store: Store, text: string): boolean {
   return true;
 }
 
-const requestOf = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
+const toRequest = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
   ...{ method: 'GET', path, shape },
   ...{ credentials, showsAgain },
 });
 
-const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, requestOf(path, shape));
+const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, toRequest(path, shape));
 
 async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise<StoreAnswer<T>> {
-  const answer = await callStore(store, { ...requestOf(`${API}${path}`, shape), isList: true });
+  const answer = await callStore(store, { ...toRequest(`${API}${path}`, shape), isList: true });
   if (!answer) throw storeUnavailable(new Error(`It has no ${API}${path}.`));
   return answer;
 }
 
-const couponsOf = (store: Store, code: string) =>
+const listCoupons = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
 
 async function connect(store: Store): Promise<StoreFacts> {
   const site = await get(store, '/wp-json/', Site);
   const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
   // To learn now, not at the first link, that the key may read coupons.
-  await couponsOf(store, 'rollcall');
+  await listCoupons(store, 'rollcall');
   return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
 }
 
@@ -91,7 +91,7 @@ function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCou
 }
 
 async function findCoupon(store: Store, code: string, now: Date): Promise<Coupon> {
-  const coupons = await couponsOf(store, code);
+  const coupons = await listCoupons(store, code);
   const coupon = coupons.find((one) => one.code.toLowerCase() === code.toLowerCase());
   if (!coupon) return { state: 'not_found' };
   if (coupon.discount_type !== 'percent') return { state: 'not_percentage' };
@@ -140,25 +140,25 @@ const READ_ONLY =
   'The key may not make webhooks. In WooCommerce, under Settings, Advanced, REST API, make a key with the permission Read/Write, of a user who may manage WooCommerce.';
 
 /** A key that may only read is refused with the status of a wrong key. */
-function refusedWrite(error: unknown): never {
-  if (isToReconnect(error)) throw new WebhookRefused(READ_ONLY, { cause: error });
+function throwWriteRefused(error: unknown): never {
+  if (needsReconnect(error)) throw new WebhookRefused(READ_ONLY, { cause: error });
   throw error;
 }
 
 async function makeWebhook(store: Store, { topic, url, secret }: { topic: string; url: string; secret: string }) {
   const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
-  const request = { ...requestOf(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
-  await getFromStore(store, request).catch(refusedWrite);
+  const request = { ...toRequest(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
+  await getFromStore(store, request).catch(throwWriteRefused);
 }
 
 async function signWebhook(store: Store, id: string, secret: string): Promise<void> {
-  const request = { ...requestOf(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
-  await getFromStore(store, request).catch(refusedWrite);
+  const request = { ...toRequest(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
+  await getFromStore(store, request).catch(throwWriteRefused);
 }
 
 async function removeWebhook(store: Store, id: string): Promise<void> {
-  const request = { ...requestOf(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
-  await askStore(store, request).catch(refusedWrite);
+  const request = { ...toRequest(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
+  await askStore(store, request).catch(throwWriteRefused);
 }
 
 export const woocommerce: StoreClient = {
@@ -171,12 +171,12 @@ export const woocommerce: StoreClient = {
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
   isPing: (rawBody, headers) =>
-    /^application\/x-www-form-urlencoded\b/i.test(headerOf(headers, 'content-type')) &&
+    /^application\/x-www-form-urlencoded\b/i.test(getHeader(headers, 'content-type')) &&
     rawBody.length < 50 &&
     /^webhook_id=\d+$/.test(rawBody.toString('latin1')),
   read: (delivery, store) =>
     readWooCommerce(delivery, {
-      findOrder: (orderId) => askStore(store, { ...requestOf(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
+      findOrder: (orderId) => askStore(store, { ...toRequest(orderPath(orderId), WooOrder), goneText: NO_SUCH_ORDER }),
       listRefunds: (orderId) => listRefunds(store, orderId),
     }),
   listOrders: (store, since) => listWooOrders(since, (path) => list(store, path, WooOrders)),

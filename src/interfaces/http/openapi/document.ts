@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic-schema.ts';
+import { GENERIC_STORE_SHAPES } from '../../../affiliates/stores/formats/generic.shapes.ts';
 import { mayBeBare } from '../../../kit/operation/input.ts';
 import { LATER_STATUS, type Operation, PLANNED_STATUS } from '../../../kit/operation/operation.ts';
 import { Planned } from '../../../kit/operation/plans/schema.ts';
@@ -11,7 +11,7 @@ import { SEPARATOR } from '../../../kit/values/page.ts';
 import { tags } from '../../nouns.ts';
 import { constrainInputs } from './inputs.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
-import { type Announced, webhooksOf } from './webhooks.ts';
+import { type Announced, describeWebhooks } from './webhooks.ts';
 
 /** One of the two API versions, as its document describes it. */
 export interface Interface {
@@ -47,7 +47,7 @@ interface Collected {
 }
 
 /** A shape as JSON Schema; shapes with an id are collected. */
-function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
+function toSchema(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Collected, 'schemas'>): Json {
   const { schema, named } = toJsonSchema(shape, io, '#/components/schemas/');
   Object.assign(schemas, named);
   if (typeof schema.id !== 'string') return schema;
@@ -59,9 +59,9 @@ function schemaOf(shape: z.ZodType, io: 'input' | 'output', { schemas }: Pick<Co
 const pascalCase = (name: string) => name.replace(/(?:^|_)(\w)/g, (_all, letter: string) => letter.toUpperCase());
 
 /** A body as a named schema with an example, so that generated clients have good type names. */
-function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
+function toContent(shape: z.ZodType, io: 'input' | 'output', collected: Collected): Json {
   const { operation, schemas } = collected;
-  let schema = schemaOf(shape, io, collected);
+  let schema = toSchema(shape, io, collected);
   if (schema.$ref === undefined) {
     const name = `${pascalCase(operation.id)}${io === 'input' ? 'Request' : 'Answer'}`;
     schemas[name] = schema;
@@ -72,11 +72,11 @@ function contentOf(shape: z.ZodType, io: 'input' | 'output', collected: Collecte
 }
 
 /** A list in the query is one comma-separated parameter, or is repeated where values may have commas. */
-function parametersOf(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
+function listParameters(shape: z.ZodType, place: 'query' | 'path', collected: Collected): Json[] {
   if (!(shape instanceof z.ZodObject)) return [];
   return Object.entries(shape.shape).map(([name, field]) => {
     const own = z.instanceof(z.ZodType).parse(field);
-    const { description, [SEPARATOR]: separator, ...schema } = schemaOf(own, 'output', collected);
+    const { description, [SEPARATOR]: separator, ...schema } = toSchema(own, 'output', collected);
     // Declared as it is written in a URL.
     if (schema.type === 'array' && typeof schema.example === 'string') schema.example = schema.example.split(',');
     const required = place === 'path' || !own.safeParse(undefined).success;
@@ -127,14 +127,14 @@ const IDEMPOTENCY_KEY = {
 };
 
 function plannedResponse(schemas: Json): Json {
-  const schema = schemaOf(Planned, 'output', { schemas });
+  const schema = toSchema(Planned, 'output', { schemas });
   const example = makeExample(schema, { named: schemas, id: 'pln_0Uo3xK2mVdT2aXs7LpRb' });
   const description = 'With `mode=plan`: the changes that would be made. Nothing has changed.';
   return { description, headers: EVERY_HEADER, content: { 'application/json': { schema, example } } };
 }
 
 function refusalResponses(schemas: Json): Json {
-  const schema = schemaOf(Refusal, 'output', { schemas });
+  const schema = toSchema(Refusal, 'output', { schemas });
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(ERROR_CODES, (code) => STATUS[code]);
   byStatus.set(414, ['REQUEST_TOO_LONG']);
   return Object.fromEntries(
@@ -145,7 +145,7 @@ function refusalResponses(schemas: Json): Json {
   );
 }
 
-function responsesOf(operation: Operation, collected: Collected): Json {
+function listResponses(operation: Operation, collected: Collected): Json {
   const codes = [...new Set([...COMMON, ...(takesKey(operation) ? OF_CHANGES : []), ...operation.errors])];
   if (!operation.callers.includes('data')) codes.push('BRAND_KEY_REQUIRED');
   const byStatus: Map<number, ErrorCode[]> = Map.groupBy(codes, (code) => STATUS[code]);
@@ -157,13 +157,13 @@ function responsesOf(operation: Operation, collected: Collected): Json {
   const success = {
     description: 'OK',
     headers: EVERY_HEADER,
-    content: contentOf(operation.response, 'output', collected),
+    content: toContent(operation.response, 'output', collected),
   };
   const planned = { $ref: '#/components/responses/Planned' };
   const later = operation.later && {
     description: 'The job that does the work, because it takes longer than a call.',
     headers: EVERY_HEADER,
-    content: contentOf(operation.later.response, 'output', collected),
+    content: toContent(operation.later.response, 'output', collected),
   };
   return Object.fromEntries([
     [String(operation.status), success],
@@ -176,8 +176,8 @@ function responsesOf(operation: Operation, collected: Collected): Json {
 const FILE = { type: 'string', format: 'binary', minLength: 1, description: 'The file, with its name.' };
 
 /** The request body of an upload. It has no example, because a form is not JSON. */
-function formOf({ operation, schemas }: Collected): Json {
-  const { example: _json, ...schema } = schemaOf(operation.body, 'input', { schemas });
+function toForm({ operation, schemas }: Collected): Json {
+  const { example: _json, ...schema } = toSchema(operation.body, 'input', { schemas });
   const properties = z.record(z.string(), z.unknown()).parse(schema.properties);
   return {
     'multipart/form-data': { schema: { ...schema, properties: { file: FILE, ...properties }, required: ['file'] } },
@@ -193,8 +193,8 @@ function describe(collected: Collected): Json {
     summary: operation.summary,
     description: `${operation.description}\n\nKeys: ${operation.callers.join(' or ')}.`,
     parameters: [
-      ...parametersOf(operation.params, 'path', collected),
-      ...parametersOf(operation.query, 'query', collected),
+      ...listParameters(operation.params, 'path', collected),
+      ...listParameters(operation.query, 'query', collected),
       ...(takesKey(operation) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(canBePlanned(collected) ? [{ $ref: '#/components/parameters/Mode' }] : []),
     ],
@@ -203,20 +203,20 @@ function describe(collected: Collected): Json {
           requestBody: {
             required: operation.takesFile === true || !mayBeBare(operation),
             content: {
-              ...(operation.takesFile ? formOf(collected) : {}),
-              ...(operation.takesFile && !operation.mayOmitFile ? {} : contentOf(operation.body, 'input', collected)),
+              ...(operation.takesFile ? toForm(collected) : {}),
+              ...(operation.takesFile && !operation.mayOmitFile ? {} : toContent(operation.body, 'input', collected)),
             },
           },
         }
       : {}),
-    responses: responsesOf(operation, collected),
+    responses: listResponses(operation, collected),
     security: [{ apiKey: [] }],
     'x-callers': operation.callers,
     'x-hints': operation.hints,
   };
 }
 
-function tagsOf(operations: readonly Operation[]): Json[] {
+function listTags(operations: readonly Operation[]): Json[] {
   const used = new Set(operations.map(({ tag }) => tag));
   return tags.flatMap(({ name, about }) => (used.has(name) ? [{ name, description: about }] : []));
 }
@@ -270,15 +270,15 @@ export function openapiDocument({ variant, operations, events }: Interface): Jso
     path[operation.method.toLowerCase()] = describe({ schemas, operation, variant });
     paths[operation.path] = path;
   }
-  for (const shape of GENERIC_STORE_SHAPES) schemaOf(shape, 'input', { schemas });
+  for (const shape of GENERIC_STORE_SHAPES) toSchema(shape, 'input', { schemas });
   constrainInputs(paths, schemas);
   return {
     openapi: '3.1.0',
     info: INFO[variant],
     servers: [{ url: '/' }],
-    tags: tagsOf(operations),
+    tags: listTags(operations),
     paths,
-    webhooks: webhooksOf(variant, events, (shape) => schemaOf(shape, 'output', { schemas })),
+    webhooks: describeWebhooks(variant, events, (shape) => toSchema(shape, 'output', { schemas })),
     components: {
       schemas,
       responses,

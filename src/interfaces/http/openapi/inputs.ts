@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json } from '../../../kit/operation/words/schema.ts';
 import { isRecord } from '../../../kit/values/wire.ts';
 
-/** What is refused in every input (src/kit/operation/input.ts) and no shape declares: numbers that JSON cannot carry, and NUL. */
+/** Adds limits of every input (src/kit/operation/input.ts) that no shape declares: numbers that JSON cannot carry, and NUL. */
 function constrain(schema: Json): void {
   const types = [schema.type].flat();
   const isOpen = schema.enum === undefined && schema.const === undefined;

@@ -140,7 +140,7 @@ const wantsPage = (accept: string | undefined) =>
 interface Served {
   current: Interface;
   older: Interface;
-  /** Where a browser that opens the root is led. */
+  /** A browser that opens the root is redirected here. */
   home: string;
 }
 
@@ -150,8 +150,8 @@ export async function openapiRoutes(
   { postgres: { db } }: Pick<Context, 'postgres'>,
   { current, older, home }: Served,
 ): Promise<void> {
-  const textOf = (its: Interface) => JSON.stringify(openapiDocument(its));
-  const send = (its: Interface) => prebuild('application/json', () => textOf(its));
+  const toText = (its: Interface) => JSON.stringify(openapiDocument(its));
+  const send = (its: Interface) => prebuild('application/json', () => toText(its));
   app.get('/openapi.json', send(current));
   let triable: string | undefined;
   app.get(TRIABLE, async (_request, reply) => {

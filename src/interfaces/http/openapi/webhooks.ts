@@ -36,7 +36,11 @@ export const currentEvents = (): Announced[] =>
   });
 
 /** The `webhooks` section of the document, an entry for each event. */
-export function webhooksOf(variant: Variant, events: readonly Announced[], schemaOf: (shape: z.ZodType) => Json): Json {
+export function describeWebhooks(
+  variant: Variant,
+  events: readonly Announced[],
+  schemaOf: (shape: z.ZodType) => Json,
+): Json {
   return Object.fromEntries(
     events.map(({ event, when, body }) => {
       const post = {

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { strToU8, zipSync } from 'fflate';
 import { z } from 'zod';
-import { findReceiver } from '../../../affiliates/stores/connections/queries.ts';
-import { webhookUrlOf } from '../../../affiliates/stores/connections/schema.ts';
+import { webhookUrlOf } from '../../../affiliates/stores/connections/connections.shapes.ts';
+import { findReceiver } from '../../../affiliates/stores/connections/connections.ts';
 import { openAddressLimit } from '../../../kit/access/rate/address.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
 
 const DOWNLOADS_PER_MINUTE = 30;
-/** Of the file in the archive, so that the same plugin is the same bytes. */
+/** The time of the file in the archive, so that the same plugin is the same bytes. */
 const MADE_AT = new Date('2026-01-01T00:00:00Z');
 
 const File = z.string().regex(/^\w{1,100}\.zip$/);
@@ -19,7 +19,7 @@ const File = z.string().regex(/^\w{1,100}\.zip$/);
 const quoted = (text: string) => text.replace(/[\\']/g, '\\$&');
 
 /** WordPress installs an archive with one folder of the plugin's name. */
-function pluginOf(source: string, values: Readonly<Record<string, string>>): Buffer {
+function buildPlugin(source: string, values: Readonly<Record<string, string>>): Buffer {
   const php = source.replace(/\{\{(\w+)\}\}/g, (_all, name: string) => quoted(values[name] ?? ''));
   return Buffer.from(zipSync({ 'rollcall-for-woocommerce/rollcall.php': [strToU8(php), { mtime: MADE_AT }] }));
 }
@@ -46,6 +46,6 @@ export function pluginRoutes(
         'cache-control': 'no-store',
       })
       .type('application/zip')
-      .send(pluginOf(source, { links_url: linksUrl, webhook_url: webhookUrlOf(linksUrl, store) }));
+      .send(buildPlugin(source, { links_url: linksUrl, webhook_url: webhookUrlOf(linksUrl, store) }));
   });
 }

@@ -5,7 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { prefersGzip } from '../../http/accepted.ts';
 
-/** What the script promises to shops that include it. A change that breaks one of them is another version. */
+/** The promises of the script to shops that include it. A change that breaks one of them is another version. */
 const SCRIPT_VERSION = '1';
 const SCRIPT_PATH = '/r.js';
 /** A shop's visitors have a new script within an hour. */
@@ -14,7 +14,7 @@ const CACHED_SECONDS = 3_600;
 const isCode = (line: string) => line !== '' && !line.startsWith('//');
 
 /** Without comments and indentation. Lines stay, so that what ends a statement still does. */
-const scriptOf = (source: string): string =>
+const buildScript = (source: string): string =>
   source
     .split('\n')
     .map((line) => line.trim())
@@ -25,14 +25,14 @@ const noSuchVersion = new ApiError('NOT_FOUND', `Only version ${SCRIPT_VERSION} 
 
 /** The script that a shop includes to keep the clicks of its visitors. */
 export function scriptRoutes(app: FastifyInstance): void {
-  const text = scriptOf(readFileSync(new URL('./r.js', import.meta.url), 'utf8'));
+  const text = buildScript(readFileSync(new URL('./r.js', import.meta.url), 'utf8'));
   const compressed = gzipSync(text, { level: 9 });
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 20)}"`;
   const headers = {
     etag,
     vary: 'accept-encoding',
     'cache-control': `public, max-age=${CACHED_SECONDS}, stale-while-revalidate=86400`,
-    // Of any shop, also with `crossorigin`.
+    // Any shop may load it, also with `crossorigin`.
     'access-control-allow-origin': '*',
     'cross-origin-resource-policy': 'cross-origin',
   };

@@ -35,7 +35,7 @@ export type Client = z.infer<typeof Client>;
 export const parseClient = (body: unknown) => Client.safeParse(body);
 
 /** A client id that contains the sealed client, so that any client can register and nothing is stored. */
-export const clientIdOf = (secrets: Secrets, client: Client): string =>
+export const sealClientId = (secrets: Secrets, client: Client): string =>
   secrets.seal(JSON.stringify(client), PURPOSE).toString('base64url');
 
 export function readClient(secrets: Secrets, id: string): Client | undefined {
@@ -47,7 +47,7 @@ export function readClient(secrets: Secrets, id: string): Client | undefined {
   }
 }
 
-/** Whether a client registered this address; of the machine's own address the port may be another (RFC 8252). */
+/** True if a client registered this address; of the machine's own address the port may be another (RFC 8252). */
 export function hasRedirect({ redirect_uris: registered }: Client, sent: string): boolean {
   if (registered.includes(sent)) return true;
   const url = URL.parse(sent);

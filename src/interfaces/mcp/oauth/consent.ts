@@ -80,10 +80,10 @@ export const grantAgent = change({
   },
 });
 
-const wordsOf = (toolset: string): string =>
+const describeToolset = (toolset: string): string =>
   toolset.replaceAll('-', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
-/** Which parts the agent may use, and whether it may change anything; `action` is the page itself. */
+/** Asks which parts the agent may use, and whether it may change anything; `action` is the page itself. */
 export function consentPage(
   { client, scopes, redirectUri }: ConsentRequest,
   owner: z.infer<typeof Owner>,
@@ -91,7 +91,7 @@ export function consentPage(
 ): string {
   const boxes = scopes
     .filter((one) => one !== READONLY)
-    .map((one) => checkbox({ name: one, label: wordsOf(one), isChecked: true, required: true }));
+    .map((one) => checkbox({ name: one, label: describeToolset(one), isChecked: true, required: true }));
   const only = { name: READONLY, label: 'Only read: it may not change anything', required: true };
   const title = `Let ${client.client_name} act for ${owner.brand}?`;
   return page(

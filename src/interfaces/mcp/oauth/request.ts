@@ -4,10 +4,10 @@ import { READONLY } from '../catalog.ts';
 import { type Client, hasRedirect, readClient } from './client.ts';
 
 /** The issuer: this API, as its callers reach it. */
-export const issuerOf = ({ protocol, host }: FastifyRequest, { config }: Context): string =>
+export const getIssuer = ({ protocol, host }: FastifyRequest, { config }: Context): string =>
   config.apiUrl ?? `${protocol}://${host}`;
 
-export const resourceOf = (request: FastifyRequest, context: Context): string => `${issuerOf(request, context)}/mcp`;
+export const getResource = (request: FastifyRequest, context: Context): string => `${getIssuer(request, context)}/mcp`;
 
 /** A host's request for an owner's consent. */
 export interface ConsentRequest {
@@ -25,7 +25,7 @@ export type Refused = { problem: string } | { redirectUri: string; state: string
 const CHALLENGE = /^[\w-]{43}$/;
 
 /** The known scopes of a request, or all if it has none. Others, such as `offline_access`, are ignored. */
-function scopesOf(text: string | null, toolsets: readonly string[]): string[] {
+function parseScopes(text: string | null, toolsets: readonly string[]): string[] {
   const requested = (text ?? '').split(' ').filter((one) => one === READONLY || toolsets.includes(one));
   return requested.some((one) => one !== READONLY) ? requested : [...requested, ...toolsets];
 }
@@ -49,14 +49,14 @@ export function readConsentRequest(
   const codeChallenge = query.get('code_challenge') ?? '';
   if (query.get('code_challenge_method') !== 'S256' || !CHALLENGE.test(codeChallenge)) return back('invalid_request');
   const resource = query.get('resource')?.replace(/\/$/, '');
-  const own = [resourceOf(request, context), issuerOf(request, context)];
+  const own = [getResource(request, context), getIssuer(request, context)];
   if (resource !== undefined && !own.includes(resource)) return back('invalid_target');
-  const scopes = scopesOf(query.get('scope'), toolsets);
+  const scopes = parseScopes(query.get('scope'), toolsets);
   return { requested: { client, clientId, redirectUri, state, codeChallenge, scopes } };
 }
 
 /** The client's address with an answer to its request. */
-export function addressOf(
+export function toAddress(
   { redirectUri, state }: { redirectUri: string; state: string | undefined },
   answer: { code: string } | { error: string },
   issuer: string,

@@ -12,9 +12,9 @@ import { ApiError, toApiError } from '../../../kit/values/errors.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
 import type { Door } from '../../http/gate.ts';
 import { READONLY } from '../catalog.ts';
-import { clientIdOf, parseClient } from './client.ts';
+import { parseClient, sealClientId } from './client.ts';
 import { askOwner, consentPage, grantAgent, messagePage } from './consent.ts';
-import { addressOf, type ConsentRequest, issuerOf, type Refused, readConsentRequest, resourceOf } from './request.ts';
+import { type ConsentRequest, getIssuer, getResource, type Refused, readConsentRequest, toAddress } from './request.ts';
 
 const PER_MINUTE = 100;
 const BODY_LIMIT_BYTES = 64 * 1024;
@@ -26,14 +26,14 @@ export function challenged(error: unknown, request: FastifyRequest, context: Con
   if (refusal.status !== 401) return refusal;
   const { code, message, facts, headers } = refusal;
   const [scheme = 'Bearer', ...rest] = (headers['www-authenticate'] ?? 'Bearer').split(' ');
-  const metadata = `resource_metadata="${issuerOf(request, context)}${RESOURCE}/mcp"`;
+  const metadata = `resource_metadata="${getIssuer(request, context)}${RESOURCE}/mcp"`;
   const challenge = `${scheme} ${[...rest, metadata].join(', ')}`;
   return new ApiError(code, message, { facts, cause: error, headers: { ...headers, 'www-authenticate': challenge } });
 }
 
-const formOf = ({ body }: FastifyRequest) => new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '');
+const readForm = ({ body }: FastifyRequest) => new URLSearchParams(Buffer.isBuffer(body) ? body.toString('utf8') : '');
 
-function jsonOf({ body }: FastifyRequest): unknown {
+function readJson({ body }: FastifyRequest): unknown {
   try {
     return JSON.parse(Buffer.isBuffer(body) ? body.toString('utf8') : '');
   } catch {
@@ -42,7 +42,7 @@ function jsonOf({ body }: FastifyRequest): unknown {
 }
 
 /** `S256` of RFC 7636. */
-const challengeOf = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
+const toChallenge = (verifier: string) => createHash('sha256').update(verifier).digest('base64url');
 
 /** OAuth 2.1 for `/mcp`, as its specification has it: hosts that take no header get their token from an owner. */
 export function oauthRoutes(
@@ -68,8 +68,8 @@ export function oauthRoutes(
   for (const url of [RESOURCE, `${RESOURCE}/mcp`]) {
     app.get(url, (request, reply) =>
       open(reply).send({
-        resource: resourceOf(request, context),
-        authorization_servers: [issuerOf(request, context)],
+        resource: getResource(request, context),
+        authorization_servers: [getIssuer(request, context)],
         bearer_methods_supported: ['header'],
         scopes_supported: scopes,
         resource_name: 'Rollcall',
@@ -78,7 +78,7 @@ export function oauthRoutes(
   }
 
   app.get('/.well-known/oauth-authorization-server', (request, reply) => {
-    const issuer = issuerOf(request, context);
+    const issuer = getIssuer(request, context);
     return open(reply).send({
       issuer,
       authorization_endpoint: `${issuer}/oauth/authorize`,
@@ -95,14 +95,14 @@ export function oauthRoutes(
 
   app.post('/oauth/register', options, async (request, reply) => {
     await assertRate(request, reply);
-    const read = parseClient(jsonOf(request));
+    const read = parseClient(readJson(request));
     if (!read.success) {
       const [issue] = read.error.issues;
       const error = issue?.path[0] === 'redirect_uris' ? 'invalid_redirect_uri' : 'invalid_client_metadata';
       const said = `${issue?.path.join('.') || 'body'} ${issue?.message}`;
       return open(reply).code(400).send({ error, error_description: said });
     }
-    const client_id = clientIdOf(secrets, read.data);
+    const client_id = sealClientId(secrets, read.data);
     const kinds = { grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] };
     return open(reply)
       .code(201)
@@ -132,7 +132,7 @@ export function oauthRoutes(
 
   function refuse(request: FastifyRequest, reply: FastifyReply, refused: Refused) {
     if ('error' in refused) {
-      return reply.redirect(addressOf(refused, { error: refused.error }, issuerOf(request, context)), 303);
+      return reply.redirect(toAddress(refused, { error: refused.error }, getIssuer(request, context)), 303);
     }
     return show(reply, 400, messagePage('This link does not work', html`<p>${refused.problem}</p>`));
   }
@@ -159,13 +159,13 @@ export function oauthRoutes(
     const given = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
     const body = { ...given, code_challenge: codeChallenge, scopes: [...new Set(chosen)] };
     const { code } = await asOwner(request, reply, grantAgent, body);
-    return reply.redirect(addressOf(requested, { code }, issuerOf(request, context)), 303);
+    return reply.redirect(toAddress(requested, { code }, getIssuer(request, context)), 303);
   }
 
   app.post('/oauth/authorize', options, async (request, reply) => {
     const read = readConsentRequest(request, context, toolsets);
     if ('refused' in read) return refuse(request, reply, read.refused);
-    const form = formOf(request);
+    const form = readForm(request);
     const isChosen = read.requested.scopes.some((one) => one !== READONLY && form.get(one) === 'yes');
     if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
     return refuse(request, reply, { ...read.requested, error: 'access_denied' });
@@ -190,11 +190,11 @@ export function oauthRoutes(
 
   app.post('/oauth/token', options, async (request, reply) => {
     await assertRate(request, reply);
-    const form = formOf(request);
+    const form = readForm(request);
     const sent = (name: string) => form.get(name) ?? '';
     const clientHash = hashKey(sent('client_id'));
     const resource = form.get('resource')?.replace(/\/$/, '');
-    if (resource !== undefined && ![resourceOf(request, context), issuerOf(request, context)].includes(resource)) {
+    if (resource !== undefined && ![getResource(request, context), getIssuer(request, context)].includes(resource)) {
       return open(reply).code(400).send({ error: 'invalid_target' });
     }
     if (sent('grant_type') === 'refresh_token') {
@@ -203,7 +203,7 @@ export function oauthRoutes(
     if (sent('grant_type') !== 'authorization_code') {
       return open(reply).code(400).send({ error: 'unsupported_grant_type' });
     }
-    const codeChallenge = challengeOf(sent('code_verifier'));
+    const codeChallenge = toChallenge(sent('code_verifier'));
     const code = { codeHash: hashKey(sent('code')), clientHash, redirectUri: sent('redirect_uri'), codeChallenge };
     return answerTokens(reply, await redeemCode(engines, code));
   });

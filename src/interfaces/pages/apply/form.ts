@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readForm } from '../../../kit/html/form.ts';
 import { hasLogin } from '../../../kit/values/web-address.ts';
-import type { Applying } from '../../../workflow/applications/applications.ts';
+import type { ApplicationInput } from '../../../workflow/applications/applications.ts';
 import { HANDLE_FORM } from '../../../workflow/creators/creators.shapes.ts';
 
 const MAX_MESSAGE = 5_000;
@@ -81,10 +81,10 @@ export const EMPTY: FormValues = { email: '', name: '', photo_app: '', video_app
 export interface FilledForm {
   /** As typed, to be displayed again. */
   values: FormValues;
-  /** What is wrong, in the order of the form's fields. */
+  /** Problems in the order of the form's fields. */
   problems: Problems;
   /** Undefined if anything is wrong. */
-  applying: Applying | undefined;
+  applying: ApplicationInput | undefined;
   isDecoy: boolean;
 }
 

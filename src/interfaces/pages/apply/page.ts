@@ -9,7 +9,7 @@ import { DECOY, type FormValues, type Problems } from './form.ts';
 
 const NOTHING = html``;
 
-const dateOf = (at: Date) => dayTag(at.toISOString().slice(0, 10));
+const formatDate = (at: Date) => dayTag(at.toISOString().slice(0, 10));
 
 /** A field of the empty form. */
 interface ApplyField extends Omit<Field, 'value' | 'problem'> {
@@ -50,7 +50,7 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
 <p class="brand">${brandName}</p>
 <h1>${title}</h1>
 ${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
-${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${dateOf(deadline)} (${timeZone})` : timeTag(deadline)}.</p>`}
+${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${formatDate(deadline)} (${timeZone})` : timeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}
 ${postForm(
   `/apply/${id}`,
@@ -81,7 +81,7 @@ export function closedPage(campaign: PublicCampaign, now: Date): string {
     `Closed – ${brandName}`,
     html`<p class="brand">${brandName}</p>
 <h1>${title}</h1>
-<p>${since ? html`Applications closed on ${dateOf(since)}.` : 'This campaign is not accepting applications at the moment.'}</p>`,
+<p>${since ? html`Applications closed on ${formatDate(since)}.` : 'This campaign is not accepting applications at the moment.'}</p>`,
   );
 }
 

@@ -7,7 +7,13 @@ import { inWork } from '../../../kit/operation/work.ts';
 import { ApiError, toApiError } from '../../../kit/values/errors.ts';
 import { logFailure } from '../../../kit/values/log.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
-import { type Applying, findPublicCampaign, type PublicCampaign, receiveApplication, type Reception } from '../../../workflow/applications/applications.ts';
+import {
+  type ApplicationInput,
+  type ApplicationResult,
+  findPublicCampaign,
+  type PublicCampaign,
+  receiveApplication,
+} from '../../../workflow/applications/applications.ts';
 import { takesApplications } from '../../../workflow/campaigns/campaigns.ts';
 import { unreadable } from '../../http/request.ts';
 import { EMPTY, type FilledForm, readApplying } from './form.ts';
@@ -38,8 +44,8 @@ async function receive(
   { postgres, clock }: Context,
   { id, brandId }: PublicCampaign,
   requestId: string,
-  applying: Applying,
-): Promise<Reception> {
+  applying: ApplicationInput,
+): Promise<ApplicationResult> {
   const actor = { brandId, keyId: null, operation: 'apply', requestId };
   return await inWork(postgres.db, clock, actor, (work) => receiveApplication(work, id, applying));
 }

@@ -2,12 +2,12 @@ import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { platformName } from '../../../kit/values/platforms.ts';
-import { type BriefOfLink, findBriefOfLink, viewBrief } from '../../../workflow/briefs/briefs.ts';
+import { findLinkedBrief, type LinkedBrief, viewBrief } from '../../../workflow/briefs/briefs.ts';
 import { creatorPage, type PageAnswer } from '../declare.ts';
 
 const NOTHING = html``;
 
-function facts({ campaignTitle, contentType, platform, dueDate }: BriefOfLink): Html {
+function facts({ campaignTitle, contentType, platform, dueDate }: LinkedBrief): Html {
   const rows = [
     campaignTitle === null ? NOTHING : html`<dt>Campaign</dt><dd>${campaignTitle}</dd>`,
     contentType === null ? NOTHING : html`<dt>What</dt><dd>${contentType}</dd>`,
@@ -17,38 +17,38 @@ function facts({ campaignTitle, contentType, platform, dueDate }: BriefOfLink): 
   return rows.every((row) => row === NOTHING) ? NOTHING : html`<dl>${rows}</dl>`;
 }
 
-const listOf = (heading: string, lines: readonly string[]): Html =>
+const renderList = (heading: string, lines: readonly string[]): Html =>
   lines.length === 0
     ? NOTHING
     : html`<h2>${heading}</h2>
 <ul>${lines.map((line) => html`<li>${line}</li>`)}</ul>`;
 
 /** Links, not pictures, because the page loads nothing from other hosts. */
-const boardOf = (urls: readonly string[]): Html =>
+const renderBoard = (urls: readonly string[]): Html =>
   urls.length === 0
     ? NOTHING
     : html`<h2>Mood board</h2>
 <ul>${urls.map((url) => html`<li><a href="${url}" rel="noreferrer noopener">${url}</a></li>`)}</ul>`;
 
-function briefText(row: BriefOfLink, seen: Html): PageAnswer {
+function briefText(row: LinkedBrief, seen: Html): PageAnswer {
   const { title, instructions, talkingPoints, doNot, moodBoardUrls } = row;
   return {
     title,
     content: html`<h1>${title}</h1>
 ${facts(row)}
 ${instructions === null ? NOTHING : html`<p class="description">${instructions}</p>`}
-${listOf('Talking points', talkingPoints)}
-${listOf('Please do not', doNot)}
-${boardOf(moodBoardUrls)}
+${renderList('Talking points', talkingPoints)}
+${renderList('Please do not', doNot)}
+${renderBoard(moodBoardUrls)}
 ${seen}`,
   };
 }
 
 /** A brief as its creator sees it. The creator's first view puts it in progress; a mail scanner's does not. */
-export const briefPage = creatorPage<BriefOfLink>({
+export const briefPage = creatorPage<LinkedBrief>({
   kind: 'brief',
   find: async ({ postgres }, { rowId, holderId }) =>
-    holderId === undefined ? undefined : await findBriefOfLink(postgres.db, rowId, holderId),
+    holderId === undefined ? undefined : await findLinkedBrief(postgres.db, rowId, holderId),
   show: async ({ row, action, isPerson, inWork }) => {
     if (row.viewedAt !== null) return briefText(row, html`<p class="hint">First read ${timeTag(row.viewedAt)}.</p>`);
     if (!isPerson) return briefText(row, postForm(action, submitButton('I have read it')));

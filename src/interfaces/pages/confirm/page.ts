@@ -1,9 +1,9 @@
 import { postForm, submitButton } from '../../../kit/html/controls.ts';
 import { html } from '../../../kit/html/html.ts';
-import { type Confirmation, confirmChange, findChange } from '../../../workflow/applications/applications.ts';
+import { type ConfirmationResult, confirmChange, findChange } from '../../../workflow/applications/applications.ts';
 import { creatorPage } from '../declare.ts';
 
-function answered(confirmation: Confirmation, title: string) {
+function answered(confirmation: ConfirmationResult, title: string) {
   if (confirmation === 'changed') {
     return {
       title: 'Application changed',
@@ -19,7 +19,7 @@ function answered(confirmation: Confirmation, title: string) {
 }
 
 /**
- * Where the owner of an e-mail address confirms a second application from that address. Opening the page changes
+ * Lets the owner of an e-mail address confirm a second application from that address. Opening the page changes
  * nothing, because mail scanners open every link; the button replaces the first application.
  */
 export const confirmPage = creatorPage({

@@ -3,7 +3,7 @@ import type { ByteRange } from '../../../kit/engines/files/store.ts';
 /** The part that a Range header requests. An unknown form, or several ranges, means the whole file (RFC 9110, 14.2). */
 export type Part = ByteRange | 'whole' | 'unsatisfiable';
 
-export function partOf(range: string | undefined, sizeBytes: number): Part {
+export function parseRange(range: string | undefined, sizeBytes: number): Part {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(range?.trim() ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole';
   if (from === '') {

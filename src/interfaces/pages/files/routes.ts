@@ -8,9 +8,9 @@ import type { Metrics } from '../../../kit/values/metrics.ts';
 import { withoutUnseen } from '../../../kit/values/text.ts';
 import { readFileToken as readJobFileToken } from '../../../platform/jobs/policy.ts';
 import { findFile as findJobFileOf } from '../../../platform/jobs/queries.ts';
+import { findAssetFile } from '../../../workflow/assets/assets.ts';
 import { isShown, readFileToken } from '../../../workflow/assets/files.ts';
-import { findFileOf } from '../../../workflow/assets/assets.ts';
-import { type Part, partOf } from './range.ts';
+import { type Part, parseRange } from './range.ts';
 
 const Params = z.object({ token: z.string() });
 
@@ -23,7 +23,7 @@ interface ServedFile extends FileHeaders {
 }
 
 /** A name for every client: plain ASCII, and the full name for clients that support RFC 6266. */
-function dispositionOf(isInline: boolean, stored: string): string {
+function toDisposition(isInline: boolean, stored: string): string {
   const name = withoutUnseen(stored);
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_');
   const whole = encodeURIComponent(name.toWellFormed()).replace(/['()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`);
@@ -36,30 +36,30 @@ async function findJobFile(context: Context, text: string): Promise<ServedFile |
   const found = token && (await findJobFileOf(context.postgres.db, token.jobId, token.number, context.clock.now()));
   if (!found || found.storageKey === null) return undefined;
   const { name, mimeType: contentType, storageKey, sizeBytes, sha256 } = found;
-  const headers = { contentType, contentDisposition: dispositionOf(false, name) };
+  const headers = { contentType, contentDisposition: toDisposition(false, name) };
   return { ...headers, storageKey, sizeBytes, etag: `"${sha256.toString('hex').slice(0, 32)}"`, maxAgeSeconds: 0 };
 }
 
 async function findFile(context: Context, text: string): Promise<ServedFile | undefined> {
   const token = readFileToken(context, text);
-  const found = token && (await findFileOf(context.postgres.db, token.assetId));
+  const found = token && (await findAssetFile(context.postgres.db, token.assetId));
   if (!found) return undefined;
   const { name, mimeType, storageKey, thumbnailKey, sizeBytes, sha256 } = found;
   const maxAgeSeconds = Math.max(0, Math.floor((token.endsAt.getTime() - context.clock.now().getTime()) / 1_000));
   const hash = sha256.toString('hex').slice(0, 32);
   if (token.form === 'thumbnail') {
     if (thumbnailKey === null) return undefined;
-    const headers = { contentType: 'image/webp', contentDisposition: dispositionOf(true, `${name}.webp`) };
+    const headers = { contentType: 'image/webp', contentDisposition: toDisposition(true, `${name}.webp`) };
     return { ...headers, storageKey: thumbnailKey, sizeBytes: undefined, etag: `"${hash}-t"`, maxAgeSeconds };
   }
   const isInline = isShown(found);
   // Only types that may be displayed are named; browsers download all others.
   const contentType = isInline ? mimeType : 'application/octet-stream';
-  const headers = { contentType, contentDisposition: dispositionOf(isInline, name) };
+  const headers = { contentType, contentDisposition: toDisposition(isInline, name) };
   return { ...headers, storageKey, sizeBytes, etag: `"${hash}"`, maxAgeSeconds };
 }
 
-const headersOf = ({ contentType, contentDisposition, etag, maxAgeSeconds, sizeBytes }: ServedFile) => ({
+const toHeaders = ({ contentType, contentDisposition, etag, maxAgeSeconds, sizeBytes }: ServedFile) => ({
   'content-type': contentType,
   'content-disposition': contentDisposition,
   'x-content-type-options': 'nosniff',
@@ -75,7 +75,7 @@ const headersOf = ({ contentType, contentDisposition, etag, maxAgeSeconds, sizeB
 function wantedPart({ headers }: FastifyRequest, { sizeBytes, etag }: ServedFile): Part {
   const condition = headers['if-range'];
   const isSame = condition === undefined || condition === etag;
-  return sizeBytes === undefined || !isSame ? 'whole' : partOf(headers.range, sizeBytes);
+  return sizeBytes === undefined || !isSame ? 'whole' : parseRange(headers.range, sizeBytes);
 }
 
 async function sendFile(context: Context, file: ServedFile, request: FastifyRequest, reply: FastifyReply) {
@@ -83,7 +83,7 @@ async function sendFile(context: Context, file: ServedFile, request: FastifyRequ
   const address = await context.files.presignAddress(storageKey, file);
   // A presigned URL expires sooner than this one.
   if (address !== undefined) return reply.header('cache-control', 'no-store').redirect(address, 302);
-  reply.headers(headersOf(file));
+  reply.headers(toHeaders(file));
   if (request.headers['if-none-match'] === etag) return await reply.code(304).send();
   const part = wantedPart(request, file);
   if (part === 'unsatisfiable') return await reply.code(416).header('content-range', `bytes */${sizeBytes}`).send();

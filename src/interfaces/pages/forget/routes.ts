@@ -8,7 +8,7 @@ import { askPage, confirmPage, donePage, missingPage, sentPage } from './page.ts
 
 const Params = z.object({ token: z.string() });
 
-/** Where creators leave the directory: an address, a mail that proves it, and a button. */
+/** Lets creators leave the directory: an address, a mail that proves it, and a button. */
 export function forgetRoutes(app: FastifyInstance, context: Context, metrics: Metrics): void {
   const { pageLinks, clock } = context;
   const { options, assertAllowed } = addressForm(app, context, metrics, {
@@ -18,18 +18,18 @@ export function forgetRoutes(app: FastifyInstance, context: Context, metrics: Me
     request: (email) => requestForgetting(context, email),
   });
 
-  const linkOf = ({ params }: FastifyRequest) => pageLinks.read('forget', Params.parse(params).token, clock.now());
+  const readLink = ({ params }: FastifyRequest) => pageLinks.read('forget', Params.parse(params).token, clock.now());
 
   // Mail scanners open every link, so opening it does nothing.
   app.get('/forget/:token', options, async (request, reply) => {
-    const link = linkOf(request);
+    const link = readLink(request);
     if (!link || !(await isRequested(context, link.rowId))) return await send(reply, 404, missingPage());
     return await send(reply, 200, confirmPage(`/forget/${Params.parse(request.params).token}`));
   });
 
   app.post('/forget/:token', options, async (request, reply) => {
     await assertAllowed(request);
-    const link = linkOf(request);
+    const link = readLink(request);
     if (!link || !(await confirmForgetting(context, link.rowId))) return await send(reply, 404, missingPage());
     return await send(reply, 200, donePage());
   });

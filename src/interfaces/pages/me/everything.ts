@@ -3,15 +3,15 @@ import { links } from '../../../affiliates/links/links.ts';
 import { listStandings } from '../../../affiliates/payouts/due-payouts.ts';
 import { payouts } from '../../../affiliates/payouts/payouts.ts';
 import { statements } from '../../../affiliates/statements/statements.ts';
-import { lifetimeOf } from '../../../analytics/figures/queries.ts';
+import { lifetimeOf } from '../../../analytics/figures/totals.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { listReceived } from '../../../workflow/briefs/briefs.ts';
 import { signingLink } from '../../../workflow/contracts/contracts.mails.ts';
 import { contracts } from '../../../workflow/contracts/contracts.ts';
 import type { CreatorRow } from '../../../workflow/creators/creators.ts';
-import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
 import { deliverables } from '../../../workflow/deliverables/deliverables.ts';
-import { findConversationOf } from '../../../workflow/messages/messages.ts';
+import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
+import { findCreatorConversation } from '../../../workflow/messages/messages.ts';
 import { shipments } from '../../../workflow/shipments/shipments.ts';
 
 /** The newest of each list are shown. */
@@ -39,7 +39,7 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
     briefs: await listReceived(db, brandId, id, SHOWN),
     contracts: agreed.filter(({ status }) => status !== 'draft').slice(0, SHOWN),
     work: work.filter(isKnownToCreator).slice(0, SHOWN),
-    conversation: await findConversationOf(db, brandId, id),
+    conversation: await findCreatorConversation(db, brandId, id),
     parcels: await shipments.select(db, brandId, own, { limit: SHOWN }),
   };
 }

@@ -14,7 +14,7 @@ export type Leads = (
   more?: { holderId?: string; expiresAt?: Date },
 ) => string;
 
-function leadsOf({ context: { pageLinks }, link: { expiresAt } }: MeVisit): Leads {
+function listLeads({ context: { pageLinks }, link: { expiresAt } }: MeVisit): Leads {
   return (kind, { id: rowId, linkVersion: version }, more) =>
     new URL(pageLinks.urlOf({ kind, rowId, version, expiresAt, ...more })).pathname;
 }
@@ -31,6 +31,6 @@ export const mePage = creatorPage<Me>({
     const { context, row, brand, now } = visit;
     const all = await listAll(context, row, now);
     const facts = { brandName: brand.name, name: row.name, linksUrl: context.config.linksUrl, now };
-    return { title: 'Your page', content: content(all, facts, leadsOf(visit)) };
+    return { title: 'Your page', content: content(all, facts, listLeads(visit)) };
   },
 });

@@ -4,7 +4,7 @@ import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, periodText, timeTag } from '../../../kit/html/times.ts';
 import { formatMoney } from '../../../kit/values/money.ts';
 import { STATUS as PARCEL_STATUS } from '../parcel/page.ts';
-import { nameOf, STATUS } from '../work/view.ts';
+import { describeDeliverable, STATUS } from '../work/view.ts';
 import { type All, SHOWN, signableUntil } from './everything.ts';
 import type { Leads } from './page.ts';
 
@@ -18,7 +18,7 @@ interface Facts {
 const NOTHING = html``;
 const DAYS_SHOWN = 5;
 
-const dayOf = (at: Date): Html => dayTag(at.toISOString().slice(0, 10));
+const renderDay = (at: Date): Html => dayTag(at.toISOString().slice(0, 10));
 const counted = (count: number, one: string, many: string) =>
   `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 
@@ -39,7 +39,7 @@ const linked = (href: string | undefined, name: string, more: Html | string): Ht
 const isOpen = ({ status }: All['work'][number]) =>
   status === 'pending' || status === 'in_progress' || status === 'revision_requested';
 
-/** What the brand waits for. */
+/** Lists the tasks that the brand waits for. */
 function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }: Facts, to: Leads): Html {
   const lines = [
     ...contracts
@@ -56,7 +56,7 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
       .map((row) =>
         linked(
           `${to('work', row)}?deliverable=${row.id}`,
-          `Hand in: ${nameOf(row)}`,
+          `Hand in: ${describeDeliverable(row)}`,
           row.dueDate === null ? STATUS[row.status] : html`${STATUS[row.status]}, due ${dayTag(row.dueDate)}`,
         ),
       ),
@@ -64,13 +64,13 @@ function toDo({ contracts, work, briefs, conversation }: All, { brandName, now }
       .filter(({ viewedAt }) => viewedAt === null)
       .map((row) => linked(briefHref(row, to), `Read: ${row.title}`, 'A new brief')),
     ...(conversation && conversation.creatorUnread > 0
-      ? [linked(to('talk', conversation), `Reply to ${brandName}`, unreadOf(conversation))]
+      ? [linked(to('talk', conversation), `Reply to ${brandName}`, countUnread(conversation))]
       : []),
   ];
   return section('To do', lines);
 }
 
-const unreadOf = ({ creatorUnread }: { creatorUnread: number }) =>
+const countUnread = ({ creatorUnread }: { creatorUnread: number }) =>
   counted(creatorUnread, 'unread message', 'unread messages');
 
 function earnings({ standings, holds }: All): Html {
@@ -96,7 +96,7 @@ ${heldUntil(holds.filter((hold) => hold.currency === currency))}`;
 ${each}`;
 }
 
-/** When pending commissions can be approved. */
+/** Tells when pending commissions can be approved. */
 function heldUntil(holds: All['holds']): Html {
   if (holds.length === 0) return NOTHING;
   const later = holds.slice(DAYS_SHOWN);
@@ -110,7 +110,7 @@ function heldUntil(holds: All['holds']): Html {
 <p class="hint">After that day the commission can be approved and paid, unless the order is returned.</p>`;
 }
 
-function linksOf({ links, figures }: All, { linksUrl }: Facts): Html {
+function renderLinks({ links, figures }: All, { linksUrl }: Facts): Html {
   const lines = links.map((link) => {
     const url = shortUrl(linksUrl, link.slug);
     const { clicks = 0, conversions = 0, commissionMinor = 0 } = figures.get(link.id) ?? {};
@@ -135,11 +135,11 @@ function orderStatus({ status, holdEndsAt }: All['orders'][number], now: Date): 
   return holdEndsAt > now ? 'In the review period' : 'Awaiting approval';
 }
 
-function ordersOf({ orders }: All, { now }: Facts): Html {
+function renderOrders({ orders }: All, { now }: Facts): Html {
   if (orders.length === 0) return section('Orders', [], 'No order has come through you yet.');
   const rows = orders.map(
     (order) => html`<tr>
-<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.storeOrderId}`}<br><span class="hint">${dayOf(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
+<td>${order.storeOrderId === null ? 'Commission' : `Order ${order.storeOrderId}`}<br><span class="hint">${renderDay(order.occurredAt)}</span> <span class="badge">${orderStatus(order, now)}</span></td>
 <td class="money">${formatMoney(order.commissionMinor, order.currency)}</td></tr>
 `,
   );
@@ -155,10 +155,10 @@ ${orders.length === SHOWN ? html`<p class="hint">The newest ${SHOWN}.</p>` : NOT
 `;
 }
 
-function payoutsOf({ payouts, statements }: All, to: Leads): Html {
+function renderPayouts({ payouts, statements }: All, to: Leads): Html {
   const paid = payouts.map((row) => {
     const { id, amountMinor, currency, paidAt, createdAt, reference } = row;
-    const more = paidAt === null ? html`Recorded ${dayOf(createdAt)}, on its way` : html`Paid ${dayOf(paidAt)}`;
+    const more = paidAt === null ? html`Recorded ${renderDay(createdAt)}, on its way` : html`Paid ${renderDay(paidAt)}`;
     const name = formatMoney(amountMinor, currency);
     return linked(
       to('statement', { id, linkVersion: 0 }),
@@ -167,7 +167,7 @@ function payoutsOf({ payouts, statements }: All, to: Leads): Html {
     );
   });
   const periods = statements.map((row) =>
-    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${dayOf(row.createdAt)}`),
+    linked(to('statement', row), periodText(row.fromText, row.toText), html`Created ${renderDay(row.createdAt)}`),
   );
   return html`${section('Payouts', paid, 'Nothing has been paid out yet.')}
 ${section('Statements', periods)}`;
@@ -183,32 +183,34 @@ const CONTRACT_STATUS = {
   expired: 'No longer open',
 } as const;
 
-function workOf({ briefs, contracts, work }: All, { now }: Facts, to: Leads): Html {
+function renderWork({ briefs, contracts, work }: All, { now }: Facts, to: Leads): Html {
   const agreed = contracts.map((row) => {
     const isReadable = row.status === 'signed' || (row.status === 'sent' && signableUntil(row) > now);
     const expiry = row.status === 'sent' ? { expiresAt: signableUntil(row) } : undefined;
     return linked(isReadable ? to('sign', row, expiry) : undefined, row.title, CONTRACT_STATUS[row.status]);
   });
-  const pieces = work.map((row) => linked(`${to('work', row)}?deliverable=${row.id}`, nameOf(row), STATUS[row.status]));
-  const read = briefs.map((row) => linked(briefHref(row, to), row.title, html`Sent ${dayOf(row.sentAt)}`));
+  const pieces = work.map((row) =>
+    linked(`${to('work', row)}?deliverable=${row.id}`, describeDeliverable(row), STATUS[row.status]),
+  );
+  const read = briefs.map((row) => linked(briefHref(row, to), row.title, html`Sent ${renderDay(row.sentAt)}`));
   return html`${section('Contracts', agreed)}
 ${section('Your work', pieces)}
 ${section('Briefs', read)}`;
 }
 
-function talkOf({ conversation }: All, { brandName }: Facts, to: Leads): Html {
+function renderTalk({ conversation }: All, { brandName }: Facts, to: Leads): Html {
   if (!conversation) return NOTHING;
   const { creatorUnread, messageCount, lastMessageAt } = conversation;
-  const about = creatorUnread > 0 ? unreadOf(conversation) : counted(messageCount, 'message', 'messages');
+  const about = creatorUnread > 0 ? countUnread(conversation) : counted(messageCount, 'message', 'messages');
   const line = linked(
     to('talk', conversation),
     `Your conversation with ${brandName}`,
-    html`${about}, the last on ${dayOf(lastMessageAt)}`,
+    html`${about}, the last on ${renderDay(lastMessageAt)}`,
   );
   return section('Conversation', [line]);
 }
 
-function parcelsOf({ parcels }: All, to: Leads): Html {
+function renderParcels({ parcels }: All, to: Leads): Html {
   const lines = parcels.map((row) =>
     linked(to('parcel', row), row.productDescription ?? 'Parcel', PARCEL_STATUS[row.status]),
   );
@@ -222,9 +224,9 @@ export const content = (all: All, facts: Facts, to: Leads): Html => html`<h1>${
 <p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it sees the same.</p>
 ${toDo(all, facts, to)}
 ${earnings(all)}
-${linksOf(all, facts)}
-${ordersOf(all, facts)}
-${payoutsOf(all, to)}
-${workOf(all, facts, to)}
-${talkOf(all, facts, to)}
-${parcelsOf(all, to)}`;
+${renderLinks(all, facts)}
+${renderOrders(all, facts)}
+${renderPayouts(all, to)}
+${renderWork(all, facts, to)}
+${renderTalk(all, facts, to)}
+${renderParcels(all, to)}`;

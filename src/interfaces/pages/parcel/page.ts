@@ -19,7 +19,7 @@ export const STATUS: Readonly<Record<Parcel['status'], string>> = {
 export const sentence = (word: string): string =>
   word.replaceAll('_', ' ').replace(/^./, (letter) => letter.toUpperCase());
 
-function factsOf(row: Parcel): Html {
+function renderFacts(row: Parcel): Html {
   const facts: [string, string | null][] = [
     ['Content', row.productDescription],
     ['Status', STATUS[row.status]],
@@ -31,7 +31,7 @@ function factsOf(row: Parcel): Html {
   return html`<dl>${facts.map(([name, value]) => (value === null ? NOTHING : html`<dt>${name}</dt><dd>${value}</dd>\n`))}</dl>`;
 }
 
-function reportedOf({ confirmedAt, reportedMissingAt }: Parcel): Html {
+function renderReport({ confirmedAt, reportedMissingAt }: Parcel): Html {
   if (confirmedAt !== null)
     return html`<p class="notice" role="status">You confirmed that it has arrived. Thank you!</p>`;
   if (reportedMissingAt === null) return NOTHING;
@@ -44,8 +44,8 @@ ${row.reportedMissingAt === null ? submitButton('It has not arrived', { name: 'r
   return {
     title: 'Your parcel',
     content: html`<h1>Your parcel from ${brand.name}</h1>
-${reportedOf(row)}
-${factsOf(row)}
+${renderReport(row)}
+${renderFacts(row)}
 ${row.confirmedAt === null && row.status !== 'returned' ? postForm(action, choices) : NOTHING}`,
   };
 }

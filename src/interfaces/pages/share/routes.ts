@@ -9,12 +9,12 @@ import { sentence } from '../parcel/page.ts';
 const Params = z.object({ shareId: z.string() });
 
 /** The parcel's town, never its street. An address given as one text is not shown. */
-function townOf({ shippingAddress: address }: SharedRow): string {
+function formatTown({ shippingAddress: address }: SharedRow): string {
   if (address === null || typeof address === 'string') return '';
   return [address.city, address.state].filter(Boolean).join(', ');
 }
 
-const nameOf = ({ creatorName, igHandle, ttHandle }: SharedRow): string => {
+const formatName = ({ creatorName, igHandle, ttHandle }: SharedRow): string => {
   const handle = igHandle ?? ttHandle;
   return creatorName ?? (handle === null ? 'A creator' : `@${handle}`);
 };
@@ -26,23 +26,24 @@ interface Column {
 
 /** Carriers whose names are no words. */
 const INITIALS = /^(?:dhl|dpd|fedex|gls|ups|usps)$/i;
-const carrierOf = ({ carrier }: SharedRow) => (INITIALS.test(carrier ?? '') ? (carrier ?? '').toUpperCase() : carrier);
+const formatCarrier = ({ carrier }: SharedRow) =>
+  INITIALS.test(carrier ?? '') ? (carrier ?? '').toUpperCase() : carrier;
 
-/** Those that no parcel fills are left out. */
+/** Columns that no parcel fills are left out. */
 const MORE: readonly Column[] = [
   { head: 'Content', text: (row) => row.productDescription ?? '' },
-  { head: 'Carrier', text: (row) => carrierOf(row) ?? '' },
+  { head: 'Carrier', text: (row) => formatCarrier(row) ?? '' },
   { head: 'Tracking', text: ({ trackingStatus }) => (trackingStatus ? sentence(trackingStatus) : '') },
-  { head: 'Town', text: townOf },
+  { head: 'Town', text: formatTown },
 ];
 
-const rowOf = (row: SharedRow, columns: readonly Column[]): Html => html`<tr>
-<th scope="row">${nameOf(row)}</th>
+const renderRow = (row: SharedRow, columns: readonly Column[]): Html => html`<tr>
+<th scope="row">${formatName(row)}</th>
 <td><span class="badge">${sentence(row.status)}</span></td>
 ${columns.map(({ text }) => html`<td>${text(row)}</td>\n`)}</tr>
 `;
 
-function tableOf(rows: readonly SharedRow[]): Html {
+function renderTable(rows: readonly SharedRow[]): Html {
   if (rows.length === 0) return html`<p>Nothing has been sent yet.</p>`;
   const columns = MORE.filter(({ text }) => rows.some((row) => text(row) !== ''));
   const more = rows.length === MAX_SHARED ? html`<p class="hint">The newest ${MAX_SHARED} are shown.</p>` : html``;
@@ -50,7 +51,7 @@ function tableOf(rows: readonly SharedRow[]): Html {
 <table>
 <thead><tr><th scope="col">Creator</th><th scope="col">Status</th>${columns.map(({ head }) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
-${rows.map((row) => rowOf(row, columns))}</tbody>
+${rows.map((row) => renderRow(row, columns))}</tbody>
 </table>
 </div>
 ${more}`;
@@ -72,7 +73,7 @@ export function shareRoutes(app: FastifyInstance, { postgres }: Context): void {
     const title = share.title ?? share.campaignName ?? 'Shipments';
     const content = html`<h1>${title}</h1>
 ${share.campaignName && share.campaignName !== title ? html`<p>${share.campaignName}</p>` : html``}
-${tableOf(await listShared(postgres.db, share))}`;
+${renderTable(await listShared(postgres.db, share))}`;
     return await reply.headers(pageHeaders(face)).send(page(title, content, face));
   });
 }

@@ -3,9 +3,9 @@ import type { Form } from '../../../kit/html/form.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { timeTag } from '../../../kit/html/times.ts';
 import { withoutUnseen } from '../../../kit/values/text.ts';
-import { type ContractFacts, findContractOfLink, signContract } from '../../../workflow/contracts/contracts.ts';
+import { type ContractFacts, findLinkedContract, signContract } from '../../../workflow/contracts/contracts.ts';
 import { documentHtml, readDocument } from '../../../workflow/contracts/document.ts';
-import { listOfContract } from '../../../workflow/deliverables/deliverables.ts';
+import { listContractDeliverables } from '../../../workflow/deliverables/deliverables.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { workLink } from '../work/link.ts';
 
@@ -19,7 +19,7 @@ const CONSENT = 'I have read this contract, I agree to it, and typing my name he
 type SignVisit = Visit<ContractFacts>;
 
 /** Undefined if the contract has no text yet; no link leads to such a contract. */
-function textOf({ document }: ContractFacts) {
+function renderText({ document }: ContractFacts) {
   return document === null ? undefined : readDocument(document);
 }
 
@@ -28,14 +28,14 @@ const hashLine = ({ contentHash }: ContractFacts): Html =>
 
 /** The link to the work page, for a creator who has just signed. */
 async function nextStep({ context, row, now }: SignVisit): Promise<Html> {
-  const [first] = await listOfContract(context.postgres.db, row.brandId, row.id);
+  const [first] = await listContractDeliverables(context.postgres.db, row.brandId, row.id);
   if (!first) return NOTHING;
   return html`<p><a href="${workLink(context.pageLinks, first, now)}">Hand in your work</a></p>`;
 }
 
 async function signedPage(visit: SignVisit, { isRepeat }: { isRepeat: boolean }): Promise<PageAnswer> {
   const { row } = visit;
-  const text = textOf(row);
+  const text = renderText(row);
   return {
     ...(isRepeat ? { status: 409 } : {}),
     title: isRepeat ? 'Already signed' : `Signed: ${row.title}`,
@@ -77,7 +77,7 @@ function readSignature(form: Form): Filled {
 }
 
 function formPage({ row, action, link }: SignVisit, { name, isAgreed, problems }: Filled): PageAnswer {
-  const text = textOf(row);
+  const text = renderText(row);
   const nameField = { name: 'name', label: 'Your full name', required: true, problem: problems.name };
   const agreeBox = { name: 'agree', label: CONSENT, required: true, problem: problems.agree };
   const isWrong = problems.name !== undefined || problems.agree !== undefined;
@@ -107,10 +107,10 @@ const endedPage = (row: ContractFacts): PageAnswer => ({
 <p class="notice">This contract can no longer be signed. If you think it should be, please ask for a new link.</p>`,
 });
 
-/** Where a creator signs. The link is for this creator and one signature. */
+/** The page on which a creator signs. The link is for this creator and one signature. */
 export const signPage = creatorPage<ContractFacts>({
   kind: 'sign',
-  find: async ({ postgres }, { rowId, version }) => await findContractOfLink(postgres.db, rowId, version),
+  find: async ({ postgres }, { rowId, version }) => await findLinkedContract(postgres.db, rowId, version),
   show: async (visit) =>
     visit.row.status === 'signed' ? await signedPage(visit, { isRepeat: false }) : formPage(visit, EMPTY),
   submit: async (visit) => {
@@ -121,7 +121,7 @@ export const signPage = creatorPage<ContractFacts>({
     const signature = { name: filled.name, address, userAgent };
     const signed = await inWork((work) => signContract(work, context.secrets, row, signature));
     if (signed) return { seeOther: action };
-    const now = await findContractOfLink(context.postgres.db, row.id, row.linkVersion);
+    const now = await findLinkedContract(context.postgres.db, row.id, row.linkVersion);
     return now?.status === 'signed' ? await signedPage({ ...visit, row: now }, { isRepeat: true }) : endedPage(row);
   },
 });

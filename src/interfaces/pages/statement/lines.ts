@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { StatementLineRow } from '../../../affiliates/payouts/due-payouts.ts';
-import { statementLines } from '../../../affiliates/payouts/policy.ts';
 import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
-import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
+import { statementLines } from '../../../affiliates/payouts/policy.ts';
 import type { CreatorStatementLine, contentOf } from '../../../affiliates/statements/statements.shapes.ts';
+import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeText } from '../../../kit/html/times.ts';
 import { formatMoney, toMinor } from '../../../kit/values/money.ts';
@@ -22,7 +22,7 @@ const NOTHING = html``;
 
 /** `$1,250.50`, for an amount in major units. */
 const shown = (amount: number, currency: string): string => formatMoney(toMinor(amount, currency) ?? 0, currency);
-const dayOf = (at: string | null): string => at?.slice(0, 10) ?? '';
+const formatDay = (at: string | null): string => at?.slice(0, 10) ?? '';
 const joined = (parts: readonly (string | null | undefined)[]): string => parts.filter(Boolean).join(', ');
 
 type Line = z.output<typeof CreatorStatementLine>;
@@ -37,7 +37,7 @@ function commissionLine(line: Line, hasAddress: boolean): ShownLine {
   return {
     id: line.id,
     name: line.order_id === null ? 'Commission' : `Order ${line.order_id}`,
-    date: dayOf(line.occurred_at),
+    date: formatDay(line.occurred_at),
     details: joined([
       hasAddress ? line.customer_email : null,
       line.code,
@@ -54,7 +54,7 @@ function payoutLine({ id, currency, occurred_at, reference, paid_out, fee }: Lin
   return {
     id,
     name: 'Payout',
-    date: dayOf(occurred_at),
+    date: formatDay(occurred_at),
     details: joined([reference, fee === 0 ? null : `a fee of ${shown(fee, currency)}`]),
     amount: fee === 0 ? shown(-paid_out, currency) : '',
   };
@@ -82,7 +82,7 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
   const lines = statementLines(payout, rows).map((line) => ({
     id: line.commission_id,
     name: line.order_id === null ? (NAMES[line.type] ?? line.type) : `Order ${line.order_id}`,
-    date: dayOf(line.occurred_at ?? line.paid_at),
+    date: formatDay(line.occurred_at ?? line.paid_at),
     details: joined([
       line.customer_email,
       line.code,
@@ -91,12 +91,12 @@ export function linesOfPayout(payout: PayoutFacts, rows: readonly StatementLineR
     ]),
     amount: shown(line.amount, currency),
   }));
-  const total = { id: null, name: 'Total', date: dayOf(payout.paidAt?.toISOString() ?? null) };
+  const total = { id: null, name: 'Total', date: formatDay(payout.paidAt?.toISOString() ?? null) };
   return [...lines, { ...total, details: payout.reference ?? '', amount: formatMoney(amountMinor, currency) }];
 }
 
 /** The lines as a table, each with a link to ask about it. */
-export function tableOf(lines: readonly ShownLine[], action: string): Html {
+export function renderTable(lines: readonly ShownLine[], action: string): Html {
   if (lines.length === 0) return html`<p>Nothing happened in this period.</p>`;
   const rows = lines.map(
     ({
@@ -121,7 +121,7 @@ ${rows}</tbody>
 </table></div>`;
 }
 
-export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
+export function renderTotals(totals: ReturnType<typeof contentOf>['totals']): Html {
   const blocks = totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => {
     const facts: [string, number][] = [
       ['Opening balance', opening],
@@ -137,8 +137,8 @@ export function totalsOf(totals: ReturnType<typeof contentOf>['totals']): Html {
   return html`${blocks}`;
 }
 
-/** How the statement can be verified later. */
-export function proofOf({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
+/** Explains how the statement can be verified later. */
+export function renderProof({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {
   const hash = ledgerHash?.toString('hex') ?? 'none';
   return html`<p class="hint">Created on ${timeText(createdAt)} from ${ledgerSeq} ledger entries; the hash of the last one is <code>${hash}</code>.</p>`;
 }

@@ -1,15 +1,15 @@
 import { listStatementLines } from '../../../affiliates/payouts/due-payouts.ts';
 import { findPayoutPage } from '../../../affiliates/payouts/payouts.ts';
-import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
 import { Question } from '../../../affiliates/statements/disputes.api.ts';
-import { findStatementPage, sumStatement } from '../../../affiliates/statements/statements.ts';
+import { type DisputeRow, listQuestions, openDispute } from '../../../affiliates/statements/disputes.ts';
 import { contentOf } from '../../../affiliates/statements/statements.shapes.ts';
+import { findStatementPage, sumStatement } from '../../../affiliates/statements/statements.ts';
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { periodText } from '../../../kit/html/times.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
-import { linesOfPayout, linesOfStatement, proofOf, type ShownLine, tableOf, totalsOf } from './lines.ts';
+import { linesOfPayout, linesOfStatement, renderProof, renderTable, renderTotals, type ShownLine } from './lines.ts';
 
 type Shown = Awaited<ReturnType<typeof ofStatement>> | Awaited<ReturnType<typeof ofPayout>>;
 
@@ -28,8 +28,8 @@ async function ofStatement({ postgres: { db } }: Context, id: string) {
     on: { statementId: row.id },
     title: `Statement, ${periodText(row.fromText, row.toText)}`,
     lines: linesOfStatement(lines),
-    totals: totalsOf(totals),
-    after: proofOf(row),
+    totals: renderTotals(totals),
+    after: renderProof(row),
     questions: await listQuestions(db, row.brandId, { statementId: row.id }),
   };
 }
@@ -53,13 +53,13 @@ async function ofPayout({ postgres: { db } }: Context, id: string) {
   };
 }
 
-const nameOf = (lines: readonly ShownLine[], id: string | null) =>
+const findName = (lines: readonly ShownLine[], id: string | null) =>
   lines.find((line) => line.id === id)?.name ?? 'the whole statement';
 
-function questionsOf(questions: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
+function renderQuestions(questions: readonly DisputeRow[], lines: readonly ShownLine[]): Html {
   if (questions.length === 0) return NOTHING;
   const each = questions.map(
-    ({ lineId, message, answer, status }) => html`<h3>About ${nameOf(lines, lineId)}</h3>
+    ({ lineId, message, answer, status }) => html`<h3>About ${findName(lines, lineId)}</h3>
 <blockquote>${message}</blockquote>
 ${answer === null ? html`<p class="hint">${status === 'closed' ? 'Closed without an answer.' : 'Not answered yet.'}</p>` : html`<p>Their answer:</p><blockquote>${answer}</blockquote>`}
 `,
@@ -74,7 +74,7 @@ const notices: Readonly<Record<string, string>> = {
 };
 
 function askForm({ row, action }: Visit<NonNullable<Shown>>, lineId: string | null, problem?: string): PageAnswer {
-  const name = nameOf(row.lines, lineId);
+  const name = findName(row.lines, lineId);
   const question = { name: 'message', label: 'Your question', value: '', rows: 6, required: true, problem };
   const content = html`<h1>Ask about ${name}</h1>
 ${errorSummary(problem ? [question] : [])}
@@ -88,13 +88,13 @@ ${field(question)}${submitButton('Ask')}`,
 }
 
 /** The line in question; null for the whole statement. */
-const lineOf = ({ lines }: NonNullable<Shown>, id: string | undefined) =>
+const findLine = ({ lines }: NonNullable<Shown>, id: string | undefined) =>
   lines.some((line) => line.id !== null && line.id === id) ? (id ?? null) : null;
 
 function show(visit: Visit<NonNullable<Shown>>): PageAnswer {
   const { row, action, brand, query } = visit;
   const { ask } = query;
-  if (ask !== undefined) return askForm(visit, lineOf(row, ask));
+  if (ask !== undefined) return askForm(visit, findLine(row, ask));
   const notice = notices[query.done ?? ''];
   const isMasked = row.lines.some(({ details }) => details.includes('***@'));
   return {
@@ -104,10 +104,10 @@ ${notice === undefined ? NOTHING : html`<p class="notice" role="status">${notice
 <p>From ${brand.name}${row.creatorName === null ? '' : ` for ${row.creatorName}`}. ${isMasked ? 'Customers’ addresses are masked.' : ''}</p>
 ${row.totals}
 <h2>Lines</h2>
-${tableOf(row.lines, action)}
+${renderTable(row.lines, action)}
 ${row.after}
 <p><a href="${action}?ask=all">Ask about the whole statement</a></p>
-${questionsOf(row.questions, row.lines)}`,
+${renderQuestions(row.questions, row.lines)}`,
   };
 }
 
@@ -120,7 +120,7 @@ export const statementPage = creatorPage<NonNullable<Shown>>({
   submit: async (visit) => {
     const { row, form, inWork, action } = visit;
     const { creatorId, on } = row;
-    const lineId = lineOf(row, form().text('line'));
+    const lineId = findLine(row, form().text('line'));
     const message = Question.safeParse(form().text('message'));
     if (!message.success) return askForm(visit, lineId, 'must be between 1 and 2,000 characters');
     const place = { statementId: null, payoutId: null, ...on };

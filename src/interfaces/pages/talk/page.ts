@@ -1,9 +1,15 @@
 import { errorSummary, field, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { timeTag } from '../../../kit/html/times.ts';
-import { findConversationPage, listMessages, type MessageRow, receiveReply, seeConversation } from '../../../workflow/messages/messages.ts';
-import { contactsOf, inWords, REPLIES_PER_HOUR } from '../../../workflow/messages/contact-guard.ts';
+import { describeContacts, findMessageContacts, REPLIES_PER_HOUR } from '../../../workflow/messages/contact-guard.ts';
 import { MAX_BODY } from '../../../workflow/messages/messages.shapes.ts';
+import {
+  findConversationPage,
+  listMessages,
+  type MessageRow,
+  receiveReply,
+  seeConversation,
+} from '../../../workflow/messages/messages.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 
 type Talk = NonNullable<Awaited<ReturnType<typeof findConversationPage>>>;
@@ -61,7 +67,7 @@ const refuse = async (visit: Visit<Talk>, status: number, value: string, problem
 });
 
 /** The status and message for a reply that is refused before anything is written. */
-function problemOf(body: string): [status: number, problem: string] | undefined {
+function findProblem(body: string): [status: number, problem: string] | undefined {
   if (body === '') return [422, 'Write a message first.'];
   const { length } = body;
   if (length > MAX_BODY) {
@@ -70,14 +76,16 @@ function problemOf(body: string): [status: number, problem: string] | undefined 
       `Shorten your message to ${MAX_BODY.toLocaleString('en')} characters; it has ${length.toLocaleString('en')}.`,
     ];
   }
-  const found = contactsOf({ body });
-  return found.length === 0 ? undefined : [403, `The message seems to contain ${inWords(found)}. Please leave it out.`];
+  const found = findMessageContacts({ body });
+  return found.length === 0
+    ? undefined
+    : [403, `The message seems to contain ${describeContacts(found)}. Please leave it out.`];
 }
 
 async function submit(visit: Visit<Talk>): Promise<PageAnswer> {
   const { row, form, inWork, action } = visit;
   const body = form().text('body').trim();
-  const [status, problem] = problemOf(body) ?? [];
+  const [status, problem] = findProblem(body) ?? [];
   if (status !== undefined && problem !== undefined) return await refuse(visit, status, body, problem);
   const person = { id: row.id, email: row.creatorEmail, name: row.creatorName };
   const reply = await inWork((work) => receiveReply(work, person, body));

@@ -10,7 +10,7 @@ const done = (brandName: string) => ({
 });
 
 /**
- * Where a mail's `List-Unsubscribe` leads. Opening the page changes nothing, because mail scanners open every link; the
+ * The target of a mail's `List-Unsubscribe`. Opening the page changes nothing, because mail scanners open every link; the
  * button, or a mail program's own (RFC 8058), is a POST.
  */
 export const unsubscribePage = creatorPage({

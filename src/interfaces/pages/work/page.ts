@@ -2,27 +2,36 @@ import type { Form } from '../../../kit/html/form.ts';
 import { html } from '../../../kit/html/html.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { fileUrlOf } from '../../../workflow/assets/files.ts';
 import { listAssetsById } from '../../../workflow/assets/assets.ts';
-import { declineDeliverable, type DeliverableFacts, findDeliverableOfLink, listOfContract, listSubmissions, startDeliverables, type SubmissionRow, submitDeliverable } from '../../../workflow/deliverables/deliverables.ts';
+import { signFileUrl } from '../../../workflow/assets/files.ts';
+import {
+  type DeliverableFacts,
+  declineDeliverable,
+  findDeliverableOfLink,
+  listContractDeliverables,
+  listSubmissions,
+  type SubmissionRow,
+  startDeliverables,
+  submitDeliverable,
+} from '../../../workflow/deliverables/deliverables.ts';
 import { isKnownToCreator } from '../../../workflow/deliverables/moves.ts';
 import { creatorPage, type PageAnswer, type Visit } from '../declare.ts';
 import { hasProblem, NO_REFUSAL, NO_SUBMISSION, readRefusal, readSubmission } from './form.ts';
 import { MAX_FILES, type Posted, receivePost, releaseAll } from './receive.ts';
-import { type Files, itemView, listView, nameOf, pathTo } from './view.ts';
+import { describeDeliverable, type Files, itemView, listView, pathTo } from './view.ts';
 
 type WorkVisit = Visit<DeliverableFacts>;
 
 /** The deliverables that the link opens: all of the contract, or the one without a contract. */
-async function allOf({ postgres }: Context, row: DeliverableFacts): Promise<DeliverableFacts[]> {
-  return row.contractId === null ? [row] : await listOfContract(postgres.db, row.brandId, row.contractId);
+async function renderAll({ postgres }: Context, row: DeliverableFacts): Promise<DeliverableFacts[]> {
+  return row.contractId === null ? [row] : await listContractDeliverables(postgres.db, row.brandId, row.contractId);
 }
 
-async function filesOf(context: Context, brandId: string, submissions: readonly SubmissionRow[]): Promise<Files> {
+async function renderFiles(context: Context, brandId: string, submissions: readonly SubmissionRow[]): Promise<Files> {
   const ids = submissions.flatMap(({ assetIds }) => assetIds);
   const assets = ids.length === 0 ? [] : await listAssetsById(context.postgres.db, brandId, ids);
   return new Map(
-    assets.map(({ id, name }) => [id, { name, url: fileUrlOf(context, { assetId: id, form: 'original' }) }]),
+    assets.map(({ id, name }) => [id, { name, url: signFileUrl(context, { assetId: id, form: 'original' }) }]),
   );
 }
 
@@ -35,10 +44,10 @@ async function showItem(
   const { submission = NO_SUBMISSION, refusal = NO_REFUSAL, status } = filled;
   const isWrong = hasProblem(submission.problems) || hasProblem(refusal.problems);
   const submissions = await listSubmissions(context.postgres.db, row.brandId, [row.id]);
-  const files = await filesOf(context, row.brandId, submissions);
+  const files = await renderFiles(context, row.brandId, submissions);
   return {
     ...(status === undefined ? {} : { status }),
-    title: `${isWrong ? 'Error: ' : ''}${nameOf(row)}`,
+    title: `${isWrong ? 'Error: ' : ''}${describeDeliverable(row)}`,
     content: itemView({
       action,
       brandName: brand.name,
@@ -55,11 +64,11 @@ async function showItem(
 
 async function show(visit: WorkVisit): Promise<PageAnswer> {
   const { context, row, action, query, isPerson, inWork } = visit;
-  let all = await allOf(context, row);
+  let all = await renderAll(context, row);
   const pending = all.filter(({ status }) => status === 'pending');
   if (isPerson && pending.length > 0) {
     await inWork((work) => startDeliverables(work, pending));
-    all = await allOf(context, { ...row, status: row.status === 'pending' ? 'in_progress' : row.status });
+    all = await renderAll(context, { ...row, status: row.status === 'pending' ? 'in_progress' : row.status });
   }
   const wanted = all.find(({ id }) => id === query.deliverable);
   const [only] = all;
@@ -72,12 +81,12 @@ async function show(visit: WorkVisit): Promise<PageAnswer> {
 /** Another change came first: the page shows the current state. */
 async function conflict(visit: WorkVisit, id: string, error: unknown): Promise<PageAnswer> {
   if (!(error instanceof ApiError) || error.code !== 'INVALID_STATE_TRANSITION') throw error;
-  const all = await allOf(visit.context, visit.row);
+  const all = await renderAll(visit.context, visit.row);
   const row = all.find((one) => one.id === id) ?? visit.row;
   const shown = await showItem(visit, row, all.length > 1, { status: 409 });
   if (!('content' in shown)) return shown;
   const said = html`<p class="notice" role="alert">We could not accept this: it has changed in the meantime. This is its current state.</p>`;
-  return { ...shown, title: `Not sent: ${nameOf(row)}`, content: html`${said}${shown.content}` };
+  return { ...shown, title: `Not sent: ${describeDeliverable(row)}`, content: html`${said}${shown.content}` };
 }
 
 async function decline(visit: WorkVisit, row: DeliverableFacts, form: Form, hasOthers: boolean): Promise<PageAnswer> {
@@ -107,7 +116,7 @@ async function submit(visit: WorkVisit): Promise<PageAnswer> {
   const { context, action } = visit;
   const posted = await receivePost(visit);
   try {
-    const all = await allOf(context, visit.row);
+    const all = await renderAll(context, visit.row);
     const row = all.find(({ id }) => id === posted.form.text('deliverable'));
     if (!row) return { seeOther: action };
     const isRefusal = posted.form.text('do') === 'decline';
@@ -121,7 +130,7 @@ async function submit(visit: WorkVisit): Promise<PageAnswer> {
   }
 }
 
-/** Where a creator hands in the deliverables of a signed contract, or one that was requested without a contract. */
+/** The page on which a creator submits the deliverables of a signed contract, or one that was requested without a contract. */
 export const workPage = creatorPage<DeliverableFacts>({
   kind: 'work',
   upload: { maxFiles: MAX_FILES },

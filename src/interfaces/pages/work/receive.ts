@@ -1,7 +1,7 @@
 import { type Form, parseForm } from '../../../kit/html/form.ts';
 import type { FilePart } from '../../../kit/operation/form-part.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { fileNameOf, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/uploads.ts';
+import { cleanFileName, receiveFile, releaseFile, type StoredFile } from '../../../workflow/assets/uploads.ts';
 import type { DeliverableFacts } from '../../../workflow/deliverables/deliverables.ts';
 import type { Visit } from '../declare.ts';
 
@@ -22,9 +22,9 @@ async function drain({ bytes }: FilePart): Promise<void> {
 }
 
 /** Names the file, because a form may have several. */
-function problemOf(error: unknown, { filename }: FilePart): string {
+function findProblem(error: unknown, { filename }: FilePart): string {
   if (error instanceof ApiError && error.status === 422)
-    return `${fileNameOf(filename)} ${error.details?.[0]?.message ?? ''}`;
+    return `${cleanFileName(filename)} ${error.details?.[0]?.message ?? ''}`;
   throw error;
 }
 
@@ -39,7 +39,7 @@ export async function receivePost({ context, row, parts }: WorkVisit): Promise<P
       else if (part.filename === '' || fileProblem !== undefined) await drain(part);
       else {
         const received = await receiveFile(context, row.brandId, part).catch((error: unknown) =>
-          problemOf(error, part),
+          findProblem(error, part),
         );
         if (typeof received === 'string') fileProblem = received;
         else files.push(received);

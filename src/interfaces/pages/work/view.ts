@@ -2,8 +2,8 @@ import { errorSummary, field, fileField, postForm, submitButton } from '../../..
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { platformName } from '../../../kit/values/platforms.ts';
-import { allowedOf } from '../../../workflow/deliverables/moves.ts';
 import type { DeliverableFacts, SubmissionRow } from '../../../workflow/deliverables/deliverables.ts';
+import { listMoves } from '../../../workflow/deliverables/moves.ts';
 import type { Refusal, Submission } from './form.ts';
 import { MAX_FILES } from './receive.ts';
 
@@ -20,12 +20,12 @@ export const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
 };
 
 /** "Reel, Instagram" */
-export function nameOf({ type, platform }: DeliverableFacts): string {
+export function describeDeliverable({ type, platform }: DeliverableFacts): string {
   const name = `${type.slice(0, 1).toUpperCase()}${type.slice(1)}`;
   return platform === null ? name : `${name}, ${platformName(platform)}`;
 }
 
-/** Where one deliverable of the page is shown. */
+/** The address of one deliverable of the page. */
 export const pathTo = (action: string, id: string): string => `${action}?deliverable=${id}`;
 
 /** All deliverables of a contract, each with a link to its part of the page. */
@@ -40,7 +40,7 @@ ${rows.map(
   (
     row,
     i,
-  ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${nameOf(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
+  ) => html`<tr><td><a href="${pathTo(action, row.id)}">${i + 1}. ${describeDeliverable(row)}</a><br><span class="hint">${STATUS[row.status]}</span></td>
 <td class="unbroken">${row.dueDate === null ? '–' : dayTag(row.dueDate)}</td></tr>
 `,
 )}</tbody>
@@ -60,7 +60,7 @@ function fileLinks(assetIds: readonly string[], files: Files): Html {
 }
 
 /** Earlier versions, newest first. */
-function versionsOf(submissions: readonly SubmissionRow[], files: Files): Html {
+function renderVersions(submissions: readonly SubmissionRow[], files: Files): Html {
   if (submissions.length === 0) return NOTHING;
   return html`<h2>What you handed in</h2>
 ${submissions.map(
@@ -76,7 +76,7 @@ ${feedback === null ? NOTHING : html`<dt>Their feedback</dt><dd class="descripti
 }
 
 /** The status, with the brand's feedback. */
-function reviewOf({ status, feedback, declinedReason }: DeliverableFacts): Html {
+function renderReview({ status, feedback, declinedReason }: DeliverableFacts): Html {
   const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
   if (status === 'revision_requested') {
     const without = feedback === null ? ' They wrote nothing to it.' : '';
@@ -141,7 +141,7 @@ export interface ItemView {
   files: Files;
   submission: Submission;
   refusal: Refusal;
-  /** Whether the link opens other deliverables. */
+  /** True if the link opens other deliverables. */
   hasOthers: boolean;
   maxFileBytes: number;
 }
@@ -149,7 +149,7 @@ export interface ItemView {
 /** One deliverable: its instructions, its versions, and the forms that its status allows. */
 export function itemView(view: ItemView): Html {
   const { action, brandName, row, submissions, files, submission, refusal, hasOthers } = view;
-  const allowed = allowedOf('creator', row.status);
+  const allowed = listMoves('creator', row.status);
   const back = hasOthers ? html`<p><a href="${action}">All deliverables</a></p>` : NOTHING;
   return html`${errorSummary([
     { name: 'content_url', label: 'Link', problem: submission.problems.content_url },
@@ -157,15 +157,15 @@ export function itemView(view: ItemView): Html {
     { name: 'note', label: 'Note', problem: submission.problems.note },
     { name: 'reason', label: 'Why', problem: refusal.problems.reason },
   ])}
-<h1>${nameOf(row)}</h1>
+<h1>${describeDeliverable(row)}</h1>
 ${back}
 <dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}</dd>`}
 <dt>Due</dt><dd>${row.dueDate === null ? 'No date' : dayTag(row.dueDate)}</dd>
 <dt>State</dt><dd>${STATUS[row.status]}</dd></dl>
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
-${reviewOf(row)}
+${renderReview(row)}
 ${allowed.includes('submitted') ? submitForm(view) : NOTHING}
-${versionsOf(submissions, files)}
+${renderVersions(submissions, files)}
 ${allowed.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
 <p class="hint">What you hand in goes to ${brandName}.</p>`;
 }

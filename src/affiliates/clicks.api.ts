@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { type ListedClick, listClicks } from '../analytics/figures/clicks.ts';
+import { withFreshness } from '../analytics/figures/freshness.ts';
+import { Boundary, toEnd, FRESHNESS, toStart } from '../analytics/figures/sums.ts';
+import type { Context } from '../kit/operation/context.ts';
+import { read } from '../kit/operation/kit.ts';
+import { noun } from '../kit/operation/noun.ts';
+import { DAY_MS } from '../kit/values/duration.ts';
+import { idField } from '../kit/values/fields.ts';
+import { clampedParameter, timestamp } from '../kit/values/page.ts';
+import { fromOutside } from '../kit/values/untrusted.ts';
+
+const KINDS = ['counted', 'repeat', 'bot', 'prefetch', 'head'] as const;
+const MOST = 100;
+
+export const ClickFilter = z.object({
+  link_id: z.string().max(100).describe('Only clicks on this link.').optional(),
+  kind: z.enum(KINDS).describe('Only clicks of this kind; figures count `counted`.').optional(),
+  country: z
+    .string()
+    .regex(/^[A-Z]{2}$/, 'must be an ISO 3166 code such as `DE`')
+    .describe('Only clicks from this country.')
+    .optional(),
+  device: z.enum(['mobile', 'tablet', 'desktop', 'bot']).describe('Only clicks on this kind of device.').optional(),
+  referrer: z.string().min(1).max(253).describe('Only clicks from pages of this host.').optional(),
+  from: Boundary.describe('Only clicks at or after this time; at most 90 days ago, which is the default.').optional(),
+  to: Boundary.describe('Only clicks until then; a day is included whole. Omitted: until now.').optional(),
+  after: z
+    .string()
+    .regex(/^clk_[0-9A-Za-z]{20}$/, 'must be `next_after` of the page before')
+    .describe('`next_after` of the previous page: only older clicks are returned.')
+    .optional(),
+  limit: clampedParameter(MOST).default(20).describe('Clicks per page; larger values are clamped to 100.'),
+});
+export type ClickFilter = z.output<typeof ClickFilter>;
+
+export const Click = z
+  .object({
+    id: idField('clk', 'Public id of the click, as commissions and explanations name it.'),
+    at: timestamp.describe('When the short link was opened.').meta({ example: '2026-03-01T18:05:00.000Z' }),
+    kind: z
+      .enum(KINDS)
+      .describe(
+        'Whether figures count it. `repeat`: the same visitor within 30 seconds. `bot`: a program. `prefetch`: a browser loaded the link before a person clicked. `head`: a program requested only the headers.',
+      ),
+    link_id: z
+      .string()
+      .describe('Link that was opened, in `/v1/affiliates/links`.')
+      .meta({ example: 'lnk_0Uo3xK2mVdT2aXs7LpRb' }),
+    creator_id: idField('crt', 'Creator of that link.'),
+    country: z
+      .string()
+      .nullable()
+      .describe('Country of the visitor as an ISO 3166 code; null when unknown.')
+      .meta({ example: 'DE' }),
+    device: z.string().nullable().describe('`mobile`, `tablet`, `desktop` or `bot`.').meta({ example: 'mobile' }),
+    referrer: fromOutside(
+      z
+        .string()
+        .nullable()
+        .describe('Host of the page with the link; null when the browser did not say.')
+        .meta({ example: 'l.instagram.com' }),
+    ),
+  })
+  .meta({ id: 'Click' });
+
+export const Clicks = z.object({
+  data: z.array(Click).describe('Clicks, newest first.'),
+  has_more: z.boolean().describe('Whether there are older clicks.'),
+  next_after: z
+    .string()
+    .nullable()
+    .describe('Send it as `after` for the next page; null on the last.')
+    .meta({ example: 'clk_0Uo3xK2mVdT2aXs7LpRb' }),
+});
+
+const KEPT_DAYS = 90;
+
+const clickOf = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> => ({
+  id: click_id,
+  at: `${at.replace(' ', 'T')}Z`,
+  ...{ kind: row.kind, link_id: row.link_id, creator_id: row.creator_id },
+  ...{ country: row.country || null, device: row.device || null, referrer: row.referrer_host || null },
+});
+
+async function pageOfClicks(
+  { clickhouse, clock }: Pick<Context, 'clickhouse' | 'clock'>,
+  brandId: string,
+  { from, to, limit, link_id: link, ...only }: ClickFilter,
+) {
+  const now = clock.now();
+  const earliest = new Date(now.getTime() - KEPT_DAYS * DAY_MS);
+  const start = from === undefined ? earliest : toStart(from);
+  const where = {
+    from: start > earliest ? start : earliest,
+    until: to === undefined ? new Date(now.getTime() + DAY_MS) : toEnd(to),
+  };
+  const rows = await listClicks(clickhouse, brandId, { ...only, ...where, link }, limit + 1);
+  const page = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  return { data: page.map(clickOf), has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
+}
+
+export const clickOperations = [
+  read({
+    id: 'list_clicks',
+    path: '/v1/clicks',
+    tag: 'Clicks',
+    summary: 'List clicks',
+    description:
+      'Clicks on the brand’s short links in the last 90 days, counted or not, newest first. Send `next_after` as `after` ' +
+      `for older ones. ${FRESHNESS}`,
+    // Agents have breakdowns.
+    forAgents: false,
+    query: ClickFilter,
+    response: Clicks,
+    handler: (context, call) => withFreshness(context, call, () => pageOfClicks(context, call.caller.brandId, call.query)),
+  }),
+] as const;
+
+export const clicks = noun({
+  name: 'clicks',
+  tag: { name: 'Clicks', about: 'Visits to the short links of creators, one by one.' },
+  operations: clickOperations,
+});

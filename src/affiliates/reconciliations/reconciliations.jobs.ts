@@ -1,0 +1,393 @@
+import { pipeline } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { z } from 'zod';
+import type { Context } from '../../kit/operation/context.ts';
+import { toCsv } from '../../kit/operation/csv.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { makePlan } from '../../kit/operation/plans/make-plan.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
+import { isRecord } from '../../kit/values/wire.ts';
+import { JobFailure, type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
+import { storageKeyOf } from '../../platform/jobs/policy.ts';
+import { type ClaimedJob, listFiles } from '../../platform/jobs/queries.ts';
+import { openStore } from '../stores/connections/connect.ts';
+import { getClient } from '../stores/formats/clients.ts';
+import { type Delivery, needsReconnect, getRetryAfterMs, type Store, StoreId } from '../stores/formats/provider.ts';
+import { FIRST_BACK_MS, READ_AGAIN } from '../stores/sweeps/schedule.ts';
+import { readAgain, readEach } from '../stores/sweeps/sweeps.ts';
+import {
+  FINDING_KINDS,
+  type FindingKind,
+  listFindings,
+  toMajorText,
+  ROLES,
+  type Role,
+  readRow,
+  type TheirOrder,
+  toUnreadableOrder,
+} from './compare.ts';
+import { FindingRow, ReconciliationRequest } from './reconciliations.shapes.ts';
+import {
+  type ComparedStore,
+  countTheirs,
+  deleteTheirs,
+  findStore,
+  insertTheirs,
+  listEnded,
+  listOursAlone,
+  listTheirs,
+  type OursAlone,
+  readHeader,
+  type TheirsAndOurs,
+} from './reconciliations.ts';
+
+/** Rows of a file that a turn reads, and pages of a store. Other brands' jobs wait for it. */
+const ROWS_A_TURN = 50_000;
+const PAGES_A_TURN = 10;
+/** Orders that a turn compares, and that one file covers. */
+const ORDERS_A_TURN = 200_000;
+const BATCH = 1_000;
+const REMOVED_AT_ONCE = 10_000;
+/** Differences of each kind in the job's `result`; its files have all. */
+const SHOWN_OF_KIND = 50;
+
+const counts = z.record(z.string(), z.number().int());
+
+const Cursor = z.object({
+  step: z.enum(['read', 'compare', 'ours']),
+  /** How far the file is read, and the store's list. */
+  bytes: z.number().int(),
+  page: z.string().nullable(),
+  /** The last order that was compared. */
+  after: z.string(),
+  afterAt: z.iso.datetime().nullable(),
+  /** When our first and last order were placed that the store lists as well. */
+  first: z.iso.datetime().nullable(),
+  last: z.iso.datetime().nullable(),
+  counts,
+  shown: z.array(FindingRow).default([]),
+});
+type Cursor = z.output<typeof Cursor>;
+
+const START: Cursor = {
+  ...{ step: 'read', bytes: 0, page: null, after: '', afterAt: null, first: null, last: null },
+  counts: { matched: 0, ...Object.fromEntries(FINDING_KINDS.map((kind) => [kind, 0])) },
+  shown: [],
+};
+
+interface ComparisonTurn {
+  job: ClaimedJob;
+  request: ReconciliationRequest;
+  store: ComparedStore;
+  cursor: Cursor;
+  signal: AbortSignal;
+}
+
+const Row = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
+
+/** Keeps the next orders of the file, and says how far it is read. */
+async function readFile(context: Context, { job, request, store, cursor, signal }: ComparisonTurn): Promise<Cursor> {
+  const { postgres, files } = context;
+  const [file] = await listFiles(postgres.db, job);
+  if (!file || file.storageKey === null) throw new Error('The file of a reconciliation is gone.');
+  const { storageKey, sizeBytes } = file;
+  const header = await readHeader(context, { storageKey, sizeBytes });
+  const places = new Map<Role, number>();
+  for (const role of ROLES) {
+    const name = request.columns?.[role];
+    if (name !== undefined) places.set(role, header.names.indexOf(name));
+  }
+  const start = Math.max(cursor.bytes, header.bytes);
+  if (start >= sizeBytes) return { ...cursor, step: 'compare' };
+  const parser = parse({
+    ...{ delimiter: header.delimiter, info: true, relax_column_count: true, relax_quotes: true },
+    ...{ skip_empty_lines: true, max_record_size: 1_048_576 },
+  });
+  // The reader of `parser` gets the error.
+  pipeline(await files.read(storageKey, { start, end: sizeBytes - 1 }), parser, () => undefined);
+  const most = Math.min(ROWS_A_TURN, context.config.exportFileRows);
+  let batch: TheirOrder[] = [];
+  let bytes = start;
+  let rows = 0;
+  try {
+    for await (const parsed of parser) {
+      signal.throwIfAborted();
+      const { record, info } = Row.parse(parsed);
+      const order = readRow(record, places, store.currency);
+      if (order) batch.push(order);
+      bytes = start + info.bytes;
+      rows += 1;
+      if (batch.length === BATCH) {
+        await insertTheirs(postgres.db, job, batch, 'first');
+        batch = [];
+      }
+      if (rows === most) break;
+    }
+  } catch (error) {
+    if (error instanceof CsvError) throw new JobFailure(`The file is not valid CSV: ${error.message}`);
+    throw error;
+  }
+  await insertTheirs(postgres.db, job, batch, 'first');
+  return { ...cursor, bytes, step: rows === most ? 'read' : 'compare' };
+}
+
+/** A listed order as it is compared; undefined if it is outside the period, or names no order. */
+async function toTheirOrder(
+  { store, request }: Pick<ComparisonTurn, 'store' | 'request'>,
+  opened: Store & { currency: string },
+  delivery: Delivery,
+): Promise<TheirOrder | undefined> {
+  const [reading] = await readEach(store, opened, [delivery], ignoreFailure('its row says that it cannot be read'));
+  if (!reading) {
+    const id = StoreId.safeParse(isRecord(delivery.body) ? (delivery.body.id ?? delivery.body.order_id) : undefined);
+    return id.success ? toUnreadableOrder(id.data, store.currency) : undefined;
+  }
+  const { orderId, currency, baseMinor, refunds, cancelledAt, occurredAt } = reading.facts;
+  const [from, until] = [new Date(request.from ?? 0), new Date(request.until ?? 0)];
+  if (occurredAt < from || occurredAt >= until) return undefined;
+  const refundedMinor = refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  return {
+    ...{ orderId, currency, leastMinor: baseMinor, mostMinor: baseMinor, refundedMinor, isRefundExact: true },
+    ...{ isRefunded: baseMinor > 0 && refundedMinor >= baseMinor, isCancelled: cancelledAt !== null },
+  };
+}
+
+/** Keeps the next pages of the store's list: what changed since the period began has all that was placed in it. */
+async function readStore(
+  context: Context,
+  comparison: ComparisonTurn,
+): Promise<Cursor | { waitMs: number; cursor: Cursor }> {
+  const { job, request, store, signal } = comparison;
+  let { cursor } = comparison;
+  if (!store.isConnected) throw new JobFailure('The store is not connected; connect it again.');
+  try {
+    const opened = { ...(await openStore(context, store)), currency: store.currency };
+    for (let pages = 0; pages < PAGES_A_TURN; pages += 1) {
+      signal.throwIfAborted();
+      const since = { since: new Date(request.from ?? 0), cursor: cursor.page };
+      const page = await getClient(store.provider).listOrders(opened, since);
+      if (!page) throw new JobFailure('The store does not list its orders; send its CSV as `file`.');
+      const orders: TheirOrder[] = [];
+      for (const delivery of page.orders) {
+        const order = await toTheirOrder(comparison, opened, delivery);
+        if (order) orders.push(order);
+      }
+      await insertTheirs(context.postgres.db, job, orders, 'last');
+      if (page.cursor === null) return { ...cursor, page: null, step: 'compare' };
+      cursor = { ...cursor, page: page.cursor };
+      if (page.waitMs > 0) return { waitMs: page.waitMs, cursor };
+    }
+    return cursor;
+  } catch (error) {
+    const waitMs = getRetryAfterMs(error);
+    if (waitMs !== undefined) return { waitMs, cursor };
+    if (needsReconnect(error)) throw new JobFailure('The store refuses its access token; connect it again.');
+    throw error;
+  }
+}
+
+function toFindingRow(
+  finding: FindingKind,
+  theirs: TheirOrder | undefined,
+  ours: TheirsAndOurs | OursAlone | undefined,
+): FindingRow {
+  const [here, there] = [ours?.ourCurrency ?? null, theirs?.currency ?? null];
+  return {
+    finding,
+    order_id: theirs?.orderId ?? ours?.orderId ?? '',
+    placed_at: ours?.occurredAt?.toISOString() ?? null,
+    ...{ currency_here: here, currency_there: there },
+    amount_here: toMajorText(ours?.baseMinor ?? null, here ?? ''),
+    amount_there: toMajorText(theirs?.leastMinor ?? null, there ?? ''),
+    refunded_here: toMajorText(ours?.commissionRefundedMinor ?? null, here ?? ''),
+    refunded_there: toMajorText(theirs?.leastMinor === null ? null : (theirs?.refundedMinor ?? null), there ?? ''),
+    ...{ commission_id: ours?.commissionId ?? null, commission_status: ours?.commissionStatus ?? null },
+    commission: toMajorText(ours?.commissionMinor ?? null, here ?? ''),
+    creator_email: ours?.creatorEmail ?? null,
+  };
+}
+
+/** Follows a comparison while its rows are written. */
+interface Progress {
+  cursor: Cursor;
+  /** Of the whole job. */
+  rows: number;
+  note(rows: number): void;
+  /** In this turn. */
+  compared: number;
+  found: number;
+  isDone: boolean;
+}
+
+function countFinding(progress: Progress, kind: FindingKind | 'matched'): void {
+  const { counts: before } = progress.cursor;
+  progress.cursor.counts = { ...before, [kind]: (before[kind] ?? 0) + 1 };
+}
+
+/** Counts a difference, and keeps the first ones of each kind to be shown. */
+function noteFinding(progress: Progress, row: FindingRow): FindingRow {
+  const { cursor } = progress;
+  countFinding(progress, row.finding);
+  progress.found += 1;
+  if ((cursor.counts[row.finding] ?? 0) <= SHOWN_OF_KIND) cursor.shown = [...cursor.shown, row];
+  return row;
+}
+
+function widenPeriod(cursor: Cursor, { occurredAt }: Pick<TheirsAndOurs, 'occurredAt'>): void {
+  if (!occurredAt) return;
+  const at = occurredAt.toISOString();
+  if (cursor.first === null || at < cursor.first) cursor.first = at;
+  if (cursor.last === null || at > cursor.last) cursor.last = at;
+}
+
+async function* compareTheirs(
+  context: Context,
+  { job, store }: ComparisonTurn,
+  progress: Progress,
+): AsyncGenerator<FindingRow> {
+  const { cursor } = progress;
+  const most = Math.min(ORDERS_A_TURN, context.config.exportFileRows);
+  while (progress.compared < most) {
+    const limit = Math.min(BATCH, most);
+    const page = await listTheirs(context.postgres.db, job, store.id, { after: cursor.after, limit });
+    for (const pair of page) {
+      const isKnown = pair.ourId !== null;
+      const found = listFindings(pair, isKnown ? pair : undefined);
+      if (found.length === 0) countFinding(progress, 'matched');
+      for (const kind of found) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
+      widenPeriod(cursor, pair);
+      cursor.after = pair.orderId;
+    }
+    progress.compared += page.length;
+    progress.rows += page.length;
+    progress.note(progress.rows);
+    if (page.length < limit) return void Object.assign(cursor, { step: 'ours', after: '' });
+  }
+}
+
+/**
+ * The period in which every order of ours should be listed; undefined if it is unknown. Shopify hides orders older than 60 days
+ * from most apps, so there a period begins with the first that it lists.
+ */
+function getListedPeriod({ job, request, store, cursor }: ComparisonTurn): { from: Date; until: Date } | undefined {
+  const { first, last } = cursor;
+  const isHidden =
+    request.file === null &&
+    store.provider === 'shopify' &&
+    job.createdAt.getTime() - Date.parse(request.from ?? '') > FIRST_BACK_MS;
+  const from = (isHidden ? undefined : request.from) ?? first;
+  const until = request.until ?? (last && new Date(Date.parse(last) + 1).toISOString());
+  return from && until ? { from: new Date(from), until: new Date(until) } : undefined;
+}
+
+async function* compareOurs(context: Context, comparison: ComparisonTurn, progress: Progress): AsyncGenerator<FindingRow> {
+  const { job, store } = comparison;
+  const { cursor } = progress;
+  const period = getListedPeriod({ ...comparison, cursor });
+  const most = Math.min(ORDERS_A_TURN, context.config.exportFileRows);
+  while (period && progress.compared < most) {
+    const after = { at: new Date(cursor.afterAt ?? period.from), id: cursor.after };
+    const page = await listOursAlone(context.postgres.db, job, store.id, { ...period, after, limit: BATCH });
+    for (const ours of page) {
+      yield noteFinding(progress, toFindingRow('missing_there', undefined, ours));
+      Object.assign(cursor, { after: ours.ourId, afterAt: ours.occurredAt.toISOString() });
+    }
+    progress.compared += page.length;
+    if (page.length < BATCH) break;
+  }
+  progress.isDone = progress.compared < most;
+}
+
+async function* findingRows(context: Context, comparison: ComparisonTurn, progress: Progress): AsyncGenerator<FindingRow> {
+  if (progress.cursor.step === 'compare') yield* compareTheirs(context, comparison, progress);
+  if (progress.cursor.step === 'ours') yield* compareOurs(context, comparison, progress);
+}
+
+const REPAIRED = ['missing_here', 'amount', 'refunded_but_paid', 'cancelled_but_paid'] as const;
+
+/** Offers to read the store again, which repairs what it lists differently. Null if it cannot be, or would repair nothing. */
+async function offerPlan(context: Context, { job, request, store, cursor }: ComparisonTurn): Promise<string | null> {
+  const { counts: found, first } = cursor;
+  const from = request.from ?? (first && new Date(Date.parse(first) - DAY_MS).toISOString());
+  const until = request.until ?? cursor.last;
+  const earliest = context.clock.now().getTime() - FIRST_BACK_MS;
+  const isWorthIt = REPAIRED.some((kind) => (found[kind] ?? 0) > 0);
+  if (!isWorthIt || !store.isConnected || !from || !until || Date.parse(until) < earliest) return null;
+  const since = new Date(Math.max(Date.parse(from), earliest)).toISOString();
+  const planned = await makePlan(
+    context,
+    {
+      ...{ caller: { brandId: job.brandId, keyId: null }, circumstances: { requestId: null } },
+      ...{ operation: READ_AGAIN, raw: { params: { id: store.id }, query: {}, body: { since }, answer: 'json' } },
+    },
+    async (work) => {
+      await readAgain(work, store.id, new Date(since));
+      return Buffer.alloc(0);
+    },
+  );
+  return z.object({ plan_id: z.string() }).parse(JSON.parse(planned.toString())).plan_id;
+}
+
+/** Compares the next orders, and writes what it finds into a file. */
+async function compareNextOrders(context: Context, comparison: ComparisonTurn, note: (rows: number) => void): Promise<TurnOutcome> {
+  const { job, request, store, signal } = comparison;
+  const { postgres, files } = context;
+  const totalRows = job.totalRows ?? (await countTheirs(postgres.db, job));
+  const number = (await listFiles(postgres.db, job)).length + 1;
+  const progress: Progress = {
+    ...{ cursor: { ...comparison.cursor }, rows: job.rows, note },
+    ...{ compared: 0, found: 0, isDone: false },
+  };
+  const storageKey = storageKeyOf(job.id, number, job.claim);
+  const mimeType = 'text/csv';
+  const lines = toCsv(FindingRow, findingRows(context, comparison, progress));
+  const written = await storeFile(files, { key: storageKey, mimeType, signal }, lines);
+  const { cursor, rows, found, isDone } = progress;
+  const period = isDone ? getListedPeriod({ ...comparison, cursor }) : undefined;
+  const result = {
+    ...{ integration_id: store.id, store: store.name, columns: request.columns },
+    from: period?.from.toISOString() ?? null,
+    until: period?.until.toISOString() ?? null,
+    ...cursor.counts,
+    differences: cursor.shown,
+    plan_id: isDone ? await offerPlan(context, { ...comparison, cursor }) : null,
+  };
+  const name = `differences-${String(number).padStart(4, '0')}.csv`;
+  return {
+    ...{ cursor, rows, totalRows, isDone },
+    file: { number, name, mimeType, storageKey, rows: found, ...written },
+    ...(isDone ? { result } : {}),
+  };
+}
+
+async function runReconciliation(
+  context: Context,
+  job: ClaimedJob,
+  { signal, note }: Parameters<JobKind['run']>[2],
+): Promise<TurnOutcome> {
+  const request = ReconciliationRequest.parse(job.request);
+  const store = await findStore(context.postgres.db, job.brandId, request.integration_id);
+  if (!store) throw new JobFailure('The store no longer exists.');
+  const comparison = { job, request, store, signal, cursor: Cursor.parse(job.cursor ?? START) };
+  if (comparison.cursor.step !== 'read') return await compareNextOrders(context, comparison, note);
+  const read = request.file === null ? await readStore(context, comparison) : await readFile(context, comparison);
+  return 'waitMs' in read ? read : { cursor: read, rows: 0, isDone: false };
+}
+
+/** Orders of the store are kept first, then compared. A turn that is lost repeats what it read, or writes its file again. */
+export const reconciliationKind: JobKind = { run: runReconciliation };
+
+/** Removes the store's orders of comparisons that have ended. */
+async function removeEnded({ postgres }: Pick<Context, 'postgres'>): Promise<void> {
+  for (const ended of await listEnded(postgres.db, 50)) {
+    while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
+  }
+}
+
+export const removeReconciled: Job = {
+  name: 'remove-reconciled-orders',
+  everyMs: 60_000,
+  asksFor: 'comparisons with a store that have ended',
+  run: removeEnded,
+};

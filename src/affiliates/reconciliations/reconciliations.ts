@@ -1,0 +1,293 @@
+import { parse as parseAll } from 'csv-parse/sync';
+import { sql } from 'kysely';
+import { z } from 'zod';
+import { toEnd, toStart } from '../../analytics/figures/sums.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { toInsert } from '../../kit/engines/postgres/rows.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { FilePart } from '../../kit/operation/form-part.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { MINUTE_MS } from '../../kit/values/duration.ts';
+import { validationError } from '../../kit/values/errors.ts';
+import { assertRoom, createJob, type ListedJob } from '../../platform/jobs/actions.ts';
+import { insertFile, type JobRow } from '../../platform/jobs/queries.ts';
+import { claimUpload, receiveFile, releaseFile, type StoredFile } from '../../workflow/assets/uploads.ts';
+import type { Provider } from '../stores/formats/provider.ts';
+import { type Columns, guessColumns, type OurOrder, ROLES, type TheirOrder } from './compare.ts';
+import type { ReconciliationCreate, ReconciliationRequest } from './reconciliations.shapes.ts';
+
+type Of = Pick<JobRow, 'id' | 'brandId'>;
+
+/** A store, or a shop that a key reports orders of. */
+export interface ComparedStore {
+  id: string;
+  brandId: string;
+  provider: Provider;
+  name: string;
+  baseUrl: string;
+  currency: string;
+  isConnected: boolean;
+}
+
+const stores = (db: Db, brandId: string) =>
+  db
+    .selectFrom('integrations')
+    .select(['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency'])
+    .select(sql<boolean>`status = 'connected'`.as('isConnected'))
+    .where('brandId', '=', brandId);
+
+export const findStore = (db: Db, brandId: string, id: string): Promise<ComparedStore | undefined> =>
+  stores(db, brandId).where('id', '=', id).executeTakeFirst();
+
+/** The brand's only store; undefined if it has several, or none. */
+export async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
+  const [only, other] = await stores(db, brandId).limit(2).execute();
+  return other === undefined ? only : undefined;
+}
+
+export async function insertReconciliation(db: Db, { id, brandId }: Of): Promise<void> {
+  await db.insertInto('reconciliations').values({ jobId: id, brandId }).execute();
+}
+
+/** Keeps the orders that a store lists. Of an order that comes twice, the first counts in a file and the last in a list. */
+export async function insertTheirs(
+  db: Db,
+  { id, brandId }: Of,
+  orders: readonly TheirOrder[],
+  counts: 'first' | 'last',
+): Promise<void> {
+  const inTurn = counts === 'first' ? orders.toReversed() : orders;
+  const byId = new Map(inTurn.map((order) => [order.orderId, { jobId: id, brandId, ...order }]));
+  if (byId.size === 0) return;
+  const twice =
+    counts === 'first'
+      ? sql`do nothing`
+      : sql`do update set currency = excluded.currency, least_minor = excluded.least_minor,
+          most_minor = excluded.most_minor, refunded_minor = excluded.refunded_minor,
+          is_refund_exact = excluded.is_refund_exact, is_refunded = excluded.is_refunded,
+          is_cancelled = excluded.is_cancelled`;
+  await sql`${toInsert('reconciled_orders', [...byId.values()])} on conflict (job_id, order_id) ${twice}`.execute(db);
+}
+
+export const countTheirs = (db: Db, { id, brandId }: Of): Promise<number> =>
+  countRows(db.selectFrom('reconciledOrders').select(COUNT).where('brandId', '=', brandId).where('jobId', '=', id));
+
+interface Commission {
+  commissionId: string | null;
+  commissionMinor: number | null;
+  creatorEmail: string | null;
+}
+
+export interface TheirsAndOurs extends TheirOrder, OurOrder, Commission {
+  /** Null if the order is missing here. */
+  ourId: string | null;
+  occurredAt: Date | null;
+}
+
+const OURS = sql`ours.id as our_id, ours.currency as our_currency, ours.base_minor, ours.cancelled_at, ours.occurred_at,
+  commission.id as commission_id, commission.status as commission_status, commission.commission_minor,
+  commission.amount_minor as commission_base_minor, commission.refunded_minor as commission_refunded_minor,
+  creator.email as creator_email`;
+const COMMISSION = sql`left join commissions as commission on commission.order_id = ours.id
+  left join creators as creator on creator.id = commission.creator_id`;
+
+/** The next orders of the store by their ids, each with ours. */
+export async function listTheirs(
+  db: Db,
+  { id, brandId }: Of,
+  integrationId: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<TheirsAndOurs[]> {
+  const { rows } = await sql<TheirsAndOurs>`
+    select theirs.order_id, theirs.currency, theirs.least_minor, theirs.most_minor, theirs.refunded_minor,
+      theirs.is_refund_exact, theirs.is_refunded, theirs.is_cancelled, ${OURS}
+    from (select * from reconciled_orders where brand_id = ${brandId} and job_id = ${id} and order_id > ${after}
+      order by order_id limit ${limit}) as theirs
+    left join orders as ours on ours.brand_id = ${brandId} and ours.integration_id = ${integrationId}
+      and ours.order_id = theirs.order_id
+    ${COMMISSION} order by theirs.order_id`.execute(db);
+  return rows;
+}
+
+export interface OursAlone extends OurOrder, Commission {
+  orderId: string;
+  ourId: string;
+  occurredAt: Date;
+}
+
+/** The next of our orders that the store does not list, by time. Those that it deleted are rightly missing there. */
+export async function listOursAlone(
+  db: Db,
+  { id, brandId }: Of,
+  integrationId: string,
+  window: { from: Date; until: Date; after: { at: Date; id: string }; limit: number },
+): Promise<OursAlone[]> {
+  const { from, until, after, limit } = window;
+  const { rows } = await sql<OursAlone>`
+    select ours.order_id, ${OURS} from orders as ours ${COMMISSION}
+    where ours.brand_id = ${brandId} and ours.integration_id = ${integrationId}
+      and ours.occurred_at >= ${from} and ours.occurred_at < ${until}
+      and (ours.occurred_at, ours.id) > (${after.at}, ${after.id})
+      and not exists (select from reconciled_orders as theirs
+        where theirs.brand_id = ${brandId} and theirs.job_id = ${id} and theirs.order_id = ours.order_id)
+      and not exists (select from order_heads as head where head.brand_id = ${brandId}
+        and head.integration_id = ours.integration_id and head.order_id = ours.order_id and head.deleted_at is not null)
+    order by ours.occurred_at, ours.id limit ${limit}`.execute(db);
+  return rows;
+}
+
+/** Comparisons that have ended, whose orders are still kept. */
+export async function listEnded(db: Db, limit: number): Promise<Of[]> {
+  return await db
+    .selectFrom('reconciliations')
+    .innerJoin('jobs', 'jobs.id', 'reconciliations.jobId')
+    .select(['jobs.id', 'jobs.brandId'])
+    .where('jobs.endedAt', 'is not', null)
+    .limit(limit)
+    .execute();
+}
+
+/** Removes some of a comparison's orders, and after the last one the comparison. False when some are left. */
+export async function deleteTheirs(db: Db, { id, brandId }: Of, limit: number): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`
+    delete from reconciled_orders where brand_id = ${brandId} and job_id = ${id} and order_id in (
+      select order_id from reconciled_orders where brand_id = ${brandId} and job_id = ${id} limit ${limit})`.execute(
+    db,
+  );
+  if (Number(numAffectedRows) === limit) return false;
+  await db.deleteFrom('reconciliations').where('brandId', '=', brandId).where('jobId', '=', id).execute();
+  return true;
+}
+
+export const RECONCILIATION = 'reconciliation';
+export const MAX_FILE_BYTES = 200 * 1024 * 1024;
+/** A header row is no longer. */
+const HEADER_BYTES = 64 * 1024;
+const DELIMITERS = [',', ';', '\t'] as const;
+/** What happened at a store more recently than this may not have reached us yet. */
+const ON_ITS_WAY_MS = 15 * MINUTE_MS;
+
+/** The first row of a file, and where its orders begin. */
+export interface Header {
+  names: string[];
+  delimiter: string;
+  bytes: number;
+}
+
+const Parsed = z.array(z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) }));
+
+const problem = (field: string, code: string, message: string) => validationError([{ field, code, message }]);
+
+function headerBy(sample: Buffer, delimiter: string): Header | undefined {
+  try {
+    const rows = parseAll(sample, { to: 1, delimiter, bom: true, info: true, relax_quotes: true });
+    const [row] = Parsed.parse(rows);
+    return row && { names: row.record.map((name) => name.trim()), delimiter, bytes: row.info.bytes };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether text begins as UTF-16 does. */
+const isWide = (bytes: Buffer | undefined) => /^(?:fffe|feff)/.test(bytes?.toString('hex', 0, 2) ?? '');
+
+/** Reads the header row of a file in the storage. */
+export async function readHeader(
+  { files }: Pick<Context, 'files'>,
+  { storageKey, sizeBytes }: Pick<StoredFile, 'storageKey' | 'sizeBytes'>,
+): Promise<Header> {
+  const end = Math.min(sizeBytes, HEADER_BYTES) - 1;
+  const sample: Buffer[] = [];
+  for await (const chunk of await files.read(storageKey, { start: 0, end })) sample.push(Buffer.from(chunk));
+  if (isWide(sample[0])) throw problem('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
+  const headers = DELIMITERS.flatMap((delimiter) => headerBy(Buffer.concat(sample), delimiter) ?? []);
+  const [header] = headers.toSorted((a, b) => b.names.length - a.names.length);
+  if (!header || header.names.length < 2) throw problem('file', 'invalid', 'must be a CSV with a header row.');
+  if (header.bytes < sizeBytes) return header;
+  throw problem('file', 'invalid', 'has no orders below its header row.');
+}
+
+/** What a call sends: a file, or nothing but its fields. */
+export interface SentOrders {
+  sha256: string;
+  file: (StoredFile & { header: Header }) | null;
+}
+
+export async function receiveOrders(context: Context, brandId: string, part: FilePart): Promise<SentOrders> {
+  const stored = await receiveFile(context, brandId, part);
+  try {
+    return { sha256: stored.sha256, file: { ...stored, header: await readHeader(context, stored) } };
+  } catch (error) {
+    await releaseFile(context, stored);
+    throw error;
+  }
+}
+
+export async function releaseOrders(context: Context, { file }: SentOrders): Promise<void> {
+  if (file) await releaseFile(context, file);
+}
+
+export const withoutOrders = async (): Promise<SentOrders> => ({ sha256: '', file: null });
+
+function columnsOf({ names }: Header, given: Columns): Columns {
+  const unknown = Object.values(given).filter((name) => !names.includes(name));
+  const has = `The file has ${names.slice(0, 60).join(', ')}`.slice(0, 2_000);
+  if (unknown.length > 0)
+    throw problem('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
+  const columns = guessColumns(names, given);
+  const missing = [
+    ...(columns.order_id === undefined ? ['order_id'] : []),
+    ...(columns.amount === undefined && columns.total === undefined ? ['amount'] : []),
+  ];
+  if (missing.length === 0) return columns;
+  throw problem('columns', 'required', `must name ${missing.join(' and ')}. ${has}; columns are ${ROLES.join(', ')}.`);
+}
+
+async function storeOf({ db, brandId }: Work, id: string | undefined, isFile: boolean): Promise<ComparedStore> {
+  if (id === undefined) {
+    const only = isFile ? await findOnlyStore(db, brandId) : undefined;
+    if (only) return only;
+    throw problem('integration_id', 'required', 'is required: the store whose orders are compared.');
+  }
+  const store = await findStore(db, brandId, id);
+  if (!store) throw problem('integration_id', 'not_found', 'is not a store of this brand.');
+  if (isFile || store.isConnected) return store;
+  throw problem('integration_id', 'not_connected', 'is not connected; connect it, or send its CSV as `file`.');
+}
+
+/** The period that a store's list is compared in. It ends some minutes ago at the latest. */
+function periodOf({ now }: Work, { from, to }: ReconciliationCreate): { from: Date; until: Date } {
+  if (from === undefined) throw problem('from', 'required', 'is required without a file: where the period begins.');
+  const last = now.getTime() - ON_ITS_WAY_MS;
+  const until = new Date(to === undefined ? last : Math.min(toEnd(to).getTime(), last));
+  if (toStart(from) < until) return { from: toStart(from), until };
+  throw problem('from', 'invalid', 'must be at least 15 minutes ago.');
+}
+
+export async function createReconciliation(
+  work: Work,
+  body: ReconciliationCreate,
+  { file }: SentOrders,
+): Promise<ListedJob> {
+  const { db, now, brandId } = work;
+  const columns = file ? columnsOf(file.header, body.columns ?? {}) : null;
+  const store = await storeOf(work, body.integration_id, file !== null);
+  const { from, until } = file
+    ? { from: body.from && toStart(body.from), until: body.to && toEnd(body.to) }
+    : periodOf(work, body);
+  await assertRoom(work);
+  const request: ReconciliationRequest = {
+    ...{ integration_id: store.id, file: file?.name ?? null, columns },
+    ...{ from: from ? from.toISOString() : null, until: until ? until.toISOString() : null },
+  };
+  const job = await createJob(work, { kind: RECONCILIATION, request, dueAt: now });
+  await insertReconciliation(db, job);
+  if (!file) return job;
+  const { storageKey, name, mimeType, sizeBytes } = file;
+  if (!(await claimUpload(db, brandId, storageKey)))
+    throw new Error('The file was discarded before its job was created.');
+  const sent = { number: 1, name, mimeType, storageKey, rows: 0, sizeBytes, sha256: Buffer.from(file.sha256, 'hex') };
+  await insertFile(db, { ...sent, jobId: job.id, brandId, createdAt: now });
+  return { ...job, files: [{ ...sent, sha256: file.sha256 }] };
+}

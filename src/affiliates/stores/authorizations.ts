@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Insertable } from 'kysely';
+import type { StoreAuthorizationsTable } from '../../kit/engines/postgres/database.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { HOUR_MS } from '../../kit/values/duration.ts';
+import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import { meetStore, type NewStore } from './connections/connect.ts';
+
+export async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
+  await db.insertInto('storeAuthorizations').values(row).execute();
+}
+
+/** Keeps the keys that a store hands out, once, before the link expires. Whether it did. */
+export async function takeKeys(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
+  const taken = await db
+    .updateTable('storeAuthorizations')
+    .set({ keys })
+    .where('tokenHash', '=', tokenHash)
+    .where('keys', 'is', null)
+    .where('expiresAt', '>', now)
+    .executeTakeFirst();
+  return taken.numUpdatedRows > 0n;
+}
+
+export async function findAuthorization(db: Db, brandId: string, id: string, now: Date) {
+  return await db
+    .selectFrom('storeAuthorizations')
+    .select(['id', 'baseUrl', 'tokenHash', 'keys'])
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('expiresAt', '>', now)
+    .executeTakeFirst();
+}
+
+/** Uses it up. Whether it was still there. */
+export async function deleteAuthorization(db: Db, brandId: string, id: string): Promise<boolean> {
+  const deleted = await db
+    .deleteFrom('storeAuthorizations')
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return deleted.numDeletedRows > 0n;
+}
+
+export async function deleteExpired(db: Db, now: Date): Promise<void> {
+  await db.deleteFrom('storeAuthorizations').where('expiresAt', '<=', now).execute();
+}
+
+const EXPIRES_AFTER_MS = HOUR_MS;
+const TOKEN_BYTES = 32;
+
+const hashOf = (token: string) => createHash('sha256').update(token).digest();
+const contextOf = (tokenHash: Buffer) => `authorization ${tokenHash.toString('hex')}`;
+
+/** Below the links host, followed by a token: the caller who knows it may hand over keys, once. */
+export const KEYS_PATH = '/ingest/woocommerce/keys/';
+
+/** WooCommerce calls back over https only. */
+export function assertCallable(linksUrl: string): void {
+  if (linksUrl.startsWith('https:')) return;
+  const message = `cannot hand over its keys: WooCommerce sends them to an https address only, and LINKS_URL is ${linksUrl}. Enter a key and its secret instead.`;
+  throw validationError([{ field: 'url', code: 'not_callable', message }]);
+}
+
+/** Makes a link on which a store's owner approves that the store hands over keys. */
+export async function makeAuthorization(
+  work: Work,
+  linksUrl: string,
+  { url, returnUrl }: { url: string; returnUrl: string },
+): Promise<{ id: string; authorize_url: string; expires_at: string }> {
+  const { db, now, brandId } = work;
+  const id = newId('sau', now.getTime());
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
+  const expiresAt = new Date(now.getTime() + EXPIRES_AFTER_MS);
+  const row = { id, brandId, baseUrl: url, tokenHash: hashOf(token), expiresAt, keys: null, createdAt: now };
+  await insertAuthorization(db, row);
+  work.audit({ resourceId: id, old: null, new: { id, url, expiresAt } });
+  const page = new URL(`${url}/wc-auth/v1/authorize`);
+  page.search = new URLSearchParams({
+    ...{ app_name: 'Rollcall', scope: 'read_write', user_id: id },
+    ...{ return_url: returnUrl, callback_url: `${linksUrl}${KEYS_PATH}${token}` },
+  }).toString();
+  return { id, authorize_url: page.href, expires_at: expiresAt.toISOString() };
+}
+
+/** What WooCommerce sends once its owner approved. */
+const HandedKeys = z.object({
+  consumer_key: z.string().regex(/^[^\s:]{1,200}$/),
+  consumer_secret: z.string().regex(/^[^\s:]{1,200}$/),
+});
+
+/** Takes the keys that a store hands over. False if there is no such link, it expired, or it was used before. */
+export async function takeHandedKeys(
+  { postgres, secrets, clock }: Context,
+  token: string,
+  body: unknown,
+): Promise<boolean> {
+  const { data } = HandedKeys.safeParse(body);
+  if (!data) return false;
+  const tokenHash = hashOf(token);
+  const keys = secrets.seal(`${data.consumer_key}:${data.consumer_secret}`, contextOf(tokenHash));
+  return await takeKeys(postgres.db, tokenHash, keys, clock.now());
+}
+
+/** Asks the store with the keys that it handed over. */
+export async function meetAuthorizedStore(context: Context, brandId: string, id: string): Promise<NewStore> {
+  const { postgres, secrets, clock } = context;
+  const row = await findAuthorization(postgres.db, brandId, id, clock.now());
+  if (!row) throw notFound('authorization');
+  if (!row.keys)
+    throw new ApiError('CONFLICT', 'The store has not sent its keys yet; approve the access in the store.');
+  const token = secrets.open(row.keys, contextOf(row.tokenHash));
+  const webhookSecret = randomBytes(TOKEN_BYTES).toString('base64url');
+  return await meetStore(context, { provider: 'woocommerce', baseUrl: row.baseUrl, token, webhookSecret });
+}
+
+export async function useUp({ db, brandId }: Work, id: string): Promise<void> {
+  if (!(await deleteAuthorization(db, brandId, id))) throw notFound('authorization');
+}
+
+export const forgetStoreAuthorizations: Job = {
+  name: 'forget-store-authorizations',
+  everyMs: HOUR_MS,
+  asksFor: 'links to WooCommerce that expired, with the keys that nobody used',
+  run: ({ postgres, clock }) => deleteExpired(postgres.db, clock.now()),
+};

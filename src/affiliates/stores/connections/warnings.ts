@@ -1,0 +1,56 @@
+import { isIP } from 'node:net';
+import { isPublic } from '../../../kit/engines/http/addresses.ts';
+import { getClient } from '../formats/clients.ts';
+import type { IntegrationRow } from './connections.ts';
+
+export type WarningCode = 'api_version' | 'webhook_port' | 'webhook_address';
+export interface Warning {
+  code: WarningCode;
+  message: string;
+}
+
+type Reachable = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'apiVersion' | 'status'>;
+
+/** WordPress calls no other ports. */
+const WOOCOMMERCE_PORTS = [80, 443, 8080];
+
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
+const portOf = ({ port, protocol }: URL) => Number(port) || (protocol === 'https:' ? 443 : 80);
+
+/** Whether only this machine or its network finds the host. */
+function isPrivate(url: URL): boolean {
+  const host = hostOf(url);
+  if (isIP(host) !== 0) return !isPublic(host);
+  return /^localhost$|\.(?:localhost|local|internal|lan)$/i.test(host) || !host.includes('.');
+}
+
+/** Why a store at `baseUrl` would not reach the address that its webhooks go to. */
+export function addressWarnings(
+  { provider, baseUrl }: Pick<Reachable, 'provider' | 'baseUrl'>,
+  linksUrl: string,
+): Warning[] {
+  const links = new URL(linksUrl);
+  const port = portOf(links);
+  const warnings: Warning[] = [];
+  if (provider === 'woocommerce' && !WOOCOMMERCE_PORTS.includes(port)) {
+    const message = `WooCommerce delivers webhooks to the ports 80, 443 and 8080 only, and this address has port ${port}. Set LINKS_URL to an address without a port, behind a proxy.`;
+    warnings.push({ code: 'webhook_port', message });
+  }
+  if (isPrivate(links) && !isPrivate(new URL(baseUrl))) {
+    const message = `The store cannot reach ${links.host}, an address of this machine or network alone. Set LINKS_URL to an address on the internet.`;
+    warnings.push({ code: 'webhook_address', message });
+  } else if (provider === 'shopify' && links.protocol === 'http:' && !isPrivate(new URL(baseUrl))) {
+    const message = 'Shopify delivers webhooks over https only. Set LINKS_URL to an address that begins with https://.';
+    warnings.push({ code: 'webhook_address', message });
+  }
+  return warnings;
+}
+
+/** What may keep a connection from working. */
+export function warningsOf(row: Reachable, linksUrl: string): Warning[] {
+  if (row.status === 'disconnected') return [];
+  const { version } = getClient(row.provider);
+  const isOther = version !== undefined && row.apiVersion !== null && row.apiVersion !== version;
+  const message = `The store answers with version ${row.apiVersion} of its API instead of ${version}. Orders are still read; update Rollcall.`;
+  return [...(isOther ? [{ code: 'api_version' as const, message }] : []), ...addressWarnings(row, linksUrl)];
+}

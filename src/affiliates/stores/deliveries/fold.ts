@@ -1,0 +1,362 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { Db } from '../../../kit/engines/postgres/open.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import { inWork } from '../../../kit/operation/work.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { recordReadings } from '../../orders/record.ts';
+import { openStore } from '../connections/connect.ts';
+import { listReceivers, markStatus, markUninstalled, type Receiver, updateHealth } from '../connections/connections.ts';
+import { getClient } from '../formats/clients.ts';
+import { parseDelivery } from '../formats/delivery-body.ts';
+import { type Delivery, needsReconnect, type Reading, getRetryAfterMs, type Store } from '../formats/provider.ts';
+import type { Reason } from './deliveries.shapes.ts';
+import { outcomeOfFailure, outcomeOfReading } from './outcomes.ts';
+
+/** A brand with due deliveries, by the one that waits longest. */
+export interface DueBrand {
+  brandId: string;
+  dueAt: Date;
+}
+
+/** Brands with a due delivery that no worker folds: one index probe a brand with waiting ones, however many it has. */
+export async function listDueBrands(db: Db, owner: string, now: Date): Promise<DueBrand[]> {
+  const { rows } = await sql<DueBrand>`
+    with recursive waiting as (
+      (select brand_id, next_attempt_at from store_deliveries where state = 'waiting'
+        order by brand_id, next_attempt_at limit 1)
+      union all
+      select next.brand_id, next.next_attempt_at from waiting cross join lateral (
+        select brand_id, next_attempt_at from store_deliveries
+        where state = 'waiting' and brand_id > waiting.brand_id order by brand_id, next_attempt_at limit 1) as next)
+    select waiting.brand_id, next_attempt_at as due_at from waiting
+    left join store_delivery_claims as claim on claim.brand_id = waiting.brand_id
+      and claim.owner <> ${owner} and claim.claimed_until > ${now}
+    where next_attempt_at <= ${now} and claim.brand_id is null order by next_attempt_at`.execute(db);
+  return rows;
+}
+
+export interface Claim {
+  brandId: string;
+  owner: string;
+  now: Date;
+  until: Date;
+}
+
+interface ClaimSize {
+  rows: number;
+  /** Of their bodies; the first is taken whatever its size. */
+  bytes: number;
+}
+
+/** A delivery to fold. */
+export interface Claimed {
+  id: string;
+  integrationId: string;
+  topic: string | null;
+  headers: unknown;
+  body: Buffer;
+  attempts: number;
+  receivedAt: Date;
+}
+
+/** Claims a brand for this worker, and takes its oldest due deliveries; none when another worker has it. */
+export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<Claimed[]> {
+  const { brandId, owner, now, until } = claim;
+  const { rows } = await sql<Claimed>`
+    with claim as (
+      insert into store_delivery_claims as held (brand_id, owner, claimed_until) values (${brandId}, ${owner}, ${until})
+      on conflict (brand_id) do update set owner = excluded.owner, claimed_until = excluded.claimed_until
+        where held.owner = excluded.owner or held.claimed_until <= ${now}
+      returning brand_id)
+    select id, integration_id, topic, headers, body, attempts, received_at from (
+      select delivery.*, sum(octet_length(body)) over (order by next_attempt_at, id) - octet_length(body) as bytes_before
+      from (
+        select id, integration_id, topic, headers, body, attempts, received_at, next_attempt_at from store_deliveries
+        where brand_id = (select brand_id from claim) and state = 'waiting' and next_attempt_at <= ${now}
+        order by next_attempt_at, id limit ${size.rows}) as delivery) as due
+    where bytes_before < ${size.bytes} order by next_attempt_at, id`.execute(db);
+  return rows;
+}
+
+export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
+  await db
+    .updateTable('storeDeliveryClaims')
+    // In no clock's future.
+    .set({ claimedUntil: sql<Date>`'-infinity'` })
+    .where('brandId', '=', brandId)
+    .where('owner', '=', owner)
+    .execute();
+}
+
+export interface InboxFigures {
+  /** Due now, and to be tried again later. */
+  waiting: { due: number; later: number };
+  oldestDueAt: Date | null;
+  /** By state, of those that came after a time. */
+  received: { state: string; count: number }[];
+}
+
+export async function readInbox(db: Db, now: Date, since: Date): Promise<InboxFigures> {
+  const { rows } = await sql<{ due: number; later: number; oldestDueAt: Date | null }>`
+    select count(*) filter (where next_attempt_at <= ${now}) as due,
+      count(*) filter (where next_attempt_at > ${now}) as later,
+      min(next_attempt_at) filter (where next_attempt_at <= ${now}) as oldest_due_at
+    from store_deliveries where state = 'waiting'`.execute(db);
+  const { oldestDueAt = null, ...waiting } = rows[0] ?? { due: 0, later: 0 };
+  const received = await db
+    .selectFrom('storeDeliveries')
+    .select(({ fn }) => ['state', fn.countAll<number>().as('count')])
+    .where('receivedAt', '>', since)
+    .groupBy('state')
+    .execute();
+  return { waiting, oldestDueAt, received };
+}
+
+/** The outcome of a delivery. */
+export interface Outcome {
+  id: string;
+  /** Before this attempt. */
+  attemptsBefore: number;
+  attempts: number;
+  state: 'waiting' | 'done' | 'ignored' | 'failed';
+  nextAttemptAt: Date | null;
+  reason: Reason | null;
+  notes: readonly string[];
+  topic: string | null;
+  orderId: string | null;
+}
+
+/** Writes the outcomes of deliveries, and returns the ids of those that no other worker has folded. */
+export async function updateOutcomes(
+  db: Db,
+  brandId: string,
+  outcomes: readonly Outcome[],
+  now: Date,
+): Promise<Set<string>> {
+  const of = <V>(value: (outcome: Outcome) => V) => outcomes.map(value);
+  const { rows } = await sql<{ id: string }>`
+    update store_deliveries as delivery set
+      state = became.state, attempts = became.attempts, tried_at = ${now},
+      next_attempt_at = became.next_attempt_at, reason = nullif(became.reason, 'null'), notes = became.notes,
+      topic = coalesce(delivery.topic, became.topic), order_id = coalesce(became.order_id, delivery.order_id),
+      finished_at = case when became.state = 'waiting' then null else ${now}::timestamptz end
+    from unnest(${of(({ id }) => id)}::text[], ${of(({ attemptsBefore }) => attemptsBefore)}::int[],
+      ${of(({ attempts }) => attempts)}::int[],
+      ${of(({ state }) => state)}::text[], ${of(({ nextAttemptAt }) => nextAttemptAt?.toISOString() ?? null)}::timestamptz[],
+      ${of(({ reason }) => JSON.stringify(reason))}::jsonb[], ${of(({ notes }) => JSON.stringify(notes))}::jsonb[],
+      ${of(({ topic }) => topic)}::text[], ${of(({ orderId }) => orderId)}::text[])
+      as became (id, attempts_before, attempts, state, next_attempt_at, reason, notes, topic, order_id)
+    where delivery.brand_id = ${brandId} and delivery.id = became.id and delivery.state = 'waiting'
+      and delivery.attempts = became.attempts_before
+    returning delivery.id`.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** The store answers again: what waits for it is due now. */
+export async function updateToTryAnswering(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
+  await db
+    .updateTable('storeDeliveries')
+    .set({ nextAttemptAt: now })
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', integrationId)
+    .where('state', '=', 'waiting')
+    .where('nextAttemptAt', '>', now)
+    .execute();
+}
+
+/** After this many deliveries without an answer, a store is not called again for the same batch. */
+const UNANSWERED = 3;
+
+/** A store as one batch asks it. */
+interface Sender {
+  receiver: Receiver;
+  /** Opened when the first delivery has to ask it: most say everything themselves, also those of a disconnected store. */
+  opened: Promise<Store> | undefined;
+  hasAnswered: boolean;
+  /** For how many deliveries it had no answer since its last one. */
+  unanswered: number;
+  /** Why not. */
+  failure: unknown;
+}
+
+/** The store was not called, because it had no answer for other deliveries of the batch. */
+class NotCalled extends Error {}
+
+/** What a delivery is read with first; it throws where the store has to be called. */
+class NotOpened extends Error {}
+
+const unopened = ({ receiver: { baseUrl, currency } }: Sender) => ({
+  ...{ baseUrl, currency, allow: [] },
+  get token(): string {
+    throw new NotOpened();
+  },
+});
+
+async function open(context: Context, sender: Sender): Promise<Store & { currency: string }> {
+  const { receiver, unanswered, failure } = sender;
+  if (unanswered >= UNANSWERED || needsReconnect(failure)) throw new NotCalled('It had no answer.', { cause: failure });
+  sender.opened ??= openStore(context, receiver);
+  const onAnswer = () => {
+    sender.hasAnswered = true;
+    sender.unanswered = 0;
+  };
+  return Object.assign(await sender.opened, { currency: receiver.currency, onAnswer });
+}
+
+async function readWith(context: Context, sender: Sender, delivery: Delivery): Promise<Reading | undefined> {
+  const client = getClient(sender.receiver.provider);
+  try {
+    return await client.read(delivery, unopened(sender));
+  } catch (error) {
+    if (!(error instanceof NotOpened)) throw error;
+    return await client.read(delivery, await open(context, sender));
+  }
+}
+
+/** A delivery that was read, or could not be. */
+interface Read {
+  claimed: Claimed;
+  sender: Sender;
+  reading: Reading | undefined;
+  outcome: Outcome;
+}
+
+const Headers = z.record(z.string(), z.string());
+const OF_STORE: ReadonlySet<string> = new Set(['store_unavailable', 'reauth_required']);
+
+async function readOne(context: Context, claimed: Claimed, sender: Sender): Promise<Read> {
+  const { secrets, clock, failures } = context;
+  let body: unknown;
+  try {
+    body = parseDelivery(secrets.openBytes(claimed.body, claimed.id));
+    const headers = Headers.parse(claimed.headers);
+    const uninstalledAt = getClient(sender.receiver.provider).uninstalledAt?.(headers);
+    if (uninstalledAt) await markUninstalled(context.postgres.db, sender.receiver, uninstalledAt, clock.now());
+    const reading = await readWith(context, sender, { headers, body });
+    return { claimed, sender, reading, outcome: outcomeOfReading(claimed, body, reading) };
+  } catch (thrown) {
+    const wasTried = !(thrown instanceof NotCalled);
+    const error = wasTried ? thrown : thrown.cause;
+    const outcome = outcomeOfFailure(claimed, body, { error, wasTried }, clock.now());
+    const { code = '' } = outcome.reason ?? {};
+    if (code === 'internal_error') failures.failed('reading a delivery of a store', error);
+    if (OF_STORE.has(code)) {
+      sender.failure = error;
+      sender.unanswered += getRetryAfterMs(error) === undefined ? 1 : UNANSWERED;
+    }
+    return { claimed, sender, reading: undefined, outcome };
+  }
+}
+
+const newSender = (receiver: Receiver): Sender => ({
+  ...{ receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
+});
+
+/** Deliveries of a brand that are read at once: reading one may call its store. */
+const READ_AT_ONCE = 8;
+
+async function readAll(context: Context, brandId: string, claimed: readonly Claimed[]): Promise<Read[]> {
+  const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
+  const receivers = await listReceivers(context.postgres.db, brandId, ids);
+  const stores = new Map(receivers.map((receiver) => [receiver.id, newSender(receiver)]));
+  const read = new Map<string, Read>();
+  // Those that failed before come last: a store that has no answer for them is still called for the others.
+  const left = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
+  const work = async () => {
+    for (const one of left) {
+      const sender = stores.get(one.integrationId);
+      if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
+      read.set(one.id, await readOne(context, one, sender));
+    }
+  };
+  await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
+  for (const sender of stores.values()) await noteAnswer(context, sender);
+  return claimed.flatMap(({ id }) => read.get(id) ?? []);
+}
+
+/** Whether a store accepts its secrets is known once it was called. */
+async function noteAnswer({ postgres, clock }: Context, { receiver, hasAnswered, failure }: Sender): Promise<void> {
+  if (needsReconnect(failure)) return await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
+  if (hasAnswered && receiver.status !== 'connected') {
+    await markStatus(postgres.db, receiver, 'connected', clock.now());
+  }
+}
+
+/** Records what was read, and its outcome, in one transaction: a delivery that another worker folded is left out. */
+async function record(context: Context, brandId: string, read: readonly Read[]): Promise<void> {
+  const { postgres, clock, secrets } = context;
+  const actor = { brandId, keyId: null, operation: 'ingest', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    const outcomes = read.map(({ outcome }) => outcome);
+    const own = await updateOutcomes(work.db, brandId, outcomes, work.now);
+    const ours = Map.groupBy(
+      read.filter(({ outcome }) => own.has(outcome.id)),
+      ({ sender }) => sender,
+    );
+    for (const [{ receiver }, its] of ours) {
+      const readings = its.flatMap(({ reading }) => reading ?? []);
+      await recordReadings(work, secrets, receiver, readings);
+      const ended = its.filter(({ outcome }) => outcome.state !== 'waiting');
+      if (ended.length === 0) continue;
+      const failed = ended.filter(({ outcome }) => outcome.state === 'failed');
+      const isFailing = ended.at(-1)?.outcome.state === 'failed';
+      const health = { isSynced: readings.length > 0, failures: failed.length, isFailing };
+      await updateHealth(work.db, receiver, health, work.now);
+    }
+  });
+}
+
+/** Records one delivery, or why it cannot be recorded. */
+async function recordAlone(context: Context, brandId: string, read: Read): Promise<void> {
+  const { clock, failures } = context;
+  try {
+    await record(context, brandId, [read]);
+  } catch (error) {
+    const { claimed, outcome } = read;
+    const { topic, orderId } = outcome;
+    const failure = outcomeOfFailure(claimed, undefined, { error, wasTried: true }, clock.now());
+    const failed = { ...failure, topic, orderId };
+    if (failed.reason?.code === 'internal_error') failures.failed('recording a delivery of a store', error);
+    await record(context, brandId, [{ ...read, reading: undefined, outcome: failed }]);
+  }
+}
+
+/** Records a batch; where one of its deliveries cannot be recorded, one by one, so that it holds none of the others. */
+async function recordAll(context: Context, brandId: string, read: readonly Read[]): Promise<void> {
+  try {
+    await record(context, brandId, read);
+  } catch (error) {
+    if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
+    for (const one of read) await recordAlone(context, brandId, one);
+  }
+}
+
+/** What waits for a store that answers again is due now. */
+async function retryAnswering({ postgres, clock }: Context, read: readonly Read[]): Promise<void> {
+  const again = read.filter(({ claimed, sender, reading }) => claimed.attempts > 0 && sender.hasAnswered && reading);
+  for (const { receiver } of new Set(again.map(({ sender }) => sender))) {
+    await updateToTryAnswering(postgres.db, receiver.brandId, receiver.id, clock.now());
+  }
+}
+
+const BATCH = { rows: 200, bytes: 8 * 1024 * 1024 };
+/** Longer than a batch takes, also where its store answers slowly. */
+const CLAIMED_MS = 30_000;
+
+/** Folds a brand's oldest due deliveries. Returns whether it took any. */
+export async function foldBatch(context: Context, owner: string, brandId: string): Promise<boolean> {
+  const { postgres, clock } = context;
+  const now = clock.now();
+  const claim: Claim = { brandId, owner, now, until: new Date(now.getTime() + CLAIMED_MS) };
+  const claimed = await claimDeliveries(postgres.db, claim, BATCH);
+  try {
+    if (claimed.length === 0) return false;
+    const read = await readAll(context, brandId, claimed);
+    await recordAll(context, brandId, read);
+    await retryAnswering(context, read);
+    return true;
+  } finally {
+    await releaseClaim(postgres.db, claim);
+  }
+}

@@ -1,0 +1,376 @@
+import { type Selectable, sql } from 'kysely';
+import { ZodError } from 'zod';
+import type { StoreSweepsTable } from '../../../kit/engines/postgres/database.ts';
+import type { Db } from '../../../kit/engines/postgres/open.ts';
+import { queueMail } from '../../../kit/mail/queue.ts';
+import type { Context } from '../../../kit/operation/context.ts';
+import { inWork, type Work } from '../../../kit/operation/work.ts';
+import { ApiError } from '../../../kit/values/errors.ts';
+import { findContactEmail } from '../../../platform/brands/queries.ts';
+import type { OrderSource } from '../../orders/orders.shapes.ts';
+import { recordReadings } from '../../orders/record.ts';
+import { beginWebhookTrouble, endWebhookTrouble, getIntegration } from '../connections/connections.ts';
+import { getClient } from '../formats/clients.ts';
+import type { Delivery, OrderPage, Reading, Store } from '../formats/provider.ts';
+import { backfillBefore } from './backfills.ts';
+import { FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './schedule.ts';
+
+export type SweepRow = Selectable<StoreSweepsTable>;
+
+/** A store, as its sweep's row names it. */
+export interface StoreOf {
+  id: string;
+  brandId: string;
+}
+
+/** Continues the running sweep, or begins one; it reads back to `earliest` at most. */
+export async function beginSweep(
+  db: Db,
+  { id, brandId }: StoreOf,
+  { now, earliest }: { now: Date; earliest: Date },
+): Promise<SweepRow> {
+  return await db
+    .insertInto('storeSweeps')
+    .values({ integrationId: id, brandId, since: earliest, startedAt: now })
+    .onConflict((conflict) =>
+      conflict.column('integrationId').doUpdateSet({
+        since: sql<Date>`case when store_sweeps.started_at is null
+          then greatest(store_sweeps.since, excluded.since) else store_sweeps.since end`,
+        startedAt: sql<Date>`coalesce(store_sweeps.started_at, excluded.started_at)`,
+      }),
+    )
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export interface PageRead {
+  cursor: string | null;
+  reachedAt: Date | null;
+  againAt: Date | null;
+  read: number;
+  missed: number;
+  unread: number;
+}
+
+export async function updateAfterPage(db: Db, { id }: StoreOf, page: PageRead): Promise<SweepRow> {
+  return await db
+    .updateTable('storeSweeps')
+    .set({
+      cursor: page.cursor,
+      reachedAt: sql<Date>`greatest(reached_at, ${page.reachedAt}::timestamptz)`,
+      againAt: sql<Date>`least(again_at, ${page.againAt}::timestamptz)`,
+      failures: 0,
+      missed: sql<number>`missed + ${page.missed}`,
+      ordersRead: sql<number>`orders_read + ${page.read}`,
+      ordersMissed: sql<number>`orders_missed + ${page.missed}`,
+      ordersUnread: sql<number>`orders_unread + ${page.unread}`,
+    })
+    .where('integrationId', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+/** Ends a sweep. The next one reads from `since`. */
+export async function updateToDone(db: Db, { id }: StoreOf, since: Date): Promise<void> {
+  await db
+    .updateTable('storeSweeps')
+    .set({
+      ...{ since, startedAt: null, cursor: null, reachedAt: null, againAt: null, missed: 0, failures: 0 },
+      sweeps: sql<number>`sweeps + 1`,
+    })
+    .where('integrationId', '=', id)
+    .execute();
+}
+
+/** Counts a failure; returns how many there were in a row. A cursor that fails again is given up, its sweep is not. */
+export async function updateToFailed(db: Db, { id }: StoreOf): Promise<number> {
+  const { failures } = await db
+    .updateTable('storeSweeps')
+    .set({
+      failures: sql<number>`failures + 1`,
+      failed: sql<number>`failed + 1`,
+      cursor: sql<string>`case when failures > 0 then null else cursor end`,
+    })
+    .where('integrationId', '=', id)
+    .returning('failures')
+    .executeTakeFirstOrThrow();
+  return failures;
+}
+
+/** The store's own time of the newest snapshot that is recorded of each order. */
+export async function listRecordedTimes(
+  db: Db,
+  { id, brandId }: StoreOf,
+  orderIds: readonly string[],
+): Promise<Map<string, Date>> {
+  if (orderIds.length === 0) return new Map();
+  const rows = await db
+    .selectFrom('orders')
+    .select(['orderId', 'storeUpdatedAt'])
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', id)
+    .where('orderId', 'in', orderIds)
+    .execute();
+  return new Map(rows.map(({ orderId, storeUpdatedAt }) => [orderId, storeUpdatedAt]));
+}
+
+/** The orders that deliveries have reported since a time. A waiting delivery may report any order. */
+export async function findReported(
+  db: Db,
+  { id, brandId }: StoreOf,
+  since: Date,
+): Promise<{ orderIds: Set<string>; isAnyWaiting: boolean }> {
+  const rows = await db
+    .selectFrom('storeDeliveries')
+    .select(['orderId', 'state'])
+    .distinct()
+    .where('brandId', '=', brandId)
+    .where('integrationId', '=', id)
+    .where('receivedAt', '>=', since)
+    .execute();
+  const orderIds = rows.flatMap(({ orderId }) => orderId ?? []);
+  return { orderIds: new Set(orderIds), isAnyWaiting: rows.some(({ state }) => state === 'waiting') };
+}
+
+export interface SweepFigures {
+  done: number;
+  failed: number;
+  read: number;
+  missed: number;
+  unread: number;
+  /** Of the store whose sweep is due the longest. */
+  oldestDueAt: Date | null;
+}
+
+/** Over all stores. */
+export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures> {
+  const { rows } = await sql<SweepFigures>`
+    select coalesce(sum(sweeps), 0)::float8 as done, coalesce(sum(failed), 0)::float8 as failed,
+      coalesce(sum(orders_read), 0)::float8 as read, coalesce(sum(orders_missed), 0)::float8 as missed,
+      coalesce(sum(orders_unread), 0)::float8 as unread,
+      (select min(sweep_at) from integrations where status = 'connected' and sweep_at <= ${now}) as oldest_due_at
+    from store_sweeps`.execute(db);
+  const [figures] = rows;
+  if (!figures) throw new Error('An aggregate gave no row.');
+  return figures;
+}
+
+/** A claim: which store is swept, and until when it is reserved. */
+const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
+
+/** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
+export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
+  return await db
+    .updateTable('integrations')
+    .set({ sweepAt: until })
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('integrations')
+        .select('id')
+        .where('status', '=', 'connected')
+        .where('sweepAt', '<=', now)
+        .orderBy('sweepAt')
+        .limit(limit)
+        .forUpdate()
+        .skipLocked(),
+    )
+    .returning(CLAIMED)
+    .execute();
+}
+export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
+
+/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+export async function moveSweep(
+  db: Db,
+  { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
+  change: { sweepAt: Date | null; sweptAt?: Date },
+): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set(change)
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .where('sweepAt', '=', sweepAt)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+/** Has a store's orders read again, from `since` on. A sweep that is under way loses its claim. False if it is not connected. */
+export async function rewindSweep(db: Db, { id, brandId }: StoreOf, since: Date, now: Date): Promise<boolean> {
+  const { numUpdatedRows } = await db
+    .updateTable('integrations')
+    .set({ sweepAt: now })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', '=', 'connected')
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return false;
+  await db
+    .insertInto('storeSweeps')
+    .values({ integrationId: id, brandId, since })
+    .onConflict((conflict) =>
+      conflict.column('integrationId').doUpdateSet({
+        since: sql<Date>`least(store_sweeps.since, excluded.since)`,
+        ...{ startedAt: null, cursor: null, reachedAt: null, againAt: null },
+      }),
+    )
+    .execute();
+  return true;
+}
+
+/** Records that a sweep found orders that no webhook reported. */
+export async function markSilent(db: Db, { brandId, id }: StoreOf, at: Date): Promise<void> {
+  await db
+    .updateTable('integrations')
+    .set({ silentSince: at })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('silentSince', 'is', null)
+    .execute();
+}
+
+type OrderReading = Extract<Reading, { kind: 'order' }>;
+
+/** Another worker sweeps the store now: the store was connected again, or this claim expired. */
+export class LostSweep extends Error {}
+
+const actorOf = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
+  brandId,
+  keyId: null,
+  operation: 'sweep_store',
+  requestId: null,
+});
+
+/** What a store lists and nobody could read must not keep back the rest. */
+export async function readEach(
+  { provider }: Pick<ClaimedStore, 'provider'>,
+  store: Store & { currency: string },
+  orders: readonly Delivery[],
+  onUnread: (error: unknown) => void,
+): Promise<OrderReading[]> {
+  const readings: OrderReading[] = [];
+  for (const order of orders) {
+    try {
+      const reading = await getClient(provider).read(order, store);
+      if (reading?.kind === 'order') readings.push(reading);
+    } catch (error) {
+      if (!(error instanceof ZodError)) throw error;
+      onUnread(error);
+    }
+  }
+  return readings;
+}
+
+/** Records all of them together; where one cannot be, each by itself. */
+export async function recordEach(
+  context: Context,
+  claimed: OrderSource,
+  readings: readonly OrderReading[],
+  onUnread: (error: unknown) => void,
+): Promise<void> {
+  const { postgres, clock, secrets } = context;
+  const record = (some: readonly OrderReading[]) =>
+    inWork(postgres.db, clock, actorOf(claimed), (work) => recordReadings(work, secrets, claimed, some));
+  try {
+    if (readings.length > 0) await record(readings);
+  } catch (error) {
+    if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
+    if (readings.length === 1) return onUnread(error);
+    for (const reading of readings) await recordEach(context, claimed, [reading], onUnread);
+  }
+}
+
+/** Counts orders that no delivery reported, whether the delivery was read, is waiting or was refused. */
+async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
+  if (missed.length === 0) return 0;
+  const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
+  const { orderIds, isAnyWaiting } = await findReported(postgres.db, claimed, new Date(earliest));
+  return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
+}
+
+/** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the current sweep. */
+export async function takePage(
+  context: Context,
+  claimed: ClaimedStore,
+  store: Store & { currency: string },
+  { page, until }: { page: OrderPage; until: Date },
+): Promise<SweepRow> {
+  const { postgres, clock, failures } = context;
+  const { db } = postgres;
+  const counts = { read: 0, missed: 0, unread: 0 };
+  const onUnread = (error: unknown) => {
+    counts.unread += 1;
+    failures.failed('reading an order of a store', error, { brandId: claimed.brandId, integration: claimed.id });
+  };
+  const readings = await readEach(claimed, store, page.orders, onUnread);
+  const recorded = await listRecordedTimes(
+    db,
+    claimed,
+    readings.map(({ facts }) => facts.orderId),
+  );
+  const now = clock.now();
+  const seen = readings.map((reading) => {
+    const recordedAt = recorded.get(reading.facts.orderId);
+    return { reading, ...sightOf(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
+  });
+  const awaited = seen.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
+  const taken = seen.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
+  const missed = seen.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
+  const missedCount = await countMissed(context, claimed, missed);
+  await recordEach(context, claimed, taken, onUnread);
+  const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
+  const read: PageRead = {
+    ...counts,
+    read: taken.length,
+    missed: missedCount,
+    cursor: page.cursor,
+    reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
+    againAt: awaited.length > 0 ? new Date(Math.min(...awaited)) : null,
+  };
+  return await inWork(db, clock, actorOf(claimed), async (work) => {
+    if (!(await moveSweep(work.db, claimed, { sweepAt: until }))) throw new LostSweep();
+    return await updateAfterPage(work.db, claimed, read);
+  });
+}
+
+async function notice(work: Work, claimed: ClaimedStore, orders: number): Promise<void> {
+  const { db, now, brandId } = work;
+  await markSilent(db, claimed, now);
+  if (!(await beginWebhookTrouble(db, claimed, now))) return;
+  const to = await findContactEmail(db, brandId);
+  if (to === null) return;
+  const since = now.toISOString();
+  const params = { store: claimed.name, orders, since };
+  await queueMail(work, { kind: 'store_silent', to, subjectRow: `${claimed.id}:${since}`, params });
+}
+
+/** Ends a sweep that has read its last page. */
+export async function finishSweep(context: Context, claimed: ClaimedStore, sweep: SweepRow): Promise<void> {
+  const { postgres, clock } = context;
+  await inWork(postgres.db, clock, actorOf(claimed), async (work) => {
+    const { db, now } = work;
+    const { since, startedAt, reachedAt, againAt, missed } = sweep;
+    const next = Math.min(now.getTime() + SWEEP_EVERY_MS, againAt?.getTime() ?? Number.POSITIVE_INFINITY);
+    const sweepAt = new Date(Math.max(next, now.getTime()));
+    if (!(await moveSweep(db, claimed, { sweepAt, sweptAt: now }))) throw new LostSweep();
+    // By the store's clock, which may be behind ours; where it is ahead, by ours.
+    const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
+    await updateToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
+    // The first one of a store: its history comes after what may still pay.
+    if (sweep.sweeps === 0) await backfillBefore(db, claimed, now);
+    if (missed > 0) await notice(work, claimed, missed);
+    else if (againAt === null) await endWebhookTrouble(db, claimed, now);
+  });
+}
+
+/** Has the store's orders that changed since a time read again, 60 days back at most. Returns that time. */
+export async function readAgain({ db, now, brandId, audit }: Work, id: string, from: Date): Promise<Date> {
+  const since = new Date(Math.max(from.getTime(), now.getTime() - FIRST_BACK_MS));
+  await getIntegration(db, brandId, id);
+  if (!(await rewindSweep(db, { id, brandId }, since, now))) {
+    throw new ApiError('CONFLICT', 'The store is not connected; connect it first.');
+  }
+  audit({ resourceId: id, old: null, new: { read_again_since: since } });
+  return since;
+}
