@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
-import { LongestFirst } from './test/harness/longest-first.ts';
+import { deadlineMs } from './test/run/deadline.ts';
+import { LongestFirst } from './test/run/longest-first.ts';
 // Draws the seed, once for all workers.
 import './test/harness/random-runs.ts';
 
@@ -16,10 +17,14 @@ const ALONE = [
   'test/workflow/contact-guard.test.ts',
 ];
 
-/** Only what hangs reaches these limits. */
-const PATIENCE = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 90_000, interval: 200 } } };
-/** Nodes of an engine start, stop and copy each other, and must not fail because a machine is busy. */
-const CLUSTER_PATIENCE = { testTimeout: 900_000, hookTimeout: 900_000 };
+/** Only tests that hang reach these limits, after a condition that they wait for has reached the run's deadline. */
+const PATIENCE = {
+  testTimeout: 2 * deadlineMs,
+  hookTimeout: 2 * deadlineMs,
+  expect: { poll: { timeout: deadlineMs, interval: 200 } },
+};
+/** Nodes of an engine start, stop and copy each other. */
+const CLUSTER_PATIENCE = { testTimeout: 5 * deadlineMs, hookTimeout: 5 * deadlineMs };
 
 const SETUP = { setupFiles: ['test/harness/setup.ts'] };
 

@@ -38,12 +38,13 @@ const mailOptions = ({ smtpUrl, mailFrom, directory }: Config) => ({
 
 /**
  * Connects to the engines, none of which has to be up. `readClock` reads a sandbox's time after PostgreSQL is migrated;
- * `close` closes in reverse order.
+ * `close` closes in reverse order. `redisTimeoutMs` is how long a command waits for Redis, where it is not a second.
  */
 export function openContext(
   config: Config,
   urls: EngineUrls,
   clock?: Clock,
+  redisTimeoutMs?: number,
 ): { context: Context; readClock(): Promise<void>; close(): Promise<void> } {
   const log = pino({ level: config.logLevel, redact: ['req.headers.authorization', 'headers.authorization'] });
   const secrets = readSecrets(config);
@@ -53,9 +54,10 @@ export function openContext(
     onError: quietly(log, 'PostgreSQL'),
   });
   const sandbox = clock === undefined && config.isSandbox ? openSandboxClock(postgres.db) : undefined;
-  const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis') });
+  const ofRedis = redisTimeoutMs === undefined ? {} : { timeoutMs: redisTimeoutMs };
+  const redis = openRedis(urls.redis, { onError: quietly(log, 'Redis'), ...ofRedis });
   const clicksRedis = config.clicksRedisUrl
-    ? openRedis(config.clicksRedisUrl, { onError: quietly(log, 'Redis of clicks') })
+    ? openRedis(config.clicksRedisUrl, { onError: quietly(log, 'Redis of clicks'), ...ofRedis })
     : redis;
   const elastic = openElastic(urls.elasticsearch);
   const clickhouse = openClickHouse(urls.clickhouse, { cluster: config.clickhouseCluster });

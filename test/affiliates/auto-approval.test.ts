@@ -1,16 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
-import {
-  call,
-  makeBrand,
-  send,
-  startApp,
-  startWorkerProcess,
-  type TestApp,
-  type TestBrand,
-  unique,
-  until,
-} from '../harness/app.ts';
+import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
+import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { approvalsOf } from '../harness/paying.ts';
 import { balancesOf, daysAgo, makeAssignment, makeSale, makeSales, refund, report } from '../harness/sales.ts';
@@ -92,18 +82,6 @@ describe('auto approval', () => {
     await send(`${app.url}/v1/brand`, owner.key, 'PATCH', { settings: { auto_approve_commissions: true } });
     await approveDue(app.context);
     expect((await read(owner, id)).status).toBe('approved');
-  });
-
-  it('runs in the worker without a request', async () => {
-    const owner = await makeOwner();
-    const { id } = await makeSale(app.context, owner.brand);
-    const worker = await startWorkerProcess(unique('none'), { DATABASE_URL: database.url });
-    await until('the approval', async () => {
-      const { db } = app.context.postgres;
-      const found = await db.selectFrom('commissions').select('status').where('id', '=', id).executeTakeFirst();
-      return found?.status === 'approved';
-    });
-    await worker.stop();
   });
 
   it('approves each commission once, with one event, when several workers and a reviewer are at work', async () => {

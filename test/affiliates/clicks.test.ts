@@ -4,10 +4,11 @@ import { fingerprintLink } from '../../src/interfaces/links-host/row.ts';
 import { readClick } from '../../src/kit/values/click-token.ts';
 import { type Desk, LINKS, openDesk, SHOP } from '../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../harness/app.ts';
-import { click, countedClicks, makeLink, metricOf, ownRedis, storedClicks } from '../harness/clicks.ts';
+import { click, countedClicks, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { type EngineProxy, startProxy } from '../harness/proxy.ts';
 
-const redis = ownRedis('clicks');
+const redis = ownRedis();
 let app: TestApp;
 /** Behind a proxy of the operator's own, so that a test can be many visitors. */
 let behind: TestApp;
@@ -157,8 +158,7 @@ describe('A repeated click', () => {
     for (const turn of [0, 1, 2]) {
       const seen = await client.hgetall(`seen:{clicks}:${turn}`);
       for (const [who, at] of Object.entries(seen)) {
-        if (who.endsWith(fingerprintLink(one.id)))
-          await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
+        if (who.endsWith(fingerprintLink(one.id))) await client.hset(`seen:{clicks}:${turn}`, who, Number(at) - 30_000);
       }
     }
     await click(behind, one.slug, visitor);
@@ -221,6 +221,9 @@ describe('A short URL without an active link', () => {
   });
 });
 
+/** Long beside what a busy machine needs for anything else. */
+const CLICK_WAITS_MS = 4_000;
+
 describe('without an engine,', () => {
   let proxy: EngineProxy;
   let other: TestApp;
@@ -229,12 +232,9 @@ describe('without an engine,', () => {
     await proxy?.close();
   });
 
-  // Four clicks wait a second each at once; a machine that stands still for two more takes as long as one after the other.
-  it('such as Redis, the visitor is redirected, and a click that may not be recorded counts as lost', {
-    retry: 2,
-  }, async () => {
+  it('such as Redis, the visitor is redirected, and a click that may not be recorded counts as lost', async () => {
     proxy = await startProxy(redis);
-    other = await startApp({ urls: { redis: proxy.url } });
+    other = await startApp({ urls: { redis: proxy.url }, redisTimeoutMs: CLICK_WAITS_MS });
     await other.context.redis.ready();
     const link = await makeLink(desk, SHOP);
     expect((await click(other, link.slug)).status).toBe(302);
@@ -254,7 +254,8 @@ describe('without an engine,', () => {
       click(other, link.slug),
       ...[100, 400, 800].map((ms) => pause(ms).then(() => click(other, link.slug))),
     ]);
-    expect(performance.now() - from).toBeLessThan(3_900);
+    // One after the other, the four would wait for four times as long.
+    expect(performance.now() - from).toBeLessThan(3 * CLICK_WAITS_MS);
     await proxy.restore();
     await proxy.close();
     await other.close();

@@ -1,18 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchDue } from '../../src/affiliates/leaks/leaks.jobs.ts';
+import { searchDue } from '../../src/affiliates/links/leaks/jobs.ts';
 import { runReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
-import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
+import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { deskOf, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
-import { click, makeLink, ownRedis } from '../harness/clicks.ts';
+import { click, makeLink } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, refund, report } from '../harness/sales.ts';
 
 let at = new Date();
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ urls: { redis: ownRedis('fraud-rules') }, env: BEHIND_PROXY, clock: { now: () => at } });
+  app = await startApp({ urls: { redis: ownRedis() }, env: BEHIND_PROXY, clock: { now: () => at } });
 });
 afterAll(() => app?.close());
 

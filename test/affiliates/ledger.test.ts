@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
-import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/analytics/figures/sums.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
-import { call, engineUrls, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
-import { runCli } from '../harness/cli.ts';
-import { ownRedis } from '../harness/clicks.ts';
+import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../harness/app.ts';
+import { ownRedis } from '../harness/database.ts';
 import {
   type Assignment,
   findOldestUnsynced,
@@ -25,7 +24,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   // A rebuild holds up every click: those of other tests are in another database.
-  app = await startApp({ urls: { redis: ownRedis('ledger') } });
+  app = await startApp({ urls: { redis: ownRedis() } });
 });
 afterAll(() => app?.close());
 
@@ -172,39 +171,6 @@ describe('ledger rebuild', () => {
     expect(await redis.client.exists(CLICKS_PAUSED)).toBe(0);
     await drainClicks(app.context);
     expect(await problemsOf(brand.id)).toEqual([]);
-  });
-});
-
-describe('npm run cli -- ledger', () => {
-  const run = async (...args: string[]) => {
-    const { clickhouse, elasticsearch } = engineUrls();
-    const env = { REDIS_URL: ownRedis('ledger'), CLICKHOUSE_URL: clickhouse, ELASTICSEARCH_URL: elasticsearch };
-    const { status: code, out: stdout } = await runCli(['ledger', ...args], env);
-    return { code, stdout };
-  };
-
-  it('verifies, fails with what is wrong, and rebuilds', async () => {
-    const { brand } = await makeLedger();
-    expect(await run('verify', '--brand', brand.id)).toEqual({
-      code: 0,
-      stdout: expect.stringMatching(new RegExp(`^${brand.id}\tok\t4\t[0-9a-f]{64}\t[0-9a-f]{64}\n$`)),
-    });
-    await command(app.context.clickhouse, 'DELETE FROM ledger_v1 WHERE brand_id = {b:String}', { b: brand.id });
-    const { code, stdout } = await run('verify', '--brand', brand.id);
-    expect([code, stdout]).toEqual([1, expect.stringContaining('sales USD: PostgreSQL has -10300 in 2 postings')]);
-    const asJson = await run('verify', '--brand', brand.id, '--json');
-    const problem = expect.stringContaining('sales USD: PostgreSQL has -10300');
-    expect([asJson.code, JSON.parse(asJson.stdout)]).toEqual([
-      1,
-      [
-        {
-          ...{ brand: brand.id, result: 'WRONG', entries: 4, hash: expect.any(String), seal: expect.any(String) },
-          problems: expect.arrayContaining([problem]),
-        },
-      ],
-    ]);
-    expect(await run('rebuild', '--brand', brand.id)).toEqual({ code: 0, stdout: `${brand.id}\t4\n` });
-    expect((await run('verify', '--brand', brand.id)).code).toBe(0);
   });
 });
 

@@ -2,14 +2,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { CLICK_STREAM } from '../../src/analytics/figures/sums.ts';
 import { openDesk, SHOP } from '../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, unique } from '../harness/app.ts';
-import { click, makeLink, metricOf, ownRedis, storedClicks } from '../harness/clicks.ts';
+import { click, makeLink, metricOf, storedClicks } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
 const alias = unique('waiting');
 let app: TestApp;
 
 beforeAll(async () => {
-  const env = { CLICKS_REDIS_URL: ownRedis('many-waiting-clicks'), CLICKS_MAX_MB: '1' };
+  const env = { CLICKS_REDIS_URL: ownRedis(), CLICKS_MAX_MB: '1' };
   app = await startApp({ alias, env });
   await putDirectory(app.context.elastic, alias, [creator(1)]);
 });

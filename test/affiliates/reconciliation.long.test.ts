@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keysInTurn, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { jobOf } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { differencesOf, reconcileFile, seedOrders } from '../harness/reconciling.ts';
@@ -35,7 +34,7 @@ it('A comparison of 20,000 orders whose workers are killed finds 10,000 seeded d
   const { status, body } = await reconcileFile(app, nextKey(), seeded.csv);
   expect(status).toBe(202);
   const env = {
-    ...{ DATABASE_URL: database.url, REDIS_URL: ownRedis('reconciliation'), ROLLCALL_DIR: folder },
+    ...{ DATABASE_URL: database.url, REDIS_URL: ownRedis(), ROLLCALL_DIR: folder },
     ...{ EXPORT_FILE_ROWS: '1500', WORKER_LOST_AFTER_MS: '1000' },
   };
   const job = async () => await jobOf(app, nextKey(), body.data.id);

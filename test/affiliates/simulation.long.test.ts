@@ -10,11 +10,10 @@ import {
   type RedeemedCode,
 } from '../../src/affiliates/orders/attribute.ts';
 import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
-import { simulateDecision, type SimulatedRules } from '../../src/affiliates/orders/simulated-order.ts';
-import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
+import { type SimulatedRules, simulateDecision } from '../../src/affiliates/orders/simulated-order.ts';
+import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution/policy.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { jobOf } from '../harness/exporting.ts';
 import { randomOf } from '../harness/leaking-codes.ts';
 import { makeSeller } from '../harness/ordering.ts';
@@ -138,7 +137,7 @@ describe('a simulation of many orders', () => {
     // Several keys watch it: on a busy machine that takes more calls than one key has in a minute.
     const watcher = await keysInTurn(brand, 5);
     const job = async () => await jobOf(app, watcher(), started.body.data.id);
-    const env = { DATABASE_URL: database.url, REDIS_URL: ownRedis('simulation'), ROLLCALL_DIR: folder };
+    const env = { DATABASE_URL: database.url, REDIS_URL: ownRedis(), ROLLCALL_DIR: folder };
     // Only of the killed one: a turn of the other may take longer on a busy machine, and would then be lost to itself.
     const killed = await startWorkerProcess(unique('none'), { ...env, WORKER_LOST_AFTER_MS: '1000' });
     await until('some orders', async () => (await job()).rows > 0);

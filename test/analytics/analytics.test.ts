@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { lateRefund, postAndSync, putAssignment, putClicks, putCreator, sale } from '../harness/figures.ts';
 
 let app: TestApp;
 const NOW = new Date('2026-03-18T15:00:00Z');
 
 beforeAll(async () => {
-  app = await startApp({ clock: { now: () => NOW }, env: { CLICKS_REDIS_URL: ownRedis('no-clicks') } });
+  app = await startApp({ clock: { now: () => NOW }, env: { CLICKS_REDIS_URL: ownRedis() } });
 });
 afterAll(() => app?.close());
 

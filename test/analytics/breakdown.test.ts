@@ -8,8 +8,8 @@ import { command, integer, query } from '../../src/kit/engines/clickhouse/query.
 import { deskOf, SHOP } from '../harness/affiliates.ts';
 import { call, send, startApp, type TestApp } from '../harness/app.ts';
 import { BEHIND_PROXY } from '../harness/applying.ts';
-import { click, makeLink, ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { click, makeLink } from '../harness/clicks.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { sync } from '../harness/figures.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { orderFacts, report } from '../harness/sales.ts';
@@ -19,7 +19,7 @@ let database: TestDatabase;
 let app: TestApp;
 beforeAll(async () => {
   database = await makeDatabase('breakdown');
-  app = await startApp({ env: BEHIND_PROXY, urls: { postgres: database.url, redis: ownRedis('breakdown') } });
+  app = await startApp({ env: BEHIND_PROXY, urls: { postgres: database.url, redis: ownRedis() } });
 });
 afterAll(async () => {
   await app?.close();

@@ -4,19 +4,8 @@ import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
-import {
-  made,
-  makeBrand,
-  meanwhile,
-  send,
-  startApp,
-  startWorkerProcess,
-  type TestApp,
-  unique,
-  until,
-} from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { made, makeBrand, meanwhile, send, startApp, type TestApp } from '../harness/app.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { syncCustomers } from '../harness/figures.ts';
 import { makeAssignment } from '../harness/sales.ts';
 import { seeded } from '../harness/store-life.ts';
@@ -27,7 +16,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   database = await makeDatabase('customers_sync');
-  app = await startApp({ urls: { postgres: database.url }, env: { CLICKS_REDIS_URL: ownRedis('no-clicks') } });
+  app = await startApp({ urls: { postgres: database.url }, env: { CLICKS_REDIS_URL: ownRedis() } });
 });
 afterAll(async () => {
   await app?.close();
@@ -188,32 +177,6 @@ describe('the table of customers', () => {
       expect(await answersOf(shop)).toEqual(answered);
     }
     expect(await problems(shop)).toEqual([]);
-  });
-
-  it('is complete within seconds after workers were killed at any moment', async () => {
-    const shop = await makeShop();
-    const env = { DATABASE_URL: database.url };
-    for (let round = 0; round < 3; round += 1) {
-      const worker = await startWorkerProcess(unique('none'), env);
-      for (let i = 0; i < 6; i += 1) {
-        const places = Array.from({ length: 40 }, (_, n) => round * 240 + i * 40 + n);
-        const at = (place: number) => ({ hoursAgo: 24 * (1 + ((place * 7) % 190)), customer: place % 37 });
-        await report(
-          shop,
-          places.map((place) => ({ ...plain, place, ...at(place) })),
-        );
-      }
-      await worker.kill();
-    }
-    const worker = await startWorkerProcess(unique('none'), env);
-    const isWhole = async () => (await ask(shop, '/v1/analytics/share?from=2020-01-01')).body.data?.orders === 720;
-    await until('every order', isWhole);
-    await worker.stop();
-    await syncCustomers(app, shop.id);
-    expect(await problems(shop)).toEqual([]);
-    expect((await ask(shop, '/v1/analytics/customers?by=store&currency=USD&from=2020-01-01')).body.data).toMatchObject([
-      { orders: 576 },
-    ]);
   });
 
   it('is complete with several workers while orders arrive', async () => {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { jobOf, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { makeSale } from '../harness/sales.ts';
@@ -17,7 +16,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   database = await makeDatabase('exports');
-  const urls = { postgres: database.url, redis: ownRedis('exports') };
+  const urls = { postgres: database.url, redis: ownRedis() };
   app = await startApp({ urls, env: { ROLLCALL_DIR: folder }, clock });
 });
 afterAll(async () => {
@@ -63,7 +62,7 @@ it('An export whose workers are killed again and again has each row once, and no
   for (let i = 0; i < 40; i += 1) await makeSale(app.context, brand, { assignment });
   await storeClicks(app.context, brand.id, 8_000, clock.at - 60 * SECOND_MS);
   const env = {
-    ...{ DATABASE_URL: database.url, REDIS_URL: ownRedis('exports'), ROLLCALL_DIR: folder },
+    ...{ DATABASE_URL: database.url, REDIS_URL: ownRedis(), ROLLCALL_DIR: folder },
     EXPORT_FILE_ROWS: '40',
   };
   const expected = { orders: 40, ledger: 160, clicks: 8_000 };

@@ -7,8 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeEndedFiles } from '../../src/platform/jobs/turns.ts';
 import { claimTurn, renewTurn } from '../../src/platform/jobs/jobs.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { bytesOf, jobOf, parquetRows, rowsOf, runJobs, startExport, storeClicks } from '../harness/exporting.ts';
 import { makeSeller } from '../harness/ordering.ts';
 import { startProxy } from '../harness/proxy.ts';
@@ -26,7 +25,7 @@ beforeAll(async () => {
   // Turns are taken of all jobs there are.
   database = await makeDatabase('exports');
   // An export of clicks waits for all pending clicks, including those of other brands.
-  const env = { ROLLCALL_DIR: folder, EXPORT_FILE_ROWS: '4', CLICKS_REDIS_URL: ownRedis('no-clicks') };
+  const env = { ROLLCALL_DIR: folder, EXPORT_FILE_ROWS: '4', CLICKS_REDIS_URL: ownRedis() };
   app = await startApp({ urls: { postgres: database.url }, env, clock });
 });
 afterAll(async () => {

@@ -1,16 +1,15 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { withFreshness } from '../../src/analytics/figures/freshness.ts';
 import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { deleteUnfolded, insertUnfolded, lockOldestUnsent } from '../../src/analytics/figures/sync.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';
-import { makeBrand, meanwhile, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeBrand, meanwhile, startApp, type TestApp, until } from '../harness/app.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { type Assignment, findOldestUnsynced, post, putAssignment, sale, sync } from '../harness/figures.ts';
 
 /** A worker works for all brands: those of other tests are in another database. */
@@ -19,7 +18,7 @@ let app: TestApp;
 
 beforeAll(async () => {
   database = await makeDatabase('sync');
-  app = await startApp({ urls: { postgres: database.url }, env: { CLICKS_REDIS_URL: ownRedis('no-clicks') } });
+  app = await startApp({ urls: { postgres: database.url }, env: { CLICKS_REDIS_URL: ownRedis() } });
 });
 afterAll(async () => {
   await app?.close();
@@ -104,21 +103,6 @@ describe('syncing the ledger', () => {
       for (const link of links) await sync(app, link.brandId);
     });
     for (const link of links) expect(await countsOf(link)).toEqual(counted(45));
-  });
-
-  it('counts every entry once, within seconds, with workers killed at any moment', async () => {
-    const link = await makeLink();
-    const none = unique('none');
-    for (let round = 1; round <= 3; round++) {
-      const worker = await startWorkerProcess(none, { DATABASE_URL: database.url });
-      for (let i = 0; i < 10; i++) await post(app, link.brandId, sales(link, 20));
-      await worker.kill();
-    }
-    const worker = await startWorkerProcess(none, { DATABASE_URL: database.url });
-    await post(app, link.brandId, sales(link, 1));
-    await until('figures', async () => (await countsOf(link))?.conversions === 601);
-    await worker.stop();
-    expect(await countsOf(link)).toEqual(counted(601));
   });
 
   it('does not skip a batch that another worker is sending', async () => {

@@ -10,7 +10,7 @@ import { engineFolder } from '../../src/local/engines/folder.ts';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import { openContext } from '../../src/process/open-context.ts';
-import { SECRET, UP_WITHIN_MS, until } from '../harness/app.ts';
+import { SECRET, until } from '../harness/app.ts';
 import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
 import { type RedisCluster, startRedisCluster } from '../harness/redis-cluster.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
@@ -192,7 +192,7 @@ export async function openStage({ dataName, cert, hasSmallDisks, hasRedisCluster
     await rm(data, { recursive: true, force: true });
   };
   try {
-    await until('the API to be up', () => isUp(url), UP_WITHIN_MS);
+    await until('the API to be up', () => isUp(url));
   } catch (error) {
     await stop();
     throw error;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
-import { finishChanges, sendChanges } from '../../src/directory/changes/jobs.ts';
-import { appendChanges, hasStaged } from '../../src/directory/changes/queries.ts';
+import { sendChanges } from '../../src/directory/changes/jobs.ts';
+import { appendChanges } from '../../src/directory/changes/queries.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
@@ -11,7 +11,7 @@ import { deleteCreators, patchCreators, upsertCreators } from '../../src/directo
 import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
 import { readHashes } from '../../src/kit/engines/elastic/hashes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
-import { call, keysInTurn, makeBrand, startApp, type TestApp, until } from '../harness/app.ts';
+import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
@@ -221,35 +221,6 @@ describe('the feed of changes', () => {
     }
     const data = await (await makeBrand(app.context, { credits: 100 })).key('data');
     expect((await call(url, data)).status).toBe(403);
-  });
-});
-
-describe('a writer that is killed', () => {
-  it('leaves a feed that still leads to the directory, without another writer', async () => {
-    const version = await importRows(sample(50, 7));
-    const before = await readLive();
-    const rows = [...generateCreators(60_000, 8)].map((row, i) => (i % 2 ? row : { ...row, pk: row.pk + 1 }));
-    const file = await directory.file('many.ndjson', ndjson(rows));
-    const upsert = directory.start('upsert', file);
-    await until('some rows to be written', async () => {
-      const found = await directory.engines.db
-        .selectFrom('directoryWrites')
-        .select('rows')
-        .orderBy('startedAt', 'desc')
-        .executeTakeFirst();
-      return (found?.rows ?? 0) >= 2_000;
-    });
-    upsert.child.kill('SIGKILL');
-    await upsert.finished;
-    await until('the changes to be finished', async () => {
-      await finishChanges(app.context);
-      return !(await hasStaged(directory.engines.db, directory.engines.alias));
-    });
-    const live = await readLive();
-    expect(live.size).toBeLessThan(60_000);
-    const { changes } = await readFeed(`since=${version}`, 1_000);
-    expect(inOrder(applied(before, changes, live))).toEqual(inOrder(live));
-    expect(sorted(changes)).toEqual(sorted(differences(before, live)));
   });
 });
 

@@ -4,15 +4,14 @@ import { readConfig } from '../../src/config.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { enqueueImport, startImportWorker } from '../../src/directory/imports/indexing/jobs.ts';
 import { findImport, updateImport } from '../../src/directory/imports/indexing/queries.ts';
-import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
+import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';
-import { type RollcallProcess, startWorkerProcess, unique, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
+import { unique, until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
-import { FORCED, makeDirectory, type TestDirectory, watchSearches } from '../harness/indexer.ts';
+import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 
 const ndjson = (rows: unknown[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join('');
 
@@ -103,68 +102,5 @@ describe('an enqueued import', () => {
     const file = await directory.file('later.ndjson', ndjson([creator(1)]));
     const { code, out } = await directory.run('import', file, '--enqueue');
     expect([code, out]).toEqual([0, expect.stringMatching(/^imp_\w+\n$/)]);
-  });
-});
-
-describe('an enqueued import whose worker is killed with kill -9', () => {
-  const count = 60_000;
-  const running: RollcallProcess[] = [];
-  let own: TestDirectory;
-
-  beforeAll(async () => {
-    // Jobs of its own: another test's worker would take one, not know its row, and drop it.
-    own = await makeDirectory({ redis: ownRedis('enqueued-import') });
-  });
-  afterAll(async () => {
-    for (const worker of running) await worker.kill();
-    await own?.close();
-  });
-
-  async function work(): Promise<RollcallProcess> {
-    const worker = await startWorkerProcess(own.engines.alias, { ...own.env, WORKER_LOST_AFTER_MS: '1000' });
-    running.push(worker);
-    return worker;
-  }
-
-  const status = async () => (await own.run('status')).out;
-
-  it('continues from its checkpoint in the next worker, and searches never see part of it', async () => {
-    const creators = [...generateCreators(count, 2)];
-    await importDirectory(own.engines, { source: sampleSource(1_000, 1), ...FORCED });
-    const { seen, stop } = watchSearches(own);
-    const file = await own.file('killed.ndjson', ndjson(creators));
-    const id = (await own.run('import', file, '--enqueue')).out.trim();
-    const row = () => findImport(own.engines.db, id);
-    /** Elasticsearch numbers every write: were the first row sent again, it would get another number. */
-    const firstWrite = async (index: string) =>
-      (await own.elastic.client.get({ index, id: String(creators[0]?.pk) }))._seq_no;
-
-    let position = 0;
-    const writes = new Set<string>();
-    for (const kill of ['first', 'second']) {
-      const worker = await work();
-      const isFurther = async () => ((await row())?.position ?? 0) > position;
-      await until(`a new checkpoint before the ${kill} kill`, isFurther);
-      await worker.kill();
-      const checkpoint = await row();
-      position = checkpoint?.position ?? 0;
-      expect(checkpoint?.state).toBe('building');
-      writes.add(`${checkpoint?.indexName} ${await firstWrite(checkpoint?.indexName ?? '')}`);
-      expect(await status()).toMatch(new RegExp(`${id} stopped: [\\d,]+ rows, \\d+% of .+\nwriting   nobody`));
-    }
-    const last = await work();
-    await until('the import to be live', async () => (await row())?.state === 'live');
-    await until('a search of all of it', () => seen.has(count));
-    await stop();
-    await last.stop();
-    const { indexName, position: end } = (await row()) ?? {};
-    writes.add(`${indexName} ${await firstWrite(indexName ?? '')}`);
-    expect([...writes]).toHaveLength(1);
-    expect(end).toBe(count);
-    expect([...seen]).toEqual([1_000, count]);
-    expect(await status()).toMatch(
-      new RegExp(`^live +${indexName}: 60,000 creators.+\nprevious.+\nwriting   nobody\n$`),
-    );
-    expect(await own.run('verify')).toMatchObject({ code: 0 });
   });
 });

@@ -3,6 +3,7 @@ import { openClickHouse } from '../../src/kit/engines/clickhouse/open.ts';
 import { openElastic } from '../../src/kit/engines/elastic/open.ts';
 import { openPostgres } from '../../src/kit/engines/postgres/open.ts';
 import { openRedis } from '../../src/kit/engines/redis/open.ts';
+import { deadlineMs } from '../run/deadline.ts';
 import type { TestEngines } from './engines.ts';
 
 /** The official clients of four engines, for as long as they are used. */
@@ -12,7 +13,7 @@ export async function withClients<T>(
 ): Promise<T> {
   const clients = openAll(urls);
   try {
-    await vi.waitFor(() => clients.redis.ping(), { timeout: 60_000 });
+    await vi.waitFor(() => clients.redis.ping(), { timeout: deadlineMs });
     return await use(clients);
   } finally {
     await Promise.all(Object.values(clients).map((client) => client.close()));

@@ -1,10 +1,8 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { deadlineMs } from '../run/deadline.ts';
 import { someAddress } from './applying.ts';
 import { offered } from './offered.ts';
 import { executablePath, USUAL_PLACES } from './offers.ts';
-
-/** How long a page waits for what a busy machine shows late. */
-export const PATIENCE_MS = 90_000;
 
 /** Whether this machine has a browser; says once what is not tested without it. */
 export function hasBrowser(what: string): boolean {
@@ -28,7 +26,7 @@ export async function openPhone(
     extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
     ...options,
   });
-  page.setDefaultTimeout(PATIENCE_MS);
+  page.setDefaultTimeout(deadlineMs);
   page.on('console', (message) => {
     // A form that is refused is answered with a 4xx, which Chromium reports as a failed load.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {

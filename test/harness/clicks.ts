@@ -3,43 +3,10 @@ import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { type ClickedLink, listChangedLinks } from '../../src/interfaces/links-host/queries.ts';
 import { integer, query } from '../../src/kit/engines/clickhouse/query.ts';
 import type { Desk } from './affiliates.ts';
-import { engineUrls, type TestApp, unique } from './app.ts';
+import { type TestApp, unique } from './app.ts';
 
 export const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
-
-/** The 15 databases of Redis beside the one that all share. Files run beside each other, so no two have the same. */
-const REDIS_OF = {
-  ...{ breakdown: 1, clicks: 2, 'click-share': 3, day: 4, earning: 5, 'fraud-rules': 6, jobs: 7, 'failing-jobs': 8 },
-  ...{
-    ledger: 9,
-    'ledger-edits': 10,
-    redirects: 11,
-    'many-waiting-clicks': 12,
-    oracle: 13,
-    'import-elsewhere': 14,
-    'enqueued-import': 15,
-  },
-  // The database of failing jobs never has clicks, so freshness is exact there.
-  ...{ 'no-clicks': 8 },
-  // Long tests are a run of their own, with engines of their own; of those above only the oracle is among them.
-  ...{
-    'clean-stores': 1,
-    'faulty-stores': 2,
-    exports: 3,
-    reconciliation: 4,
-    kill: 5,
-    'kill-webhooks': 6,
-    simulation: 7,
-  },
-} as const;
-
-/** A Redis database that no other test drains. */
-export function ownRedis(owner: keyof typeof REDIS_OF): string {
-  const url = new URL(engineUrls().redis);
-  url.pathname = `/${REDIS_OF[owner]}`;
-  return url.href;
-}
 
 export interface TrackedLink {
   id: string;

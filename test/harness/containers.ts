@@ -1,5 +1,6 @@
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers';
 import type { StartedEngines } from './engines.ts';
+import { REDIS_DATABASES } from './redis-databases.ts';
 
 const CLICKHOUSE_LOGIN = 'rollcall';
 
@@ -13,7 +14,17 @@ function containers(): Record<keyof StartedEngines['urls'], GenericContainer> {
       // The image's first server only makes the database.
       .withWaitStrategy(Wait.forLogMessage('database system is ready to accept connections', 2)),
     redis: new GenericContainer('valkey/valkey:9')
-      .withCommand(['valkey-server', '--appendonly', 'yes', '--appendfsync', 'always', '--save', ''])
+      .withCommand([
+        'valkey-server',
+        '--appendonly',
+        'yes',
+        '--appendfsync',
+        'always',
+        '--save',
+        '',
+        '--databases',
+        String(REDIS_DATABASES),
+      ])
       .withExposedPorts(6379)
       .withWaitStrategy(Wait.forLogMessage('Ready to accept connections')),
     elasticsearch: new GenericContainer('elasticsearch:9.4.3')

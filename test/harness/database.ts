@@ -1,6 +1,9 @@
+import { globSync } from 'node:fs';
+import path from 'node:path';
 import pg from 'pg';
-import { inject } from 'vitest';
+import { expect, inject } from 'vitest';
 import { engineUrls, unique } from './app.ts';
+import { REDIS_OF_A_FILE, REDIS_OF_AN_ATTEMPT } from './redis-databases.ts';
 
 export interface TestDatabase {
   url: string;
@@ -35,3 +38,14 @@ export const makeDatabase = (prefix: string): Promise<TestDatabase> => create(pr
 
 /** One without a table. */
 export const makeEmptyDatabase = (prefix: string): Promise<TestDatabase> => create(prefix);
+
+/** A Redis database of the test file, for a test that drains queues or counts what is in them; `slot` 1 is another. */
+export function ownRedis(slot: 0 | 1 = 0): string {
+  const files = globSync('test/**/*.test.ts').sort();
+  const file = files.indexOf(path.relative(process.cwd(), expect.getState().testPath ?? ''));
+  if (file === -1 || file * REDIS_OF_A_FILE >= REDIS_OF_AN_ATTEMPT)
+    throw new Error('There is no Redis database for this file.');
+  const url = new URL(engineUrls().redis);
+  url.pathname = `/${1 + inject('attempt') * REDIS_OF_AN_ATTEMPT + file * REDIS_OF_A_FILE + slot}`;
+  return url.href;
+}

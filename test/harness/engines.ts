@@ -17,6 +17,7 @@ import { valkey } from '../../src/local/engines/valkey.ts';
 import { startContainers } from './containers.ts';
 import { openOffers } from './offers.ts';
 import { ENGINE_PATIENCE } from './own-engines.ts';
+import { REDIS_DATABASES } from './redis-databases.ts';
 import { ensureTemplate } from './template.ts';
 
 export interface TestEngines {
@@ -32,6 +33,8 @@ declare module 'vitest' {
     /** An empty database with every migration. */
     template: string;
     offersAt: string;
+    /** How often a file ran before in this run: once, where it failed. */
+    attempt: number;
   }
 }
 
@@ -78,7 +81,7 @@ const UNSYNCED_REDIS: Engine = {
   ...valkey,
   program: (seat) => {
     const program = valkey.program(seat);
-    return { ...program, args: [...program.args, '--appendfsync', 'no'] };
+    return { ...program, args: [...program.args, '--appendfsync', 'no', '--databases', String(REDIS_DATABASES)] };
   },
 };
 
@@ -124,6 +127,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.env.ES_JAVA_OPTS ??= '-XX:TieredStopAtLevel=1';
   await migrate(engines.urls);
   const offers = await openOffers();
+  project.provide('attempt', 0);
   project.provide('engines', engines.urls);
   project.provide('template', await ensureTemplate(engines.urls.postgres));
   project.provide('offersAt', offers.url);

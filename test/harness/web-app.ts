@@ -3,8 +3,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core';
 import { expect } from 'vitest';
+import { deadlineMs } from '../run/deadline.ts';
 import { type TestApp, until } from './app.ts';
-import { PATIENCE_MS } from './browser.ts';
 import { signInToken } from './session.ts';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -78,7 +78,7 @@ export async function openWebApp(
   email?: string,
 ): Promise<OpenPage & { context: BrowserContext }> {
   const context = await browser.newContext({ locale: 'en-GB', timezoneId: 'UTC', ...options });
-  context.setDefaultTimeout(PATIENCE_MS);
+  context.setDefaultTimeout(deadlineMs);
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -139,7 +139,7 @@ export async function axe(page: Page, part: 'all' | 'colours' = 'all', within = 
 /** A chart follows a new size of the window a moment later. */
 export async function expectToFit(page: Page): Promise<void> {
   const beyond = () => page.locator('html').evaluate((root): number => root.scrollWidth - root.clientWidth);
-  await expect.poll(beyond, { message: 'the page scrolls sideways', timeout: 45_000 }).toBeLessThanOrEqual(0);
+  await expect.poll(beyond, { message: 'the page scrolls sideways', timeout: deadlineMs }).toBeLessThanOrEqual(0);
 }
 
 /** A picture of the page into the folder `SHOTS`, where somebody set one. */

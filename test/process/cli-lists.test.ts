@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runIndexer } from '../../indexer/run.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
-import { runCommand } from '../harness/command.ts';
+import { runHere } from '../harness/command.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
 const alias = unique('lists');
@@ -134,29 +133,8 @@ describe('key rotate', () => {
 });
 
 describe('the command line', () => {
-  it('prints the release of every program', async () => {
-    const { version } = JSON.parse(readFileSync('package.json', 'utf8'));
-    for (const script of ['src/cli.ts', 'src/server.ts', 'src/worker.ts', 'indexer/main.ts']) {
-      const { status, out } = await runCommand(script, ['--version'], { ROLLCALL_DIR: '/dev/null/none' });
-      expect([script, status, out]).toEqual([script, 0, `${version}\n`]);
-    }
-  });
-
-  it('says in one line which Node version it needs when an older one runs it', () => {
-    const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
-    const older = "data:text/javascript,Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })";
-    for (const name of ['start', 'cli', 'indexer']) {
-      const [, rest = ''] = / node (.*)$/.exec(` ${scripts[name]}`) ?? [];
-      const { status, stderr } = spawnSync(process.execPath, ['--import', older, ...rest.split(' ')], {
-        encoding: 'utf8',
-      });
-      expect([name, status]).toEqual([name, 1]);
-      expect(stderr).toMatch(/^Rollcall needs Node 22\.19 or newer; this is 20\.20\.2\. .*npm ci.*\n$/);
-    }
-  });
-
   it('marks required arguments in its help', async () => {
-    const { out } = await runCommand('src/cli.ts', ['key', 'create', '--help'], {});
+    const { out } = await runCli(['key', 'create', '--help']);
     expect(out.replace(/\s+/g, ' ')).toMatch(/--type <type> .*? \(required\)/);
     expect(out).not.toMatch(/--(?:name|brand)[^\n]*required/);
   });
@@ -181,7 +159,7 @@ describe('the command line', () => {
       const { status, said } = await runCli([...connect, '--token-file', file, '--webhook-secret-file', file]);
       expect([status, said]).toEqual([1, `${words}\n`]);
     }
-    const imported = await runCommand('indexer/main.ts', ['import', missing], { ROLLCALL_DIR: '/dev/null/none' });
+    const imported = await runHere(() => runIndexer(['import', missing]), { ROLLCALL_DIR: '/dev/null/none' });
     expect([imported.status, imported.said]).toEqual([1, `${missing} is not a file that can be read.\n`]);
   });
 });

@@ -15,9 +15,9 @@ import { integrationCommands } from '../../src/process/commands/integrations.ts'
 import { keyCommands } from '../../src/process/commands/keys.ts';
 import { ledgerCommands } from '../../src/process/commands/ledger.ts';
 import { mailCommands } from '../../src/process/commands/mails.ts';
-import { call, engineUrls, makeBrand, SECRET, startApp, type TestApp, unique, until } from '../harness/app.ts';
+import { call, makeBrand, startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
-import { runCommand, runHere } from '../harness/command.ts';
+import { runHere } from '../harness/command.ts';
 import { makeDatabase } from '../harness/database.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 
@@ -37,19 +37,14 @@ async function cli(...args: string[]): Promise<string> {
   return out;
 }
 
-/** A script without any engine to reach: what it answers before it needs one. */
-const alone = (script: string, ...args: string[]) => runCommand(script, args, { ROLLCALL_DIR: '/dev/null/none' });
-
 const usage = (url: string, key: string) => call(`${url}/v1/usage`, key).then(({ status }) => status);
 
 describe('commands for brands and keys', () => {
   it('print only the id of a new brand, and refuse its name from then on', async () => {
-    const { postgres, redis } = engineUrls();
-    const env = { DATABASE_URL: postgres, REDIS_URL: redis, ROLLCALL_SECRET: SECRET };
     const name = unique('acme');
-    const made = await runCommand('src/cli.ts', ['brand', 'create', name, '--plan', 'growth'], env);
+    const made = await runCli(['brand', 'create', name, '--plan', 'growth']);
     expect([made.status, made.out, made.said]).toEqual([0, expect.stringMatching(/^brd_\w+\n$/), '']);
-    const again = await runCommand('src/cli.ts', ['brand', 'create', name.toUpperCase()], env);
+    const again = await runCli(['brand', 'create', name.toUpperCase()]);
     expect([again.status, again.out]).toEqual([1, '']);
     expect(again.said).toContain('already exists');
   });
@@ -132,13 +127,6 @@ const CLI = [
 ];
 const INDEXER = [importCommand, writeCommands, verifyCommand, pruneCommand, generateCommand];
 
-/** Programs as processes, each with a command and what it cannot do without. */
-const PROGRAMS: readonly [script: string, command: string, needs: string][] = [
-  ['src/cli.ts', 'brand create', '<name>'],
-  ['indexer/main.ts', 'import', '<files...>'],
-  ['src/server.ts', '', ''],
-  ['src/worker.ts', '', ''],
-];
 const COMMANDS: readonly [command: string, needs: string][] = [
   ['plan set', '--plan'],
   ['key create', '--type'],
@@ -182,7 +170,7 @@ describe('a command', () => {
       ROLLCALL_BRAND_KEY: 'unused',
       ROLLCALL_DIR: '/dev/null/none',
     };
-    const listed = await runCommand('src/cli.ts', ['webhook', 'list'], nowhere);
+    const listed = await runCli(['webhook', 'list'], nowhere);
     expect(listed).toMatchObject({
       status: 1,
       out: '',
@@ -197,11 +185,6 @@ describe('a command', () => {
       expect(command.registeredArguments.length, command.name()).toBeLessThanOrEqual(1);
     }
   });
-
-  it.each(PROGRAMS)(
-    'shows help with %s %s --help and exits 0; an unknown flag or a missing one exits 2',
-    (script, command, needs) => expectHelpAndRefusals((args) => alone(script, ...args), command, needs),
-  );
 
   it.each(COMMANDS)('shows help with %s --help; an unknown flag or a missing one is refused', (command, needs) =>
     expectHelpAndRefusals(runCli, command, needs),
@@ -234,15 +217,6 @@ describe('a command', () => {
     },
   );
 
-  it.each([
-    ['--port', '65536'],
-    ['--creators', '0'],
-  ])('of the server refuses an impossible value with exit code 2: %s %s', async (...args) => {
-    const { status, out, said } = await alone('src/server.ts', ...args);
-    expect([status, out]).toEqual([2, '']);
-    expect(said).toMatch(/must (be|have|not)/);
-  });
-
   it('works for the only brand without --brand, and names the brands where there are several', async () => {
     const own = await makeDatabase('only');
     try {
@@ -264,33 +238,10 @@ describe('a command', () => {
 
   it('lists the events where the name of one is wrong', async () => {
     const env = { ROLLCALL_URL: 'http://127.0.0.1:1', ROLLCALL_BRAND_KEY: 'unused', ROLLCALL_DIR: '/dev/null/none' };
-    const listened = await runCommand('src/cli.ts', ['listen', '--events', 'payout.made'], env);
+    const listened = await runCli(['listen', '--events', 'payout.made'], env);
     expect(listened.status).toBe(1);
     expect(listened.said).toMatch(
       /^payout\.made is not an event\. The events are:\n {2}application\.approved\n[\s\S]* {2}payout\.created\n/,
     );
   });
-
-  it('that starts a worker without an engine names the missing variable, without a stack trace', async () => {
-    const { status, out, said } = await alone('src/worker.ts');
-    expect([status, out]).toEqual([1, '']);
-    expect(said).toMatch(/^Set DATABASE_URL, REDIS_URL, ELASTICSEARCH_URL, CLICKHOUSE_URL; [^\n]+\n$/);
-  });
-
-  it.each(['src/worker.ts', 'src/server.ts'])(
-    'such as %s beside external engines asks where files and mails go, unless they may stay on its disk',
-    async (script) => {
-      const { postgres, redis, elasticsearch, clickhouse } = engineUrls();
-      const engines = {
-        DATABASE_URL: postgres,
-        REDIS_URL: redis,
-        ELASTICSEARCH_URL: elasticsearch,
-        CLICKHOUSE_URL: clickhouse,
-      };
-      const { status, said } = await runCommand(script, [], { ...engines, ASSETS_URL: 's3://bucket' });
-      expect(status).toBe(1);
-      expect(said).toContain('SMTP_URL=local to keep them on this machine');
-      expect(said).not.toContain('ASSETS_URL');
-    },
-  );
 });

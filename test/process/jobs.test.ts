@@ -7,11 +7,10 @@ import { openJobQueues } from '../../src/process/job-status.ts';
 import { startJobs } from '../../src/process/jobs.ts';
 import { startApp, type TestApp, unique, until } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 
-const url = ownRedis('jobs');
-const failingUrl = ownRedis('failing-jobs');
+const url = ownRedis();
+const failingUrl = ownRedis(1);
 /** A worker works for all brands: those of other tests are in another database. */
 let database: TestDatabase;
 let app: TestApp;

@@ -21,8 +21,7 @@ import {
   unique,
   until,
 } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { rosterEvent } from '../harness/events.ts';
 import { answering, startProvider } from '../harness/provider.ts';
 
@@ -39,7 +38,7 @@ beforeAll(async () => {
   database = await makeDatabase('kill');
   app = await startApp({ alias, urls: { postgres: database.url } });
   session = await database.open();
-  env = { DATABASE_URL: database.url, REDIS_URL: ownRedis('kill') };
+  env = { DATABASE_URL: database.url, REDIS_URL: ownRedis() };
 });
 afterAll(async () => {
   for (const process of running) await process.kill();

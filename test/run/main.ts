@@ -33,6 +33,7 @@ async function runAgain(
       judged.push(first);
       continue;
     }
+    vitest.provide('attempt', 1);
     progress.say(`\n${first.file} failed, and runs once more, alone:`);
     const again = await runFiles(vitest, progress, [specification]);
     judged.push(...again.outcomes.map((outcome) => judge(first, outcome)));

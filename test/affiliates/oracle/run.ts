@@ -1,13 +1,12 @@
-import { inSnapshot } from '../../../src/affiliates/ledger/ledger.ts';
-import { verifyRecords } from '../../../src/affiliates/ledger/verify-ledger.ts';
-import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/reviews.jobs.ts';
+import { inSnapshot } from '../../../src/affiliates/ledger/queries.ts';
+import { verifyRecords } from '../../../src/affiliates/ledger/verify/actions.ts';
+import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/jobs.ts';
 import { syncLedger } from '../../../src/analytics/figures/figures.jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
 import { BEHIND_PROXY } from '../../harness/applying.ts';
-import { ownRedis } from '../../harness/clicks.ts';
-import { makeDatabase } from '../../harness/database.ts';
+import { makeDatabase, ownRedis } from '../../harness/database.ts';
 import { untilDone } from '../../harness/figures.ts';
 import { startStore } from '../../harness/store.ts';
 import { perform } from './acts.ts';
@@ -33,7 +32,7 @@ export async function openStage(): Promise<Stage> {
   const database = await makeDatabase('oracle');
   let nowMs = START_MS;
   const clock = { now: () => new Date(nowMs) };
-  const app = await startApp({ clock, urls: { postgres: database.url, redis: ownRedis('oracle') }, env: BEHIND_PROXY });
+  const app = await startApp({ clock, urls: { postgres: database.url, redis: ownRedis() }, env: BEHIND_PROXY });
   const shops: Shops = new Map();
   for (const provider of PROVIDERS) {
     for (const currency of CURRENCIES) shops.set(`${provider} ${currency}`, await startStore(provider, { currency }));

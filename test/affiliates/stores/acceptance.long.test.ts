@@ -6,8 +6,7 @@ import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { startJobs } from '../../../src/process/jobs.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
-import { ownRedis } from '../../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 import { mailsOf } from '../../harness/mail.ts';
 import { balancesOf, makeAssignment } from '../../harness/sales.ts';
 import { foldAll, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
@@ -197,10 +196,10 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
   let jobs: ReturnType<typeof startJobs> | undefined;
 
   beforeAll(async () => {
-    clean = await openWorld(ownRedis('clean-stores'), NONE);
+    clean = await openWorld(ownRedis(), NONE);
     const chance = seeded(SEED + 1);
     const isDown = (afterMs: number) => afterMs >= DOWN.fromMs && afterMs < DOWN.untilMs;
-    faulty = await openWorld(ownRedis('faulty-stores'), { isDropped: () => chance() < DROPPED, isDown });
+    faulty = await openWorld(ownRedis(1), { isDropped: () => chance() < DROPPED, isDown });
   });
 
   afterAll(async () => {
@@ -212,7 +211,7 @@ describe('stores that lose deliveries, tokens and webhooks', () => {
   it('end with the same ledger, to the cent, as those that lose nothing, with active webhooks and one mail', async () => {
     await live(clean, events, { everyMs: 2 * HOUR_MS });
 
-    const redis = ownRedis('faulty-stores');
+    const redis = ownRedis(1);
     const tokens: number[] = [];
     jobs = startJobs(faulty.app.context, redis);
     const at = async (afterMs: number) => {

@@ -3,14 +3,15 @@ import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { newId } from '../../../src/kit/values/ids.ts';
 import { deskOf } from '../../harness/affiliates.ts';
 import { call, startApp, type TestApp } from '../../harness/app.ts';
-import { click, makeLink, ownRedis } from '../../harness/clicks.ts';
+import { click, makeLink } from '../../harness/clicks.ts';
+import { ownRedis } from '../../harness/database.ts';
 import { openShop, type Shop } from '../../harness/shop.ts';
 import { shopifyOrder } from '../../harness/shopify-order.ts';
 
 const MINUTE = 60_000;
 let app: TestApp;
 beforeAll(async () => {
-  app = await startApp({ urls: { redis: ownRedis('click-share') } });
+  app = await startApp({ urls: { redis: ownRedis() } });
 });
 afterAll(async () => await app?.close());
 

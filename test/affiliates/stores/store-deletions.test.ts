@@ -66,34 +66,6 @@ describe('an order in WooCommerce’s trash', () => {
     }
   });
 
-  it('ends the same, in the trash or restored, however often and in whichever order that is reported', async () => {
-    const shop = await openShop('woocommerce');
-    let restored = 0;
-    for (const isRestored of [false, true]) {
-      for (const sequence of inEveryOrder(['placed', 'trashed', isRestored ? 'restored' : 'edited'])) {
-        const id = orderNumber();
-        const deliveries: Record<string, () => Promise<unknown>> = {
-          placed: () => shop.report('order.created', wooAt(shop, id, 'processing', 0)),
-          edited: () => shop.report('order.updated', wooAt(shop, id, 'completed', 3)),
-          trashed: () => reportDeleted(shop, wooAt(shop, id, 'trash', 5)),
-          restored: () => shop.report('order.restored', wooAt(shop, id, 'processing', 7)),
-        };
-        for (const delivery of [...sequence, ...sequence]) await deliveries[delivery]?.();
-        expect(await standingOf(shop, id), sequence.join()).toMatchObject(
-          isRestored
-            ? { cancelled_at: null, status: 'pending', note: null, owed: 10 }
-            : { cancelled_at: minute(5).toISOString(), status: 'rejected', owed: 0 },
-        );
-        restored += isRestored ? 1 : 0;
-      }
-    }
-    const { customers, sales, commission_expense, commission_pending } = SALE;
-    expect(await balancesOf(app.context, shop.brand)).toEqual({
-      ...{ customers: customers * restored, sales: sales * 2 * restored, sales_refunds: 10_000 * restored },
-      ...{ commission_expense: commission_expense * restored, commission_pending: commission_pending * restored },
-    });
-  });
-
   it('that was restored before its deletion was reported is not cancelled', async () => {
     const shop = await openShop('woocommerce');
     const id = orderNumber();

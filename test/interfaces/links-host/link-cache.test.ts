@@ -5,10 +5,11 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openDesk, SHOP } from '../../harness/affiliates.ts';
 import { engineUrls, startApp, type TestApp, unique, until } from '../../harness/app.ts';
-import { click, makeLink, ownRedis } from '../../harness/clicks.ts';
+import { click, makeLink } from '../../harness/clicks.ts';
+import { ownRedis } from '../../harness/database.ts';
 import { startProxy } from '../../harness/proxy.ts';
 
-const redis = ownRedis('redirects');
+const redis = ownRedis();
 let app: TestApp;
 
 beforeAll(async () => {

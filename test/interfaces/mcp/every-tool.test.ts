@@ -1,11 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { installPython } from '../../../clients/build.ts';
 import { connectAgent, errorOf, type Protocol } from '../../harness/agent.ts';
 import { makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
 
-const run = promisify(execFile);
 const LONG_MS = 300_000;
 
 let app: TestApp;
@@ -46,21 +42,6 @@ test.each<Protocol>(['2025-11-25', '2026-07-28'])(
         seen[name] = result.isError ? errorOf(result).code : 'ok';
       }
       await client.close();
-    }
-    assertAnswered(seen);
-  },
-  LONG_MS,
-);
-
-test(
-  'The official Python client calls every tool by its own example',
-  async () => {
-    const python = await installPython('.rollcall/clients');
-    const seen: Record<string, string> = {};
-    for (const [start, end] of PARTS) {
-      const args = [`${app.url}/mcp`, await makeKey(), String(start), String(end)];
-      const { stdout } = await run(python, ['test/interfaces/mcp/every-tool.py', ...args]);
-      Object.assign(seen, JSON.parse(stdout));
     }
     assertAnswered(seen);
   },

@@ -1,10 +1,7 @@
-import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser, openPhone } from '../../harness/browser.ts';
 import { builtClient } from '../../harness/offered.ts';
-import { openWebApp, shoot } from '../../harness/web-app.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -73,33 +70,5 @@ describe("a campaign's deadline", () => {
     expect(moved.status).toBe(200);
     expect(await at('2026-11-21T12:00:00.000Z', campaign)).toEqual([true, 303]);
     expect(await total(campaign)).toBe(2);
-  });
-});
-
-describe.skipIf(!hasBrowser('Deadlines in a browser'))('a deadline in a real Chromium', () => {
-  let browser: Browser;
-
-  beforeAll(async () => {
-    browser = await openBrowser();
-  });
-  afterAll(() => browser?.close());
-
-  it('is on the apply page and in the web app, the same day in every time zone', async () => {
-    now = new Date();
-    const coming = await makeCampaign(app, key, { name: 'Coming', deadline: '2099-01-31' });
-    await makeCampaign(app, key, { name: 'Gone', deadline: '2020-01-31' });
-    const phone = await openPhone(browser, []);
-    await phone.goto(`${app.url}/apply/${coming}`);
-    await phone.getByText('Apply by the end of January 31, 2099 (UTC).').waitFor();
-    await shoot(phone, 'deadline-apply-phone');
-    const { page, go } = await openWebApp(browser, app, brand.id, { timezoneId: 'America/Los_Angeles' });
-    await go('/campaigns');
-    await page.getByRole('row', { name: /Coming.*31 Jan 2099/ }).waitFor();
-    await page.getByRole('row', { name: /Gone.*31 Jan 2020 ?Closed/ }).waitFor();
-    await shoot(page, 'deadline-app-desktop');
-    await page.getByRole('link', { name: 'Gone' }).click();
-    await page.getByRole('heading', { name: 'Gone' }).waitFor();
-    await page.getByText('Closed').first().waitFor();
-    await shoot(page, 'deadline-detail-desktop');
   });
 });

@@ -11,6 +11,7 @@ import { startStore, type TestStore } from '../../harness/store.ts';
 import { drawn, type OpenPage, openWebApp } from '../../harness/web-app.ts';
 import { openWorkDesk, type WorkDesk } from '../../harness/work.ts';
 import { fillBrand, fillWork } from '../../harness/worked-brand.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 const MANY = 10_000;
 /** What one test needs of a session's calls a minute. */
@@ -115,7 +116,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
           );
           return tops.some((top) => top >= 0 && top < 900);
         },
-        { timeout: 45_000 },
+        { timeout: deadlineMs },
       )
       .toBe(true);
   }

@@ -93,7 +93,7 @@ describe('GET /v1/events', () => {
     expect((await feed(key)).body.data).toEqual([]);
   });
 
-  it('waits for an event and responds as soon as there is one', { retry: 2 }, async () => {
+  it('waits for an event and responds as soon as there is one', async () => {
     const brand = await makeBrand(app.context);
     const key = await brand.key('brand');
     const from = performance.now();
@@ -103,7 +103,7 @@ describe('GET /v1/events', () => {
       later.then(() => emit(app, brand, 'application.received', APPLICATION)),
     ]);
     expect(waited.body.data).toHaveLength(1);
-    expect(performance.now() - from).toBeLessThan(15_000);
+    expect(performance.now() - from).toBeLessThan(20_000);
     expect((await feed(key, 'after=latest&wait=1')).body.data).toEqual([]);
     expect((await feed(key, 'wait=21')).status).toBe(422);
   });

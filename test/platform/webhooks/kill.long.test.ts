@@ -11,8 +11,7 @@ import {
   unique,
   until,
 } from '../../harness/app.ts';
-import { ownRedis } from '../../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 import { type Receiver, startReceiver } from '../../harness/receiver.ts';
 import { APPLICATION, emit, subscribe } from '../../harness/webhooks.ts';
 
@@ -44,7 +43,7 @@ it('workers killed during attempts lose no event, and repeated deliveries have t
   const start = () =>
     startWorkerProcess(unique('none'), {
       DATABASE_URL: database.url,
-      REDIS_URL: ownRedis('kill-webhooks'),
+      REDIS_URL: ownRedis(),
       NODE_EXTRA_CA_CERTS: cert,
     });
   for (let round = 0; round < ROUNDS; round += 1) {

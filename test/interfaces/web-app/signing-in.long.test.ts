@@ -1,10 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { call, makeBrand, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { builtClient } from '../../harness/offered.ts';
 import { openSession, signIn, signInToken } from '../../harness/session.ts';
 import { axe, expectToFit, openWebApp, shoot } from '../../harness/web-app.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -53,7 +54,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
 
   it('works with a link where the sign-in page is already open, and so does the next link after a used one', async () => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(deadlineMs);
     await page.goto(`${app.url}/app/sign-in`);
     await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
     const used = await signInToken(app, brand.id);
@@ -69,7 +70,7 @@ describe.skipIf(!hasBrowser('Signing in'))('signing in and out in a real Chromiu
 
   it('says that a session has ended only to a person who had one', async () => {
     const page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(deadlineMs);
     await page.goto(`${app.url}/app/roster`);
     await page.getByRole('button', { name: 'E-mail me a link' }).waitFor();
     expect(await page.getByText(ENDED).count()).toBe(0);

@@ -1,14 +1,48 @@
+import { z } from 'zod';
 import { periodAt } from '../../kit/access/credits/period.ts';
 import { listSpending, sumEntries } from '../../kit/access/credits/queries.ts';
 import { type KeyLimits, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { timeText } from '../../kit/html/times.ts';
+import { mails, type MailsOf } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
+import { template } from '../../kit/mail/template.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { listOwners } from '../people/queries.ts';
 import { listKeysToAlert } from './keys.ts';
+
+const LIMITS = { key_day: 'daily limit', key_month: 'monthly limit', budget: 'credits of the period' } as const;
+
+/** A key reached a share of a limit that an owner chose. */
+const creditsAlert = template({
+  audience: 'brand',
+  params: z.object({
+    key_name: z.string(),
+    limit: z.enum(['key_day', 'key_month', 'budget']),
+    percent: z.int(),
+    spent: z.int(),
+    of: z.int(),
+    ends_at: z.iso.datetime(),
+  }),
+  write: ({ key_name, limit, percent, spent, of, ends_at }) => ({
+    subject: `The key ${key_name} has used ${percent}% of its ${LIMITS[limit]}`,
+    paragraphs: ['Once nothing is left, its calls that cost credits are refused until the limit starts again.'],
+    facts: [
+      ['Key', key_name],
+      ['Credits used', `${spent} of ${of}`],
+      ['Starts again', timeText(new Date(ends_at))],
+    ],
+  }),
+});
+
+export const keyMails = mails({ credits_alert: creditsAlert });
+
+declare module '../../kit/mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof keyMails> {}
+}
 
 /** Longer than a charge takes to be settled and the job's own interval. */
 const USED_WITHIN_MS = 10 * MINUTE_MS;

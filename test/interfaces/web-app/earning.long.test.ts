@@ -5,18 +5,19 @@ import { deskOf, SHOP } from '../../harness/affiliates.ts';
 import { made, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { BEHIND_PROXY } from '../../harness/applying.ts';
 import { hasBrowser, openBrowser } from '../../harness/browser.ts';
-import { click, makeLink, ownRedis, type TrackedLink } from '../../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
+import { click, makeLink, type TrackedLink } from '../../harness/clicks.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 import { syncCustomers } from '../../harness/figures.ts';
 import { builtClient } from '../../harness/offered.ts';
 import { type Assignment, daysAgo, makeAssignment, makeSale, orderFacts, report } from '../../harness/sales.ts';
 import { signIn } from '../../harness/session.ts';
 import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 const ANA = 'ana@shop.example';
 const BEA = 'bea@shop.example';
 const CARA = 'cara@shop.example';
-const SOON = { timeout: 45_000 };
+const SOON = { timeout: deadlineMs };
 
 describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn the brand, in the web app,', () => {
   /** A separate database: another file's sync looks for clicks in its own Redis, and would send these orders without theirs. */
@@ -30,7 +31,7 @@ describe.skipIf(!hasBrowser('What creators earn the brand'))('what creators earn
 
   beforeAll(async () => {
     database = await makeDatabase('earning');
-    const urls = { postgres: database.url, redis: ownRedis('earning') };
+    const urls = { postgres: database.url, redis: ownRedis() };
     app = await startApp({ webApp: await builtClient(), env: BEHIND_PROXY, urls });
     brand = await makeBrand(app.context);
     const key = await brand.key('brand');

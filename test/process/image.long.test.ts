@@ -7,8 +7,9 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { findFreePort } from '../../src/local/engines/port.ts';
 import { engineUrls, SECRET, unique, until } from '../harness/app.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../harness/browser.ts';
 import { type BuiltImage, buildImage } from '../harness/image.ts';
+import { deadlineMs } from '../run/deadline.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 let folder: string;
@@ -74,7 +75,7 @@ describe('the image', () => {
     if (hasBrowser('The web app of the image')) {
       const browser = await openBrowser();
       const tab = await browser.newPage();
-      tab.setDefaultTimeout(PATIENCE_MS);
+      tab.setDefaultTimeout(deadlineMs);
       await tab.goto(`${url}/app/sign-in`);
       await tab.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
       await browser.close();

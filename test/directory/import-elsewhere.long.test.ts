@@ -7,7 +7,7 @@ import { findImport } from '../../src/directory/imports/indexing/queries.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';
 import { startWorkerProcess, unique, until } from '../harness/app.ts';
-import { ownRedis } from '../harness/clicks.ts';
+import { ownRedis } from '../harness/database.ts';
 import { creator } from '../harness/directory.ts';
 import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s3.ts';
@@ -15,7 +15,7 @@ import { S3_BUCKET, S3_KEY, S3_SECRET, startS3, type TestS3 } from '../harness/s
 let directory: TestDirectory;
 let s3: TestS3;
 beforeAll(async () => {
-  [directory, s3] = await Promise.all([makeDirectory({ redis: ownRedis('import-elsewhere') }), startS3()]);
+  [directory, s3] = await Promise.all([makeDirectory({ redis: ownRedis() }), startS3()]);
 });
 afterAll(async () => {
   await directory?.close();

@@ -6,6 +6,7 @@ import { engineFolder } from '../../src/local/engines/folder.ts';
 import { type EmbeddedEngines, startEmbedded } from '../../src/local/engines/start.ts';
 import { canMount, mountSmallDisk, type SmallDisk } from '../chaos/small-disk.ts';
 import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
+import { deadlineMs } from '../run/deadline.ts';
 
 const isMountable = await canMount();
 if (!isMountable) process.stderr.write('A full disk is not tested: this process may not mount a file system.\n');
@@ -54,10 +55,10 @@ describe.skipIf(!isMountable)('an embedded Redis whose disk is full', () => {
         await writeOn();
         expect(again().length, said.join('\n')).toBeGreaterThanOrEqual(2);
       },
-      { timeout: 240_000 },
+      { timeout: deadlineMs },
     );
     await disk.makeRoom();
-    await vi.waitFor(() => write(), { timeout: 240_000 });
+    await vi.waitFor(() => write(), { timeout: deadlineMs });
     const keys = Array.from({ length: acknowledged }, (_, i) => `key${i + 1}`);
     expect(await redis.client.exists(...keys)).toBe(acknowledged);
     await redis.close();

@@ -8,8 +8,9 @@ import { queueMail } from '../../../src/kit/mail/queue.ts';
 import { inWork } from '../../../src/kit/operation/work.ts';
 import { makeBrand, startApp, type TestApp, unique } from '../../harness/app.ts';
 import { BEHIND_PROXY, someAddress } from '../../harness/applying.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { mailsOf, pathOf } from '../../harness/mail.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 const LONG_WORD = 'Sommerkampagnenauftaktveranstaltungsteilnehmerinnenverzeichnis';
 
@@ -49,7 +50,7 @@ describe.skipIf(!hasBrowser('The kit of pages'))('pages of the kit in a real Chr
       bypassCSP: true,
       extraHTTPHeaders: { 'x-forwarded-for': someAddress() },
     });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(deadlineMs);
     page.on('console', (message) => {
       if (message.type() === 'error') complaints.push(message.text());
     });
@@ -86,7 +87,7 @@ describe.skipIf(!hasBrowser('The kit of pages'))('pages of the kit in a real Chr
     await inWork(postgres.db, clock, actor, (work) => queueMail(work, mail));
     const [{ links: [link = ''] = [] } = {}] = await mailsOf(app.context, brand.id);
     const strict = await browser.newPage({ extraHTTPHeaders: { 'x-forwarded-for': someAddress() } });
-    strict.setDefaultTimeout(PATIENCE_MS);
+    strict.setDefaultTimeout(deadlineMs);
     strict.on('console', (message) => void complaints.push(message.text()));
     await strict.goto(app.links + pathOf(link));
     await strict.keyboard.press('Tab');

@@ -7,6 +7,7 @@ import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
+import { deadlineMs } from '../run/deadline.ts';
 
 const { directory, java } = readConfig();
 const dataNameOf = (name: string) => `test-${process.pid}-${name}`;
@@ -40,7 +41,7 @@ describe('a stack', () => {
     const count = (text: string) => said.filter((line) => line.includes(text)).length;
     for (const times of [1, 2, 3, 4]) {
       process.kill(stack.pids.redis ?? 0, 'SIGKILL');
-      await vi.waitFor(() => expect(count('started (')).toBe(times + 1), { timeout: 240_000 });
+      await vi.waitFor(() => expect(count('started (')).toBe(times + 1), { timeout: deadlineMs });
     }
     const again = said.filter((line) => line.includes('is started again'));
     expect(again.map((line) => line.replace(/[\s\S]*is started again/, ''))).toEqual([
@@ -62,7 +63,7 @@ describe('a stack', () => {
     const report = (line: string) => void said.push(line);
     started = await startEmbedded(options('blocked', { only: ['redis'], later: ['redis'], revives: true, report }));
     const why = /ended while starting[\s\S]*appendonlydir[\s\S]*is started again in 1 s/;
-    await vi.waitFor(() => expect(said.some((line) => why.test(line))).toBe(true), { timeout: 240_000 });
+    await vi.waitFor(() => expect(said.some((line) => why.test(line))).toBe(true), { timeout: deadlineMs });
     rmSync(obstacle);
     await started.started('redis');
     expect(isPidAlive(started.pids.redis ?? 0)).toBe(true);

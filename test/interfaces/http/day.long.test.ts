@@ -4,14 +4,13 @@ import { LINKS, openDesk } from '../../harness/affiliates.ts';
 import { type Answer, startApp, type TestApp } from '../../harness/app.ts';
 import { checkDay, type Day, type Expected } from '../../harness/brand-day.ts';
 import { runCli } from '../../harness/cli.ts';
-import { click, ownRedis } from '../../harness/clicks.ts';
-import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
+import { click } from '../../harness/clicks.ts';
+import { makeDatabase, ownRedis, type TestDatabase } from '../../harness/database.ts';
 import { type ShopifyOrder, shopifyOrder, shopifyRefund } from '../../harness/shopify-order.ts';
 import { deliver, signedDelivery, startStore, type TestStore, WEBHOOK_SECRET } from '../../harness/store.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
-const redis = ownRedis('day');
-/** Of a worker on a busy machine; test/analytics/freshness.test.ts has the promise itself. */
-const WITHIN_MS = 120_000;
+const redis = ownRedis();
 let database: TestDatabase;
 let store: TestStore;
 let app: TestApp;
@@ -45,7 +44,7 @@ afterAll(async () => {
 
 /** Every figure, once the worker has brought what happened into them. */
 async function expectDay(expected: Expected): Promise<void> {
-  await vi.waitFor(() => checkDay(day, expected), { timeout: WITHIN_MS, interval: 200 });
+  await vi.waitFor(() => checkDay(day, expected), { timeout: deadlineMs, interval: 200 });
 }
 
 async function ask(method: string, path: string, body: object, status = 200): Promise<Answer['body']> {

@@ -15,6 +15,7 @@ import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../..
 import { valkey } from '../../src/local/engines/valkey.ts';
 import { withClients } from '../harness/all-clients.ts';
 import { ENGINE_PATIENCE } from '../harness/own-engines.ts';
+import { deadlineMs } from '../run/deadline.ts';
 
 const config = readConfig();
 const { directory, java } = config;
@@ -98,11 +99,11 @@ describe('a stack', () => {
     await sql`create table kept (word text)`.execute(postgres.db);
     process.kill(started.pids.postgres ?? 0, 'SIGKILL');
     const hasEnded = () => expect(report).toHaveBeenCalledWith(expect.stringMatching(/PostgreSQL ended.*SIGKILL.*log/));
-    await vi.waitFor(hasEnded, { timeout: 240_000 });
+    await vi.waitFor(hasEnded, { timeout: deadlineMs });
 
     await started.restart('postgres');
     expect(started.urls.postgres).toBe(url);
-    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: 240_000 });
+    await vi.waitFor(() => sql`insert into kept values ('again')`.execute(postgres.db), { timeout: deadlineMs });
     await postgres.close();
   });
 
@@ -165,11 +166,11 @@ describe('a stack', () => {
     const report = vi.fn();
     const more = { only: ['redis'], later: ['redis'], engines: { redis: slow }, revives: true, report } as const;
     started = await startEmbedded(options(dataName, more));
-    await vi.waitFor(() => readFileSync(children), { timeout: 240_000 });
+    await vi.waitFor(() => readFileSync(children), { timeout: deadlineMs });
     const child = Number(readFileSync(children, 'utf8'));
     expect(isPidAlive(child)).toBe(true);
     await started.stop();
-    await vi.waitFor(() => expect(isPidAlive(child)).toBe(false), { timeout: 240_000 });
+    await vi.waitFor(() => expect(isPidAlive(child)).toBe(false), { timeout: deadlineMs });
     await expect(started.started('redis')).rejects.toThrow();
     expect(report).not.toHaveBeenCalledWith(expect.stringContaining('started again'));
     expect(readFileSync(children, 'utf8')).toBe(`${child}\n`);

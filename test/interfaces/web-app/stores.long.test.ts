@@ -5,7 +5,7 @@ import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { deskOf } from '../../harness/affiliates.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, until } from '../../harness/app.ts';
-import { hasBrowser, openBrowser, PATIENCE_MS } from '../../harness/browser.ts';
+import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { makeLink, PHONE, type TrackedLink } from '../../harness/clicks.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { builtClient } from '../../harness/offered.ts';
@@ -17,6 +17,7 @@ import { connectTestStore, startStore, type TestStore } from '../../harness/stor
 import { approve } from '../../harness/store-access.ts';
 import { openStorefront, type Storefront } from '../../harness/storefront.ts';
 import { axe, expectToFit, type OpenPage, openWebApp, shoot } from '../../harness/web-app.ts';
+import { deadlineMs } from '../../run/deadline.ts';
 
 /** A thank-you page with a custom pixel, as Shopify runs it: in a frame without an origin, asking the shop's page for cookies. */
 const thanksPage = (pixel: string, orderId: number) => {
@@ -303,7 +304,7 @@ describe.skipIf(!hasBrowser('Stores in the web app'))('the stores page', () => {
       const { shop, script, pixel, link } = await setUp();
       const context = await browser.newContext({ userAgent: PHONE });
       const page = await context.newPage();
-      page.setDefaultTimeout(PATIENCE_MS);
+      page.setDefaultTimeout(deadlineMs);
       const show = async (html: string) => {
         storefront.html = consent(isAllowed) + html;
         await page.goto(storefront.url);

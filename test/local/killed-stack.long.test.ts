@@ -9,11 +9,12 @@ import { isPidAlive } from '../../src/local/engines/alive.ts';
 import { ENGINE_NAMES, type EngineName } from '../../src/local/engines/engine.ts';
 import { type EmbeddedEngines, type EmbeddedOptions, startEmbedded } from '../../src/local/engines/start.ts';
 import { withClients } from '../harness/all-clients.ts';
-import { startApp, UP_WITHIN_MS, unique } from '../harness/app.ts';
+import { startApp, unique } from '../harness/app.ts';
 import type { TestEngines } from '../harness/engines.ts';
 import { growAcrossRestart } from '../harness/growing-directory.ts';
 import { ENGINE_PATIENCE, removeEngineData } from '../harness/own-engines.ts';
 import { startProxy } from '../harness/proxy.ts';
+import { deadlineMs } from '../run/deadline.ts';
 
 const { directory, java } = readConfig();
 const dataNames: string[] = [];
@@ -84,7 +85,7 @@ describe('killing the process that owns a stack', () => {
 
     await growAcrossRestart(app, alias, async () => {
       parent?.kill('SIGKILL');
-      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: UP_WITHIN_MS });
+      await vi.waitFor(() => expect(Object.values(pids).filter(isPidAlive)).toEqual([]), { timeout: deadlineMs });
       restarted = await startEmbedded(options(dataName));
       proxy.leadTo(AllUrls.parse(restarted.urls).elasticsearch);
     });

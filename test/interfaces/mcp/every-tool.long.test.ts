@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { installPython } from '../../../clients/build.ts';
+import { makeBrand, send, startApp, type TestApp } from '../../harness/app.ts';
+
+const run = promisify(execFile);
+const LONG_MS = 300_000;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(() => app?.close());
+
+/** A brand whose agents may do everything, so that the tools themselves answer. */
+async function makeKey(): Promise<string> {
+  const key = await (await makeBrand(app.context, { plan: 'enterprise' })).key('brand');
+  await send(`${app.url}/v1/agent-policy`, key, 'PATCH', { money_out: true, data_out: true });
+  return key;
+}
+
+/** A tool's own example is well formed: it may find nothing, and it never fails on our side. */
+function assertAnswered(seen: Record<string, string>): void {
+  const wrong = Object.entries(seen).filter(([, answer]) =>
+    ['INTERNAL_ERROR', 'BAD_REQUEST', 'RATE_LIMITED'].includes(answer),
+  );
+  expect(wrong).toEqual([]);
+  expect(Object.values(seen).filter((answer) => answer === 'ok').length).toBeGreaterThan(20);
+}
+
+/** A key has 100 calls a minute, and there are more tools. */
+const PARTS = [0, 60, 120, 180].map((start) => [start, start + 60] as const);
+
+test(
+  'The official Python client calls every tool by its own example',
+  async () => {
+    const python = await installPython('.rollcall/clients');
+    const seen: Record<string, string> = {};
+    for (const [start, end] of PARTS) {
+      const args = [`${app.url}/mcp`, await makeKey(), String(start), String(end)];
+      const { stdout } = await run(python, ['test/interfaces/mcp/every-tool.py', ...args]);
+      Object.assign(seen, JSON.parse(stdout));
+    }
+    assertAnswered(seen);
+  },
+  LONG_MS,
+);
