@@ -79,8 +79,12 @@ const KEPT_DAYS = 90;
 const toClick = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> => ({
   id: click_id,
   at: `${at.replace(' ', 'T')}Z`,
-  ...{ kind: row.kind, link_id: row.link_id, creator_id: row.creator_id },
-  ...{ country: row.country || null, device: row.device || null, referrer: row.referrer_host || null },
+  kind: row.kind,
+  link_id: row.link_id,
+  creator_id: row.creator_id,
+  country: row.country || null,
+  device: row.device || null,
+  referrer: row.referrer_host || null,
 });
 
 async function listClicksPage(

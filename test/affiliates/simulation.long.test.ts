@@ -11,7 +11,7 @@ import {
 } from '../../src/affiliates/orders/attribute.ts';
 import type { Attribution } from '../../src/affiliates/orders/orders.shapes.ts';
 import { type SimulatedRules, simulateDecision } from '../../src/affiliates/orders/simulated-order.ts';
-import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution/policy.ts';
+import { DEFAULT_RULES, type Rules, recordedRules } from '../../src/affiliates/rules/attribution-rules.ts';
 import { keysInTurn, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { jobOf } from '../harness/exporting.ts';

@@ -13,7 +13,7 @@ import { engineFolder } from '../../src/local/engines/folder.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';
 import { CLICKS, ORDERS, SELLING } from '../../src/local/sample-brand/store.ts';
-import { ensurePersonToSignIn } from '../../src/platform/people/actions.ts';
+import { ensurePersonToSignIn } from '../../src/platform/people/people.ts';
 import { removeFiles } from '../../src/workflow/assets/assets.jobs.ts';
 import {
   type Answer,

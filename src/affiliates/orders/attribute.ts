@@ -132,16 +132,20 @@ export interface JudgedCandidate<A> {
 /** Picks the first or last click, by the model. Ties are broken by id, so that the result is stable. */
 function pickClick<A>(clicks: readonly JudgedCandidate<A>[], { model }: Rules): JudgedCandidate<A> | undefined {
   const sign = model === 'first_click' ? 1 : -1;
-  const atOf = ({ candidate }: JudgedCandidate<A>) =>
-    candidate.type === 'click' && candidate.window ? Date.parse(candidate.window.clicked_at) : 0;
-  const nameOfOne = ({ candidate }: JudgedCandidate<A>) => (candidate.type === 'click' ? candidate.click_id : '');
-  return clicks.toSorted((a, b) => sign * (atOf(a) - atOf(b)) || (nameOfOne(a) < nameOfOne(b) ? -1 : 1))[0];
+  const sortable = clicks.map((click) => {
+    const { candidate } = click;
+    if (candidate.type !== 'click') return { click, clickedMs: 0, clickId: '' };
+    const clickedMs = candidate.window ? Date.parse(candidate.window.clicked_at) : 0;
+    return { click, clickedMs, clickId: candidate.click_id };
+  });
+  sortable.sort((a, b) => sign * (a.clickedMs - b.clickedMs) || (a.clickId < b.clickId ? -1 : 1));
+  return sortable[0]?.click;
 }
 
 /** Removes duplicates: a store may name a code for each line item, and a click both in a cookie and in a query. */
-function uniqueBy<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
+function uniqueBy<T>(values: readonly T[], toKey: (value: T) => string): T[] {
   const kept = new Map<string, T>();
-  for (const value of values) if (!kept.has(keyOf(value))) kept.set(keyOf(value), value);
+  for (const value of values) if (!kept.has(toKey(value))) kept.set(toKey(value), value);
   return [...kept.values()];
 }
 
@@ -154,7 +158,8 @@ const judgeCode = <A extends Assignment>(one: RedeemedCode<A>, order: OrderToAtt
     outcome: 'lost',
     reason: findCodeProblem(one, order),
   },
-  ...{ assignment: one.assignment, code: one.code },
+  assignment: one.assignment,
+  code: one.code,
 });
 
 const judgeClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAttribute<A>): JudgedCandidate<A> => ({
@@ -166,7 +171,8 @@ const judgeClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAt
     outcome: 'lost',
     reason: findClickProblem(one, order),
   },
-  ...{ assignment: one.assignment, code: null },
+  assignment: one.assignment,
+  code: null,
 });
 
 /** Sets the recorded outcome of a candidate: its own problem, or the kind of candidate that it lost to. */
@@ -177,14 +183,6 @@ function recordOutcome(candidate: Candidate, winner: Candidate | undefined, { mo
   }
   const lostTo = model === 'first_click' ? 'later_click' : 'older_click';
   return { ...candidate, reason: candidate.reason ?? (winner?.type === 'code' ? 'code_wins' : lostTo) };
-}
-
-function getUnattributedReason(
-  { isTest }: { isTest: boolean },
-  candidates: readonly Candidate[],
-): Decision<never>['reason'] {
-  if (isTest) return 'test_order';
-  return candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
 }
 
 /**
@@ -205,9 +203,10 @@ export function pickWinner<A>(
   const winner = rules.couponPolicy === 'click_wins' ? (click ?? code) : (code ?? click);
   const candidates = judged.map(({ candidate }) => recordOutcome(candidate, winner?.candidate, rules));
   const won = winner?.candidate;
+  const missing = candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
   return {
     rule: won ? (won.type === 'code' ? 'code' : rules.model) : null,
-    reason: won ? null : getUnattributedReason(order, candidates),
+    reason: won ? null : order.isTest ? 'test_order' : missing,
     winner: winner?.assignment,
     code: winner?.code ?? null,
     clickId: won?.type === 'click' ? won.click_id : null,

@@ -102,17 +102,13 @@ export async function getOrderToExplain(
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
 }
 
-function getOrderEnd({ cancelledAt, disputeLostAt, isTest }: OrderRow): OrderEnd {
-  if (cancelledAt) return 'cancelled';
-  return disputeLostAt ? 'dispute_lost' : isTest ? 'test_order' : null;
-}
-
 function listBlockers(row: CommissionRow, order: OrderRow, now: Date) {
   const { status } = row;
   if (status === 'paid' || status === 'approved') return [];
+  const withoutCancellation: OrderEnd = order.disputeLostAt ? 'dispute_lost' : order.isTest ? 'test_order' : null;
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...approvalBlockers(row, getOrderEnd(order), now).map(({ code }) => code),
+    ...approvalBlockers(row, order.cancelledAt ? 'cancelled' : withoutCancellation, now).map(({ code }) => code),
     ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
   ];
 }
@@ -198,7 +194,10 @@ const toRefunds = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
 async function listItems(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
   const { items, refunded } = await findItems(db, order);
   return items.map((item) => ({
-    ...{ sku: item.sku, title: item.title, quantity: item.quantity, amount_minor: item.amountMinor },
+    sku: item.sku,
+    title: item.title,
+    quantity: item.quantity,
+    amount_minor: item.amountMinor,
     refunded_minor: sumLineRefunds(item, refunds, refunded),
   }));
 }

@@ -45,9 +45,15 @@ export async function detectFlags(
     const { ofCustomer = 0, ofLink = 0, isReturning = false, paid = 0, refunded = 0 } = around[place] ?? {};
     const before = orders.slice(0, place).filter((other) => isJustBefore(other, order, withinMs));
     const suspicion = {
-      ...{ customerHash, creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail) },
-      ...{ ordersOfCustomer: ofCustomer, ordersOfLink: 1 + ofLink + before.length },
-      ...{ isReturning, paid, refunded, leakScore, at: now },
+      customerHash,
+      creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail),
+      ordersOfCustomer: ofCustomer,
+      ordersOfLink: 1 + ofLink + before.length,
+      isReturning,
+      paid,
+      refunded,
+      leakScore,
+      at: now,
       hasDisposableAddress: reportedEmail !== null && isDisposable(reportedEmail),
     };
     return checkRules(suspicion, rules);
@@ -119,7 +125,9 @@ const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudChe
 
 /** Creates a flag. A high one prevents automatic approval. */
 export const toFlag = (code: FraudRule, rules: FraudRules, detail: string, at: Date): FraudFlag => ({
-  ...{ code, detail, detected_at: at.toISOString() },
+  code,
+  detail,
+  detected_at: at.toISOString(),
   severity: rules[code].action === 'hold' ? 'high' : 'medium',
 });
 

@@ -25,7 +25,11 @@ export async function insertJourneys(
 ): Promise<void> {
   if (orders.length === 0) return;
   const rows = orders.map(({ id, brandId, integrationId, orderId: storeOrderId }) => ({
-    ...{ orderId: id, brandId, integrationId, storeOrderId, dueAt },
+    orderId: id,
+    brandId,
+    integrationId,
+    storeOrderId,
+    dueAt,
   }));
   await db.insertInto('orderJourneys').values(rows).execute();
 }

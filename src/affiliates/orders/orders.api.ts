@@ -58,7 +58,8 @@ export function toOrder({
     is_test: row.isTest ?? false,
     is_renewal: row.isRenewal ?? false,
     attributed: row.commissionId !== null,
-    ...{ rule, reason },
+    rule,
+    reason,
     commission: status === 'rejected' ? 0 : owed,
     fraud_flags: FraudFlags.parse(fraudFlags ?? []),
   };

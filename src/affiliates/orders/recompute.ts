@@ -22,22 +22,21 @@ function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId:
   return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
 }
 
-function compareRefunds(a: KnownRefund, b: KnownRefund): number {
-  return a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
-}
-
 /** Counts refunds by time and id, up to the order's amount. A cancellation or lost dispute of a paid order refunds the rest. */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
-  let left = order.baseMinor;
-  const counted = [...refunds].sort(compareRefunds).map((refund) => {
-    const countedMinor = Math.min(left, refund.amountMinor);
-    left -= countedMinor;
+  let remainingMinor = order.baseMinor;
+  const sorted = refunds.toSorted(
+    (a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1),
+  );
+  const counted = sorted.map((refund) => {
+    const countedMinor = Math.min(remainingMinor, refund.amountMinor);
+    remainingMinor -= countedMinor;
     return { ...refund, countedMinor };
   });
   const end = findSaleEnd(order);
-  if (!end || !order.paidAt || left === 0) return counted;
+  if (!end || !order.paidAt || remainingMinor === 0) return counted;
   // An end before the payment rejects the commission, so a paid commission was paid before it.
-  return [...counted, { ...end, amountMinor: left, countedMinor: left, proratedMinor: 0 }];
+  return [...counted, { ...end, amountMinor: remainingMinor, countedMinor: remainingMinor, proratedMinor: 0 }];
 }
 
 /** Sums the refunds of a line. A cancellation or lost dispute refunds all of it. */
@@ -46,14 +45,11 @@ export function sumLineRefunds(
   refunds: readonly CountedRefund[],
   items: ReadonlyMap<string, readonly RefundedItem[]>,
 ): number {
-  const named = refunds.flatMap(({ refundId }) => items.get(refundId) ?? []).filter((one) => one.lineId === lineId);
   const isEnded = refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost');
-  return isEnded
-    ? amountMinor
-    : Math.min(
-        amountMinor,
-        named.reduce((sum, one) => sum + one.amountMinor, 0),
-      );
+  if (isEnded) return amountMinor;
+  const refunded = refunds.flatMap(({ refundId }) => items.get(refundId) ?? []).filter((one) => one.lineId === lineId);
+  const sumMinor = refunded.reduce((sum, one) => sum + one.amountMinor, 0);
+  return Math.min(amountMinor, sumMinor);
 }
 
 /** State of an order, merged from all its deliveries. */
@@ -115,12 +111,18 @@ type SnapshotColumns = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'>
 };
 
 export function toSnapshot(row: SnapshotColumns): OrderSnapshot {
-  const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt, disputeLostAt } = row;
-  const { isTest, isRenewal } = { isTest: row.isTest ?? false, isRenewal: row.isRenewal ?? false };
-  // Rows from before this column existed have null.
-  const firstCancelledAt = row.firstCancelledAt ?? cancelledAt;
-  const times = { occurredAt, paidAt, cancelledAt, firstCancelledAt, disputeLostAt, updatedAt: storeUpdatedAt };
-  return { baseMinor, ...times, isTest, isRenewal };
+  return {
+    baseMinor: row.baseMinor,
+    occurredAt: row.occurredAt,
+    paidAt: row.paidAt,
+    cancelledAt: row.cancelledAt,
+    // Rows from before this column existed have null.
+    firstCancelledAt: row.firstCancelledAt ?? row.cancelledAt,
+    disputeLostAt: row.disputeLostAt,
+    updatedAt: row.storeUpdatedAt,
+    isTest: row.isTest ?? false,
+    isRenewal: row.isRenewal ?? false,
+  };
 }
 
 /** The copied terms and the results of reviews and payouts; the facts of the order decide the rest. */
@@ -188,12 +190,12 @@ type ReviewState = Pick<CommissionState, 'status' | 'statusNote' | 'rejectedFrom
  * Computes the status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
  * status returns with its note.
  */
-function applyRefusal(standing: CommissionState, refusal: string | null): ReviewState {
-  const { status, statusNote, rejectedFrom } = standing;
+function applyRefusal(state: CommissionState, refusal: string | null): ReviewState {
+  const { status, statusNote, rejectedFrom } = state;
   const open = status === 'rejected' ? rejectedFrom : status;
   const none = { rejectedFrom: null, noteBeforeRejection: null };
   if (open === null || open === 'paid') return { status, statusNote, ...none };
-  const note = rejectedFrom === null ? statusNote : standing.noteBeforeRejection;
+  const note = rejectedFrom === null ? statusNote : state.noteBeforeRejection;
   if (refusal) return { status: 'rejected', statusNote: refusal, rejectedFrom: open, noteBeforeRejection: note };
   return { status: open, statusNote: note, ...none };
 }
@@ -202,28 +204,25 @@ function applyRefusal(standing: CommissionState, refusal: string | null): Review
 function computeAdjustments(
   order: OrderSnapshot,
   refunds: readonly CountedRefund[],
-  standing: CommissionState,
+  state: CommissionState,
 ): Adjustment[] {
-  const proratedOf = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
-  let left = order.baseMinor - refunds.reduce((sum, refund) => sum + proratedOf(refund), 0);
-  let owed = standing.commissionMinor;
-  const found: Adjustment[] = [];
+  const getProrated = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
+  let saleMinor = order.baseMinor - refunds.reduce((sum, refund) => sum + getProrated(refund), 0);
+  let owedMinor = state.commissionMinor;
+  const adjustments: Adjustment[] = [];
   const takeBack = (cause: string, at: Date) => {
-    const due = Math.min(owed, multiplyPpm(left, standing.ratePpm));
-    if (due < owed) found.push({ cause, amountMinor: owed - due, at });
-    owed = due;
+    const dueMinor = Math.min(owedMinor, multiplyPpm(saleMinor, state.ratePpm));
+    if (dueMinor < owedMinor) adjustments.push({ cause, amountMinor: owedMinor - dueMinor, at });
+    owedMinor = dueMinor;
   };
   // A lowered sale counts from the order's time: with the delivery's time, each later delivery would move it.
   takeBack('order_updated', order.occurredAt);
   for (const refund of refunds) {
-    left -= refund.countedMinor - proratedOf(refund);
+    saleMinor -= refund.countedMinor - getProrated(refund);
     takeBack(refund.refundId, refund.at);
   }
-  return found;
+  return adjustments;
 }
-
-const sumCounted = (refunds: readonly CountedRefund[]) =>
-  refunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
 
 /** Creates both postings of an amount that `account` is credited with. */
 function toPostings(account: Account, counter: Account, amountMinor: number, at: Date): Posting[] {
@@ -297,30 +296,30 @@ function toEntries(
 export function recompute(
   snapshot: OrderSnapshot,
   refunds: readonly KnownRefund[],
-  standing: CommissionState,
+  state: CommissionState,
   posted: readonly Posted[],
 ): RecomputedCommission {
   // An order that turns out to be a test sold nothing.
   const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
   const counted = countRefunds(order, refunds);
-  const refundedMinor = sumCounted(counted);
-  const isPaid = standing.status === 'paid';
+  const refundedMinor = counted.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
+  const isPaid = state.status === 'paid';
   const { paidAt } = order;
   const recomputed: RecomputedCommission = {
     columns: {
-      ...applyRefusal(standing, findRefusal(order, refundedMinor)),
+      ...applyRefusal(state, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
       commissionMinor: isPaid
-        ? standing.commissionMinor
-        : multiplyPpm(order.baseMinor - refundedMinor, standing.ratePpm),
+        ? state.commissionMinor
+        : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
       refundedMinor,
       paidAt,
-      holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
+      holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
     },
-    adjustments: isPaid ? computeAdjustments(order, counted, standing) : [],
+    adjustments: isPaid ? computeAdjustments(order, counted, state) : [],
     entries: [],
   };
   if (!paidAt) return recomputed;
   const target = computeTarget(order, counted, recomputed);
-  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, standing.ratePpm), posted) };
+  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state.ratePpm), posted) };
 }

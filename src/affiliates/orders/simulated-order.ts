@@ -122,7 +122,10 @@ export interface RecordedCommission extends CommissionState {
 
 /** Computes what the order owes now: nothing if its commission is rejected. */
 export const computeEarning = (row: RecordedCommission): Earning => ({
-  ...{ linkId: row.linkId, creatorId: row.creatorId, ratePpm: row.ratePpm, holdEndsAt: row.holdEndsAt },
+  linkId: row.linkId,
+  creatorId: row.creatorId,
+  ratePpm: row.ratePpm,
+  holdEndsAt: row.holdEndsAt,
   minor: row.status === 'rejected' ? 0 : row.commissionMinor - row.takenBackMinor,
 });
 

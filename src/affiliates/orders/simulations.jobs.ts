@@ -37,7 +37,10 @@ async function runSimulation(
   const bytes = serialize(Simulation, answer);
   const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, once(bytes));
   return {
-    ...{ cursor: null, rows, totalRows, isDone: true },
+    cursor: null,
+    rows,
+    totalRows,
+    isDone: true,
     file: { ...file, ...written, rows: answer.data.creators.length },
     result: { ...answer, data: { ...answer.data, creators: answer.data.creators.slice(0, SHOWN_CREATORS) } },
   };

@@ -155,8 +155,11 @@ function simulatedRules({ rules }: Pick<SimulationRequest, 'rules'>, currency: s
   const { min_order: amount } = rules;
   const minOrder = amount === 0 ? null : minOrderOf('rules.min_order', amount ?? undefined, currency);
   return {
-    ...{ attributionDays: rules.attribution_days ?? undefined, holdDays: rules.hold_days ?? undefined },
-    ...{ model: rules.model ?? undefined, couponPolicy: rules.coupon_policy ?? undefined, minOrder },
+    attributionDays: rules.attribution_days ?? undefined,
+    holdDays: rules.hold_days ?? undefined,
+    model: rules.model ?? undefined,
+    couponPolicy: rules.coupon_policy ?? undefined,
+    minOrder,
     ratePpm: rules.rate === undefined || rules.rate === null ? undefined : toPpm(rules.rate),
   };
 }
@@ -176,7 +179,11 @@ async function resolveRequest({ postgres, clock }: Engines, brandId: string, req
   const currency = await getBrandCurrency(postgres.db, brandId);
   const { rules } = request;
   const job: SimulationJob = {
-    ...{ from: from.toISOString(), to: to.toISOString(), rules, currency, as_of: now.toISOString() },
+    from: from.toISOString(),
+    to: to.toISOString(),
+    rules,
+    currency,
+    as_of: now.toISOString(),
   };
   return { job, question: toSimulationPlan(job) };
 }
@@ -212,7 +219,9 @@ function compareOrder(
   const commission = toRecordedCommission(row);
   const winner = decision.winner === undefined ? undefined : terms.get(decision.winner);
   return {
-    ...{ row, attribution, decision },
+    row,
+    attribution,
+    decision,
     now: commission && computeEarning(commission),
     after: winner && simulateEarning({ snapshot, refunds }, winner, commission, simulated),
   };
@@ -234,8 +243,12 @@ const isChanged = ({ now, after }: OrderComparison) => now?.linkId !== after?.li
 type Sums = SimulationProgress['sums'][number];
 
 const NOTHING = {
-  ...{ orders_now: 0, orders_simulated: 0, commission_now_minor: 0, commission_simulated_minor: 0 },
-  ...{ in_review_now_minor: 0, in_review_simulated_minor: 0 },
+  orders_now: 0,
+  orders_simulated: 0,
+  commission_now_minor: 0,
+  commission_simulated_minor: 0,
+  in_review_now_minor: 0,
+  in_review_simulated_minor: 0,
 };
 
 const toKey = ({ creatorId, currency }: Pick<Sums, 'creatorId' | 'currency'>) => `${currency} ${creatorId}`;
@@ -336,8 +349,12 @@ async function toChangedOrders(db: Db, brandId: string, changed: readonly OrderC
   return changed.map((one) => {
     const { row, now, after, attribution, decision } = one;
     return {
-      ...{ id: row.id, order_id: row.orderId, integration_id: row.integrationId, currency: row.currency },
-      ...{ occurred_at: row.occurredAt.toISOString(), amount_minor: row.baseMinor },
+      id: row.id,
+      order_id: row.orderId,
+      integration_id: row.integrationId,
+      currency: row.currency,
+      occurred_at: row.occurredAt.toISOString(),
+      amount_minor: row.baseMinor,
       now: toSide(now, attribution.rule, emails),
       simulated: toSide(after, decision.rule, emails),
       reason: explainChange(one, names),
@@ -346,7 +363,9 @@ async function toChangedOrders(db: Db, brandId: string, changed: readonly OrderC
 }
 
 export const NOTHING_YET: SimulationProgress = {
-  ...{ after: null, sums: [], changed: [] },
+  after: null,
+  sums: [],
+  changed: [],
   counts: { orders: 0, changed: 0, without_candidates: 0 },
 };
 

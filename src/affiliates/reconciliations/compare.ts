@@ -4,8 +4,16 @@ import { readDecimal, toMinorUnits } from '../stores/formats/money.ts';
 
 /** Meanings that a column of a file can have. */
 export const ROLES = [
-  ...(['order_id', 'currency', 'amount', 'total', 'shipping', 'taxes', 'fees', 'refunded'] as const),
-  ...(['cancelled_at', 'status'] as const),
+  'order_id',
+  'currency',
+  'amount',
+  'total',
+  'shipping',
+  'taxes',
+  'fees',
+  'refunded',
+  'cancelled_at',
+  'status',
 ] as const;
 export type Role = (typeof ROLES)[number];
 export type Columns = Partial<Record<Role, string>>;
@@ -51,8 +59,14 @@ export interface TheirOrder {
 }
 
 export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder => ({
-  ...{ orderId, currency, leastMinor: null, mostMinor: null, refundedMinor: 0 },
-  ...{ isRefundExact: false, isRefunded: false, isCancelled: false },
+  orderId,
+  currency,
+  leastMinor: null,
+  mostMinor: null,
+  refundedMinor: 0,
+  isRefundExact: false,
+  isRefunded: false,
+  isCancelled: false,
 });
 
 /** `1,250.50`, `1.250,50 €` and `$1250.5` as a plain decimal. */
@@ -121,7 +135,12 @@ export function readRow(
   const status = normalizeHeader(cell('status') ?? '');
   const all = places.has('total') ? known.total : mostMinor;
   return {
-    ...{ orderId, currency, leastMinor, mostMinor, refundedMinor, isRefundExact: false },
+    orderId,
+    currency,
+    leastMinor,
+    mostMinor,
+    refundedMinor,
+    isRefundExact: false,
     isRefunded: REFUNDED.has(status) || (refundedMinor > 0 && refundedMinor >= all),
     isCancelled: CANCELLED.has(status) || (cell('cancelled_at') ?? '').trim() !== '',
   };
@@ -129,7 +148,12 @@ export function readRow(
 
 /** Kinds of differences, as the rows of the job's file name them. */
 export const FINDING_KINDS = [
-  ...(['missing_here', 'missing_there', 'amount', 'currency', 'refunded_but_paid', 'cancelled_but_paid'] as const),
+  'missing_here',
+  'missing_there',
+  'amount',
+  'currency',
+  'refunded_but_paid',
+  'cancelled_but_paid',
   'unread',
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];

@@ -77,7 +77,13 @@ const Cursor = z.object({
 type Cursor = z.output<typeof Cursor>;
 
 const START: Cursor = {
-  ...{ step: 'read', bytes: 0, page: null, after: '', afterAt: null, first: null, last: null },
+  step: 'read',
+  bytes: 0,
+  page: null,
+  after: '',
+  afterAt: null,
+  first: null,
+  last: null,
   counts: { matched: 0, ...Object.fromEntries(FINDING_KINDS.map((kind) => [kind, 0])) },
   shown: [],
 };
@@ -107,8 +113,12 @@ async function readFile(context: Context, { job, request, store, cursor, signal 
   const start = Math.max(cursor.bytes, header.bytes);
   if (start >= sizeBytes) return { ...cursor, step: 'compare' };
   const parser = parse({
-    ...{ delimiter: header.delimiter, info: true, relax_column_count: true, relax_quotes: true },
-    ...{ skip_empty_lines: true, max_record_size: 1_048_576 },
+    delimiter: header.delimiter,
+    info: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: 1_048_576,
   });
   // The reader of `parser` gets the error.
   pipeline(await files.read(storageKey, { start, end: sizeBytes - 1 }), parser, () => undefined);
@@ -154,8 +164,14 @@ async function toTheirOrder(
   if (occurredAt < from || occurredAt >= until) return undefined;
   const refundedMinor = refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return {
-    ...{ orderId, currency, leastMinor: baseMinor, mostMinor: baseMinor, refundedMinor, isRefundExact: true },
-    ...{ isRefunded: baseMinor > 0 && refundedMinor >= baseMinor, isCancelled: cancelledAt !== null },
+    orderId,
+    currency,
+    leastMinor: baseMinor,
+    mostMinor: baseMinor,
+    refundedMinor,
+    isRefundExact: true,
+    isRefunded: baseMinor > 0 && refundedMinor >= baseMinor,
+    isCancelled: cancelledAt !== null,
   };
 }
 
@@ -203,12 +219,14 @@ function toFindingRow(
     finding,
     order_id: theirs?.orderId ?? ours?.orderId ?? '',
     placed_at: ours?.occurredAt?.toISOString() ?? null,
-    ...{ currency_here: here, currency_there: there },
+    currency_here: here,
+    currency_there: there,
     amount_here: toMajorText(ours?.baseMinor ?? null, here ?? ''),
     amount_there: toMajorText(theirs?.leastMinor ?? null, there ?? ''),
     refunded_here: toMajorText(ours?.commissionRefundedMinor ?? null, here ?? ''),
     refunded_there: toMajorText(theirs?.leastMinor === null ? null : (theirs?.refundedMinor ?? null), there ?? ''),
-    ...{ commission_id: ours?.commissionId ?? null, commission_status: ours?.commissionStatus ?? null },
+    commission_id: ours?.commissionId ?? null,
+    commission_status: ours?.commissionStatus ?? null,
     commission: toMajorText(ours?.commissionMinor ?? null, here ?? ''),
     creator_email: ours?.creatorEmail ?? null,
   };
@@ -332,8 +350,10 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
   const planned = await makePlan(
     context,
     {
-      ...{ caller: { brandId: job.brandId, keyId: null }, circumstances: { requestId: null } },
-      ...{ operation: READ_AGAIN, raw: { params: { id: store.id }, query: {}, body: { since }, answer: 'json' } },
+      caller: { brandId: job.brandId, keyId: null },
+      circumstances: { requestId: null },
+      operation: READ_AGAIN,
+      raw: { params: { id: store.id }, query: {}, body: { since }, answer: 'json' },
     },
     async (work) => {
       await readAgain(work, store.id, new Date(since));
@@ -354,8 +374,12 @@ async function compareNextOrders(
   const totalRows = job.totalRows ?? (await countTheirs(postgres.db, job));
   const number = (await listFiles(postgres.db, job)).length + 1;
   const progress: Progress = {
-    ...{ cursor: { ...comparison.cursor }, rows: job.rows, note },
-    ...{ compared: 0, found: 0, isDone: false },
+    cursor: { ...comparison.cursor },
+    rows: job.rows,
+    note,
+    compared: 0,
+    found: 0,
+    isDone: false,
   };
   const storageKey = storageKeyOf(job.id, number, job.claim);
   const mimeType = 'text/csv';
@@ -364,7 +388,9 @@ async function compareNextOrders(
   const { cursor, rows, found, isDone } = progress;
   const period = isDone ? getListedPeriod({ ...comparison, cursor }) : undefined;
   const result = {
-    ...{ integration_id: store.id, store: store.name, columns: request.columns },
+    integration_id: store.id,
+    store: store.name,
+    columns: request.columns,
     from: period?.from.toISOString() ?? null,
     until: period?.until.toISOString() ?? null,
     ...cursor.counts,
@@ -373,7 +399,10 @@ async function compareNextOrders(
   };
   const name = `differences-${String(number).padStart(4, '0')}.csv`;
   return {
-    ...{ cursor, rows, totalRows, isDone },
+    cursor,
+    rows,
+    totalRows,
+    isDone,
     file: { number, name, mimeType, storageKey, rows: found, ...written },
     ...(isDone ? { result } : {}),
   };

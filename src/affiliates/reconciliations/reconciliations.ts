@@ -282,8 +282,11 @@ export async function createReconciliation(
     : resolvePeriod(work, body);
   await assertRoom(work);
   const request: ReconciliationRequest = {
-    ...{ integration_id: store.id, file: file?.name ?? null, columns },
-    ...{ from: from ? from.toISOString() : null, until: until ? until.toISOString() : null },
+    integration_id: store.id,
+    file: file?.name ?? null,
+    columns,
+    from: from ? from.toISOString() : null,
+    until: until ? until.toISOString() : null,
   };
   const job = await createJob(work, { kind: RECONCILIATION, request, dueAt: now });
   await insertReconciliation(db, job);

@@ -69,7 +69,8 @@ export const storeAuthorizationOperations = [
     item: Integration,
     errors: ['NOT_FOUND', 'CONFLICT'],
     lookUp: async (context, { caller, params }) => ({
-      ...{ config: context.config, secrets: context.secrets },
+      config: context.config,
+      secrets: context.secrets,
       store: await checkAuthorizedStore(context, caller.brandId, params.id),
     }),
     apply: async (work, { params }, { config, secrets, store }) => {

@@ -82,8 +82,11 @@ export async function createAuthorization(
   work.audit({ resourceId: id, old: null, new: { id, url, expiresAt } });
   const page = new URL(`${url}/wc-auth/v1/authorize`);
   page.search = new URLSearchParams({
-    ...{ app_name: 'Rollcall', scope: 'read_write', user_id: id },
-    ...{ return_url: returnUrl, callback_url: `${linksUrl}${KEYS_PATH}${token}` },
+    app_name: 'Rollcall',
+    scope: 'read_write',
+    user_id: id,
+    return_url: returnUrl,
+    callback_url: `${linksUrl}${KEYS_PATH}${token}`,
   }).toString();
   return { id, authorize_url: page.href, expires_at: expiresAt.toISOString() };
 }

@@ -177,7 +177,10 @@ async function keepWebhooks(context: StoreContext, row: DueWebhooks): Promise<We
   const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
   const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';
   await recordWebhooks(postgres.db, row, {
-    ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
+    webhookState: state,
+    missingWebhooks: missing,
+    webhookProblem: problem,
+    webhooksCheckedAt: clock.now(),
   });
   if (wereOn && found.length > 0) await reportOnce(context, row, findings);
   return { webhookState: state, missing, problem };

@@ -5,7 +5,7 @@ import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { timeZoneName } from '../../kit/values/time-zone.ts';
 import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/actions.ts';
+import { ownAddresses } from '../../platform/people/people.ts';
 import { checkAlerts } from './alerts.jobs.ts';
 import { alertMails } from './alerts.mails.ts';
 import { Alert, AlertCreate, AlertFilter, AlertPatch, type Condition, toAlert } from './alerts.shapes.ts';

@@ -2,7 +2,7 @@ import { queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
-import { listAddresses } from '../../platform/people/queries.ts';
+import { listAddresses } from '../../platform/people/people.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { listLabels, toGrouping } from '../breakdown/breakdown.ts';
 import { listAllBreakdown } from '../figures/breakdown.ts';

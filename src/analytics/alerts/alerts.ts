@@ -122,8 +122,6 @@ export const USUAL_THRESHOLD = 3;
 
 type WindowSpan = Pick<AlertRow, 'span' | 'timezone'>;
 
-const countDays = ({ span }: WindowSpan) => (span === 'week' ? 7 : 1);
-
 /** The end of the last window that has ended by a time. */
 export function lastEnd(alert: WindowSpan, now: Date): Date {
   const { span, timezone } = alert;
@@ -141,7 +139,7 @@ export const dueAfter = (end: Date): Date => new Date(end.getTime() + AFTER_END_
 /** A window's end, moved by so many windows. */
 export function shiftEnd(alert: WindowSpan, end: Date, windows: number): Date {
   if (alert.span === 'hour') return new Date(end.getTime() + windows * HOUR_MS);
-  return timeIn(alert.timezone, daysAfter(dayIn(alert.timezone, end), windows * countDays(alert)));
+  return timeIn(alert.timezone, daysAfter(dayIn(alert.timezone, end), windows * (alert.span === 'week' ? 7 : 1)));
 }
 
 /** The end of the same window that many weeks before. */

@@ -36,10 +36,6 @@ async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }:
   return sets;
 }
 
-/** All ids that the creator has had. */
-const toCreatorIds = (creator: string, merged: Merged) =>
-  creator === NONE ? [''] : [creator, ...[...merged].flatMap(([oldId, id]) => (id === creator ? [oldId] : []))];
-
 /** The events that the filters select. */
 export async function toEventFilter(
   db: Db,
@@ -58,7 +54,13 @@ export async function toEventFilter(
     product: toEventValue(product),
     hour: hour === undefined ? undefined : String(hour).padStart(2, '0'),
     weekday,
-    creatorIds: creator === undefined ? undefined : toCreatorIds(creator, merged),
+    // All ids that the creator has had.
+    creatorIds:
+      creator === undefined
+        ? undefined
+        : creator === NONE
+          ? ['']
+          : [creator, ...[...merged].flatMap(([oldId, id]) => (id === creator ? [oldId] : []))],
     links: await toLinkSets(db, brandId, filter),
   };
 }

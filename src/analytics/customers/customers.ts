@@ -143,9 +143,9 @@ async function listCustomers(
     const figures = toCustomerFigures(bought.get(place) ?? NO_CUSTOMERS, spent.get(place)?.minor ?? 0);
     return { key: key || null, currency, ...figures };
   });
-  const isAnything = ({ orders, cost_minor: cost }: Unlabelled) => orders > 0 || cost !== 0;
+
   return rows
-    .filter(isAnything)
+    .filter(({ orders, cost_minor: cost }: Unlabelled) => orders > 0 || cost !== 0)
     .sort(
       (a, b) =>
         b.new_customers - a.new_customers ||

@@ -1,7 +1,7 @@
 import { act } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
 import { Job } from '../../platform/jobs/jobs.api.ts';
+import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
 import { ExportCreate } from './exports.shapes.ts';
 import { createExport, createScheduledExport, EXPORT, exportKind } from './exports.ts';
 import { scheduleOperations } from './schedules.api.ts';

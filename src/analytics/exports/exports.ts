@@ -4,10 +4,20 @@ import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts'
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { assertRoom, type ClaimedJob, createJob, JobFailure, type JobKind, type ListedJob, listFiles, storeFile, type TurnOutcome } from '../../platform/jobs/jobs.ts';
 import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import {
+  assertRoom,
+  type ClaimedJob,
+  createJob,
+  JobFailure,
+  type JobKind,
+  type ListedJob,
+  listFiles,
+  storeFile,
+  type TurnOutcome,
+} from '../../platform/jobs/jobs.ts';
 import { CLICK_CLAIM, toEnd, toStart } from '../figures/sums.ts';
-import { countRows, haveEnded, readServerTime, type Span } from './datasets.ts';
+import { countRows, haveEnded, readServerTime } from './datasets.ts';
 import { type ExportCreate, ExportRequest } from './exports.shapes.ts';
 import { MIME_TYPES, nextPart, pickColumns } from './files.ts';
 import {
@@ -37,7 +47,12 @@ export async function createExport(work: Work, body: ExportCreate): Promise<List
   const { of, format, columns, from, to, by = of === 'performance' ? 'date' : 'recorded' } = body;
   const end = to === undefined ? now : toEnd(to);
   // Days of performance are whole, today as well.
-  const until = by === 'recorded' && end > now ? now : of === 'performance' && to === undefined ? toEnd(day(now)) : end;
+  const until =
+    by === 'recorded' && end > now
+      ? now
+      : of === 'performance' && to === undefined
+        ? toEnd(now.toISOString().slice(0, 10))
+        : end;
   const request: ExportRequest = {
     of,
     by,
@@ -51,8 +66,6 @@ export async function createExport(work: Work, body: ExportCreate): Promise<List
   const isSettled = by === 'date' || settledAt(until) <= now;
   return await createJob(work, { kind: EXPORT, request, dueAt: isSettled ? now : settledAt(until) });
 }
-
-const day = (at: Date) => at.toISOString().slice(0, 10);
 
 /** The next export of a schedule. */
 export async function createScheduledExport(
@@ -108,13 +121,6 @@ async function settle(context: Context, request: ExportRequest, cursor: Cursor):
   }
 }
 
-const toSpan = ({ by, from, until, as_of }: ExportRequest): Span => ({
-  by,
-  from: from === null ? null : new Date(from),
-  until: new Date(until),
-  asOf: new Date(as_of),
-});
-
 /** The destination of a job's files: the installation's storage, or the bucket of its schedule. */
 interface Target {
   store: FileStore;
@@ -158,7 +164,12 @@ async function writeFile({ job, target, number, name, mimeType, signal }: FileWr
 
 async function writePart(context: Context, job: ClaimedJob, request: ExportRequest, cursor: Cursor, turn: Turn) {
   const { of, format } = request;
-  const span = toSpan(request);
+  const span = {
+    by: request.by,
+    from: request.from === null ? null : new Date(request.from),
+    until: new Date(request.until),
+    asOf: new Date(request.as_of),
+  };
   const target = await findTarget(context, job, request);
   const number = (await listFiles(context.postgres.db, job)).length + 1;
   const totalRows =

@@ -18,7 +18,7 @@ import type { ListWindow } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { findContactEmail, lockBrand } from '../../platform/brands/queries.ts';
 import type { JobRow } from '../../platform/jobs/jobs.ts';
-import { listOwners } from '../../platform/people/queries.ts';
+import { listOwners } from '../../platform/people/people.ts';
 import type { Dataset } from './datasets.ts';
 import type { Destination, ExportCreate } from './exports.shapes.ts';
 import type { ExportSchedule } from './schedules.api.ts';

@@ -56,8 +56,6 @@ async function claim({ postgres, clock }: Engines, after: Date | undefined): Pro
 /** Depends only on the batch, so that a repeated send has the same token. */
 const toToken = (name: 'ledger' | 'orders', { id, createdAt }: Batch) => `${name}:${id}:${createdAt.getTime()}`;
 
-const toBrandIds = (ranges: readonly Range[]) => [...new Set(ranges.map(({ brand_id }) => brand_id))];
-
 /**
  * A table that batches are sent to. `insert` resolves to whether the batch was sent more than once; undefined if it has
  * to wait.
@@ -92,7 +90,7 @@ const ORDERS: Destination = {
  */
 async function send(engines: Engines, db: Db, batch: Batch, { table, insert }: Destination): Promise<boolean> {
   const { postgres, clickhouse } = engines;
-  const brandIds = toBrandIds(batch.ranges);
+  const brandIds = [...new Set(batch.ranges.map(({ brand_id }) => brand_id))];
   try {
     const isRepeated = await insert(engines, db, batch);
     if (!isRepeated) return isRepeated !== undefined;

@@ -28,8 +28,6 @@ const Click = z.object({
 });
 export type Click = z.output<typeof Click>;
 
-const toDay = (at: Date) => tsvTime(at).slice(0, 10);
-
 /** The clicks that ClickHouse has, by id. Brand, day and link are the key of their table. */
 export async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
   if (clicks.length === 0) return new Map();
@@ -41,7 +39,7 @@ export async function findClicks(clickhouse: ClickHouse, clicks: readonly WonCli
     WHERE brand_id IN ${toSet(({ brandId }) => brandId)}
       AND toDate(at) IN (SELECT toDate(arrayJoin(splitByChar(',', {days:String}))))
       AND link_id IN ${toSet(({ linkId }) => linkId)} AND click_id IN ${toSet(({ clickId }) => clickId)}`,
-    { days: [...new Set(clicks.map(({ clickId }) => toDay(readClickTime(clickId))))].join(',') },
+    { days: [...new Set(clicks.map(({ clickId }) => tsvTime(readClickTime(clickId)).slice(0, 10)))].join(',') },
   );
   return new Map(rows.map((row) => [row.click_id, row]));
 }
@@ -148,9 +146,6 @@ const COLUMNS = [
 
 const STATES: readonly Account[] = ['commission_pending', 'commission_approved', 'commission_paid'];
 
-const toWonClicks = ({ brandId, linkId, clickId }: SyncedEntry): WonClick[] =>
-  linkId === null || clickId === null ? [] : [{ brandId, linkId, clickId }];
-
 /** Entries with the lines of their orders, and the clicks that won these, as far as ClickHouse has them. */
 export interface OrderEntries {
   entries: readonly SyncedEntry[];
@@ -167,12 +162,21 @@ export async function loadOrderEntries(
   entries: readonly SyncedEntry[],
 ): Promise<OrderEntries> {
   const lines = await listLines(db, entries);
-  const won = entries.flatMap(toWonClicks);
+  const won = entries.flatMap(({ brandId, linkId, clickId }: SyncedEntry): WonClick[] =>
+    linkId === null || clickId === null ? [] : [{ brandId, linkId, clickId }],
+  );
   if (won.length === 0) return { entries, lines, clicks: new Map(), isClickAwaited: false };
   const waitingSince = await oldestWaitingClick(clicksRedis);
   const clicks = await findClicks(clickhouse, won);
-  const isAwaited = ({ clickId }: WonClick) => !clicks.has(clickId) && readClickTime(clickId).getTime() >= waitingSince;
-  return { entries, lines, clicks, isClickAwaited: won.some(isAwaited) };
+
+  return {
+    entries,
+    lines,
+    clicks,
+    isClickAwaited: won.some(
+      ({ clickId }: WonClick) => !clicks.has(clickId) && readClickTime(clickId).getTime() >= waitingSince,
+    ),
+  };
 }
 
 /** Sums what an entry adds to figures at one time; the views of `link_daily_v1` add the same. */

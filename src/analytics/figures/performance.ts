@@ -4,8 +4,6 @@ import { idArray, idSet, integer, queryInTime } from '../../kit/engines/clickhou
 import type { Page } from '../../kit/values/page.ts';
 import { IS_ANYTHING, SUMS, Sums, selectSource, type Window } from './sums.ts';
 
-const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
-
 const PerformanceSums = Sums.extend({ link_id: z.string() });
 export type PerformanceSums = z.output<typeof PerformanceSums>;
 
@@ -25,7 +23,11 @@ function performanceRows(
   { creatorIds, linkIds, after, ...window }: PerformanceWhere,
   key: { name: string; of: string } = { name: 'link_id', of: 'link_id' },
 ) {
-  const { from, params } = selectSource(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
+  const { from, params } = selectSource(
+    brandId,
+    window,
+    window.from === undefined && window.until === undefined ? 'link_life_v1' : 'link_daily_v1',
+  );
   const conditions = [
     // Sums without a link are not listed.
     "link_id != ''",

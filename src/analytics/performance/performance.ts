@@ -146,13 +146,6 @@ async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string,
   });
 }
 
-/** By revenue in minor units, whatever its currency, then by conversions and clicks. */
-const compareSums = (a: CampaignSums, b: CampaignSums): number =>
-  computeRevenue(b) - computeRevenue(a) ||
-  b.conversions - a.conversions ||
-  b.clicks - a.clicks ||
-  (toKey(a) < toKey(b) ? -1 : 1);
-
 /** One row for each campaign and currency, the highest revenue first. */
 export async function listByCampaign(
   context: Engines,
@@ -163,11 +156,20 @@ export async function listByCampaign(
   const sums = where ? await sumByCampaign(context, brandId, where) : [];
   const { campaign_id } = filter;
   const matching = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
-  return matching.sort(compareSums).map((sum) => ({
-    campaign_id: sum.campaignId,
-    campaign_title: sum.title,
-    ...toBalances(sum),
-  }));
+  // By revenue in minor units, whatever its currency, then by conversions and clicks.
+  return matching
+    .sort(
+      (a: CampaignSums, b: CampaignSums): number =>
+        computeRevenue(b) - computeRevenue(a) ||
+        b.conversions - a.conversions ||
+        b.clicks - a.clicks ||
+        (toKey(a) < toKey(b) ? -1 : 1),
+    )
+    .map((sum) => ({
+      campaign_id: sum.campaignId,
+      campaign_title: sum.title,
+      ...toBalances(sum),
+    }));
 }
 
 export async function* eachByCampaign(context: Engines, brandId: string, filter: CampaignPerformanceFilter) {

@@ -5,7 +5,7 @@ import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn, timeZoneName } from '../../kit/values/time-zone.ts';
 import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/actions.ts';
+import { ownAddresses } from '../../platform/people/people.ts';
 import { mailReports } from './reports.jobs.ts';
 import { reportMails } from './reports.mails.ts';
 import { Report, ReportCreate, ReportFilter, ReportPatch, toReport } from './reports.shapes.ts';

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
 import { getBrandCurrency, listSubscriptions } from '../../platform/brands/queries.ts';
-import { listAddresses } from '../../platform/people/queries.ts';
+import { listAddresses } from '../../platform/people/people.ts';
 import type { Figure } from './reports.shapes.ts';
 import {
   dueReports,

@@ -256,10 +256,12 @@ async function listReturns(
   const rows = table
     .rows(own)
     .map((row) => ({ key: row.key || null, currency: row.currency, ...toReturns(row.sums, row.missing) }));
-  const order = (a: Unlabelled, b: Unlabelled) =>
-    (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
-    `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en');
-  return rows.sort(order);
+
+  return rows.sort(
+    (a: Unlabelled, b: Unlabelled) =>
+      (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
+      `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en'),
+  );
 }
 
 async function withLabels(

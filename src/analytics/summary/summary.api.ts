@@ -50,11 +50,10 @@ const toSums = ({ currency, clicks, orders, sales, refunds, commission }: Breakd
 
 const FILTERS = Object.keys(DimensionFilter);
 
-const hasFilter = (query: AnalyticsFilter) =>
-  Object.entries(query).some(([name, value]) => value !== undefined && FILTERS.includes(name));
-
 /** True if the answer needs orders by the click that won them, or sums by the hour. */
-const needsOrders = (query: AnalyticsFilter) => query.granularity === 'hour' || hasFilter(query);
+const needsOrders = (query: AnalyticsFilter) =>
+  query.granularity === 'hour' ||
+  Object.entries(query).some(([name, value]) => value !== undefined && FILTERS.includes(name));
 
 async function readDimensions(
   { postgres: { db }, clickhouse }: Engines,

@@ -11,7 +11,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
-import { listOwners } from '../people/queries.ts';
+import { listOwners } from '../people/people.ts';
 import { listKeysToAlert } from './keys.ts';
 
 const LIMITS = { key_day: 'daily limit', key_month: 'monthly limit', budget: 'credits of the period' } as const;

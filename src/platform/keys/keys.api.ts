@@ -10,8 +10,7 @@ import { ListQuery, listSchema, timestamp, timestampInput } from '../../kit/valu
 import { toWire } from '../../kit/values/wire.ts';
 import { listSubscriptions } from '../brands/queries.ts';
 import { type ApiKeyRow, apiKeys, type ForcedFilterCheck, makeApiKey, patchApiKey, revokeApiKey, rotateApiKey } from './keys.ts';
-import { alertAboutCredits } from './jobs.ts';
-import { keyMails } from './mails.ts';
+import { alertAboutCredits, keyMails } from './credit-alerts.ts';
 
 const KEY_TYPES = ['brand', 'data'] as const;
 const KEY_STATES = ['active', 'expiring', 'expired', 'revoked'] as const;

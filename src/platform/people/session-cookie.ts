@@ -1,6 +1,6 @@
 import { parseCookie, stringifySetCookie } from 'cookie';
 import type { Cookie } from '../../kit/access/keys/identify.ts';
-import { SESSION_LIFE_MS } from '../../kit/access/sessions/actions.ts';
+import { SESSION_LIFE_MS } from './sessions.ts';
 
 /** The parts of a request that reading and writing the cookie need. */
 interface Requested {

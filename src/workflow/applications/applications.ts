@@ -11,20 +11,13 @@ import { ApiError, type Problem, validationError } from '../../kit/values/errors
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { mailPeople } from '../../platform/people/actions.ts';
+import { mailPeople } from '../../platform/people/people.ts';
 import { getCampaign, takesApplications } from '../campaigns/campaigns.ts';
 import { type CreatorRow, changeCreator, ensureCreator, listMatching, lockBrandRoster } from '../creators/creators.ts';
 import { findEntry, putOnRoster } from '../roster/roster.ts';
 import { type ApplicationFilter, type ApplicationPatch, toApplication } from './applications.shapes.ts';
 
 export type ApplicationRow = Selectable<ApplicationsTable>;
-
-const withTitle = (db: Db) =>
-  db
-    .selectFrom('applications')
-    .innerJoin('campaigns', 'campaigns.id', 'applications.campaignId')
-    .selectAll('applications')
-    .select('campaigns.title as campaignTitle');
 
 export const applications = listing({
   noun: 'application',
@@ -38,7 +31,12 @@ export const applications = listing({
       .$if(creator_email !== undefined, (query) =>
         query.where(sql`lower(creator_email)`, '=', sql`lower(${creator_email})`),
       ),
-  rows: withTitle,
+  rows: (db: Db) =>
+    db
+      .selectFrom('applications')
+      .innerJoin('campaigns', 'campaigns.id', 'applications.campaignId')
+      .selectAll('applications')
+      .select('campaigns.title as campaignTitle'),
 });
 export const { get: getApplication } = applications;
 

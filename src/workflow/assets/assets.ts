@@ -44,9 +44,6 @@ function inRights(rights: NonNullable<AssetFilter['rights']>, now: Date) {
   return sql<boolean>`(${end} > ${now} and ${end} <= ${daysAfter(now, EXPIRING_DAYS)})`;
 }
 
-const isInFolder = (folderId: string) =>
-  folderId === 'root' ? sql<boolean>`assets.folder_id is null` : sql<boolean>`assets.folder_id = ${folderId}`;
-
 /** Joined with their creator; deleted assets are excluded. */
 const withCreator = (db: Db) =>
   db
@@ -71,7 +68,10 @@ export const assets = listing({
       .where('assets.deletedAt', 'is', null)
       .where((eb) => eb.and(omitUndefined({ type, campaignId: campaign_id })))
       .where(matchesCreator('assets.creatorId', brandId, creator_email));
-    if (folder_id !== undefined) query = query.where(isInFolder(folder_id));
+    if (folder_id !== undefined)
+      query = query.where(
+        folder_id === 'root' ? sql<boolean>`assets.folder_id is null` : sql<boolean>`assets.folder_id = ${folder_id}`,
+      );
     if (search !== undefined) query = query.where('assets.name', 'ilike', toLikePattern(search));
     if (tag !== undefined) query = query.where(sql<boolean>`${tag} = any(assets.tags)`);
     if (rights !== undefined) query = query.where(inRights(rights, now));
@@ -325,14 +325,6 @@ function assertAllFound(ids: readonly string[], rows: readonly StoredAssetRow[],
   throw new ApiError('INVALID_SELECTION', message, { details });
 }
 
-/** A new end of the rights is announced again. */
-function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
-  return {
-    ...(rights === undefined ? {} : { rights: rights === null ? null : JSON.stringify(rights) }),
-    ...(rights_expires_at === undefined ? {} : { rightsExpiresAt: rights_expires_at, rightsNoticeDays: null }),
-  };
-}
-
 /** Applies the patch to the whole selection, or changes nothing. */
 export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetRow[]> {
   const { db, now, brandId } = work;
@@ -342,7 +334,15 @@ export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetR
   const { name, folder_id: folderId, tags, usage_rights: usageRights } = patch;
   const columns = { ...omitUndefined({ name, folderId, usageRights }), ...(tags ? { tags: [...new Set(tags)] } : {}) };
   for (const old of rows) {
-    const change = { ...columns, ...rightsColumns(patch), updatedAt: now };
+    // A new end of the rights is announced again.
+    const change = {
+      ...columns,
+      ...(patch.rights === undefined ? {} : { rights: patch.rights === null ? null : JSON.stringify(patch.rights) }),
+      ...(patch.rights_expires_at === undefined
+        ? {}
+        : { rightsExpiresAt: patch.rights_expires_at, rightsNoticeDays: null }),
+      updatedAt: now,
+    };
     const row = await updateAsset(db, brandId, old.id, change).catch((error: unknown) => {
       throw translateViolation(error);
     });

@@ -20,13 +20,6 @@ export type BriefStatus = BriefsTable['status'];
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;
 
-const withCreator = (db: Db) =>
-  db
-    .selectFrom('briefs')
-    .leftJoin('creators', 'creators.id', 'briefs.creatorId')
-    .selectAll('briefs')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
-
 export type BriefFacts = Awaited<ReturnType<typeof getBrief>>;
 
 export const briefs = listing({
@@ -45,7 +38,12 @@ export const briefs = listing({
           .where(matchesCreator('recipient.creatorId', brandId, creator_email));
         return or([matchesCreator('briefs.creatorId', brandId, creator_email), exists(ownRecipients)]);
       }),
-  rows: withCreator,
+  rows: (db: Db) =>
+    db
+      .selectFrom('briefs')
+      .leftJoin('creators', 'creators.id', 'briefs.creatorId')
+      .selectAll('briefs')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName']),
 });
 export const { get: getBrief } = briefs;
 

@@ -98,10 +98,6 @@ const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 const toEventData = (row: CampaignRow) =>
   CampaignSaved.parse({ ...toWire(row), compensation_label: compensationLabel(row) });
 
-/** True if a patch changed anything but the time of the last change. */
-const hasChanged = (old: CampaignRow, row: CampaignRow) =>
-  JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null });
-
 export async function createCampaign(work: Work, input: CampaignCreate): Promise<CampaignRow> {
   const { db, now, brandId } = work;
   const { compensation, requirements } = input;
@@ -174,7 +170,9 @@ export async function patchCampaign(work: Work, id: string, patch: CampaignPatch
     updatedAt: now,
   });
   work.audit({ resourceId: id, old, new: row });
-  if (hasChanged(old, row)) work.emit('campaign.updated', toEventData(row));
+  // A patch that changes nothing but the time of the last change is not announced.
+  if (JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null }))
+    work.emit('campaign.updated', toEventData(row));
   return row;
 }
 

@@ -102,19 +102,16 @@ export type AddressProblem = 'not_an_address' | 'unsupported_platform' | 'not_a_
 /** Aliases of a host; its links to a post are equivalent. */
 const FAMILY: Readonly<Record<string, string>> = { 'instagr.am': 'instagram.com', 'youtu.be': 'youtube.com' };
 
-const normalizeHost = (url: URL) =>
-  url.hostname
-    .toLowerCase()
-    .replace(/^(?:www|m|mobile)\./, '')
-    .replace(/\.$/, '');
-
 /** Parses a post's URL, or returns what is wrong with it. */
 export function readPostAddress(text: string): Post | AddressProblem {
   const address = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(address)) return 'not_an_address';
   const url = new URL(address);
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return 'not_an_address';
-  const host = normalizeHost(url);
+  const host = url.hostname
+    .toLowerCase()
+    .replace(/^(?:www|m|mobile)\./, '')
+    .replace(/\.$/, '');
   const forms = FORMS.get(host);
   if (!forms) return 'unsupported_platform';
   const path = url.pathname.replace(/\/+$/, '') || '/';

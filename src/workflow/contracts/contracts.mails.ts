@@ -5,7 +5,7 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { getBrand } from '../../platform/brands/queries.ts';
-import { mailPeople } from '../../platform/people/actions.ts';
+import { mailPeople } from '../../platform/people/people.ts';
 import type { Addressee } from '../applications/applications.ts';
 import { listContractDeliverables } from '../deliverables/deliverables.ts';
 import { workUrl } from '../deliverables/moves.ts';

@@ -43,13 +43,6 @@ const items = sql<ItemRow[]>`(
   from contract_items as item
   where item.brand_id = contracts.brand_id and item.contract_id = contracts.id)`;
 
-const withFacts = (db: Db) =>
-  db
-    .selectFrom('contracts')
-    .innerJoin('creators', 'creators.id', 'contracts.creatorId')
-    .selectAll('contracts')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]);
-
 /** A contract with its promised deliverables. */
 export type ContractFacts = Awaited<ReturnType<typeof getContract>>;
 
@@ -68,7 +61,12 @@ export const contracts = listing({
       .selectFrom('contracts')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id })))
       .where(matchesCreator('contracts.creatorId', brandId, creator_email)),
-  rows: withFacts,
+  rows: (db: Db) =>
+    db
+      .selectFrom('contracts')
+      .innerJoin('creators', 'creators.id', 'contracts.creatorId')
+      .selectAll('contracts')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]),
 });
 export const { get: getContract } = contracts;
 
@@ -181,13 +179,6 @@ function toAuditRow(row: ContractRow) {
   return { ...rest, contentSha256: contentHash?.toString('hex') ?? null };
 }
 
-const toItem = ({ type, platform = null, quantity, due_date: dueDate = null }: ItemInput) => ({
-  type,
-  platform,
-  quantity,
-  dueDate,
-});
-
 async function compensationColumns({ db, brandId }: Work, compensation: ContractCreate['compensation']) {
   const currency = await getBrandCurrency(db, brandId);
   return storedCompensation(
@@ -215,7 +206,12 @@ async function checkReferences(work: Work, { creator_email, campaign_id, expires
 }
 
 async function setItems(work: Work, contract: ContractRow, inputs: readonly ItemInput[]): Promise<void> {
-  const items = inputs.map(toItem);
+  const items = inputs.map(({ type, platform = null, quantity, due_date: dueDate = null }: ItemInput) => ({
+    type,
+    platform,
+    quantity,
+    dueDate,
+  }));
   await replaceItems(work.db, work.brandId, contract.id, items);
   await createContractDeliverables(work, contract, items);
 }
@@ -344,12 +340,6 @@ export interface Signature {
 }
 
 /**
- * Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
- * contract.
- */
-const evidenceContext = (contractId: string) => `contract ${contractId}`;
-
-/**
  * The creator signs the sent contract. Undefined if it can no longer be signed, because it was already signed or has
  * expired. The signer's name, network address and browser are kept as evidence, the latter two sealed.
  */
@@ -360,7 +350,9 @@ export async function signContract(
   { name, address, userAgent }: Signature,
 ): Promise<ContractFacts | undefined> {
   const { db, now, brandId } = work;
-  const seal = (text: string) => secrets.seal(text, evidenceContext(old.id));
+  // Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
+  // contract.
+  const seal = (text: string) => secrets.seal(text, `contract ${old.id}`);
   const signature = {
     signerName: name,
     signerIpSealed: seal(address),

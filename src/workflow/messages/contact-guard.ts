@@ -113,15 +113,14 @@ const EMAILS = [
 /** Capitals separate the words: `annaATexampleDOTcom`. */
 const CAMEL = /[a-z0-9._-]AT[a-z0-9-]+(?:DOT[a-z0-9-]+)*DOT[a-z]{2,}/;
 
-/** Joins single characters with spaces between them: `a n n @ m a i l . c o m`. */
-const joinSpaced = (text: string): string =>
-  text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) => spelt.replace(/\s/g, ''));
-
 const isWrittenIn = (text: string): boolean => EMAILS.some((pattern) => text.search(pattern) >= 0);
 
 const hasEmail = (text: string): boolean => {
   if (CAMEL.test(text) || isWrittenIn(text)) return true;
-  const together = joinSpaced(text);
+  // Joins single characters with spaces between them: `a n n @ m a i l . c o m`.
+  const together = text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) =>
+    spelt.replace(/\s/g, ''),
+  );
   return together !== text && isWrittenIn(together);
 };
 
@@ -204,16 +203,17 @@ const MAX_DIGITS = 15;
 
 const GLUED = new RegExp(`^(?:${toAlternation([...DIGIT_WORDS.keys()])}){${MIN_SPELT},}$`, 'u');
 const EACH_WORD = new RegExp(toAlternation([...DIGIT_WORDS.keys()]), 'gu');
-/** Splits `nullfünfeinszweidrei` into its words. */
-const splitDigitWords = (text: string): string =>
-  text.replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token));
 
 /**
  * Finds a number that is spelt in words: four words and seven digits in total, or two words within a number of nine.
  */
 function isSpelt(text: string): boolean {
   let [digits, spelt, times] = ['', 0, 1];
-  for (const [token] of splitDigitWords(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[¤:;!?&]/gu)) {
+  // Splits `nullfünfeinszweidrei` into its words.
+  for (const [token] of text
+    .toLowerCase()
+    .replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token))
+    .matchAll(/[\p{L}]+|\d+|[¤:;!?&]/gu)) {
     if (BETWEEN_WORDS.has(token)) continue;
     const value = DIGIT_WORDS.get(token) ?? (/^\d{1,4}$/.test(token) ? token : undefined);
     if (REPEATED[token] !== undefined) times = REPEATED[token];

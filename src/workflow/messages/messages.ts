@@ -10,7 +10,7 @@ import { notFound } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { mailPeople } from '../../platform/people/actions.ts';
+import { mailPeople } from '../../platform/people/people.ts';
 import { type Addressee, getAddressee } from '../applications/applications.ts';
 import { matchesCreator } from '../creators/creators.ts';
 import { REPLIES_PER_HOUR } from './contact-guard.ts';

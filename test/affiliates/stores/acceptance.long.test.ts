@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { identifyStore, connectStore } from '../../../src/affiliates/stores/connections/connect.ts';
+import { connectStore, identifyStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
 import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';

@@ -123,7 +123,10 @@ export async function openStore(context: StoreContext, row: StoreKey): Promise<S
   const known = openStoreSecrets(secrets, seen, row.id);
   const { provider, baseUrl } = row;
   const store: Store = {
-    ...{ baseUrl, token: known.token, keysInQuery: known.keysInQuery === true, allow: config.outboundAllow },
+    baseUrl,
+    token: known.token,
+    keysInQuery: known.keysInQuery === true,
+    allow: config.outboundAllow,
     onVersion: async (version) => {
       const isNews = version !== apiVersion && (await recordVersion(postgres.db, row, version));
       if (!isNews || version === getClient(provider).version) return;
@@ -204,7 +207,9 @@ export async function identifyStore(outside: OutsideContext, entry: StoreEntry):
   const secrets = await toStoreSecrets(outside, entry);
   let apiVersion: string | null = null;
   const store: Store = {
-    ...{ baseUrl, token: secrets.token, allow: outside.config.outboundAllow },
+    baseUrl,
+    token: secrets.token,
+    allow: outside.config.outboundAllow,
     onVersion: (version) => {
       apiVersion = version;
     },
@@ -250,8 +255,11 @@ export async function checkStore(outside: OutsideContext, entry: StoreEntry): Pr
 function toInitialWebhooks(provider: Provider, secrets: StoreSecrets, now: Date) {
   const isListed = getClient(provider).webhooks?.mayBeMade(secrets) === true;
   return {
-    ...{ webhookState: isListed ? ('pending' as const) : ('manual' as const), webhooksDueAt: isListed ? now : null },
-    ...{ missingWebhooks: [], webhookProblem: null, webhooksCheckedAt: null },
+    webhookState: isListed ? ('pending' as const) : ('manual' as const),
+    webhooksDueAt: isListed ? now : null,
+    missingWebhooks: [],
+    webhookProblem: null,
+    webhooksCheckedAt: null,
   };
 }
 
@@ -269,11 +277,19 @@ export async function connectStore(
   const old = await lockIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
   const facts = {
-    ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
+    name,
+    currency,
+    storefrontUrl,
+    storefrontHost,
+    baseUrl,
+    connectedAt: now,
+    disconnectedAt: null,
     status: 'connected' as const,
     sweepAt: now,
     secrets: sealStoreSecrets(secrets, known, id),
-    ...{ apiVersion, renewingUntil: null, ...toInitialWebhooks(provider, known, now) },
+    apiVersion,
+    renewingUntil: null,
+    ...toInitialWebhooks(provider, known, now),
   };
   const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
   const row = old

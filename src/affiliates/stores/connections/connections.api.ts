@@ -69,7 +69,10 @@ const toStoreEntry = ({
   client_id,
   client_secret,
 }: IntegrationConnect): StoreEntry => ({
-  ...{ provider, baseUrl: url, token, webhookSecret: webhook_secret },
+  provider,
+  baseUrl: url,
+  token,
+  webhookSecret: webhook_secret,
   ...(client_id && client_secret ? { app: { id: client_id, secret: client_secret } } : {}),
 });
 

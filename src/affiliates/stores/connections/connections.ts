@@ -19,24 +19,29 @@ export type IntegrationRow = Omit<
 >;
 
 const SHOWN = [
-  ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
-  ...([
-    'status',
-    'connectedAt',
-    'lastSyncAt',
-    'lastReceivedAt',
-    'lastFailedAt',
-    'disconnectedAt',
-    'sweptAt',
-    'silentSince',
-    'apiVersion',
-    'webhookState',
-    'missingWebhooks',
-    'webhookProblem',
-    'webhooksCheckedAt',
-    'createdAt',
-    'updatedAt',
-  ] as const),
+  'id',
+  'brandId',
+  'provider',
+  'name',
+  'storefrontUrl',
+  'storefrontHost',
+  'baseUrl',
+  'currency',
+  'status',
+  'connectedAt',
+  'lastSyncAt',
+  'lastReceivedAt',
+  'lastFailedAt',
+  'disconnectedAt',
+  'sweptAt',
+  'silentSince',
+  'apiVersion',
+  'webhookState',
+  'missingWebhooks',
+  'webhookProblem',
+  'webhooksCheckedAt',
+  'createdAt',
+  'updatedAt',
 ] as const;
 
 const LAST_ORDERS = 50;
@@ -276,8 +281,14 @@ export async function upsertSource(
     .insertInto('integrations')
     .values({
       ...row,
-      ...{ provider: 'generic', sourceName: row.name, storefrontUrl: row.name, storefrontHost: '', baseUrl: '' },
-      ...{ status: 'disconnected', secrets: Buffer.alloc(0), connectedAt: row.createdAt },
+      provider: 'generic',
+      sourceName: row.name,
+      storefrontUrl: row.name,
+      storefrontHost: '',
+      baseUrl: '',
+      status: 'disconnected',
+      secrets: Buffer.alloc(0),
+      connectedAt: row.createdAt,
     })
     .onConflict((conflict) =>
       conflict

@@ -8,8 +8,18 @@ import type { Provider } from '../formats/provider.ts';
 
 /** All but the body, which no answer shows. */
 const SHOWN = [
-  ...(['id', 'brandId', 'integrationId', 'topic', 'state', 'attempts', 'nextAttemptAt'] as const),
-  ...(['reason', 'notes', 'orderId', 'receivedAt', 'finishedAt'] as const),
+  'id',
+  'brandId',
+  'integrationId',
+  'topic',
+  'state',
+  'attempts',
+  'nextAttemptAt',
+  'reason',
+  'notes',
+  'orderId',
+  'receivedAt',
+  'finishedAt',
 ] as const;
 
 export interface StoreDeliveryWhere extends ListWindow {

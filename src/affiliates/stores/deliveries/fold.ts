@@ -193,7 +193,9 @@ class StoreNotCalled extends Error {}
 class StoreNotOpened extends Error {}
 
 const toUnopenedStore = ({ receiver: { baseUrl, currency } }: StoreBatch) => ({
-  ...{ baseUrl, currency, allow: [] },
+  baseUrl,
+  currency,
+  allow: [],
   get token(): string {
     throw new StoreNotOpened();
   },
@@ -257,7 +259,11 @@ async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: 
 }
 
 const toStoreBatch = (receiver: Receiver): StoreBatch => ({
-  ...{ receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
+  receiver,
+  opened: undefined,
+  hasAnswered: false,
+  unanswered: 0,
+  failure: undefined,
 });
 
 /** Deliveries of a brand that are read at once: reading one may call its store. */

@@ -97,7 +97,11 @@ export function openInbox({ postgres: { db }, redis, secrets, clock }: Context):
       const kept = selectStoreHeaders(headers);
       const topic = TOPICS.map((name) => kept[name]).find((one) => one !== undefined);
       const row: NewDelivery = {
-        ...{ id, integrationId, provider, secrets: known, headers: kept },
+        id,
+        integrationId,
+        provider,
+        secrets: known,
+        headers: kept,
         topic: topic?.slice(0, TOPIC_LENGTH) ?? null,
         sealedBody: secrets.seal(rawBody, id),
       };

@@ -78,7 +78,11 @@ const MentionedOrder = z.union([
 /** The outcome of a delivery that was read. Without a reading it is not about orders. */
 export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, reading: Reading | undefined): Outcome {
   return {
-    ...{ id, attemptsBefore: attempts, attempts: attempts + 1, nextAttemptAt: null, reason: null },
+    id,
+    attemptsBefore: attempts,
+    attempts: attempts + 1,
+    nextAttemptAt: null,
+    reason: null,
     notes: reading?.notes ?? [],
     state: reading ? 'done' : 'ignored',
     topic: readTopic(body),
@@ -100,7 +104,11 @@ export function toFailedOutcome(
   if (!failure) throw error;
   const nextAttemptAt = failure.mayPass ? computeNextAttempt(attempts + 1, error, now) : null;
   return {
-    ...{ id, attemptsBefore: attempts, attempts: wasTried ? attempts + 1 : attempts, nextAttemptAt, notes: [] },
+    id,
+    attemptsBefore: attempts,
+    attempts: wasTried ? attempts + 1 : attempts,
+    nextAttemptAt,
+    notes: [],
     state: nextAttemptAt === null ? 'failed' : 'waiting',
     reason: failure.reason,
     topic: readTopic(body),

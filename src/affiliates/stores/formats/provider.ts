@@ -284,7 +284,9 @@ export function readAnswer<T>(
     'SERVICE_UNAVAILABLE',
     `The store's answer to ${method} ${path} is invalid: ${received.join(' ')}`,
     {
-      ...{ headers, engine: NAME, cause },
+      headers,
+      engine: NAME,
+      cause,
     },
   );
 }
@@ -323,7 +325,9 @@ export async function requestStore(
   const url = new URL(`${baseUrl}${path}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const answer = await callOutside({
-    ...{ url, method, allow },
+    url,
+    method,
+    allow,
     timeoutMs: isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
     maxBytes: isList ? LIST_MAX_BYTES : MAX_BYTES,
     headers: body ? { ...headers, 'content-type': 'application/json' } : headers,

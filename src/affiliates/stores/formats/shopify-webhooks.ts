@@ -12,7 +12,12 @@ import {
 import { askShopify } from './shopify-graphql.ts';
 
 export const TOPICS = [
-  ...['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled', 'orders/delete', 'refunds/create'],
+  'orders/create',
+  'orders/paid',
+  'orders/updated',
+  'orders/cancelled',
+  'orders/delete',
+  'refunds/create',
 ];
 const UNINSTALLED = 'app/uninstalled';
 /** Disputes take a scope of their own. */
@@ -86,7 +91,9 @@ export const shopifyWebhooks: StoreWebhooks = {
   alsoTopics: ALSO,
   // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with it.
   mayBeMade: ({ app }) => app !== undefined,
-  ...{ list, make, remove },
+  list,
+  make,
+  remove,
 };
 
 /** Shopify says when; a delivery may come late, of an app that has been installed again. */

@@ -61,8 +61,11 @@ function showsAgain(store: Store, text: string): boolean {
 }
 
 const toRequest = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
-  ...{ method: 'GET', path, shape },
-  ...{ credentials, showsAgain },
+  method: 'GET',
+  path,
+  shape,
+  credentials,
+  showsAgain,
 });
 
 const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, toRequest(path, shape));
@@ -164,8 +167,12 @@ async function removeWebhook(store: Store, id: string): Promise<void> {
 export const woocommerce: StoreClient = {
   topics: TOPICS,
   webhooks: {
-    ...{ alsoTopics: [], mayBeMade: () => true, list: listWebhooks },
-    ...{ make: makeWebhook, remove: removeWebhook, sign: signWebhook },
+    alsoTopics: [],
+    mayBeMade: () => true,
+    list: listWebhooks,
+    make: makeWebhook,
+    remove: removeWebhook,
+    sign: signWebhook,
   },
   connect,
   findCoupon,

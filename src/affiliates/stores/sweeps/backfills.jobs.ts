@@ -54,7 +54,10 @@ async function recordHistoryPage(
   await recordEach(context, { ...claimed, isHistory: true }, history, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   return {
-    ...{ read: readings.length, recorded: history.length, unread, cursor },
+    read: readings.length,
+    recorded: history.length,
+    unread,
+    cursor,
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
   };
 }

@@ -87,7 +87,10 @@ export async function updateAfterHistory(
   const { numUpdatedRows } = await db
     .updateTable('storeBackfills')
     .set({
-      ...{ cursor: page.cursor, dueAt: page.dueAt, failures: 0, problem: null },
+      cursor: page.cursor,
+      dueAt: page.dueAt,
+      failures: 0,
+      problem: null,
       reachedAt: sql<Date>`greatest(reached_at, ${page.reachedAt}::timestamptz)`,
       ordersRead: sql<number>`orders_read + ${page.read}`,
       ordersRecorded: sql<number>`orders_recorded + ${page.recorded}`,
@@ -122,7 +125,8 @@ export async function updateBackfillToFailed(
   await db
     .updateTable('storeBackfills')
     .set({
-      ...{ problem, dueAt: next },
+      problem,
+      dueAt: next,
       failures: sql<number>`failures + 1`,
       since: sql<Date>`case when failures > 0 then greatest(since, reached_at) else since end`,
       cursor: sql<string>`case when failures > 0 then null else cursor end`,

@@ -87,10 +87,15 @@ export const Backfill = z
 
 export const toBackfill = (row: BackfillRow): z.input<typeof Backfill> => ({
   status: row.dueAt === null ? 'done' : 'running',
-  ...{ integration_id: row.integrationId, problem: row.problem },
-  ...{ before: row.before.toISOString(), reached_at: row.reachedAt?.toISOString() ?? null },
-  ...{ orders_read: row.ordersRead, orders_recorded: row.ordersRecorded, orders_unread: row.ordersUnread },
-  ...{ started_at: row.startedAt.toISOString(), finished_at: row.finishedAt?.toISOString() ?? null },
+  integration_id: row.integrationId,
+  problem: row.problem,
+  before: row.before.toISOString(),
+  reached_at: row.reachedAt?.toISOString() ?? null,
+  orders_read: row.ordersRead,
+  orders_recorded: row.ordersRecorded,
+  orders_unread: row.ordersUnread,
+  started_at: row.startedAt.toISOString(),
+  finished_at: row.finishedAt?.toISOString() ?? null,
 });
 
 const one = { path: '/v1/affiliates/integrations/{id}/backfill', tag: 'Affiliates', item: Backfill } as const;
@@ -114,11 +119,9 @@ export const backfillOperations = [
   }),
   get({
     ...one,
-    ...{
-      id: 'get_store_backfill',
-      summary: "The progress of reading a store's history",
-      description: 'Shows the last time that it was started.',
-    },
+    id: 'get_store_backfill',
+    summary: "The progress of reading a store's history",
+    description: 'Shows the last time that it was started.',
     forAgents,
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);

@@ -75,7 +75,13 @@ export async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): 
   await db
     .updateTable('storeSweeps')
     .set({
-      ...{ since, startedAt: null, cursor: null, reachedAt: null, againAt: null, missed: 0, failures: 0 },
+      since,
+      startedAt: null,
+      cursor: null,
+      reachedAt: null,
+      againAt: null,
+      missed: 0,
+      failures: 0,
       sweeps: sql<number>`sweeps + 1`,
     })
     .where('integrationId', '=', id)
@@ -212,7 +218,10 @@ export async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date
     .onConflict((conflict) =>
       conflict.column('integrationId').doUpdateSet({
         since: sql<Date>`least(store_sweeps.since, excluded.since)`,
-        ...{ startedAt: null, cursor: null, reachedAt: null, againAt: null },
+        startedAt: null,
+        cursor: null,
+        reachedAt: null,
+        againAt: null,
       }),
     )
     .execute();

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
 import type { Position, RequestFilter } from './schema.ts';
 
 const Row = z.object({
@@ -76,3 +77,7 @@ export async function listRequests(
     },
   );
 }
+
+/** How long single calls are kept, and their sums by hour. */
+export const CALLS_KEPT_MS = 14 * DAY_MS;
+export const CALL_SUMS_KEPT_MS = 400 * DAY_MS;

@@ -1,8 +1,13 @@
 import { z } from 'zod';
-import { REASONS } from '../../kit/mail/admission.ts';
-import { MAIL_REASONS, MAIL_STATES, type MailRow } from '../../kit/mail/queries.ts';
-import { createdAt, idField } from '../../kit/values/fields.ts';
-import { ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
+import { listing } from '../kit/engines/postgres/listing.ts';
+import { REASONS } from '../kit/mail/admission.ts';
+import { MAIL_REASONS, MAIL_STATES, type MailRow, type MailState, withBrand } from '../kit/mail/queries.ts';
+import { read } from '../kit/operation/kit.ts';
+import { listHandlers } from '../kit/operation/list.ts';
+import { noun } from '../kit/operation/noun.ts';
+import { createdAt, idField } from '../kit/values/fields.ts';
+import { ListQuery, listSchema, type ListWindow, timestamp } from '../kit/values/page.ts';
+import { omitUndefined } from '../kit/values/patch.ts';
 
 const state = z
   .enum(MAIL_STATES)
@@ -40,4 +45,33 @@ export const mailOf = ({ id, kind, toEmail: to, state, reason, error, createdAt,
   detail: reason === null ? error : REASONS[reason],
   created_at: createdAt.toISOString(),
   sent_at: sentAt?.toISOString() ?? null,
+});
+
+export const mails = listing({
+  noun: 'mail',
+  table: 'mails',
+  time: 'createdAt',
+  changed: ['createdAt', 'sentAt'],
+  matching: (db, _brandId, { state }: ListWindow & { state?: MailState | undefined }) =>
+    db.selectFrom('mails').where((eb) => eb.and(omitUndefined({ state }))),
+  rows: withBrand,
+});
+
+export const mailOperations = [
+  read({
+    id: 'list_mails',
+    path: '/v1/mails',
+    tag: 'Messages',
+    summary: 'Mails sent on behalf of the brand',
+    description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
+    query: MailFilter,
+    response: MailList,
+    ...listHandlers(mails, Mail, mailOf),
+  }),
+] as const;
+
+export const mailsNoun = noun({
+  name: 'mails',
+  ids: { mails: 'mai' },
+  operations: mailOperations,
 });
