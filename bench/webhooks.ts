@@ -13,7 +13,7 @@ import type { Config } from '../src/kit/values/config.ts';
 import { openDue } from '../src/kit/values/due.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
 import { createBrand } from '../src/platform/brands/actions.ts';
-import { createSubscription } from '../src/platform/webhooks/actions.ts';
+import { createSubscription } from '../src/platform/webhooks/webhooks.ts';
 import { webhookConsumer } from '../src/platform/webhooks/fan-out.ts';
 import { startDelivering } from '../src/platform/webhooks/delivery-loop.ts';
 import { openContext } from '../src/process/open-context.ts';

@@ -67,13 +67,13 @@ export async function toCreators(
   }));
 }
 
-/** The same for a list of any length. */
+/** Streams creators with their results, for a list of any length. */
 export async function* eachCreatorResult(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
   rows: AsyncIterable<ListedCreator>,
 ): AsyncGenerator<Creator> {
-  // Before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
+  // Read before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
   const owner = await findOwner(postgres, brandId);
   yield* mapInBatches(rows, (part) => toCreators(clickhouse, owner, part));
 }

@@ -22,7 +22,7 @@ import type { BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 
-/** A filter's value as events have it. */
+/** Translates a filter's value to the value in events, which is empty for none. */
 const toEventValue = (value: string | undefined) => (value === NONE ? '' : value);
 
 async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }: DimensionFilter): Promise<LinkSet[]> {

@@ -135,7 +135,7 @@ const tag = 'Costs';
 const all = { path: '/v1/costs', tag, item: Cost } as const;
 const one = { path: '/v1/costs/{id}', tag, item: Cost } as const;
 
-/** The returns that agents read name what is missing, for people to enter. */
+/** Agents read in the returns which costs are missing; people enter them. */
 const forAgents = false;
 
 export const costOperations = [

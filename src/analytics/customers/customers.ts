@@ -18,7 +18,7 @@ export async function findHistorySince(db: Db, brandId: string): Promise<string 
   return since?.toISOString() ?? null;
 }
 
-/** To two decimals; null of nothing. */
+/** A percentage to two decimals; null if the whole is zero. */
 const toPercent = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((part / whole) * 10_000) / 100;
 
@@ -120,7 +120,7 @@ const NO_CUSTOMERS = {
   worthMinor: 0,
 };
 
-/** Every row, in the list's order. What cost something has a row, also without customers. */
+/** Lists every row in the list's order. A key with costs has a row even without customers. */
 async function listCustomers(
   engines: Engines,
   brandId: string,

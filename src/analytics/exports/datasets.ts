@@ -155,7 +155,7 @@ const CONTENT: Source = {
 const SOURCES = { orders: ORDERS, commissions: COMMISSIONS, roster: ROSTER, content: CONTENT } as const;
 type Listed = keyof typeof SOURCES;
 
-/** Columns of a posting: what it is of an entry, and what is its own. */
+/** Columns of a posting: those of its entry, and its own. */
 const POSTING: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>> = {
   entry_id: ['text', sql`entry.id`],
   seq: ['integer', sql`entry.seq`],
@@ -275,7 +275,7 @@ async function readLedger(db: Db, brandId: string, span: Span, after: Place | nu
       order by recorded_at, seq limit ${limit}
     ) as entry left join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting on true
     order by entry.recorded_at, entry.seq, posting.line`.execute(withoutPlugins(db));
-  // Its rows are postings, so that their number says nothing: the batch after the last is empty.
+  // The rows are postings, so their number does not tell the end: only an empty batch does.
   return toBatch(rows, 1, (row) => row.line !== null);
 }
 
@@ -411,7 +411,7 @@ function afterClick(place: Place | null, name: 'after' | 'last') {
   };
 }
 
-/** The next part of at most `limit` clicks: how many they are, and the last one. */
+/** Finds the next part of at most `limit` clicks: their number, and the last one. */
 export async function findClickPart(
   { clickhouse }: Engines,
   brandId: string,

@@ -48,7 +48,7 @@ export const countSchedules = (db: Db, brandId: string): Promise<number> =>
 export const insertSchedule = (db: Db, row: Insertable<ExportSchedulesTable>): Promise<ScheduleRow> =>
   db.insertInto('exportSchedules').values(row).returningAll().executeTakeFirstOrThrow();
 
-/** Ends a schedule, and forgets its keys. Undefined if it has ended. */
+/** Ends a schedule and erases its keys. Undefined if it has ended already. */
 export async function deleteSchedule(db: Db, brandId: string, id: string, now: Date): Promise<ScheduleRow | undefined> {
   return await db
     .updateTable('exportSchedules')
@@ -66,7 +66,7 @@ export const dueSchedules = periodicRows<'nextAt', ScheduleRow>({
   where: 'deleted_at is null',
 });
 
-/** Notes that everything until then was delivered. */
+/** Records that everything until a time was delivered. */
 export async function recordDelivery(
   db: Db,
   brandId: string,
@@ -86,7 +86,7 @@ export async function recordDelivery(
     .execute();
 }
 
-/** Notes a failure. Undefined unless it is the first since an export was delivered. */
+/** Records a failure. Undefined unless it is the first since an export was delivered. */
 export async function recordFailure(
   db: Db,
   brandId: string,
@@ -191,12 +191,12 @@ export async function createSchedule(
   return row;
 }
 
-/** Notes what an export of a schedule delivered. */
+/** Records the delivery of a schedule's export. */
 export async function recordScheduleDelivery({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
   if (job.scheduleId !== null) await recordDelivery(db, brandId, job.scheduleId, { until, now });
 }
 
-/** Notes that an export of a schedule failed, and mails it if it is the first since one was delivered. */
+/** Records that a schedule's export failed, and sends a mail if it is the first failure since a delivery. */
 export async function recordScheduleFailure(work: Work, job: JobRow): Promise<void> {
   const { db, brandId, now } = work;
   if (job.scheduleId === null) return;

@@ -162,7 +162,7 @@ async function* verifyAfterRows<T>({ isStillWhole }: Freshness, rows: AsyncItera
   throw unavailable('The data behind the figures', new Error('They were rebuilt in the meantime.'));
 }
 
-/** Like `fresh`, for rows that are streamed after the header. */
+/** Like `withFreshness`, for rows that are streamed after the header. */
 export async function withFreshRows<T>(
   context: Engines,
   { caller: { brandId }, setHeader }: FreshnessRequest,

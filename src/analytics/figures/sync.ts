@@ -221,9 +221,9 @@ export async function listUnsentRanges(db: Db, brandId: string, column: SentAt):
 export interface StoredFreshness {
   /** The time at which the oldest entry that is missing from the figures was recorded; null if none is missing. */
   oldestUnsynced: Date | null;
-  /** The same of the table of orders, which may lack later batches too. */
+  /** The same time for the table of orders, which may lack later batches too. */
   oldestUnsyncedOrder: Date | null;
-  /** Since when an order of customers may have changed without being sent; null if none has. */
+  /** The time since which an order of customers may have changed without being sent; null if none has. */
   oldestUnsyncedCustomer: Date | null;
   /** True if the brand's figures are complete: no rebuild is running or was interrupted. */
   isWhole: boolean;

@@ -33,7 +33,7 @@ export async function sumBrand(clickhouse: ClickHouse, brandId: string): Promise
   return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 
-/** Like `totalsOfBrand`, for the brand's links from the first id to the last, both included. */
+/** Like `sumBrand`, for the brand's links from the first id to the last, both included. */
 export async function sumLinkSpan(
   clickhouse: ClickHouse,
   brandId: string,
@@ -43,7 +43,7 @@ export async function sumLinkSpan(
   return await querySums(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
 }
 
-/** Like `totalsOfBrand`, for the links with these ids. */
+/** Like `sumBrand`, for the links with these ids. */
 export async function sumLinks(
   clickhouse: ClickHouse,
   brandId: string,

@@ -27,7 +27,7 @@ const ROWS_BEFORE = 100;
 /** Older periods are not mailed. */
 const MAX_AGE_DAYS = 366;
 
-/** The brand, as a reading operation sees its caller. */
+/** The brand as the caller of a reading operation. */
 async function toCaller({ postgres }: Context, { id, brandId }: ReportRow): Promise<Caller> {
   const subscriptions = await listSubscriptions(postgres.db, brandId);
   const own = subscriptions.find(({ kind }) => kind === 'brand');

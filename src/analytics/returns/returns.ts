@@ -77,7 +77,7 @@ export async function listContractsWithoutFee(db: Db, brandId: string, { from, u
 export interface Gift extends MissingFee {
   /** `YYYY-MM-DD`. */
   day: string;
-  /** Null: the shipment does not say what it contains. */
+  /** Null if the shipment does not say what it contains. */
   sku: string | null;
   items: number;
 }
@@ -97,7 +97,7 @@ export async function listGifts(db: Db, brandId: string, { from, until }: Period
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
-/** By store, what belongs to a creator or campaign has no key. */
+/** Costs of a creator or campaign have no key when rows are grouped by store. */
 type ReturnsBy = ReturnsQuery['by'] | 'store';
 
 const ZERO_SUMS: Sums = {
@@ -157,7 +157,7 @@ class ReturnsTable {
   }
 }
 
-/** The key of what belongs to a creator, perhaps to a campaign, and to a time. */
+/** The key of a cost that belongs to a creator and a month, perhaps to a campaign. */
 function toKey(by: ReturnsBy, { creatorId, campaignId, month }: MissingFee): string {
   if (by === 'creator') return creatorId;
   if (by === 'month') return month;
@@ -173,7 +173,7 @@ function addOrders(table: ReturnsTable, costs: GoodsCosts, sums: readonly Return
   }
 }
 
-/** A fee that was agreed and paid costs once, at whichever came first. */
+/** Adds fees. A fee that was agreed and paid counts once, in the month of whichever came first. */
 function addFees(table: ReturnsTable, by: ReturnsBy, fees: readonly FeeSum[]): void {
   for (const its of Map.groupBy(fees, ({ creatorId, currency }) => `${currency} ${creatorId}`).values()) {
     const [before, within] = [
@@ -280,7 +280,7 @@ async function withLabels(
   return rows.map(({ key, ...row }) => ({ key, label: key === null ? null : (names.get(key) ?? null), ...row }));
 }
 
-/** No order costs goods. */
+/** Treats goods as free. */
 const NO_GOODS = { starts: [], groups: [], ratesPpm: [0] } as const;
 
 /** The commission and fees of a key; null if a fee is not known. */
@@ -319,7 +319,7 @@ export async function listSpend(
   }));
 }
 
-/** One page of what the period earned. */
+/** Finds one page of the period's returns. */
 export async function findReturns(context: Engines, brandId: string, query: ReturnsQuery) {
   const period = resolvePeriod(query, context.clock.now());
   const rows = await listReturns(context, brandId, query, period);

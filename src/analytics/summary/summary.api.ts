@@ -35,7 +35,7 @@ interface PeriodSums {
   byClick: number;
 }
 
-/** A breakdown has one sum of commissions, whatever their status. */
+/** A breakdown sums commissions of any status together. */
 const toSums = ({ currency, clicks, orders, sales, refunds, commission }: BreakdownSums): Sums => ({
   currency,
   clicks,
@@ -90,7 +90,7 @@ async function readPostings(
   return { times, creators, byClick };
 }
 
-/** The totals of a period, and what they were made of. */
+/** Reads the totals of a period and the sums behind them. */
 async function readPeriod(engines: Engines, brandId: string, merged: Merged, query: AnalyticsFilter, period: Period) {
   const { db } = engines.postgres;
   const [currency, campaigns, pieces, sums] = await Promise.all([

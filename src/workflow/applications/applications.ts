@@ -116,8 +116,9 @@ export interface Addressee {
 }
 
 /**
- * Finds whom a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an applicant of
- * one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they once applied.
+ * Finds the person that a brand may write to at this e-mail address, ignoring case: a creator on its roster, or an
+ * applicant of one of its campaigns. Undefined for strangers and for creators removed from the roster, even if they
+ * once applied.
  */
 export async function findAddressee(db: Db, brandId: string, email: string): Promise<Addressee | undefined> {
   const row = await db
@@ -209,7 +210,7 @@ export async function deleteOldChanges(db: Db, brandId: string, applicationId: s
     .execute();
 }
 
-/** The change with what its page shows, found by id alone, because a visitor with the link has no brand. */
+/** A change and the facts that its page shows, found by id alone, because a visitor with the link has no brand. */
 export async function findChange(db: Db, id: string) {
   return await db
     .selectFrom('applicationChanges as change')
@@ -263,7 +264,7 @@ export async function patchApplication(
   return row;
 }
 
-/** To the applicant, once for each decision. */
+/** Mails the applicant, once for each decision. */
 async function mailDecision(work: Work, { id, campaignId, creatorId, creatorEmail: to, status }: ApplicationRow) {
   if (status !== 'accepted' && status !== 'rejected') return;
   const { title: campaign } = await getCampaign(work.db, work.brandId, campaignId);
@@ -274,7 +275,7 @@ async function mailDecision(work: Work, { id, campaignId, creatorId, creatorEmai
 /** More applications to a campaign within an hour are one mail, so that strangers cannot flood the brand's mailboxes. */
 const MAILED_PER_HOUR = 20;
 
-/** To the brand's people. */
+/** Mails the brand's people. */
 async function mailReceived(work: Work, { id, campaignId, creatorName, creatorEmail }: ApplicationRow) {
   const { title: campaign } = await getCampaign(work.db, work.brandId, campaignId);
   const since = new Date(work.now.getTime() - HOUR_MS);
@@ -336,7 +337,7 @@ export async function receiveApplication(
 
 /** Prevents strangers from flooding a person's mailbox. */
 const CHANGES_PER_DAY = 5;
-/** As long as links in mails work. */
+/** Matches the life of links in mails. */
 const KEPT_MS = 30 * DAY_MS;
 
 type Claims = Pick<ApplicationRow, 'creatorName' | 'creatorPhotoApp' | 'creatorVideoApp' | 'message' | 'portfolioUrls'>;

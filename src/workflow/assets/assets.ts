@@ -230,7 +230,7 @@ export const markNotified = (
 /** The facts of a new asset besides its file. */
 export interface NewAsset {
   source: AssetSource;
-  /** Default: the file's name. */
+  /** The file's name if omitted. */
   name?: string | undefined;
   folderId?: string | undefined;
   campaignId?: string | null | undefined;

@@ -91,7 +91,7 @@ function claimedType(filename: string, mimeType: string): AssetType | undefined 
 /** The same containers hold audio and video. */
 const isMedia = (type: AssetType) => type === 'audio' || type === 'video';
 
-/** Why a file's content contradicts its name; undefined if it does not. */
+/** Describes how a file's content contradicts its name; undefined if it does not. */
 export function describeMismatch(content: ContentType, filename: string, mimeType: string): string | undefined {
   const claim = claimedType(filename, mimeType);
   if (claim === undefined || claim === content.type) return undefined;

@@ -289,7 +289,7 @@ export async function removeBrief(work: Work, id: string): Promise<void> {
   work.audit({ resourceId: id, old, new: null });
 }
 
-/** The recipients, each once, however often and in whatever case they are named. */
+/** Resolves the recipients, each once, ignoring case and repetitions. */
 async function resolveAddressees(
   { db, brandId }: Work,
   { id }: BriefRow,

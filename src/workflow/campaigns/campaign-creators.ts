@@ -165,7 +165,7 @@ export interface CampaignCreatorRow {
   earned: Sum[];
 }
 
-/** The furthest stage first; everyone without a page. */
+/** Lists the furthest stage first. Without a page it lists everyone. */
 export async function listCampaignCreators(db: Db, of: CampaignRef, stage: Stage | undefined, page?: Page) {
   const { brandId, campaignId } = of;
   const own = sql`brand_id = ${brandId} and campaign_id = ${campaignId} and creator_id = person.creator_id`;

@@ -124,7 +124,7 @@ const TRACKING_EVENTS: ReadonlySet<string> = new Set(['deliverable.approved', 'd
 
 type Deliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
 
-/** For work that is approved after its contract's first post was read. */
+/** Sets the end of rights for work that was approved after its contract's first post was read. */
 async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: Deliverable) {
   if (!contractId) return;
   const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };

@@ -223,7 +223,7 @@ export async function listPostDates(db: Db, brandId: string, canonicalKeys: read
   return rows.flatMap(({ postedAt }) => postedAt ?? []);
 }
 
-/** Stores where a short link leads. */
+/** Stores the post that a short link leads to. */
 export async function insertShortLink(db: Db, link: ContentShortLinksTable): Promise<void> {
   await db
     .insertInto('contentShortLinks')

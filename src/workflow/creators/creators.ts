@@ -192,7 +192,7 @@ export async function updateProfile(
     .executeTakeFirst();
 }
 
-/** The creators that merged ones became, by the old id. Figures still carry the old ids. */
+/** Maps the old ids of merged creators to the current ones. Figures still carry the old ids. */
 export async function listMerged(db: Db, brandId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('creatorMerges')
@@ -216,7 +216,7 @@ export async function findCreatorPage(db: Db, id: string): Promise<CreatorRow | 
   return await db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Searches every brand: who lost their link only gives an address. */
+/** Searches every brand, because a person who lost their link only gives an address. */
 export async function listCreatorsByEmail(db: Db, email: string) {
   return await db
     .selectFrom('creators')
@@ -247,7 +247,7 @@ export function matchesCreator(column: string, brandId: string, email: string | 
 export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonConditions): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 
-/** The filter as a condition on `creators`. */
+/** Translates the filter to a condition on `creators`. */
 export function matchesPerson({ search, creator_email: email, handle, tag }: PersonConditions) {
   const pattern = toLikePattern(search ?? '');
   const bySearch =
@@ -267,7 +267,7 @@ export function matchesPerson({ search, creator_email: email, handle, tag }: Per
   return sql<boolean>`(${bySearch} and ${byEmail} and ${byHandle} and ${byTag})`;
 }
 
-/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+/** The creator's name beside a link: the link's own name for them, else theirs. */
 export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
 
 /** The one name shown for a creator. */

@@ -96,7 +96,7 @@ export type ProfileColumns = Partial<
   Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
 >;
 
-/** Makes outside calls, so never within a transaction. A creator is profiled once every handle is known. */
+/** Makes outside calls, so it must not run within a transaction. A creator is profiled once every handle is known. */
 export async function lookUpProfile(
   context: Context,
   { igHandle, ttHandle }: Omit<Identity, 'email'>,

@@ -145,7 +145,7 @@ export async function insertMessage(db: Db, row: Insertable<MessagesTable>): Pro
   return await db.insertInto('messages').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** Records what the other side has read. */
+/** Marks the other side's messages as read. */
 export async function markRead(
   db: Db,
   { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,

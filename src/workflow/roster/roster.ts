@@ -29,7 +29,7 @@ export type RosterStatus = RosterEntriesTable['status'];
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
-/** Per currency: paid commissions, minus what refunds took back after payment and payouts netted. */
+/** Paid commissions by currency, minus the refunds that payouts netted. */
 const EARNED = sql<{ currency: string; minor: number }[]>`(
   select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
   from (
@@ -112,7 +112,7 @@ export const roster = listing({
   rows: withCreators,
 });
 
-/** Found by the entry's id or its creator's. */
+/** Finds the entry by its id or its creator's. */
 export async function getRecord(db: Db, brandId: string, id: string) {
   const row = await withCreators(db, brandId)
     .where('rosterEntries.brandId', '=', brandId)
@@ -122,7 +122,7 @@ export async function getRecord(db: Db, brandId: string, id: string) {
   return withEarned(row);
 }
 
-/** Found by the entry's id or its creator's. */
+/** Finds the entry by its id or its creator's. */
 export async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
   const row = await findEntry(db, brandId, id);
   if (!row) throw notFound('creator on the roster');
@@ -193,7 +193,7 @@ async function announce(work: Work, event: 'roster.creator_added' | 'roster.crea
   work.emit(event, { id, creator_id, ...person, status, added_at: addedAt.toISOString() });
 }
 
-/** Adds a creator to the roster or puts it back; `added` is false if it was there already. */
+/** Adds a creator to the roster or puts them back; `added` is false if they were there already. */
 async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
