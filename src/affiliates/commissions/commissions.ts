@@ -5,10 +5,10 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { Account, LedgerKind, NewEntry, Posting } from '../../kit/outbox/ledger-entry.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
-import { CommissionAnnounced, commissionOf, FraudFlags } from './commissions.shapes.ts';
+import { CommissionAnnounced, type CommissionFilter, FraudFlags, toCommission } from './commissions.shapes.ts';
 
 /** A commission as the ledger records it; `status` is the one before the change. */
 interface LedgeredCommission {
@@ -32,7 +32,7 @@ export const ACCOUNT_OF = {
   paid: 'commission_paid',
 } as const satisfies Record<CommissionStatus, Account>;
 
-export function entryOf(
+export function toLedgerEntry(
   commission: LedgeredCommission,
   kind: LedgerKind,
   postings: readonly Posting[],
@@ -60,28 +60,32 @@ function post(work: Poster, entry: NewEntry): void {
 
 /** Posts the approval of a pending commission, or of a rejected one that is reinstated. */
 export function postApproval(work: Poster, commission: LedgeredCommission): void {
-  post(work, entryOf(commission, 'approval', toMovePostings(commission, 'approved')));
+  post(work, toLedgerEntry(commission, 'approval', toMovePostings(commission, 'approved')));
 }
 
 export function postRejection(work: Poster, commission: LedgeredCommission): void {
-  post(work, entryOf(commission, 'rejection', toMovePostings(commission, 'rejected')));
+  post(work, toLedgerEntry(commission, 'rejection', toMovePostings(commission, 'rejected')));
 }
 
 /** Posts the payment of an approved commission, which payouts pay in full. */
 export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string | null): void {
-  post(work, entryOf(commission, 'payment', toMovePostings(commission, 'paid'), payoutId));
+  post(work, toLedgerEntry(commission, 'payment', toMovePostings(commission, 'paid'), payoutId));
 }
 
 type CommissionEventName = 'commission.created' | 'commission.approved' | 'commission.rejected' | 'commission.paid';
 
-export function announceOne(work: Work, event: CommissionEventName, facts: CommissionFacts): void {
-  work.emit(event, CommissionAnnounced.parse(commissionOf(facts)));
+export function announceCommission(work: Work, event: CommissionEventName, facts: CommissionFacts): void {
+  work.emit(event, CommissionAnnounced.parse(toCommission(facts)));
 }
 
 /** Emits one event for each commission, in its current state. */
-export async function announce(work: Work, event: CommissionEventName, ids: readonly string[]): Promise<void> {
+export async function announceCommissions(
+  work: Work,
+  event: CommissionEventName,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
-  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceOne(work, event, facts);
+  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceCommission(work, event, facts);
 }
 
 /** A reason why a commission cannot be approved, by a person or automatically. */
@@ -103,7 +107,7 @@ const ENDED: Record<NonNullable<OrderEnd>, string> = {
 };
 
 /** Lists every reason that keeps a commission from being approved now, the most serious first. */
-export function approvalBlockers(row: ApprovalFacts, end: OrderEnd, now: Date): Blocker[] {
+export function listApprovalBlockers(row: ApprovalFacts, end: OrderEnd, now: Date): Blocker[] {
   const { amountMinor, refundedMinor, paidAt, holdEndsAt } = row;
   const blockers: Blocker[] = [];
   const code = 'order_not_paid';
@@ -121,26 +125,15 @@ export function approvalBlockers(row: ApprovalFacts, end: OrderEnd, now: Date): 
 export const isSuspicious = ({ fraudFlags }: Pick<CommissionRow, 'fraudFlags'>): boolean =>
   FraudFlags.parse(fraudFlags).some(({ severity }) => severity === 'high');
 
-export const mayApproveItself = (row: CommissionRow, end: OrderEnd, now: Date): boolean =>
-  row.status === 'pending' && !isSuspicious(row) && approvalBlockers(row, end, now).length === 0;
+export const canAutoApprove = (row: CommissionRow, end: OrderEnd, now: Date): boolean =>
+  row.status === 'pending' && !isSuspicious(row) && listApprovalBlockers(row, end, now).length === 0;
 
 export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
 
-export type CommissionRow = Selectable<CommissionsTable>;
+/** `now` decides what is approvable. */
+type CommissionSelection = Omit<CommissionFilter, keyof Page> & { now: Date };
 
-interface CommissionWhere extends ListWindow {
-  status?: CommissionStatus | undefined;
-  creator_email?: string | undefined;
-  campaign_id?: string | undefined;
-  link_id?: string | undefined;
-  type?: 'sale' | 'manual' | undefined;
-  approvable?: boolean | undefined;
-  order_id?: string | undefined;
-  currency?: string | undefined;
-  flagged?: boolean | undefined;
-  source?: string | undefined;
-  now: Date;
-}
+export type CommissionRow = Selectable<CommissionsTable>;
 
 /** An `OrderEnd` of the joined order. */
 export const orderEnd = sql<OrderEnd>`case when orders.cancelled_at is not null then 'cancelled'
@@ -176,7 +169,7 @@ export type CommissionFacts = Awaited<ReturnType<typeof getCommission>>;
 
 const matchesLaterFilter = (
   brandId: string,
-  { order_id, flagged }: Pick<CommissionWhere, 'order_id' | 'flagged'>,
+  { order_id, flagged }: Pick<CommissionSelection, 'order_id' | 'flagged'>,
 ) => sql<boolean>`(
   ${order_id === undefined ? sql`true` : sql`commissions.order_id in (select id from orders where brand_id = ${brandId} and order_id = ${order_id})`}
   and ${flagged === undefined ? sql`true` : sql`(commissions.fraud_flags <> '[]'::jsonb) = ${flagged}`})`;
@@ -187,7 +180,7 @@ export const commissions = listing({
   time: 'createdAt',
   changed: ['createdAt', 'syncedAt', 'statusUpdatedAt'],
   amount: 'amountMinor',
-  matching: (db, brandId, { creator_email, type, approvable, now, ...where }: CommissionWhere) =>
+  matching: (db, brandId, { creator_email, type, approvable, now, ...where }: CommissionSelection) =>
     db
       .selectFrom('commissions')
       .where((eb) =>
@@ -235,7 +228,7 @@ export async function listHolds(db: Db, brandId: string, creatorId: string, now:
     .execute();
 }
 
-export async function listCreatorsOf(db: Db, brandId: string, ids: readonly string[]): Promise<string[]> {
+export async function listCommissionCreators(db: Db, brandId: string, ids: readonly string[]): Promise<string[]> {
   const rows = await db
     .selectFrom('commissions')
     .select('creatorId')
@@ -297,7 +290,7 @@ interface OwnOrder {
  * Finds the creator of the order's commission if the order decides what is owed: the commission is approved or paid, or
  * may be again.
  */
-export async function findOwedOf(db: Db, { brandId, id }: OwnOrder): Promise<string | undefined> {
+export async function findOwedCreator(db: Db, { brandId, id }: OwnOrder): Promise<string | undefined> {
   const row = await db
     .selectFrom('commissions')
     .select('creatorId')
@@ -309,7 +302,7 @@ export async function findOwedOf(db: Db, { brandId, id }: OwnOrder): Promise<str
 }
 
 /** Locks the order's commission until the transaction ends, so that a review or payment comes before or after. */
-export async function lockCommissionOf(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
+export async function lockOrderCommission(db: Db, { brandId, id }: OwnOrder): Promise<CommissionRow | undefined> {
   return await db
     .selectFrom('commissions')
     .selectAll()
@@ -343,7 +336,7 @@ export async function updateCommission(
   await db.updateTable('commissions').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-export async function findCommissionOf(db: Db, { brandId, id }: OwnOrder) {
+export async function findOrderCommission(db: Db, { brandId, id }: OwnOrder) {
   return await db
     .selectFrom('commissions')
     .selectAll()

@@ -21,7 +21,7 @@ const reference = name
 const amount = z.number().positive().describe('What was paid, in major units of `currency`.').meta({ example: 125.5 });
 const paidAt = 'When the creator was paid.';
 
-export const PastCommission = z
+const PastCommission = z
   .object({
     id: idField('pcm', 'Id of the past commission.'),
     creator_email: creatorEmail,
@@ -40,6 +40,7 @@ export const PastCommissionFilter = z.object({
   creator_email: Email.optional().describe('Only past commissions of this creator; case is ignored.'),
   source: source.optional().describe('Only past commissions of this source.'),
 });
+export type PastCommissionFilter = z.output<typeof PastCommissionFilter>;
 
 const Reported = z.object({
   creator_email: Email.describe('E-mail address of a creator who is or was on the roster.'),
@@ -58,14 +59,14 @@ export type PastCommissionsReported = z.output<typeof PastCommissionsReported>;
 
 const count = z.number().int().min(0);
 
-export const PastCommissionsRecorded = z
+const PastCommissionsRecorded = z
   .object({
     recorded: count.describe('How many are new.').meta({ example: 2 }),
     known: count.describe('How many were recorded before, and are unchanged.').meta({ example: 0 }),
   })
   .meta({ id: 'PastCommissionsRecorded' });
 
-export function toPastCommission(row: PastCommissionFacts): z.input<typeof PastCommission> {
+function toPastCommission(row: PastCommissionFacts): z.input<typeof PastCommission> {
   const { brandId: _brand, creatorId: _creator, amountMinor, ...shown } = row;
   return { ...toWire(shown), amount: fromMinor(amountMinor, row.currency) };
 }
@@ -75,7 +76,7 @@ const tag = 'Past commissions';
 const forAgents = false;
 const idempotent = { readOnly: false, idempotent: true };
 
-export const pastCommissionOperations = [
+const pastCommissionOperations = [
   list({
     path: '/v1/past-commissions',
     id: 'list_past_commissions',

@@ -7,9 +7,9 @@ import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { PastCommissionsReported } from './past-commissions.api.ts';
+import type { PastCommissionFilter, PastCommissionsReported } from './past-commissions.api.ts';
 
 /** Records all past commissions that are new, or throws every problem with them. */
 export async function recordPast(work: Work, { source, past_commissions: reports }: PastCommissionsReported) {
@@ -38,11 +38,6 @@ export async function recordPast(work: Work, { source, past_commissions: reports
 
 type PastCommissionRow = Selectable<PastCommissionsTable>;
 
-interface PastCommissionWhere extends ListWindow {
-  creator_email?: string | undefined;
-  source?: string | undefined;
-}
-
 const withCreator = (db: Db) =>
   db
     .selectFrom('pastCommissions')
@@ -55,7 +50,7 @@ export const pastCommissions = listing({
   table: 'pastCommissions',
   time: 'paidAt',
   changed: ['createdAt'],
-  matching: (db, brandId, { creator_email: email, source }: PastCommissionWhere) =>
+  matching: (db, brandId, { creator_email: email, source }: Omit<PastCommissionFilter, keyof Page>) =>
     db
       .selectFrom('pastCommissions')
       .where(matchesCreator('pastCommissions.creatorId', brandId, email))

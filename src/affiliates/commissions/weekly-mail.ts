@@ -26,18 +26,14 @@ export const mailApprovedCommissions: Job = {
 /** The first Monday after 1 January 1970, in days. */
 const FIRST_MONDAY = 4;
 
-/** Midnight UTC of the Monday after `at`. */
-function nextMonday(at: Date): Date {
-  const today = Math.floor(at.getTime() / DAY_MS);
-  return new Date((today - ((today - FIRST_MONDAY) % WEEK_DAYS) + WEEK_DAYS) * DAY_MS);
-}
-
 /** Schedules one mail at the end of the week for each creator of these newly approved commissions. A sample sends none. */
 export async function mailAtEndOfWeek({ db, brandId, now }: Work, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
+  const today = Math.floor(now.getTime() / DAY_MS);
+  const nextMonday = new Date((today - ((today - FIRST_MONDAY) % WEEK_DAYS) + WEEK_DAYS) * DAY_MS);
   await sql`
     insert into approvals_to_mail (brand_id, creator_id, due_at)
-    select distinct brand_id, creator_id, ${nextMonday(now)}::timestamptz from commissions
+    select distinct brand_id, creator_id, ${nextMonday}::timestamptz from commissions
     where brand_id = ${brandId} and id = any(${ids}::text[])
       and not exists (select from brands where id = ${brandId} and sample is not null)
     on conflict do nothing`.execute(db);

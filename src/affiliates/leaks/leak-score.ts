@@ -20,7 +20,7 @@ export interface Evidence {
 }
 
 /** Shares over all codes of the brand before the period, for creators of whom little is known. */
-export interface Usual {
+export interface UsualShares {
   clickless: number;
   firsts: number;
 }
@@ -91,7 +91,7 @@ const percent = (share: number) => `${Math.round(share * 100)}%`;
 const toShare = (part: number, whole: number) => (whole === 0 ? null : part / whole);
 
 /** Scores how probable it is that a code is public, compared with its creator's codes before the period. */
-export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evidence, usual: Usual): Leak {
+export function scoreLeak({ days, now, daysBefore, before, couponVisits }: Evidence, usual: UsualShares): Leak {
   const [sums, past] = [sumDays(now), sumDays(before)];
   const clickless = usualShare(past.clickless, past.orders, usual.clickless);
   const firsts = usualShare(past.firsts, past.known, usual.firsts);

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { getFraudRules } from '../rules/fraud-rules.ts';
-import { COUPON_HOSTS, type DayOfOrders, type Leak, scoreLeak, sumDays, type Usual } from './leak-score.ts';
+import { COUPON_HOSTS, type DayOfOrders, type Leak, scoreLeak, sumDays, type UsualShares } from './leak-score.ts';
 import type { LeakRow, LeaksQuery } from './leaks.api.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
@@ -16,7 +16,7 @@ const DAYS_BEFORE = 56;
 const MOST_DAYS = 92;
 
 /** The brand's shares over all codes, drawn towards one half while there are few orders. */
-function computeUsualShares(before: readonly CodeDay[]): Usual {
+function computeUsualShares(before: readonly CodeDay[]): UsualShares {
   const { clickless, orders, firsts, known } = sumDays(before);
   const share = (part: number, whole: number) => (part + 5) / (whole + 10);
   return { clickless: share(clickless, orders), firsts: share(firsts, known) };

@@ -59,16 +59,6 @@ async function listSeals(db: Db, brandId: string, after: { seq: number; hash: Bu
   return ChainedSeals.parse(rows);
 }
 
-async function findSealHead(db: Db, brandId: string): Promise<{ seq: number; hash: Buffer | null }> {
-  const row = await selectNumbers(db, brandId).select(['sealSeq as seq', 'sealHash as hash']).executeTakeFirst();
-  return row ?? { seq: 0, hash: null };
-}
-
-/** Sets the transaction's time zone to UTC, because rows are sealed with times as text in UTC. */
-async function useUtc(db: Db): Promise<void> {
-  await sql`set local time zone 'UTC'`.execute(db);
-}
-
 const Facts = z.record(z.string(), z.unknown()).nullable();
 const ComparedRows = z.array(
   z.object({
@@ -184,7 +174,8 @@ async function verifyTable(db: Db, brandId: string, table: SealedTable): Promise
 
 /** Walks the brand's seals, and compares every sealed row with its last sealed state. */
 export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buffer | null; problems: string[] }> {
-  await useUtc(db);
+  // Rows are sealed with times as text in UTC.
+  await sql`set local time zone 'UTC'`.execute(db);
   const problems: string[] = [];
   let last: { seq: number; hash: Buffer | null } = { seq: 0, hash: null };
   for (;;) {
@@ -197,7 +188,8 @@ export async function verifySeals(db: Db, brandId: string): Promise<{ hash: Buff
     }
     if (seals.length < BATCH) break;
   }
-  const head = await findSealHead(db, brandId);
+  const row = await selectNumbers(db, brandId).select(['sealSeq as seq', 'sealHash as hash']).executeTakeFirst();
+  const head = row ?? { seq: 0, hash: null };
   if (head.seq !== last.seq || !(head.hash ?? Buffer.alloc(0)).equals(last.hash ?? Buffer.alloc(0))) {
     problems.push(`the head says ${head.seq} seals, the last one is ${last.seq}, or has another hash`);
   }

@@ -12,7 +12,7 @@ import { findDestinationProblems, getRatePpm, listGeneratedFields } from './crea
 import { mailLinks } from './links.mails.ts';
 import { shortUrl } from './links.shapes.ts';
 import { insertLinks, insertStates, type LinkRow, type LinkType } from './links.ts';
-import { assignSlugs, codeFor, firstSlug } from './slugs.ts';
+import { assignSlugs, drawCode, firstSlug } from './slugs.ts';
 
 const DEFAULT_DAYS = 30;
 const MAX_ATTEMPTS = 8;
@@ -87,7 +87,7 @@ async function insertAssignments(work: Work, members: readonly Member[], terms: 
   let open = [...members];
   for (let attempt = 0; attempt < MAX_ATTEMPTS && open.length > 0; attempt += 1) {
     const pending = new Map(open.map((member) => [newId('lnk', work.now.getTime()), member]));
-    const rows = [...pending].map(([id, member]) => toRow(id, member, codeFor(listNames(member), attempt), terms));
+    const rows = [...pending].map(([id, member]) => toRow(id, member, drawCode(listNames(member), attempt), terms));
     for (const row of await insertLinks(work.db, rows)) {
       const member = pending.get(row.id);
       if (member) assignments.push({ member, row });

@@ -20,7 +20,7 @@ import {
   listHeldCodes,
   lockOnRoster,
 } from './links.ts';
-import { assignSlugs, codeFor, firstSlug, slugOf } from './slugs.ts';
+import { assignSlugs, drawCode, firstSlug, toSlug } from './slugs.ts';
 
 type Names = readonly (string | null)[];
 
@@ -107,7 +107,7 @@ async function insertLink(
   const { db, now, brandId } = work;
   const { type } = row;
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
-    const value = chosen ?? codeFor(names, attempt).toLowerCase();
+    const value = chosen ?? drawCode(names, attempt).toLowerCase();
     const slug = type === 'link' ? firstSlug(value, names) : null;
     const [link] = await insertLinks(db, [{ ...row, value, slug }]);
     if (!link && chosen === undefined) continue;
@@ -122,7 +122,7 @@ async function insertLink(
 
 /** Lists the generated fields: the value unless it was chosen, and the slug unless it follows from a chosen value. */
 export function listGeneratedFields({ slug, value }: LinkRow, isChosen: boolean): string[] {
-  const isSlugGenerated = slug !== null && !(isChosen && slug === slugOf(value));
+  const isSlugGenerated = slug !== null && !(isChosen && slug === toSlug(value));
   return [...(isChosen ? [] : ['value']), ...(isSlugGenerated ? ['slug'] : [])];
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { withFreshness, withFreshRows } from '../../analytics/figures/freshness.ts';
 import { FRESHNESS } from '../../analytics/figures/sums.ts';
-import { listLinkFigures, sumBrand, sumLinks, sumLinkSpan } from '../../analytics/figures/totals.ts';
+import { listLinkFigures, sumBrand, sumLinkSpan, sumLinks } from '../../analytics/figures/totals.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { act, create, patch, read, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
@@ -13,8 +13,22 @@ import { bulkCodeOperations } from './bulk-codes.api.ts';
 import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
 import { createLink, loadStore } from './create-link.ts';
 import { linkMails } from './links.mails.ts';
-import { Affiliate, AffiliateList, Link, LinkCreate, LinkDeactivated, LinkFilter, LinkList, LinkPatch, LinkRotation, RotatedLink, sumFigures, toLink, toSummary } from './links.shapes.ts';
-import { findSpan, getLink, links, type ListedLink, listLinkIds } from './links.ts';
+import {
+  Affiliate,
+  AffiliateList,
+  Link,
+  LinkCreate,
+  LinkDeactivated,
+  LinkFilter,
+  LinkList,
+  LinkPatch,
+  LinkRotation,
+  RotatedLink,
+  sumFigures,
+  toLink,
+  toSummary,
+} from './links.shapes.ts';
+import { findSpan, getLink, type ListedLink, links, listLinkIds } from './links.ts';
 
 const tag = 'Affiliates';
 
@@ -58,7 +72,7 @@ const csvAs = (item: z.ZodObject) => ({
   },
 });
 
-export const linkOperations = [
+const linkOperations = [
   read({
     id: 'list_affiliates',
     path: '/v1/affiliates',

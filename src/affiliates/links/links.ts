@@ -5,10 +5,13 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
+import type { LinkFilter } from './links.shapes.ts';
 
 export type LinkType = 'discount_code' | 'link';
+
+type LinkSelection = Omit<LinkFilter, keyof Page>;
 
 export type LinkRow = Selectable<LinksTable>;
 
@@ -19,16 +22,8 @@ const withCreator = (db: Db) =>
     .selectAll('links')
     .select(['creators.email as creatorEmail', shownName]);
 
-interface LinkWhere extends ListWindow {
-  creator_email?: string | undefined;
-  campaign_id?: string | undefined;
-  type?: LinkType | undefined;
-  active?: boolean | undefined;
-  search?: string | undefined;
-}
-
 /** Matches the filter except for its window of time. */
-function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkWhere) {
+function matches(brandId: string, { creator_email: email, campaign_id, type, active, search }: LinkSelection) {
   const conditions = [matchesCreator('links.creatorId', brandId, email)];
   if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
   if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
@@ -42,7 +37,7 @@ export const links = listing({
   table: 'links',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, where: LinkWhere) => db.selectFrom('links').where(matches(brandId, where)),
+  matching: (db, brandId, where: LinkSelection) => db.selectFrom('links').where(matches(brandId, where)),
   rows: withCreator,
 });
 export const { get: getLink } = links;
@@ -54,7 +49,7 @@ const TIMES = { time: 'links.createdAt', changed: ['links.createdAt', 'links.upd
  * The first and last id that the filter matches, if no other link lies between them in byte order, as in ClickHouse. Ids
  * begin with the time, so that a window of time is such a span.
  */
-export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
+export async function findSpan(db: Db, brandId: string, where: LinkSelection) {
   const isMatch = sql<boolean>`(${matches(brandId, where)} and ${inWindow(TIMES, where)})`;
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     with span as (
@@ -69,7 +64,7 @@ export async function findSpan(db: Db, brandId: string, where: LinkWhere) {
   return first && last ? { first, last } : undefined;
 }
 
-export async function listLinkIds(db: Db, brandId: string, where: LinkWhere): Promise<string[]> {
+export async function listLinkIds(db: Db, brandId: string, where: LinkSelection): Promise<string[]> {
   const rows = await links.found(db, brandId, where).select('links.id').execute();
   return rows.map(({ id }) => id);
 }
@@ -135,7 +130,7 @@ interface OrderReferences {
  * Lists the assignments that orders refer to, unordered: each with the order's place, its code as written, or null, and
  * whether it was active at that time. A code belongs to its holder at that time, and to no one before its assignment.
  */
-export async function listNamed(db: Db, brandId: string, orders: readonly OrderReferences[]) {
+export async function listNamedLinks(db: Db, brandId: string, orders: readonly OrderReferences[]) {
   const named = (kind: 'codes' | 'linkIds') =>
     orders.flatMap((order, place) =>
       order[kind].map((name) => ({ place, name, first: order.first, last: order.last })),
@@ -177,7 +172,7 @@ export async function listNamed(db: Db, brandId: string, orders: readonly OrderR
     .execute();
 }
 /** An assignment that an order refers to, with the brand's rules. */
-export type NamedLink = Awaited<ReturnType<typeof listNamed>>[number];
+export type NamedLink = Awaited<ReturnType<typeof listNamedLinks>>[number];
 
 /** Locks the row until the transaction ends; inserts of rows that only refer to it do not wait. */
 export async function lockLink(db: Db, brandId: string, id: string): Promise<LinkRow> {

@@ -64,7 +64,7 @@ export function isOffensive(code: string): boolean {
 }
 
 /** Picks the first word of the names that a code can begin with. */
-export function stemOf(names: readonly (string | null)[]): string {
+export function pickStem(names: readonly (string | null)[]): string {
   const words = names.flatMap((name) => foldName(name ?? '').split(/[^A-Z]+/));
   const fits = (word: string) => word.length >= MIN_STEM && !isOffensive(word);
   return words.map((word) => word.slice(0, MAX_STEM)).find(fits) ?? NEUTRAL_STEM;
@@ -85,21 +85,21 @@ function drawSuffix(length: number): string {
 }
 
 /** Draws a code such as `ANNA7KX` from the creator's names; each further attempt is longer. */
-export function codeFor(names: readonly (string | null)[], attempt: number): string {
+export function drawCode(names: readonly (string | null)[], attempt: number): string {
   const length = Math.min(SHORTEST_SUFFIX + attempt, LONGEST_SUFFIX);
-  const stem = stemOf(names);
+  const stem = pickStem(names);
   for (let tries = 0; tries < 20; tries += 1) {
     const code = stem + drawSuffix(length);
     if (!isOffensive(code)) return code;
   }
-  return codeFor([], attempt);
+  return drawCode([], attempt);
 }
 
 const SLUG = /^[a-z0-9](?:[a-z0-9_-]{0,62}[a-z0-9])?$/;
 const MAX_SLUG_STEM = 50;
 
 /** The value as the last part of a short URL; undefined if it has characters that are not allowed there. */
-export function slugOf(value: string): string | undefined {
+export function toSlug(value: string): string | undefined {
   const slug = value.toLowerCase();
   return SLUG.test(slug) ? slug : undefined;
 }
@@ -113,7 +113,7 @@ function suffixedSlug(value: string, names: readonly (string | null)[], attempt:
         .toLowerCase()
         .replace(/[^a-z0-9]+/g, '-');
   const stem = words.replace(/^-+/, '').slice(0, MAX_SLUG_STEM).replace(/-+$/, '');
-  const start = stem.length < MIN_STEM ? stemOf(names).toLowerCase() : stem;
+  const start = stem.length < MIN_STEM ? pickStem(names).toLowerCase() : stem;
   return `${start}-${drawSuffix(Math.min(SHORTEST_SUFFIX + attempt, LONGEST_SUFFIX)).toLowerCase()}`;
 }
 
@@ -130,7 +130,7 @@ const MAX_ATTEMPTS = 12;
 
 /** The preferred slug of a link: its value, if that can stand in a short URL. */
 export function firstSlug(value: string, names: readonly (string | null)[]): string {
-  return slugOf(value) ?? suffixedSlug(value, names, 0);
+  return toSlug(value) ?? suffixedSlug(value, names, 0);
 }
 
 /**

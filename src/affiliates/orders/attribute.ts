@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { LinkType } from '../links/links.ts';
-import { isBelow, type Rules } from '../rules/attribution-rules.ts';
+import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import type { Attribution } from './orders.shapes.ts';
 
 /** The facts of a code or link that the decision needs. */
@@ -75,7 +75,7 @@ export type OrderTerms = Pick<
 export function findTermsProblem({ paysRenewals }: Pick<Assignment, 'paysRenewals'>, order: OrderTerms) {
   if (order.isTest) return 'test_order' as const;
   if (order.isRenewal && paysRenewals !== true) return 'renewal' as const;
-  return isBelow(order.rules, order) ? ('below_minimum' as const) : null;
+  return isBelowMinimum(order.rules, order) ? ('below_minimum' as const) : null;
 }
 
 function findCodeProblem<A extends Assignment>(

@@ -4,10 +4,15 @@ import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromPpm } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { announceOne, entryOf, insertCommissions, type NewCommission } from '../commissions/commissions.ts';
-import { listNamed, type NamedLink } from '../links/links.ts';
-import { DEFAULT_RULES, type Rules, recordedRules, rulesOf } from '../rules/attribution-rules.ts';
-import { fraudRulesOf } from '../rules/fraud-rules.ts';
+import {
+  announceCommission,
+  insertCommissions,
+  type NewCommission,
+  toLedgerEntry,
+} from '../commissions/commissions.ts';
+import { listNamedLinks, type NamedLink } from '../links/links.ts';
+import { DEFAULT_RULES, type Rules, toRecordedRules, toRules } from '../rules/attribution-rules.ts';
+import { parseFraudRules } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
 import {
   attributeOrder,
@@ -117,7 +122,7 @@ async function decideOrders(
   source: OrderSource,
   orders: readonly UndecidedOrder[],
 ): Promise<RuledDecision[]> {
-  const named = await listNamed(
+  const named = await listNamedLinks(
     db,
     brandId,
     orders.map(({ candidates: { codes, clicks }, occurredAt }) => ({
@@ -129,7 +134,7 @@ async function decideOrders(
   );
   const byOrder = Map.groupBy(named, ({ place }) => place);
   // Every row has the brand's rules; without any, nobody can win.
-  const rules = named[0] ? rulesOf(named[0]) : DEFAULT_RULES;
+  const rules = named[0] ? toRules(named[0]) : DEFAULT_RULES;
   return orders.map(({ candidates, ...order }, place) => {
     const links = byOrder.get(place) ?? [];
     const byId = new Map(links.map((link) => [link.id, link]));
@@ -200,7 +205,7 @@ function toAttribution(
           currency,
         }
       : null,
-    ...(rules === DEFAULT_RULES ? {} : { rules: recordedRules(rules) }),
+    ...(rules === DEFAULT_RULES ? {} : { rules: toRecordedRules(rules) }),
   };
 }
 
@@ -226,7 +231,7 @@ const toEarnedOrders = (
 async function createCommissions(work: Work, secrets: Secrets, source: OrderSource, earned: readonly EarnedOrder[]) {
   const { db, now, brandId } = work;
   if (!earned[0]) return;
-  const fraudRules = fraudRulesOf(earned[0].link.fraudRules);
+  const fraudRules = parseFraudRules(earned[0].link.fraudRules);
   const suspects = earned.map(({ order, link, code, reportedEmail }) => ({
     ...order,
     linkId: link.id,
@@ -266,8 +271,8 @@ async function createCommissions(work: Work, secrets: Secrets, source: OrderSour
   for (const { row, entries } of commissions) {
     const commission = inserted.get(row.id);
     if (!commission) throw new Error(`The commission ${row.id} was not inserted.`);
-    for (const { kind, postings } of entries) work.post(entryOf(commission, kind, postings));
-    announceOne(work, 'commission.created', commission);
+    for (const { kind, postings } of entries) work.post(toLedgerEntry(commission, kind, postings));
+    announceCommission(work, 'commission.created', commission);
   }
   if (fraudRules.forbidden_referrer.action !== 'off') await insertReferrerChecks(db, rows, now);
 }

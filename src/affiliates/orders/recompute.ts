@@ -25,9 +25,7 @@ function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId:
 /** Counts refunds by time and id, up to the order's amount. A cancellation or lost dispute of a paid order refunds the rest. */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
   let remainingMinor = order.baseMinor;
-  const sorted = refunds.toSorted(
-    (a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1),
-  );
+  const sorted = refunds.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1));
   const counted = sorted.map((refund) => {
     const countedMinor = Math.min(remainingMinor, refund.amountMinor);
     remainingMinor -= countedMinor;
@@ -309,9 +307,7 @@ export function recompute(
     columns: {
       ...applyRefusal(state, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
-      commissionMinor: isPaid
-        ? state.commissionMinor
-        : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
+      commissionMinor: isPaid ? state.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
       refundedMinor,
       paidAt,
       holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),

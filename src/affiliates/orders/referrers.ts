@@ -6,7 +6,7 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import type { NewCommission } from '../commissions/commissions.ts';
-import { getFraudRules, isOfHosts } from '../rules/fraud-rules.ts';
+import { getFraudRules, matchesHost } from '../rules/fraud-rules.ts';
 import { toFlag } from './fraud.ts';
 
 /** Schedules the look-up of where the clicks came from. The commissions are not approved automatically before it. */
@@ -76,7 +76,7 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
     const { action, hosts } = rules.forbidden_referrer;
     for (const { commissionId, clickId } of over) {
       const host = referrers.get(clickId) ?? '';
-      if (action === 'off' || !isOfHosts(host, hosts)) continue;
+      if (action === 'off' || !matchesHost(host, hosts)) continue;
       const detail = `The click came from ${host}.`;
       await appendFlag(db, brandId, commissionId, toFlag('forbidden_referrer', rules, detail, now));
     }

@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { DEFAULT_RULES, isBelow, type Rules } from '../rules/attribution-rules.ts';
+import { DEFAULT_RULES, isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import {
   type Decision,
   findTermsProblem,
@@ -42,7 +42,7 @@ type Order = Pick<RecordedOrder, 'baseMinor' | 'currency'>;
 /** Applies another minimum, which is checked last. */
 function applyMinimum<R extends string>(reason: R | null, order: Order, minOrder: SimulatedRules['minOrder']) {
   if (minOrder === undefined || (reason !== null && reason !== 'below_minimum')) return reason;
-  return isBelow({ minOrder }, order) ? ('below_minimum' as const) : null;
+  return isBelowMinimum({ minOrder }, order) ? ('below_minimum' as const) : null;
 }
 
 const getOwnProblem = <R extends string>(reason: R | null): R | null =>

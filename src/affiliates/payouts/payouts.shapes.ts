@@ -192,9 +192,10 @@ export const PayoutFilter = z
     if (!(from instanceof Date && to instanceof Date && from > to)) return;
     context.addIssue({ code: 'custom', path: ['from'], message: 'must not be after `to`', input: from.toISOString() });
   }, besideOthers);
+export type PayoutFilter = z.output<typeof PayoutFilter>;
 
-/** Every field of every shape of a payout, except `commission_ids`. */
-export function payoutOf({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {
+/** Maps a row to every field of any shape of a payout, except `commission_ids`. */
+export function toPayout({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {
   const major = (minor: number) => fromMinor(minor, row.currency);
   return {
     ...toWire(row),

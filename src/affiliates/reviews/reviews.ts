@@ -6,27 +6,27 @@ import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
 import {
-  announce,
-  announceOne,
-  approvalBlockers,
+  announceCommission,
+  announceCommissions,
   type Blocker,
   type CommissionFacts,
   type CommissionRow,
-  entryOf,
+  canAutoApprove,
   getCommission,
   insertCommission,
   isApprovable,
-  listCreatorsOf,
+  listApprovalBlockers,
+  listCommissionCreators,
   lockCommissions,
-  mayApproveItself,
   type OrderEnd,
   orderEnd,
   postApproval,
   postRejection,
+  toLedgerEntry,
 } from '../commissions/commissions.ts';
 import { mailAtEndOfWeek } from '../commissions/weekly-mail.ts';
-import { useUnallocated } from '../payouts/settle.ts';
 import { findPayee, lockPayees } from '../payouts/payouts.ts';
+import { allocateUnallocatedFunds } from '../payouts/settle.ts';
 
 /** Unchanged fields that the audit entry shows, because they say how much is owed to whom. */
 const PAYABLE = ['creatorId', 'commissionMinor', 'currency'];
@@ -49,7 +49,7 @@ async function moveCommissions(work: Work, rows: readonly CommissionRow[], revie
   const announced = rows.filter((row) =>
     review.status === 'approved' ? row.approvedAt === null : row.status !== 'rejected',
   );
-  await announce(
+  await announceCommissions(
     work,
     review.status === 'approved' ? 'commission.approved' : 'commission.rejected',
     announced.map(({ id }) => id),
@@ -59,7 +59,7 @@ async function moveCommissions(work: Work, rows: readonly CommissionRow[], revie
     work,
     announced.map(({ id }) => id),
   );
-  await useUnallocated(work, moved);
+  await allocateUnallocatedFunds(work, moved);
 }
 
 async function lockCandidates(
@@ -67,7 +67,7 @@ async function lockCandidates(
   ids: readonly string[],
   { status }: Review,
 ): Promise<Map<string, Candidate>> {
-  if (status === 'approved') await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
+  if (status === 'approved') await lockPayees(db, brandId, await listCommissionCreators(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
   const ends = await listEnds(
     db,
@@ -117,9 +117,9 @@ export async function reviewOne(work: Work, id: string, review: Review): Promise
 export async function approveNextDue(work: Work, limit: number): Promise<number> {
   const { db, now, brandId } = work;
   const ids = await listDue(db, brandId, now, limit);
-  await lockPayees(db, brandId, await listCreatorsOf(db, brandId, ids));
+  await lockPayees(db, brandId, await listCommissionCreators(db, brandId, ids));
   const candidates = await lockDueCommissions(db, brandId, ids);
-  const rows = candidates.filter(({ end, ...row }) => mayApproveItself(row, end, now));
+  const rows = candidates.filter(({ end, ...row }) => canAutoApprove(row, end, now));
   await moveCommissions(work, rows, { status: 'approved', note: 'auto' });
   return rows.length;
 }
@@ -181,13 +181,13 @@ export async function createManualCommission(work: Work, input: ManualCommission
     createdAt: now,
   });
   work.post(
-    entryOf(row, 'manual', [
+    toLedgerEntry(row, 'manual', [
       { account: 'commission_expense', amountMinor: commissionMinor, at: now },
       { account: 'commission_pending', amountMinor: -commissionMinor, at: now },
     ]),
   );
   work.audit({ resourceId: row.id, old: null, new: row });
-  announceOne(work, 'commission.created', row);
+  announceCommission(work, 'commission.created', row);
   if (input.status === 'approved') await reviewOne(work, row.id, { status: 'approved', note });
   return await getCommission(db, brandId, row.id);
 }
@@ -220,7 +220,7 @@ function findRefusal({ row, end }: Candidate, { status }: Review, now: Date): Re
   if (row.status === 'paid' && status === 'approved') return undefined;
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
-  return approvalBlockers(row, end, now)[0];
+  return listApprovalBlockers(row, end, now)[0];
 }
 
 function toError({ code, message, facts = undefined }: Refusal): ApiError {

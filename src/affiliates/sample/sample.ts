@@ -29,7 +29,7 @@ export async function removeFigures(
   engines: Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>,
 ): Promise<void> {
   const { postgres, clicksRedis, clickhouse, clock } = engines;
-  for (const { id, updatedAt } of await listLosing(postgres.db)) {
+  for (const { id, updatedAt } of await listPendingRemovals(postgres.db)) {
     const removedAt = updatedAt ?? clock.now();
     if ((await oldestWaitingClick(clicksRedis)) <= removedAt.getTime()) continue;
     await withoutClicks(clicksRedis, [id], () => deleteClicks(clickhouse, id, removedAt));
@@ -165,7 +165,7 @@ async function deleteEverything(db: Db, brandId: string): Promise<void> {
 }
 
 /** Brands whose sample is removed from PostgreSQL but not yet from ClickHouse. */
-export const listLosing = (db: Db) =>
+export const listPendingRemovals = (db: Db) =>
   db.selectFrom('brands').select(['id', 'updatedAt']).where('sample', '=', 'removing').execute();
 
 const endRemoval = (db: Db, brandId: string) =>

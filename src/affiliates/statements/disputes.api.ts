@@ -74,6 +74,7 @@ const DisputeFilter = z.object({
     .meta({ example: 'com_0Uo3xK2mVdT2aXs7LpRb' }),
   ...ListQuery,
 });
+export type DisputeFilter = z.output<typeof DisputeFilter>;
 
 export const DisputePatch = z
   .object({

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { DisputesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -7,11 +7,11 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { findContactEmail } from '../../platform/brands/queries.ts';
 import { getDisplayName, matchesCreator } from '../../workflow/creators/creators.ts';
-import type { DisputePatch } from './disputes.api.ts';
+import type { DisputeFilter, DisputePatch } from './disputes.api.ts';
 
 /** Columns that must not appear in the audit log. */
 const secrets = ['message', 'answer'];
@@ -30,13 +30,12 @@ interface NewQuestion {
 /** Stores a creator's question about a line. Returns false if one about the same line is already open. */
 export async function openDispute(work: Work, question: NewQuestion): Promise<boolean> {
   const { db, now, brandId } = work;
-  const row = await insertDispute(db, {
-    ...question,
-    id: newId('dsp', now.getTime()),
-    brandId,
-    status: 'open',
-    createdAt: now,
-  });
+  const row = await db
+    .insertInto('disputes')
+    .values({ ...question, id: newId('dsp', now.getTime()), brandId, status: 'open', createdAt: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (!row) return false;
   work.audit({ resourceId: row.id, old: null, new: row, secrets });
   const to = await findContactEmail(db, brandId);
@@ -60,7 +59,7 @@ async function mailAnswer(work: Work, facts: DisputeFacts, answer: string): Prom
 /** Mails an answer, which makes the question `answered`. Repeating the same answer changes nothing. */
 export async function patchDispute(work: Work, id: string, { status, answer }: DisputePatch): Promise<DisputeRow> {
   const { db, now, brandId } = work;
-  const old = await lockDispute(db, brandId, id);
+  const old = await lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
   const isNew = answer !== undefined && answer !== old.answer;
   const next = status ?? (isNew ? 'answered' : undefined);
   if (next === 'answered' && (answer ?? old.answer) === null) {
@@ -69,19 +68,20 @@ export async function patchDispute(work: Work, id: string, { status, answer }: D
   }
   const change = { ...omitUndefined({ status: next }), ...(isNew ? { answer, answeredAt: now } : {}) };
   if (Object.keys(change).length === 0) return old;
-  const row = await updateDispute(db, brandId, id, { ...change, updatedAt: now });
+  const row = await updateOwn(
+    db
+      .updateTable('disputes')
+      .set({ ...change, updatedAt: now })
+      .returningAll(),
+    brandId,
+    id,
+  );
   work.audit({ resourceId: id, old, new: row, secrets });
   if (isNew) await mailAnswer(work, await getDispute(db, brandId, id), answer);
   return row;
 }
 
 export type DisputeRow = Selectable<DisputesTable>;
-
-interface DisputeWhere extends ListWindow {
-  status?: DisputeRow['status'] | undefined;
-  creator_email?: string | undefined;
-  line_id?: string | undefined;
-}
 
 const withFacts = (db: Db) =>
   db
@@ -101,7 +101,7 @@ export const disputes = listing({
   table: 'disputes',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'answeredAt'],
-  matching: (db, brandId, { status, creator_email, line_id }: DisputeWhere) =>
+  matching: (db, brandId, { status, creator_email, line_id }: Omit<DisputeFilter, keyof Page>) =>
     db
       .selectFrom('disputes')
       .where((eb) => eb.and(omitUndefined({ status, lineId: line_id })))
@@ -110,9 +110,6 @@ export const disputes = listing({
 });
 export const { get: getDispute } = disputes;
 
-const lockDispute = (db: Db, brandId: string, id: string): Promise<DisputeRow> =>
-  lockOwn(db.selectFrom('disputes').selectAll(), 'dispute', brandId, id);
-
 /** Lists all questions on a statement or on a payout's statement, oldest first. */
 export async function listQuestions(db: Db, brandId: string, on: { statementId: string } | { payoutId: string }) {
   const query = db.selectFrom('disputes').selectAll().where('brandId', '=', brandId).orderBy('createdAt').orderBy('id');
@@ -120,19 +117,6 @@ export async function listQuestions(db: Db, brandId: string, on: { statementId: 
     ? await query.where('payoutId', '=', on.payoutId).execute()
     : await query.where('statementId', '=', on.statementId).execute();
 }
-
-/** Returns undefined if a question about the line is already open. */
-async function insertDispute(db: Db, row: Insertable<DisputesTable>): Promise<DisputeRow | undefined> {
-  return await db
-    .insertInto('disputes')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
-const updateDispute = (db: Db, brandId: string, id: string, change: Updateable<DisputesTable>) =>
-  updateOwn(db.updateTable('disputes').set(change).returningAll(), brandId, id);
 
 async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
   if (statementId === null) return 0;

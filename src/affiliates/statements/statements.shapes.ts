@@ -153,6 +153,7 @@ export const StatementFilter = z.object({
     .meta({ example: 'ana@example.com' }),
   ...ListQuery,
 });
+export type StatementFilter = z.output<typeof StatementFilter>;
 
 export const toStatement = ({ ledgerHash, fromText, toText, totals, ...row }: StatementFacts) => ({
   ...toWire(row),
@@ -210,7 +211,7 @@ function toTotal({ currency, openingMinor, commissionMinor, takenBackMinor, paid
 }
 
 /** Lines and totals of the period, computed from the ledger alone. */
-export const contentOf = (rows: readonly StatementSums[]) => ({
+export const toStatementContent = (rows: readonly StatementSums[]) => ({
   lines: rows
     .filter((row) =>
       [row.saleMinor, row.refundedMinor, row.commissionMinor, row.takenBackMinor, row.paidMinor].some(
