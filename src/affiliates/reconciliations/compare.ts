@@ -35,11 +35,11 @@ const USUAL: Readonly<Record<Role, readonly string[]>> = {
 const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** The columns of a file by its headers, where the caller does not name them. */
-export function guessColumns(headers: readonly string[], given: Columns): Columns {
+export function guessColumns(headers: readonly string[], requested: Columns): Columns {
   const known = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
     const usual = USUAL[role].find((name) => known.has(name));
-    const header = given[role] ?? (usual === undefined ? undefined : known.get(usual));
+    const header = requested[role] ?? (usual === undefined ? undefined : known.get(usual));
     return header === undefined ? [] : [[role, header] as const];
   });
   return Object.fromEntries(guessed);
@@ -184,9 +184,9 @@ export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): Fi
   if (!ours) return ['missing_here'];
   const isSameCurrency = theirs.currency === ours.ourCurrency;
   const isSameAmount = ours.baseMinor >= theirs.leastMinor && ours.baseMinor <= theirs.mostMinor;
-  const stands = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';
-  const isCancelledThere = stands && theirs.isCancelled && ours.cancelledAt === null;
-  const isRefundedThere = stands && !theirs.isCancelled && ours.cancelledAt === null && isRefundUnknown(theirs, ours);
+  const isOwed = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';
+  const isCancelledThere = isOwed && theirs.isCancelled && ours.cancelledAt === null;
+  const isRefundedThere = isOwed && !theirs.isCancelled && ours.cancelledAt === null && isRefundUnknown(theirs, ours);
   return [
     ...(isSameCurrency ? [] : ['currency' as const]),
     ...(isSameCurrency && !isSameAmount ? ['amount' as const] : []),

@@ -258,13 +258,6 @@ function noteFinding(progress: Progress, row: FindingRow): FindingRow {
   return row;
 }
 
-function widenPeriod(cursor: Cursor, { occurredAt }: Pick<TheirsAndOurs, 'occurredAt'>): void {
-  if (!occurredAt) return;
-  const at = occurredAt.toISOString();
-  if (cursor.first === null || at < cursor.first) cursor.first = at;
-  if (cursor.last === null || at > cursor.last) cursor.last = at;
-}
-
 async function* compareTheirs(
   context: Context,
   { job, store }: ComparisonTurn,
@@ -277,10 +270,12 @@ async function* compareTheirs(
     const page = await listTheirs(context.postgres.db, job, store.id, { after: cursor.after, limit });
     for (const pair of page) {
       const isKnown = pair.ourId !== null;
-      const found = listFindings(pair, isKnown ? pair : undefined);
-      if (found.length === 0) countFinding(progress, 'matched');
-      for (const kind of found) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
-      widenPeriod(cursor, pair);
+      const findings = listFindings(pair, isKnown ? pair : undefined);
+      if (findings.length === 0) countFinding(progress, 'matched');
+      for (const kind of findings) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
+      const at = pair.occurredAt?.toISOString();
+      if (at !== undefined && (cursor.first === null || at < cursor.first)) cursor.first = at;
+      if (at !== undefined && (cursor.last === null || at > cursor.last)) cursor.last = at;
       cursor.after = pair.orderId;
     }
     progress.compared += page.length;
@@ -426,15 +421,13 @@ async function runReconciliation(
 export const reconciliationKind: JobKind = { run: runReconciliation };
 
 /** Removes the store's orders of comparisons that have ended. */
-async function removeEnded({ postgres }: Pick<Context, 'postgres'>): Promise<void> {
-  for (const ended of await listEnded(postgres.db, 50)) {
-    while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
-  }
-}
-
 export const removeReconciled: Job = {
   name: 'remove-reconciled-orders',
   everyMs: 60_000,
   asksFor: 'comparisons with a store that have ended',
-  run: removeEnded,
+  run: async ({ postgres }) => {
+    for (const ended of await listEnded(postgres.db, 50)) {
+      while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
+    }
+  },
 };

@@ -188,9 +188,6 @@ function parseHeader(sample: Buffer, delimiter: string): Header | undefined {
   }
 }
 
-/** True if the bytes begin with a byte order mark of UTF-16. */
-const isUtf16 = (bytes: Buffer | undefined) => /^(?:fffe|feff)/.test(bytes?.toString('hex', 0, 2) ?? '');
-
 /** Reads the header row of a file in the storage. */
 export async function readHeader(
   { files }: Pick<Context, 'files'>,
@@ -199,7 +196,8 @@ export async function readHeader(
   const end = Math.min(sizeBytes, HEADER_BYTES) - 1;
   const sample: Buffer[] = [];
   for await (const chunk of await files.read(storageKey, { start: 0, end })) sample.push(Buffer.from(chunk));
-  if (isUtf16(sample[0])) throw invalidField('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
+  const isUtf16 = /^(?:fffe|feff)/.test(sample[0]?.toString('hex', 0, 2) ?? '');
+  if (isUtf16) throw invalidField('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
   const headers = DELIMITERS.flatMap((delimiter) => parseHeader(Buffer.concat(sample), delimiter) ?? []);
   const [header] = headers.toSorted((a, b) => b.names.length - a.names.length);
   if (!header || header.names.length < 2) throw invalidField('file', 'invalid', 'must be a CSV with a header row.');
@@ -229,12 +227,12 @@ export async function releaseOrders(context: Context, { file }: UploadedOrders):
 
 export const toEmptyUpload = async (): Promise<UploadedOrders> => ({ sha256: '', file: null });
 
-function resolveColumns({ names }: Header, given: Columns): Columns {
-  const unknown = Object.values(given).filter((name) => !names.includes(name));
+function resolveColumns({ names }: Header, requested: Columns): Columns {
+  const unknown = Object.values(requested).filter((name) => !names.includes(name));
   const has = `The file has ${names.slice(0, 60).join(', ')}`.slice(0, 2_000);
   if (unknown.length > 0)
     throw invalidField('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
-  const columns = guessColumns(names, given);
+  const columns = guessColumns(names, requested);
   const missing = [
     ...(columns.order_id === undefined ? ['order_id'] : []),
     ...(columns.amount === undefined && columns.total === undefined ? ['amount'] : []),

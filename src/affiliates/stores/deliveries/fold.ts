@@ -192,15 +192,6 @@ class StoreNotCalled extends Error {}
 /** Stands in for the store at first; reading its token throws, which shows that the store has to be called. */
 class StoreNotOpened extends Error {}
 
-const toUnopenedStore = ({ receiver: { baseUrl, currency } }: StoreBatch) => ({
-  baseUrl,
-  currency,
-  allow: [],
-  get token(): string {
-    throw new StoreNotOpened();
-  },
-});
-
 async function open(context: Context, sender: StoreBatch): Promise<Store & { currency: string }> {
   const { receiver, unanswered, failure } = sender;
   if (unanswered >= UNANSWERED || needsReconnect(failure))
@@ -215,8 +206,17 @@ async function open(context: Context, sender: StoreBatch): Promise<Store & { cur
 
 async function readUsingStore(context: Context, sender: StoreBatch, delivery: Delivery): Promise<Reading | undefined> {
   const client = getClient(sender.receiver.provider);
+  const { baseUrl, currency } = sender.receiver;
+  const unopened = {
+    baseUrl,
+    currency,
+    allow: [],
+    get token(): string {
+      throw new StoreNotOpened();
+    },
+  };
   try {
-    return await client.read(delivery, toUnopenedStore(sender));
+    return await client.read(delivery, unopened);
   } catch (error) {
     if (!(error instanceof StoreNotOpened)) throw error;
     return await client.read(delivery, await open(context, sender));
@@ -258,14 +258,6 @@ async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: 
   }
 }
 
-const toStoreBatch = (receiver: Receiver): StoreBatch => ({
-  receiver,
-  opened: undefined,
-  hasAnswered: false,
-  unanswered: 0,
-  failure: undefined,
-});
-
 /** Deliveries of a brand that are read at once: reading one may call its store. */
 const READ_AT_ONCE = 8;
 
@@ -276,12 +268,17 @@ async function readAll(
 ): Promise<ReadDelivery[]> {
   const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
   const receivers = await listReceivers(context.postgres.db, brandId, ids);
-  const stores = new Map(receivers.map((receiver) => [receiver.id, toStoreBatch(receiver)]));
+  const stores = new Map(
+    receivers.map((receiver): [string, StoreBatch] => [
+      receiver.id,
+      { receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
+    ]),
+  );
   const read = new Map<string, ReadDelivery>();
   // Deliveries that failed before come last, so that a store that does not answer them is still called for the others.
-  const left = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
+  const queue = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
-    for (const one of left) {
+    for (const one of queue) {
       const sender = stores.get(one.integrationId);
       if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
       read.set(one.id, await readDelivery(context, one, sender));
@@ -352,14 +349,6 @@ async function recordAll(context: Context, brandId: string, read: readonly ReadD
   }
 }
 
-/** Makes waiting deliveries of stores that answer again due now. */
-async function retryAnsweringStores({ postgres, clock }: Context, read: readonly ReadDelivery[]): Promise<void> {
-  const again = read.filter(({ claimed, sender, reading }) => claimed.attempts > 0 && sender.hasAnswered && reading);
-  for (const { receiver } of new Set(again.map(({ sender }) => sender))) {
-    await updateWaitingToDue(postgres.db, receiver.brandId, receiver.id, clock.now());
-  }
-}
-
 const BATCH = { rows: 200, bytes: 8 * 1024 * 1024 };
 /** Longer than a batch takes, also where its store answers slowly. */
 const CLAIMED_MS = 30_000;
@@ -374,7 +363,12 @@ export async function foldBatch(context: Context, owner: string, brandId: string
     if (claimed.length === 0) return false;
     const read = await readAll(context, brandId, claimed);
     await recordAll(context, brandId, read);
-    await retryAnsweringStores(context, read);
+    const answered = read.filter(
+      ({ claimed: one, sender, reading }) => one.attempts > 0 && sender.hasAnswered && reading,
+    );
+    for (const { receiver } of new Set(answered.map(({ sender }) => sender))) {
+      await updateWaitingToDue(postgres.db, receiver.brandId, receiver.id, clock.now());
+    }
     return true;
   } finally {
     await releaseClaim(postgres.db, claim);

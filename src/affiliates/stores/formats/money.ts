@@ -24,15 +24,13 @@ export function readDecimal(text: string): bigint | undefined {
   return sign === '' ? size : -size;
 }
 
-/** A number's own digits: JavaScript writes what is almost nothing with an exponent. */
-const toDigits = (value: string | number) =>
-  typeof value === 'number' && Math.abs(value) < 1e-6 ? value.toFixed(20) : String(value);
-
 /** Money as a store writes it: a string, or a JSON number whose own digits are taken. */
 export const Decimal = z
   .union([z.string().max(40), z.number()], 'must be a decimal amount, as text or as a number')
   .transform((value, context) => {
-    const decimal = readDecimal(toDigits(value));
+    // JavaScript writes tiny numbers with an exponent.
+    const isTiny = typeof value === 'number' && Math.abs(value) < 1e-6;
+    const decimal = readDecimal(isTiny ? value.toFixed(20) : String(value));
     if (decimal !== undefined) return decimal;
     context.addIssue({ code: 'custom', message: 'must be a decimal amount' });
     return z.NEVER;

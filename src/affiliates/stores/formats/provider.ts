@@ -154,15 +154,20 @@ export const getHeader = (headers: IncomingHttpHeaders, name: string): string =>
   return typeof value === 'string' ? value : '';
 };
 
-/** PostgreSQL stores neither NUL nor half of a surrogate pair. */
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
 /** A delivery's body in its shape; a refusal says what was sent. */
 export const parseBody = <T>(shape: z.ZodType<T>, body: unknown): T => shape.parse(body, { reportInput: true });
 
 /** Ids of stores are numbers or text; one form for both. */
 export const StoreId = z
-  .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
+  .union([
+    z
+      .string()
+      .min(1)
+      .max(200)
+      // PostgreSQL stores neither NUL nor half of a surrogate pair.
+      .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must be text without NUL'),
+    z.number().int(),
+  ])
   .transform(String);
 
 const NAME_LENGTH = 200;
@@ -361,14 +366,14 @@ export interface StoreAnswer<T> {
 /** Asks a store; undefined when it has no such thing (404). */
 export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
   const answer = await showToken(store, request);
-  const said = new Error(`It answered ${answer.status}.`);
+  const cause = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
     if (answer.text.includes(request.goneText ?? '')) return undefined;
-    throw storeUnavailable(said);
+    throw storeUnavailable(cause);
   }
-  if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status === 401 || answer.status === 403) throw unauthorized(cause);
   if (answer.status === 429) throw storeBusy(readRetryAfter(getHeader(answer.headers, 'retry-after')));
-  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
+  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(cause);
   const version = request.versionOf?.(answer.headers);
   if (version) await store.onVersion?.(version);
   store.onAnswer?.();
@@ -381,7 +386,7 @@ export const askStore = async <T>(store: Store, request: StoreRequest<T>): Promi
 
 /** As `askStore`, of what the store must have. */
 export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
-  const found = await askStore(store, request);
-  if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
-  return found;
+  const body = await askStore(store, request);
+  if (body === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
+  return body;
 }

@@ -59,10 +59,10 @@ function computeWaitMs(cost: Cost | undefined): number {
 const LEAST_BUSY_MS = 1_000;
 
 function toError({ message, extensions }: z.output<typeof GraphqlError>, cost: Cost | undefined): Error {
-  const said = new Error(message);
-  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(said);
+  const cause = new Error(message);
+  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(cause);
   if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(computeWaitMs(cost), LEAST_BUSY_MS));
-  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(said);
+  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(cause);
   const { cost: estimate = 2, maxCost = 1 } = extensions;
   return storeUnavailable(new TooCostly(message, maxCost / estimate));
 }

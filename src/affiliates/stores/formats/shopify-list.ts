@@ -76,7 +76,6 @@ const RefundedLine = z.object({
   subtotalSet: Bag,
   totalTaxSet: Bag,
 });
-type RefundedLine = z.output<typeof RefundedLine>;
 const RefundedLines = createConnectionShape(RefundedLine);
 
 const Refund = z.object({
@@ -165,15 +164,6 @@ const toWebhookLine = (line: Line, order: Order) => ({
   tax_lines: line.taxLines.map(({ priceSet }) => ({ price: getAmount(priceSet) })),
 });
 
-const toWebhookRefundedLine = ({ quantity, lineItem, subtotalSet, totalTaxSet }: RefundedLine) => ({
-  quantity,
-  line_item_id: toNumericId(lineItem.id),
-  subtotal: getAmount(subtotalSet),
-  total_tax: getAmount(totalTaxSet),
-  subtotal_set: toMoneySet(subtotalSet),
-  total_tax_set: toMoneySet(totalTaxSet),
-});
-
 async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, order: Order) {
   const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
   const lines = await listAllNodes(refundLineItems, async (after) => {
@@ -183,7 +173,14 @@ async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, or
   return {
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
-    refund_line_items: lines.map(toWebhookRefundedLine),
+    refund_line_items: lines.map(({ quantity, lineItem, subtotalSet, totalTaxSet }) => ({
+      quantity,
+      line_item_id: toNumericId(lineItem.id),
+      subtotal: getAmount(subtotalSet),
+      total_tax: getAmount(totalTaxSet),
+      subtotal_set: toMoneySet(subtotalSet),
+      total_tax_set: toMoneySet(totalTaxSet),
+    })),
     // Unlike webhooks, GraphQL does not list refunded shipping among them.
     order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
       kind: 'refund_discrepancy',

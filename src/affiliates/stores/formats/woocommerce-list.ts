@@ -16,9 +16,6 @@ type WooOrders = z.output<typeof WooOrders>;
 const Cursor = z.tuple([z.enum(STATUSES), z.coerce.date(), z.coerce.number().int()]);
 type Cursor = z.output<typeof Cursor>;
 
-const readCursor = (since: Date, cursor: string | null): Cursor =>
-  cursor === null ? ['any', since, 1] : Cursor.parse(cursor.split(' '));
-
 const toGmt = (at: Date) => at.toISOString().slice(0, 19);
 
 /** Pages move under the reader as orders change, so the next one begins by time, and by number only within a second. */
@@ -41,7 +38,8 @@ export async function listWooOrders(
   { since, before, cursor }: ChangedOrdersQuery,
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
-  const requested = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
+  const start = new Date(since.getTime() - SECOND_MS);
+  const requested: Cursor = cursor === null ? ['any', start, 1] : Cursor.parse(cursor.split(' '));
   const [status, after, page] = requested;
   const until = before === undefined ? '' : `&modified_before=${toGmt(before)}`;
   const answer = await ask(
@@ -49,7 +47,7 @@ export async function listWooOrders(
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
   const next = getNextCursor(requested, answer.body, countPages(answer, page));
-  const trash: Cursor | undefined = status === 'any' ? ['trash', new Date(since.getTime() - SECOND_MS), 1] : undefined;
+  const trash: Cursor | undefined = status === 'any' ? ['trash', start, 1] : undefined;
   const following = next ?? trash;
   return {
     orders: answer.body.map((body) => ({ headers: { 'x-wc-webhook-topic': 'order.updated' }, body })),

@@ -149,10 +149,10 @@ export async function finishBackfill(
     .execute();
 }
 
-/** Before any store's first order. */
+/** Earlier than any store's first order. */
 const EVER = new Date(0);
 
-/** Has a store's history read in, up to where its sweeps began. */
+/** Schedules reading a store's history, up to the start of its sweeps. */
 export async function backfillBefore(db: Db, store: StoreKey & { connectedAt: Date }, now: Date): Promise<BackfillRow> {
   const before = new Date(store.connectedAt.getTime() - FIRST_BACK_MS);
   return await beginBackfill(db, store, { before, since: EVER, now });

@@ -23,7 +23,7 @@ const PAGES_AT_ONCE = 10;
 /** Longer than any page takes, including the requests for its orders' refunds. */
 const CLAIM_MS = 10 * MINUTE_MS;
 
-/** The current claim; each page renews it. */
+/** Current claim, which each page renews. */
 interface Claim {
   store: ClaimedStore;
 }
@@ -33,7 +33,7 @@ const later = (context: Context, ms: number) => new Date(context.clock.now().get
 const giveBack = (context: Context, { store }: Claim, ms: number) =>
   moveSweep(context.postgres.db, store, { sweepAt: later(context, ms) });
 
-/** Reads some pages of a store, and says when the rest is read. */
+/** Reads some pages of a store, and schedules the rest. */
 async function readPages(context: Context, claim: Claim): Promise<void> {
   const { store: claimed } = claim;
   const now = context.clock.now();

@@ -17,7 +17,7 @@ import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS } from '
 
 export type SweepRow = Selectable<StoreSweepsTable>;
 
-/** A store, as its sweep's row names it. */
+/** Key of a store in sweeps. */
 export interface StoreKey {
   id: string;
   brandId: string;
@@ -148,7 +148,7 @@ export interface SweepFigures {
   oldestDueAt: Date | null;
 }
 
-/** Over all stores. */
+/** Sums the figures of all stores. */
 export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures> {
   const { rows } = await sql<SweepFigures>`
     select coalesce(sum(sweeps), 0)::float8 as done, coalesce(sum(failed), 0)::float8 as failed,
@@ -161,7 +161,7 @@ export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures>
   return figures;
 }
 
-/** A claim: which store is swept, and until when it is reserved. */
+/** Columns of a claim; `sweepAt` is its end. */
 const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
 
 /** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
@@ -239,7 +239,7 @@ export async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): P
     .execute();
 }
 
-/** Another worker sweeps the store now: the store was connected again, or this claim expired. */
+/** Another worker sweeps the store: it was connected again, or this claim expired. */
 export class LostSweep extends Error {}
 
 const toActor = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
@@ -269,7 +269,7 @@ export async function readEach(
   return readings;
 }
 
-/** Records all of them together; where one cannot be, each by itself. */
+/** Records orders together, or one by one if the batch fails. */
 export async function recordEach(
   context: Context,
   claimed: OrderSource,
@@ -296,7 +296,7 @@ async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed:
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
-/** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the current sweep. */
+/** Records a page of orders, except those that changed just now: their webhooks may follow. Returns the current sweep. */
 export async function recordPage(
   context: Context,
   claimed: ClaimedStore,
@@ -371,7 +371,7 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
   });
 }
 
-/** Has the store's orders that changed since a time read again, 60 days back at most. Returns that time. */
+/** Schedules reading the store's orders again that changed since a time, at most 60 days ago. Returns that time. */
 export async function readAgain({ db, now, brandId, audit }: Work, id: string, from: Date): Promise<Date> {
   const since = new Date(Math.max(from.getTime(), now.getTime() - FIRST_BACK_MS));
   await getIntegration(db, brandId, id);
