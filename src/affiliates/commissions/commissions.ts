@@ -85,7 +85,12 @@ export async function announceCommissions(
   ids: readonly string[],
 ): Promise<void> {
   if (ids.length === 0) return;
-  for (const facts of await listCommissionsById(work.db, work.brandId, ids)) announceCommission(work, event, facts);
+  const rows = await withFacts(work.db)
+    .where('commissions.brandId', '=', work.brandId)
+    .where('commissions.id', '=', sql<string>`any(${ids})`)
+    .orderBy('commissions.id')
+    .execute();
+  for (const facts of rows) announceCommission(work, event, facts);
 }
 
 /** A reason why a commission cannot be approved, by a person or automatically. */
@@ -167,20 +172,13 @@ const withFacts = (db: Pick<Db, 'selectFrom'>) =>
 
 export type CommissionFacts = Awaited<ReturnType<typeof getCommission>>;
 
-const matchesLaterFilter = (
-  brandId: string,
-  { order_id, flagged }: Pick<CommissionSelection, 'order_id' | 'flagged'>,
-) => sql<boolean>`(
-  ${order_id === undefined ? sql`true` : sql`commissions.order_id in (select id from orders where brand_id = ${brandId} and order_id = ${order_id})`}
-  and ${flagged === undefined ? sql`true` : sql`(commissions.fraud_flags <> '[]'::jsonb) = ${flagged}`})`;
-
 export const commissions = listing({
   noun: 'commission',
   table: 'commissions',
   time: 'createdAt',
   changed: ['createdAt', 'syncedAt', 'statusUpdatedAt'],
   amount: 'amountMinor',
-  matching: (db, brandId, { creator_email, type, approvable, now, ...where }: CommissionSelection) =>
+  matching: (db, brandId, { creator_email, type, approvable, order_id, flagged, now, ...where }: CommissionSelection) =>
     db
       .selectFrom('commissions')
       .where((eb) =>
@@ -194,7 +192,15 @@ export const commissions = listing({
           }),
         ),
       )
-      .where(matchesLaterFilter(brandId, where))
+      .$if(order_id !== undefined, (query) =>
+        query.where(
+          sql<boolean>`commissions.order_id in
+            (select id from orders where brand_id = ${brandId} and order_id = ${order_id ?? ''})`,
+        ),
+      )
+      .$if(flagged !== undefined, (query) =>
+        query.where(sql<boolean>`(commissions.fraud_flags <> '[]'::jsonb) = ${flagged ?? false}`),
+      )
       .$if(type !== undefined, (query) => query.where('orderId', type === 'manual' ? 'is' : 'is not', null))
       .$if(approvable !== undefined, (query) =>
         query.where(sql<boolean>`${isApprovable(now)} is ${sql.lit(approvable)}`),
@@ -203,14 +209,6 @@ export const commissions = listing({
   rows: withFacts,
 });
 export const { get: getCommission } = commissions;
-
-async function listCommissionsById(db: Db, brandId: string, ids: readonly string[]): Promise<CommissionFacts[]> {
-  return await withFacts(db)
-    .where('commissions.brandId', '=', brandId)
-    .where('commissions.id', '=', sql<string>`any(${ids})`)
-    .orderBy('commissions.id')
-    .execute();
-}
 
 /** Sums a creator's pending commissions, by currency and the UTC day on which their review period ends. */
 export async function listHolds(db: Db, brandId: string, creatorId: string, now: Date) {

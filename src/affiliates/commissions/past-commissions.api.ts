@@ -10,8 +10,11 @@ import { payeeName } from '../payouts/payouts.shapes.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
 import { deletePastCommission, type PastCommissionFacts, pastCommissions, recordPast } from './past-commissions.ts';
 
-const isPlain = (text: string) => !/\p{Cc}/u.test(text);
-const name = z.string().trim().min(1).refine(isPlain, 'must not have control characters');
+const name = z
+  .string()
+  .trim()
+  .min(1)
+  .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
 
 const source = name.max(100).describe('Where it was paid, in your own words.').meta({ example: 'Our former tool' });
 const reference = name

@@ -5,7 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { type Account, type LedgerKind, StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { awaitNumbers } from '../../kit/outbox/queries.ts';
+import { awaitNumbers } from '../../kit/outbox/outbox.ts';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency, fromMinor } from '../../kit/values/money.ts';
 import { listSchema, PageQuery, toPage, toPagination } from '../../kit/values/page.ts';

@@ -5,7 +5,7 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
 import { ACCOUNTS, StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { selectNumbers } from '../../kit/outbox/queries.ts';
+import { selectNumbers } from '../../kit/outbox/outbox.ts';
 import type { Page } from '../../kit/values/page.ts';
 import type { LedgerFilter } from './ledger.shapes.ts';
 

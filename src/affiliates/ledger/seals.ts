@@ -1,8 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { selectNumbers } from '../../kit/outbox/queries.ts';
-import { NOTED } from '../../kit/outbox/sealing-queries.ts';
+import { NOTED, selectNumbers } from '../../kit/outbox/outbox.ts';
 
 const BATCH = 1_000;
 /** Most unsealed rows that are reported of a table. */

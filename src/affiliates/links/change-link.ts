@@ -92,8 +92,8 @@ async function updateIfFree(
   try {
     const row = await updateLink(db, old, change);
     const isCode = old.type === 'discount_code' && value.toLowerCase() !== old.value.toLowerCase();
-    const held = isCode ? await listHeldCodes(db, brandId, [value], now) : [];
-    if (held.every(({ linkId }) => linkId === old.id)) return row;
+    const holds = isCode ? await listHeldCodes(db, brandId, [value], now) : [];
+    if (holds.every(({ linkId }) => linkId === old.id)) return row;
   } catch (error) {
     if (!violates(error, 'links_value')) throw error;
   }

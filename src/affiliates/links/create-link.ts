@@ -60,13 +60,6 @@ const getDestination = (input: LinkCreate) => input.destination_url ?? (leadsToV
 /** The brand's database, within a transaction or before it. */
 type Scope = Pick<Work, 'db' | 'brandId'>;
 
-/** A link to a short URL would redirect in a circle. Scheme and port are ignored, as they reach the same server. */
-function isShortUrl(linksUrl: string, address: string): boolean {
-  const [own, requested] = [new URL(`${linksUrl}/r/`), new URL(address)];
-  const [ownHost, requestedHost] = [own, requested].map(({ hostname }) => hostname.replace(/\.$/, ''));
-  return requestedHost === ownHost && requested.pathname.startsWith(own.pathname);
-}
-
 export function findDestinationProblems(
   linksUrl: string,
   destination: string | null | undefined,
@@ -74,9 +67,12 @@ export function findDestinationProblems(
 ): Problem[] {
   const field = 'destination_url';
   if (destination === null || destination === undefined) return [];
-  if (isShortUrl(linksUrl, destination))
+  // A link to a short URL would redirect in a circle. Scheme and port are ignored, as they reach the same server.
+  const [own, requested] = [new URL(`${linksUrl}/r/`), new URL(destination)];
+  const isOwnHost = requested.hostname.replace(/\.$/, '') === own.hostname.replace(/\.$/, '');
+  if (isOwnHost && requested.pathname.startsWith(own.pathname))
     return [{ field, code: 'circular', message: 'is itself a short URL of a link.' }];
-  if (store === undefined || new URL(destination).host === store.storefrontHost) return [];
+  if (store === undefined || requested.host === store.storefrontHost) return [];
   return [{ field, code: 'wrong_host', message: `must be at the connected store, ${store.storefrontHost}.` }];
 }
 

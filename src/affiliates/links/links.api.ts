@@ -49,14 +49,6 @@ async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: s
   return await sumLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
 }
 
-async function summarize(context: Context, brandId: string, where: LinkFilter) {
-  const [currency, figures] = await Promise.all([
-    getBrandCurrency(context.postgres.db, brandId),
-    sumMatching(context, brandId, where),
-  ]);
-  return toSummary(currency, sumFigures(currency, figures));
-}
-
 async function listPage(context: Context, brandId: string, query: LinkFilter) {
   const page = toPage(query);
   const { rows, total } = await links.list(context.postgres.db, brandId, query, page);
@@ -85,11 +77,12 @@ const linkOperations = [
     handler: (context, call) =>
       withFreshness(context, call, async () => {
         const { caller, query } = call;
-        const [{ data, pagination }, summary] = await Promise.all([
+        const [{ data, pagination }, currency, figures] = await Promise.all([
           listPage(context, caller.brandId, query),
-          summarize(context, caller.brandId, query),
+          getBrandCurrency(context.postgres.db, caller.brandId),
+          sumMatching(context, caller.brandId, query),
         ]);
-        return { data, pagination, summary };
+        return { data, pagination, summary: toSummary(currency, sumFigures(currency, figures)) };
       }),
     csv: csvAs(Affiliate),
   }),

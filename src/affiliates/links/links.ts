@@ -131,18 +131,18 @@ interface OrderReferences {
  * whether it was active at that time. A code belongs to its holder at that time, and to no one before its assignment.
  */
 export async function listNamedLinks(db: Db, brandId: string, orders: readonly OrderReferences[]) {
-  const named = (kind: 'codes' | 'linkIds') =>
+  const toReferences = (kind: 'codes' | 'linkIds') =>
     orders.flatMap((order, place) =>
       order[kind].map((name) => ({ place, name, first: order.first, last: order.last })),
     );
-  const [codes, linkIds] = [named('codes'), named('linkIds')];
+  const [codes, linkIds] = [toReferences('codes'), toReferences('linkIds')];
   if (codes.length === 0 && linkIds.length === 0) return [];
-  const given = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
+  const toTable = (names: typeof codes) => sql`unnest(${names.map(({ place }) => place)}::int[],
     ${names.map(({ name }) => name)}::text[], ${names.map(({ first }) => first.toISOString())}::timestamptz[],
     ${names.map(({ last }) => last.toISOString())}::timestamptz[])`;
   const all = sql<{ place: number; id: string; code: string | null }>`(
     select given.place, coalesce(past.link_id, present.id) as id, given.code, given.first, given.last
-    from ${given(codes)} as given (place, code, first, last)
+    from ${toTable(codes)} as given (place, code, first, last)
     left join lateral (
       select link_id from link_past_codes
       where brand_id = ${brandId} and lower(code) = lower(given.code)
@@ -154,7 +154,7 @@ export async function listNamedLinks(db: Db, brandId: string, orders: readonly O
         where other.brand_id = ${brandId} and other.link_id = present.id
           and coalesce(other.replaced_at, other.until) > given.last)
     union all select given.place, given.id, null, given.first, given.last
-    from ${given(linkIds)} as given (place, id, first, last))`;
+    from ${toTable(linkIds)} as given (place, id, first, last))`;
   const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
     select state.active from link_states as state
     where state.brand_id = links.brand_id and state.link_id = links.id and state.at <= named.${sql.ref(moment)}
@@ -211,8 +211,8 @@ export async function insertLinks(db: Db, links: readonly NewLink[]): Promise<Li
   const values = codes.map(({ value }) => value);
   const [first] = codes;
   const holds = first ? await listHeldCodes(db, first.brandId, values, first.createdAt) : [];
-  const taken = new Set(holds.map(({ code }) => code));
-  const rows = links.filter(({ type, value }) => type !== 'discount_code' || !taken.has(value.toLowerCase()));
+  const heldCodes = new Set(holds.map(({ code }) => code));
+  const rows = links.filter(({ type, value }) => type !== 'discount_code' || !heldCodes.has(value.toLowerCase()));
   if (rows.length === 0) return [];
   return await db
     .insertInto('links')

@@ -66,8 +66,8 @@ export function isOffensive(code: string): boolean {
 /** Picks the first word of the names that a code can begin with. */
 export function pickStem(names: readonly (string | null)[]): string {
   const words = names.flatMap((name) => foldName(name ?? '').split(/[^A-Z]+/));
-  const fits = (word: string) => word.length >= MIN_STEM && !isOffensive(word);
-  return words.map((word) => word.slice(0, MAX_STEM)).find(fits) ?? NEUTRAL_STEM;
+  const stems = words.map((word) => word.slice(0, MAX_STEM));
+  return stems.find((stem) => stem.length >= MIN_STEM && !isOffensive(stem)) ?? NEUTRAL_STEM;
 }
 
 /** A byte maps to one of at most 19 symbols; the bias of a remainder is harmless, as codes are no secrets. */
@@ -142,22 +142,27 @@ export async function assignSlugs(
   requests: readonly SlugRequest[],
 ): Promise<Map<string, string>> {
   const slugs = new Map<string, string>();
-  let open = [...requests];
-  for (let attempt = 0; open.length > 0; attempt += 1) {
-    if (attempt === MAX_ATTEMPTS) throw new Error(`${open.length} links found no free slug.`);
-    const claims: SlugClaim[] = open.map(({ linkId, slug, value, names }) => ({
+  let remaining = [...requests];
+  for (let attempt = 0; remaining.length > 0; attempt += 1) {
+    if (attempt === MAX_ATTEMPTS) throw new Error(`${remaining.length} links found no free slug.`);
+    const claims: SlugClaim[] = remaining.map(({ linkId, slug, value, names }) => ({
       linkId,
       slug: attempt === 0 ? slug : suffixedSlug(value, names, attempt),
     }));
     const owners = await claimSlugs(db, brandId, now, claims);
     for (const { linkId, slug } of claims) if (owners.has(linkId)) slugs.set(linkId, slug);
-    open = open.filter(({ linkId }) => !owners.has(linkId));
+    remaining = remaining.filter(({ linkId }) => !owners.has(linkId));
   }
   const changes = requests.flatMap(({ linkId, slug: preferred }) => {
     const slug = slugs.get(linkId) ?? preferred;
     return slug === preferred ? [] : [{ linkId, slug }];
   });
-  await setSlugs(db, brandId, changes);
+  if (changes.length === 0) return slugs;
+  await sql`
+    update links set slug = change.slug
+    from unnest(${changes.map(({ linkId }) => linkId)}::text[], ${changes.map(({ slug }) => slug)}::text[])
+      as change (link_id, slug)
+    where links.brand_id = ${brandId} and links.id = change.link_id`.execute(db);
   return slugs;
 }
 
@@ -172,32 +177,22 @@ interface SlugClaim {
  */
 async function claimSlugs(db: Db, brandId: string, now: Date, claims: SlugClaim[]): Promise<Set<string>> {
   const sorted = claims.toSorted((a, b) => (a.slug < b.slug ? -1 : 1));
-  const inserted = await db
+  const claimed = await db
     .insertInto('linkSlugs')
     .values(sorted.map((one) => ({ ...one, brandId, createdAt: now })))
     .onConflict((conflict) => conflict.column('slug').doNothing())
     .returning('linkId')
     .execute();
-  const owners = new Set(inserted.map(({ linkId }) => linkId));
+  const owners = new Set(claimed.map(({ linkId }) => linkId));
   const rest = sorted.filter(({ linkId }) => !owners.has(linkId));
   if (rest.length === 0) return owners;
-  const owned = await db
+  const existing = await db
     .selectFrom('linkSlugs')
     .select(['linkId', 'slug'])
     .where('brandId', '=', brandId)
     .where(sql<boolean>`slug = any(${rest.map(({ slug }) => slug)}::text[])`)
     .execute();
-  const pairs = new Set(owned.map(({ linkId, slug }) => `${linkId} ${slug}`));
+  const pairs = new Set(existing.map(({ linkId, slug }) => `${linkId} ${slug}`));
   for (const { linkId, slug } of rest) if (pairs.has(`${linkId} ${slug}`)) owners.add(linkId);
   return owners;
-}
-
-/** Sets the links' current slugs in one statement. */
-async function setSlugs(db: Db, brandId: string, slugs: SlugClaim[]): Promise<void> {
-  if (slugs.length === 0) return;
-  await sql`
-    update links set slug = given.slug
-    from unnest(${slugs.map(({ linkId }) => linkId)}::text[], ${slugs.map(({ slug }) => slug)}::text[])
-      as given (link_id, slug)
-    where links.brand_id = ${brandId} and links.id = given.link_id`.execute(db);
 }

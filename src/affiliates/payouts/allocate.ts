@@ -67,10 +67,10 @@ const sumBudget = (funds: readonly Fund[], outstandingMinor: number): number =>
 function takeFrom(sources: { leftMinor: number }[], amountMinor: number): number[] {
   let due = amountMinor;
   return sources.map((source) => {
-    const taken = Math.min(source.leftMinor, due);
-    source.leftMinor -= taken;
-    due -= taken;
-    return taken;
+    const partMinor = Math.min(source.leftMinor, due);
+    source.leftMinor -= partMinor;
+    due -= partMinor;
+    return partMinor;
   });
 }
 
@@ -79,10 +79,12 @@ function toFundings(chosen: readonly Payable[], shares: readonly Share[]): Fundi
   const sources = shares.map(({ id, allocatedMinor }) => ({ id, leftMinor: allocatedMinor }));
   return chosen.flatMap(({ id: commissionId, commissionMinor }) => {
     const lastId = sources.at(-1)?.id;
-    const taken = takeFrom(sources, commissionMinor);
-    const parts = sources.map(({ id: payoutId }, i) => ({ payoutId, commissionId, amountMinor: taken[i] ?? 0 }));
-    const used = parts.filter(({ amountMinor }) => amountMinor > 0);
-    return used.length > 0 || lastId === undefined ? used : [{ payoutId: lastId, commissionId, amountMinor: 0 }];
+    const amounts = takeFrom(sources, commissionMinor);
+    const parts = sources.map(({ id: payoutId }, i) => ({ payoutId, commissionId, amountMinor: amounts[i] ?? 0 }));
+    const fundings = parts.filter(({ amountMinor }) => amountMinor > 0);
+    return fundings.length > 0 || lastId === undefined
+      ? fundings
+      : [{ payoutId: lastId, commissionId, amountMinor: 0 }];
   });
 }
 
@@ -98,17 +100,17 @@ export function planPayment<C extends Payable>(
 ): Plan<C> {
   const budgetMinor = sumBudget(funds, outstandingMinor);
   const allocation = allocate(commissions, budgetMinor);
-  const nettable = Math.min(Math.max(outstandingMinor, 0), allocation.allocatedMinor);
+  const nettableMinor = Math.min(Math.max(outstandingMinor, 0), allocation.allocatedMinor);
   const rests = funds.map(({ leftMinor }) => ({ leftMinor }));
-  const cash = takeFrom(rests, allocation.allocatedMinor - nettable);
+  const cash = takeFrom(rests, allocation.allocatedMinor - nettableMinor);
   const returns = takeFrom(rests, Math.max(-outstandingMinor, 0));
   const shares = funds.map(({ id }, i): Share => {
-    const netted = i === funds.length - 1 ? nettable : 0;
+    const withheldMinor = i === funds.length - 1 ? nettableMinor : 0;
     return {
       id,
       leftMinor: rests[i]?.leftMinor ?? 0,
-      allocatedMinor: (cash[i] ?? 0) + netted,
-      nettedMinor: netted - (returns[i] ?? 0),
+      allocatedMinor: (cash[i] ?? 0) + withheldMinor,
+      nettedMinor: withheldMinor - (returns[i] ?? 0),
     };
   });
   const fundings = toFundings(allocation.chosen, shares);

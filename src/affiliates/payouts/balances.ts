@@ -103,18 +103,17 @@ export const isDue = (balance: PayeeBalance): boolean => balance.dueCount > 0 ||
 
 export function toBalance(balance: PayeeBalance) {
   const { currency, approvedMinor, outstandingMinor, unallocatedMinor } = balance;
-  const major = (minor: number) => fromMinor(minor, currency);
   const payableMinor = computeTransfer(approvedMinor, [{ id: '', leftMinor: unallocatedMinor }], outstandingMinor);
   return {
     currency,
-    pending: major(balance.pendingMinor),
-    held: major(balance.heldMinor),
-    order_unpaid: major(balance.unpaidOrdersMinor),
-    approved: major(approvedMinor),
-    owed_back: major(outstandingMinor),
-    unallocated: major(unallocatedMinor),
-    payable_now: major(payableMinor),
-    recorded: major(balance.recordedMinor),
-    earned: major(balance.earnedMinor),
+    pending: fromMinor(balance.pendingMinor, currency),
+    held: fromMinor(balance.heldMinor, currency),
+    order_unpaid: fromMinor(balance.unpaidOrdersMinor, currency),
+    approved: fromMinor(approvedMinor, currency),
+    owed_back: fromMinor(outstandingMinor, currency),
+    unallocated: fromMinor(unallocatedMinor, currency),
+    payable_now: fromMinor(payableMinor, currency),
+    recorded: fromMinor(balance.recordedMinor, currency),
+    earned: fromMinor(balance.earnedMinor, currency),
   };
 }

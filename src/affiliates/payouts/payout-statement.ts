@@ -18,7 +18,6 @@ const NO_COMMISSION = {
 };
 
 function toCommissionLine({ currency, ...row }: StatementLineRow, payout: PayoutFacts): Line {
-  const major = (minor: number) => fromMinor(minor, currency);
   const isSale = row.storeOrderId !== null;
   return {
     type: 'commission',
@@ -27,11 +26,11 @@ function toCommissionLine({ currency, ...row }: StatementLineRow, payout: Payout
     customer_email: row.customerEmail,
     code: row.discountCode ?? row.affiliateCode,
     occurred_at: row.occurredAt.toISOString(),
-    sale_amount: isSale ? major(row.saleMinor) : null,
-    refunded_amount: isSale ? major(row.refundedMinor) : null,
-    commission: major(row.commissionMinor),
+    sale_amount: isSale ? fromMinor(row.saleMinor, currency) : null,
+    refunded_amount: isSale ? fromMinor(row.refundedMinor, currency) : null,
+    commission: fromMinor(row.commissionMinor, currency),
     paid_at: (row.paidAt ?? payout.paidAt)?.toISOString() ?? null,
-    amount: major(row.amountMinor),
+    amount: fromMinor(row.amountMinor, currency),
   };
 }
 

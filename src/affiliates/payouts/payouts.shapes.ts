@@ -196,14 +196,13 @@ export type PayoutFilter = z.output<typeof PayoutFilter>;
 
 /** Maps a row to every field of any shape of a payout, except `commission_ids`. */
 export function toPayout({ amountMinor, allocatedMinor, nettedMinor, unallocatedMinor, ...row }: PayoutFacts) {
-  const major = (minor: number) => fromMinor(minor, row.currency);
   return {
     ...toWire(row),
-    amount: major(amountMinor),
-    allocated_amount: major(allocatedMinor),
-    netted_amount: major(nettedMinor),
-    unallocated: major(unallocatedMinor),
-    unallocated_amount: major(amountMinor - (allocatedMinor - nettedMinor)),
+    amount: fromMinor(amountMinor, row.currency),
+    allocated_amount: fromMinor(allocatedMinor, row.currency),
+    netted_amount: fromMinor(nettedMinor, row.currency),
+    unallocated: fromMinor(unallocatedMinor, row.currency),
+    unallocated_amount: fromMinor(amountMinor - (allocatedMinor - nettedMinor), row.currency),
   };
 }
 

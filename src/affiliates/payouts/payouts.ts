@@ -110,21 +110,21 @@ export const updatePayout = (db: Db, brandId: string, id: string, change: Update
 
 /** Sums the refunds of paid commissions that no payout has netted; negative if netted amounts are due again. */
 export async function sumOutstanding(db: Db, { brandId, creatorId, currency }: Payee): Promise<number> {
-  const adjusted = await db
+  const adjustments = await db
     .selectFrom('commissionAdjustments')
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)
     .where('currency', '=', currency)
     .select(({ fn }) => fn.sum<number | null>('amountMinor').as('minor'))
     .executeTakeFirstOrThrow();
-  const netted = await db
+  const deductions = await db
     .selectFrom('payouts')
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creatorId)
     .where('currency', '=', currency)
     .select(({ fn }) => fn.sum<number | null>('nettedMinor').as('minor'))
     .executeTakeFirstOrThrow();
-  return (adjusted.minor ?? 0) - (netted.minor ?? 0);
+  return (adjustments.minor ?? 0) - (deductions.minor ?? 0);
 }
 
 /** Lists the payouts with unspent money, oldest first. */

@@ -109,18 +109,12 @@ async function assertSamePayment({ db, brandId }: Work, payout: PayoutRow, patch
   if (reference !== undefined && reference !== payout.reference) differences.push('reference');
   if (note !== undefined && note !== payout.note) differences.push('note');
   if (commission_ids !== undefined) {
-    const received = [...new Set(commission_ids)].sort();
-    const kept = (payout.settledIds ?? (await listAllocated(db, brandId, payout.id))).toSorted();
-    if (received.join() !== kept.join()) differences.push('commission_ids');
+    const requestedIds = [...new Set(commission_ids)].sort();
+    const settledIds = (payout.settledIds ?? (await listAllocated(db, brandId, payout.id))).toSorted();
+    if (requestedIds.join() !== settledIds.join()) differences.push('commission_ids');
   }
   if (differences.length === 0) return;
   throw createStateError(payout, `The payout is already paid, with a different ${differences.join(', ')}.`);
-}
-
-/** Locks the commissions to pay, in order: the listed ones, or all approved ones, oldest first. */
-async function lockPayable({ db, brandId }: Work, payout: PayoutRow, ids: string[] | undefined) {
-  if (ids === undefined) return (await lockApproved(db, payout)).sort(oldestFirst);
-  return assertPayable(ids, await lockCommissions(db, brandId, ids), payout);
 }
 
 /**
@@ -158,7 +152,9 @@ async function payOut(work: Work, payout: PayoutRow, { ids, isFee }: Selection, 
   if (isFee) {
     return await updatePayout(db, brandId, id, { isFee: true, settledIds: [] });
   }
-  const payable = await lockPayable(work, payout, ids);
+  const payable = ids
+    ? assertPayable(ids, await lockCommissions(db, brandId, ids), payout)
+    : (await lockApproved(db, payout)).sort(oldestFirst);
   const funds = [...(await listFunds(db, payout)), { id, leftMinor: amountMinor }];
   const plan = planPayment(payable, funds, await sumOutstanding(db, payout));
   if (ids) assertFits(ids, plan, payout);

@@ -39,27 +39,27 @@ async function moveCommissions(work: Work, rows: readonly CommissionRow[], revie
   const { db, now, brandId } = work;
   if (rows.length === 0) return;
   const ids = rows.map(({ id }) => id);
-  const moved = await updateReviewed(db, brandId, ids, { ...review, at: now });
-  const after = new Map(moved.map((row) => [row.id, row]));
+  const updatedRows = await updateReviewed(db, brandId, ids, { ...review, at: now });
+  const after = new Map(updatedRows.map((row) => [row.id, row]));
   for (const row of rows) {
     if (review.status === 'approved') postApproval(work, row);
     else postRejection(work, row);
     work.audit({ resourceId: row.id, old: row, new: after.get(row.id) ?? row, context: PAYABLE });
   }
-  const announced = rows.filter((row) =>
+  const newlyReviewed = rows.filter((row) =>
     review.status === 'approved' ? row.approvedAt === null : row.status !== 'rejected',
   );
   await announceCommissions(
     work,
     review.status === 'approved' ? 'commission.approved' : 'commission.rejected',
-    announced.map(({ id }) => id),
+    newlyReviewed.map(({ id }) => id),
   );
   if (review.status === 'rejected') return;
   await mailAtEndOfWeek(
     work,
-    announced.map(({ id }) => id),
+    newlyReviewed.map(({ id }) => id),
   );
-  await allocateUnallocatedFunds(work, moved);
+  await allocateUnallocatedFunds(work, updatedRows);
 }
 
 async function lockCandidates(
@@ -69,11 +69,14 @@ async function lockCandidates(
 ): Promise<Map<string, Candidate>> {
   if (status === 'approved') await lockPayees(db, brandId, await listCommissionCreators(db, brandId, ids));
   const rows = await lockCommissions(db, brandId, ids);
-  const ends = await listEnds(
-    db,
-    brandId,
-    rows.flatMap(({ orderId }) => orderId ?? []),
-  );
+  // The commissions are locked, so the ends of their orders stay true.
+  const orders = await db
+    .selectFrom('orders')
+    .select(['id', orderEnd.as('end')])
+    .where('brandId', '=', brandId)
+    .where('id', '=', sql<string>`any(${rows.flatMap(({ orderId }) => orderId ?? [])})`)
+    .execute();
+  const ends = new Map(orders.map(({ id, end }) => [id, end]));
   return new Map(rows.map((row) => [row.id, { row, end: ends.get(row.orderId ?? '') ?? null }]));
 }
 
@@ -96,11 +99,14 @@ async function applyReview(work: Work, rows: readonly CommissionRow[], review: R
 /** Moves all or none, and returns how many moved. */
 export async function reviewAll(work: Work, ids: readonly string[], review: Review): Promise<number> {
   const candidates = await lockCandidates(work, ids, review);
-  const problems = ids.flatMap((id, index) => {
+  const details = ids.flatMap((id, i): Problem[] => {
     const refusal = findRefusal(candidates.get(id) ?? MISSING, review, work.now);
-    return refusal ? [{ index, id, refusal }] : [];
+    return refusal ? [{ field: `event_ids.${i}`, code: refusal.code, message: `${id}: ${refusal.message}` }] : [];
   });
-  if (problems.length > 0) throw createSelectionError('event_ids', problems);
+  if (details.length > 0) {
+    const message = `${details.length} of the selected commissions cannot be moved; nothing was changed.`;
+    throw new ApiError('INVALID_SELECTION', message, { details });
+  }
   const rows = [...candidates.values()].flatMap(({ row }) => row ?? []);
   return await applyReview(work, rows, review);
 }
@@ -109,7 +115,11 @@ export async function reviewAll(work: Work, ids: readonly string[], review: Revi
 export async function reviewOne(work: Work, id: string, review: Review): Promise<number> {
   const candidate = (await lockCandidates(work, [id], review)).get(id) ?? MISSING;
   const refusal = findRefusal(candidate, review, work.now);
-  if (refusal) throw toError(refusal);
+  if (refusal) {
+    const { code, message, facts } = refusal;
+    if (code === 'not_found') throw notFound('commission');
+    throw new ApiError(ERROR_CODES[code], message, facts ? { facts } : {});
+  }
   return candidate.row ? await applyReview(work, [candidate.row], review) : 0;
 }
 
@@ -221,33 +231,6 @@ function findRefusal({ row, end }: Candidate, { status }: Review, now: Date): Re
   if (row.status === 'paid') return { code: 'paid', message: 'The commission is paid; it no longer changes.' };
   if (row.status === status || status === 'rejected') return undefined;
   return listApprovalBlockers(row, end, now)[0];
-}
-
-function toError({ code, message, facts = undefined }: Refusal): ApiError {
-  if (code === 'not_found') return notFound('commission');
-  return new ApiError(ERROR_CODES[code], message, facts ? { facts } : {});
-}
-
-/** Names every id that cannot be moved, by its position in the list. */
-function createSelectionError(field: string, problems: readonly { index: number; id: string; refusal: Refusal }[]) {
-  const details: Problem[] = problems.map(({ index, id, refusal }) => ({
-    field: `${field}.${index}`,
-    code: refusal.code,
-    message: `${id}: ${refusal.message}`,
-  }));
-  const message = `${details.length} of the selected commissions cannot be moved; nothing was changed.`;
-  return new ApiError('INVALID_SELECTION', message, { details });
-}
-
-/** Lists what ended these orders as a whole. Lock their commissions first, so that the result stays true. */
-async function listEnds(db: Db, brandId: string, orderIds: readonly string[]): Promise<Map<string, OrderEnd>> {
-  const rows = await db
-    .selectFrom('orders')
-    .select(['id', orderEnd.as('end')])
-    .where('brandId', '=', brandId)
-    .where('id', '=', sql<string>`any(${orderIds})`)
-    .execute();
-  return new Map(rows.map(({ id, end }) => [id, end]));
 }
 
 interface Review {

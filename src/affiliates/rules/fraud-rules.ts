@@ -143,11 +143,6 @@ export async function getFraudRules(db: Db, brandId: string): Promise<{ rules: F
   return { rules: parseFraudRules(row?.rules), updatedAt: row?.updatedAt ?? null };
 }
 
-/** Serializes concurrent changes, even the first one, for which there is no row to lock. */
-export async function lockBrandRules(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
-}
-
 /** Resets `searchedAt`, so that the brand's codes are searched for leaks under the new rules. */
 export async function replaceFraudRules(db: Db, brandId: string, rules: FraudRules, now: Date): Promise<void> {
   const change = { rules: JSON.stringify(rules), searchedAt: null, updatedAt: now };

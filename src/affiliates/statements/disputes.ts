@@ -12,11 +12,12 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { findContactEmail } from '../../platform/brands/queries.ts';
 import { getDisplayName, matchesCreator } from '../../workflow/creators/creators.ts';
 import type { DisputeFilter, DisputePatch } from './disputes.api.ts';
+import { getStatement } from './statements.ts';
 
 /** Columns that must not appear in the audit log. */
 const secrets = ['message', 'answer'];
 
-const nameLine = ({ lineId, storeOrderId }: DisputeFacts): string =>
+const nameLine = ({ lineId, storeOrderId }: Pick<DisputeFacts, 'lineId' | 'storeOrderId'>): string =>
   storeOrderId === null ? (lineId ?? 'the whole statement') : `order ${storeOrderId}`;
 
 interface NewQuestion {
@@ -47,15 +48,6 @@ export async function openDispute(work: Work, question: NewQuestion): Promise<bo
   return true;
 }
 
-async function mailAnswer(work: Work, facts: DisputeFacts, answer: string): Promise<void> {
-  const { id, creatorId, creatorEmail: to, statementId, payoutId } = facts;
-  if (to === null) return;
-  const link_version = await findLinkVersion(work.db, work.brandId, statementId);
-  const params = { row_id: statementId ?? payoutId ?? '', link_version, line: nameLine(facts), answer };
-  const subjectRow = `${id}:${work.now.getTime()}`;
-  await queueMail(work, { kind: 'dispute_answered', to, subjectRow, creatorId, params });
-}
-
 /** Mails an answer, which makes the question `answered`. Repeating the same answer changes nothing. */
 export async function patchDispute(work: Work, id: string, { status, answer }: DisputePatch): Promise<DisputeRow> {
   const { db, now, brandId } = work;
@@ -77,22 +69,18 @@ export async function patchDispute(work: Work, id: string, { status, answer }: D
     id,
   );
   work.audit({ resourceId: id, old, new: row, secrets });
-  if (isNew) await mailAnswer(work, await getDispute(db, brandId, id), answer);
+  if (!isNew) return row;
+  const { creatorId, creatorEmail: to, statementId, payoutId, ...facts } = await getDispute(db, brandId, id);
+  if (to === null) return row;
+  // The statement of a payout has no versions of its link.
+  const link_version = statementId === null ? 0 : (await getStatement(db, brandId, statementId)).linkVersion;
+  const params = { row_id: statementId ?? payoutId ?? '', link_version, line: nameLine(facts), answer };
+  const subjectRow = `${id}:${now.getTime()}`;
+  await queueMail(work, { kind: 'dispute_answered', to, subjectRow, creatorId, params });
   return row;
 }
 
 export type DisputeRow = Selectable<DisputesTable>;
-
-const withFacts = (db: Db) =>
-  db
-    .selectFrom('disputes')
-    .innerJoin('creators', 'creators.id', 'disputes.creatorId')
-    .leftJoin('commissions', (join) =>
-      join.onRef('commissions.id', '=', 'disputes.lineId').onRef('commissions.brandId', '=', 'disputes.brandId'),
-    )
-    .leftJoin('orders', 'orders.id', 'commissions.orderId')
-    .selectAll('disputes')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']);
 
 export type DisputeFacts = Awaited<ReturnType<typeof getDispute>>;
 
@@ -106,7 +94,16 @@ export const disputes = listing({
       .selectFrom('disputes')
       .where((eb) => eb.and(omitUndefined({ status, lineId: line_id })))
       .where(matchesCreator('disputes.creatorId', brandId, creator_email)),
-  rows: withFacts,
+  rows: (db) =>
+    db
+      .selectFrom('disputes')
+      .innerJoin('creators', 'creators.id', 'disputes.creatorId')
+      .leftJoin('commissions', (join) =>
+        join.onRef('commissions.id', '=', 'disputes.lineId').onRef('commissions.brandId', '=', 'disputes.brandId'),
+      )
+      .leftJoin('orders', 'orders.id', 'commissions.orderId')
+      .selectAll('disputes')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName', 'orders.orderId as storeOrderId']),
 });
 export const { get: getDispute } = disputes;
 
@@ -116,15 +113,4 @@ export async function listQuestions(db: Db, brandId: string, on: { statementId: 
   return 'payoutId' in on
     ? await query.where('payoutId', '=', on.payoutId).execute()
     : await query.where('statementId', '=', on.statementId).execute();
-}
-
-async function findLinkVersion(db: Db, brandId: string, statementId: string | null): Promise<number> {
-  if (statementId === null) return 0;
-  const row = await db
-    .selectFrom('statements')
-    .select('linkVersion')
-    .where('brandId', '=', brandId)
-    .where('id', '=', statementId)
-    .executeTakeFirst();
-  return row?.linkVersion ?? 0;
 }
