@@ -4,7 +4,7 @@ import { noun } from '../kit/operation/noun.ts';
 import { fromMinor } from '../kit/values/money.ts';
 import { toPage, toPagination } from '../kit/values/page.ts';
 import { mapInBatches, toWire } from '../kit/values/wire.ts';
-import { getBrandCurrency } from '../platform/brands/queries.ts';
+import { getBrandCurrency } from '../platform/brands/brands.ts';
 import { Creator, CreatorFilter, CreatorList } from '../workflow/creators/creators.shapes.ts';
 import {
   eachCreator,
@@ -40,13 +40,13 @@ interface Owner {
   merged: Merged;
 }
 
-export async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {
+async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {
   const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
   return { brandId, currency, merged };
 }
 
 /** Creators with their all-time results. */
-export async function toCreators(
+async function toCreators(
   clickhouse: Context['clickhouse'],
   { brandId, currency, merged }: Owner,
   rows: readonly ListedCreator[],
@@ -68,7 +68,7 @@ export async function toCreators(
 }
 
 /** Streams creators with their results, for a list of any length. */
-export async function* eachCreatorResult(
+async function* eachCreatorResult(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
   rows: AsyncIterable<ListedCreator>,
@@ -112,7 +112,7 @@ const listCreators = read({
   },
 });
 
-export const creatorOperations = [listCreators] as const;
+const creatorOperations = [listCreators] as const;
 
 export const creatorsNoun = noun({
   name: 'creators',

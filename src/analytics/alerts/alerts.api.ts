@@ -4,7 +4,7 @@ import { ApiError, notFound, validationError } from '../../kit/values/errors.ts'
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { timeZoneName } from '../../kit/values/time-zone.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
 import { ownAddresses } from '../../platform/people/people.ts';
 import { checkAlerts } from './alerts.jobs.ts';
 import { alertMails } from './alerts.mails.ts';
@@ -54,7 +54,7 @@ function firstWindow(alert: Pick<AlertRow, 'span' | 'timezone'>, now: Date): Pic
 /** A change of any of these fields restarts the alert. */
 const CONDITION_FIELDS = ['metric', 'dimension', 'condition', 'threshold', 'span', 'currency', 'timezone'] as const;
 
-export const alertOperations = [
+const alertOperations = [
   list({
     ...all,
     id: 'list_alerts',

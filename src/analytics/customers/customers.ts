@@ -27,7 +27,7 @@ const toMean = (sum: number, of: number): number | null => (of === 0 ? null : Ma
 /** The cost of a row; null if a fee is not known. */
 export type Cost = number | null;
 
-export function toCustomerFigures(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Cost) {
+function toCustomerFigures(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Cost) {
   const { orders, customers, newCustomers } = sums;
   return {
     orders,
@@ -76,11 +76,11 @@ export function compareProportions(a: Proportion, b: Proportion) {
   return { difference: toPoints(p - q), interval: { from: toPoints(from), to: toPoints(to) } };
 }
 
-export const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
+const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
   rows.reduce((sum, row) => sum + of(row), 0);
 
 /** Creators' share of all sales. */
-export function shareOfSales(rows: readonly ShareSums[]) {
+function shareOfSales(rows: readonly ShareSums[]) {
   const won = rows.filter(({ isAttributed }) => isAttributed);
   const others = rows.filter(({ isAttributed }) => !isAttributed);
   const toSide = (some: readonly ShareSums[]) => {

@@ -8,7 +8,7 @@ import { scheduleOperations } from './schedules.api.ts';
 import { exportMails, runExportSchedules } from './schedules.jobs.ts';
 import { checkBucket, createSchedule } from './schedules.ts';
 
-export const exportOperations = [
+const exportOperations = [
   act({
     id: 'create_export',
     path: '/v1/exports',

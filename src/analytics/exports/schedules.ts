@@ -16,7 +16,7 @@ import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { findContactEmail, lockBrand } from '../../platform/brands/queries.ts';
+import { findContactEmail, lockBrand } from '../../platform/brands/brands.ts';
 import type { JobRow } from '../../platform/jobs/jobs.ts';
 import { listOwners } from '../../platform/people/people.ts';
 import type { Dataset } from './datasets.ts';
@@ -40,11 +40,6 @@ export const schedules = listing({
   rows: (db) => db.selectFrom('exportSchedules').selectAll().where('deletedAt', 'is', null),
 });
 
-export const countSchedules = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
-  );
-
 export const insertSchedule = (db: Db, row: Insertable<ExportSchedulesTable>): Promise<ScheduleRow> =>
   db.insertInto('exportSchedules').values(row).returningAll().executeTakeFirstOrThrow();
 
@@ -67,7 +62,7 @@ export const dueSchedules = periodicRows<'nextAt', ScheduleRow>({
 });
 
 /** Records that everything until a time was delivered. */
-export async function recordDelivery(
+async function recordDelivery(
   db: Db,
   brandId: string,
   id: string,
@@ -87,7 +82,7 @@ export async function recordDelivery(
 }
 
 /** Records a failure. Undefined unless it is the first since an export was delivered. */
-export async function recordFailure(
+async function recordFailure(
   db: Db,
   brandId: string,
   id: string,
@@ -163,7 +158,10 @@ export async function createSchedule(
 ): Promise<ScheduleRow> {
   const { db, now, brandId, audit } = work;
   await lockBrand(db, brandId);
-  if ((await countSchedules(db, brandId)) >= MAX_SCHEDULES) {
+  const count = await countRows(
+    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
+  );
+  if (count >= MAX_SCHEDULES) {
     throw new ApiError('CONFLICT', `A brand has at most ${MAX_SCHEDULES} scheduled exports; delete one first.`);
   }
   const id = newId('exs', now.getTime());

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { CustomerPositionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { movedSince } from '../../kit/outbox/queries.ts';
+import { movedSince } from '../../kit/outbox/outbox.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { foldBrandDays, foldMonths, insertCustomerOrders } from './customers.ts';
@@ -240,7 +240,7 @@ const selectPage = (brandId: string, { isKnown, after, to }: LinesPage) => {
     select ${FACTS}, '-infinity'::timestamptz as since from orders where brand_id = ${brandId} and ${COUNTS} and ${inside})`;
 };
 
-export async function listPageLines(db: Db, brandId: string, page: LinesPage): Promise<Line[]> {
+async function listPageLines(db: Db, brandId: string, page: LinesPage): Promise<Line[]> {
   const { rows } = await sql<Line>`
     with ${selectPage(brandId, page)}, ${LINES} select brand_id, day, line from lines`.execute(db);
   return rows;

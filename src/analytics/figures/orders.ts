@@ -29,7 +29,7 @@ const Click = z.object({
 export type Click = z.output<typeof Click>;
 
 /** The clicks that ClickHouse has, by id. Brand, day and link are the key of their table. */
-export async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
+async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
   if (clicks.length === 0) return new Map();
   const toSet = (value: (click: WonClick) => string) => idSet([...new Set(clicks.map(value))]);
   const rows = await readBack(

@@ -5,7 +5,7 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { movedSince } from '../../kit/outbox/queries.ts';
+import { movedSince } from '../../kit/outbox/outbox.ts';
 import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from './customer-rows.ts';
 import type { OrderLines } from './products.ts';
 

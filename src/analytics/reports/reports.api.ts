@@ -4,7 +4,7 @@ import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn, timeZoneName } from '../../kit/values/time-zone.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
 import { ownAddresses } from '../../platform/people/people.ts';
 import { mailReports } from './reports.jobs.ts';
 import { reportMails } from './reports.mails.ts';
@@ -29,7 +29,7 @@ const one = { path: '/v1/reports/{id}', tag, item: Report } as const;
 /** People decide who gets mails, not agents. */
 const forAgents = false;
 
-export const reportOperations = [
+const reportOperations = [
   list({
     ...all,
     id: 'list_reports',

@@ -1,4 +1,4 @@
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
@@ -6,7 +6,7 @@ import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
-import { getBrandCurrency, listSubscriptions } from '../../platform/brands/queries.ts';
+import { getBrandCurrency, listSubscriptions } from '../../platform/brands/brands.ts';
 import { listAddresses } from '../../platform/people/people.ts';
 import type { Figure } from './reports.shapes.ts';
 import {

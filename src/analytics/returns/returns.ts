@@ -3,7 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { pageThrough } from '../../kit/values/page.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { type CostRow, listCosts } from '../costs/costs.ts';
 import type { Group, Grouping } from '../figures/breakdown.ts';
@@ -38,7 +38,7 @@ const toMonth = (at: string, from: Date) => sql`case when ${sql.ref(at)} < ${fro
   else to_char(${sql.ref(at)} at time zone 'UTC', 'YYYY-MM') end`;
 
 /** Fees of signed contracts and payouts of fees, from the first on. */
-export async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
+async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
   const { rows } = await sql<FeeSum>`
     select creator_id, campaign_id, currency, month, sum(agreed)::bigint as agreed_minor, sum(paid)::bigint as paid_minor
     from (
@@ -64,7 +64,7 @@ export interface MissingFee {
 }
 
 /** Contracts with a fixed fee that was not entered, signed in the period. */
-export async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<MissingFee[]> {
+async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<MissingFee[]> {
   const { rows } = await sql<MissingFee>`
     select distinct creator_id, campaign_id, ${toMonth('signedAt', from)} as month
     from contracts
@@ -83,7 +83,7 @@ export interface Gift extends MissingFee {
 }
 
 /** Products shipped in the period; those of returned shipments came back. */
-export async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
+async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
   const { rows } = await sql<Gift>`
     select creator_id, campaign_id, to_char(shipped_at at time zone 'UTC', 'YYYY-MM') as month,
       to_char(shipped_at at time zone 'UTC', 'YYYY-MM-DD') as day, product.value ->> 'sku' as sku,

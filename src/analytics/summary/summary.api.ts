@@ -1,7 +1,7 @@
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { countTracked } from '../../workflow/content/content.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { breakdownOperations } from '../breakdown/breakdown.api.ts';
@@ -161,7 +161,7 @@ const getAnalytics = read({
     ),
 });
 
-export const analyticsOperations = [getAnalytics] as const;
+const analyticsOperations = [getAnalytics] as const;
 
 export const analyticsNoun = noun({
   name: 'analytics',

@@ -20,7 +20,7 @@ import { applications, getApplication, patchApplication } from './applications.t
 
 const tag = 'Applications';
 
-export const applicationOperations = [
+const applicationOperations = [
   read({
     id: 'list_campaign_applications',
     path: '/v1/campaigns/{id}/applications',

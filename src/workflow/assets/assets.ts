@@ -90,7 +90,7 @@ export async function listAssetsById(db: Db, brandId: string, ids: readonly stri
 }
 
 /** Locked in the order of their ids, so that overlapping selections cannot deadlock. */
-export async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
+async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('assets')
     .selectAll()
@@ -104,12 +104,12 @@ export async function lockAssets(db: Db, brandId: string, ids: readonly string[]
 
 export type StoredAssetRow = Selectable<AssetsTable>;
 
-export async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise<StoredAssetRow> {
+async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise<StoredAssetRow> {
   return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
 /** Undefined if it is deleted. */
-export async function updateAsset(
+async function updateAsset(
   db: Db,
   brandId: string,
   id: string,

@@ -9,7 +9,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import { creatorName } from './campaigns.shapes.ts';
 
 /** The stages of a creator in a campaign, first to last. */
-export const STAGES = ['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid'] as const;
+const STAGES = ['applied', 'accepted', 'contracted', 'delivered', 'posted', 'paid'] as const;
 const stage = z.enum(STAGES);
 const STAGE =
   '`applied`: the application is open; `accepted`: accepted, or has a contract, deliverable, code or link; `contracted`: ' +

@@ -36,7 +36,7 @@ async function* eachCampaignCreator(
   for (const row of await listCampaignCreators(db, { brandId, campaignId }, stage)) yield toCampaignCreator(row);
 }
 
-export const listCampaignCreatorsOperation = read({
+const listCampaignCreatorsOperation = read({
   id: 'list_campaign_creators',
   path: '/v1/campaigns/{id}/creators',
   tag: 'Campaigns',
@@ -78,7 +78,7 @@ const toCampaign = <Row extends CampaignRow>(row: Row) => ({
   compensation_label: compensationLabel(row),
 });
 
-export const campaignOperations = [
+const campaignOperations = [
   list({
     id: 'list_campaigns',
     path: '/v1/campaigns',

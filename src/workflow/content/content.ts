@@ -76,7 +76,7 @@ export async function listContent(db: Db, brandId: string, where: Omit<ContentFi
 }
 
 /** The row, locked until the transaction ends; undefined if it is no longer tracked. */
-export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
+async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
   return await withCreator(db)
     .where('content.brandId', '=', brandId)
     .where('content.id', '=', id)
@@ -90,7 +90,7 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
 }
 
 /** Returns the id of the existing row if the brand already tracks the post. */
-export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
+async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
   const inserted = await db
     .insertInto('content')
     .values(row)
@@ -108,17 +108,12 @@ export async function insertContent(db: Db, row: Insertable<ContentTable>): Prom
   return id;
 }
 
-export async function updateContent(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<ContentTable>,
-): Promise<void> {
+async function updateContent(db: Db, brandId: string, id: string, change: Updateable<ContentTable>): Promise<void> {
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
 /** Stores the day's reading; a later one on the same day replaces it. */
-export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
+async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
   const { contentId: _id, date: _date, ...metrics } = row;
   await db
     .insertInto('contentMetrics')
@@ -211,7 +206,7 @@ export async function listRefreshingAt(db: Db, host: string, except: string, lim
 }
 
 /** The known publication dates of these posts, including posts that are no longer tracked. */
-export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
+async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
   if (canonicalKeys.length === 0) return [];
   const rows = await db
     .selectFrom('content')
@@ -233,7 +228,7 @@ export async function insertShortLink(db: Db, link: ContentShortLinksTable): Pro
 }
 
 /** The posts that these short links lead to, where known. */
-export async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
+async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
   if (shortKeys.length === 0) return [];
   return await db
     .selectFrom('contentShortLinks')
@@ -246,7 +241,7 @@ export async function listShortLinks(db: Db, brandId: string, shortKeys: readonl
 /**
  * Approved work whose URL has this post's id or a short link to it, under contracts whose rights count from the post.
  */
-export async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
+async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
   const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
   return await db
     .selectFrom('deliverables')

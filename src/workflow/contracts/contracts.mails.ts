@@ -4,7 +4,7 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { getBrand } from '../../platform/brands/queries.ts';
+import { getBrand } from '../../platform/brands/brands.ts';
 import { mailPeople } from '../../platform/people/people.ts';
 import type { Addressee } from '../applications/applications.ts';
 import { listContractDeliverables } from '../deliverables/deliverables.ts';

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import type { PageLinks } from '../../kit/access/page-tokens.ts';
 import type { ContractItemsTable, ContractsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -11,7 +11,7 @@ import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { getBrand, getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrand, getBrandCurrency } from '../../platform/brands/brands.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems, getCampaign, validateCompensation } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
@@ -81,32 +81,23 @@ export async function findLinkedContract(db: Db, id: string, version: number): P
   return row && (await contracts.find(db, row.brandId, id));
 }
 
-export const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
+const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
   lockOwn(db.selectFrom('contracts').selectAll(), 'contract', brandId, id);
 
-export async function insertContract(db: Db, row: Insertable<ContractsTable>): Promise<void> {
-  await db.insertInto('contracts').values(row).execute();
-}
-
-export async function replaceItems(
-  db: Db,
-  brandId: string,
-  contractId: string,
-  items: readonly ItemRow[],
-): Promise<void> {
+async function replaceItems(db: Db, brandId: string, contractId: string, items: readonly ItemRow[]): Promise<void> {
   await db.deleteFrom('contractItems').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
   const rows = items.map((item, position) => ({ ...item, brandId, contractId, position }));
   if (rows.length > 0) await db.insertInto('contractItems').values(rows).execute();
 }
 
-export const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
+const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
   updateOwn(db.updateTable('contracts').set(change).returningAll(), brandId, id);
 
 /**
  * Signs a sent contract that has not expired, if this is its current link; undefined otherwise. Of several concurrent
  * signatures only one succeeds.
  */
-export async function signSent(
+async function signSent(
   db: Db,
   brandId: string,
   { id, version }: { id: string; version: number },
@@ -222,19 +213,22 @@ export async function createContract(work: Work, input: ContractCreate): Promise
   const creatorId = await checkReferences(work, input);
   if (creatorId === undefined) throw validationError([notOnRoster(input.creator_email)]);
   const id = newId('ctr', now.getTime());
-  await insertContract(db, {
-    id,
-    brandId,
-    creatorId,
-    title: input.title,
-    status: 'draft',
-    createdAt: now,
-    ...(await compensationColumns(work, input.compensation)),
-    campaignId: input.campaign_id ?? null,
-    usageRights: input.usage_rights ?? null,
-    terms: input.terms ? JSON.stringify(input.terms) : null,
-    expiresAt: input.expires_at ?? null,
-  });
+  await db
+    .insertInto('contracts')
+    .values({
+      id,
+      brandId,
+      creatorId,
+      title: input.title,
+      status: 'draft',
+      createdAt: now,
+      ...(await compensationColumns(work, input.compensation)),
+      campaignId: input.campaign_id ?? null,
+      usageRights: input.usage_rights ?? null,
+      terms: input.terms ? JSON.stringify(input.terms) : null,
+      expiresAt: input.expires_at ?? null,
+    })
+    .execute();
   const row = await lockContract(db, brandId, id);
   await setItems(work, row, input.deliverables);
   work.audit({ resourceId: id, old: null, new: toAuditRow(row) });

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { CreatorsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
@@ -28,16 +28,6 @@ export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
-/** Undefined if another creator of the brand has this e-mail or one of these handles. */
-export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Promise<CreatorRow | undefined> {
-  return await db
-    .insertInto('creators')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
 /** The brand's creators with this e-mail or one of these handles. */
 export async function listMatching(db: Db, brandId: string, identity: Identity): Promise<CreatorRow[]> {
   const { email, igHandle, ttHandle } = identity;
@@ -58,7 +48,7 @@ export async function listMatching(db: Db, brandId: string, identity: Identity):
 }
 
 /** Undefined if another creator of the brand has the new e-mail or handle. */
-export async function updateCreator(
+async function updateCreator(
   db: Db,
   creator: { id: string; brandId: string },
   change: Updateable<CreatorsTable>,
@@ -216,18 +206,6 @@ export async function findCreatorPage(db: Db, id: string): Promise<CreatorRow | 
   return await db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Searches every brand, because a person who lost their link only gives an address. */
-export async function listCreatorsByEmail(db: Db, email: string) {
-  return await db
-    .selectFrom('creators')
-    .select(['id', 'brandId', 'email', 'linkVersion'])
-    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(20)
-    .execute();
-}
-
 /** Conditions on the person behind a row. */
 export type PersonConditions = Pick<CreatorFilter, keyof typeof PersonFilter>;
 
@@ -283,7 +261,13 @@ export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
 export async function createCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
-  const row = await insertCreator(db, { ...person, id: newId('crt', now.getTime()), brandId, createdAt: now });
+  // The insert does nothing if another creator of the brand has this e-mail or one of these handles.
+  const row = await db
+    .insertInto('creators')
+    .values({ ...person, id: newId('crt', now.getTime()), brandId, createdAt: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (row) work.audit({ resourceId: row.id, old: null, new: row });
   return row;
 }
@@ -338,7 +322,16 @@ export async function ensureCreator(
 
 /** Mails the page of each brand that knows this address, at most once an hour, and does not reveal whether any does. */
 export async function mailPageLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
-  for (const { id, brandId, email: to, linkVersion } of await listCreatorsByEmail(postgres.db, email)) {
+  // Searches every brand, because a person who lost their link only gives an address.
+  const creators = await postgres.db
+    .selectFrom('creators')
+    .select(['id', 'brandId', 'email', 'linkVersion'])
+    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute();
+  for (const { id, brandId, email: to, linkVersion } of creators) {
     if (to === null) continue;
     const actor = { brandId, keyId: null, operation: 'request_page', requestId };
     await inWork(postgres.db, clock, actor, async (work) => {

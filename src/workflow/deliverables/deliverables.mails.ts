@@ -5,7 +5,7 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import { type MailFacts, template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import type { EventName } from '../../kit/outbox/events.ts';
-import { getBrand } from '../../platform/brands/queries.ts';
+import { getBrand } from '../../platform/brands/brands.ts';
 import { getDisplayName } from '../creators/creators.ts';
 import { toDeliverable } from './deliverables.shapes.ts';
 import type { DeliverableFacts } from './deliverables.ts';

@@ -9,7 +9,7 @@ import { MAX_NOTE } from './roster.shapes.ts';
 import { findEntry, type RosterRow, updateEntry } from './roster.ts';
 
 /** A creator of the brand by their own id or their entry's, locked until the transaction ends. */
-export async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
+async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
   const byEntry = db
     .selectFrom('rosterEntries')
     .select('creatorId')
@@ -25,7 +25,7 @@ export async function lockPerson(db: Db, brandId: string, id: string): Promise<C
 }
 
 /** Rows of a creator that the ledger refers to. The ledger is never rewritten. */
-export async function countMoney(db: Db, brandId: string, creatorId: string) {
+async function countMoney(db: Db, brandId: string, creatorId: string) {
   const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
     select
       (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${creatorId}) as orders,
@@ -52,7 +52,7 @@ async function listReferences(db: Db): Promise<{ table: string; column: string }
 }
 
 /** Moves every row that refers to one creator to another. */
-export async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
+async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
   for (const { table, column } of await listReferences(db)) {
     await sql`
       update ${sql.table(table)} set ${sql.ref(column)} = ${creatorId}
@@ -61,14 +61,10 @@ export async function moveReferences(db: Db, brandId: string, goneId: string, cr
 }
 
 /** Deletes the merged creator and records who owns its clicks now. */
-export async function replaceCreator(db: Db, source: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
+async function replaceCreator(db: Db, source: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
   const { id: goneId, brandId } = source;
   await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();
   await db.insertInto('creatorMerges').values({ brandId, goneId, creatorId, mergedAt }).execute();
-}
-
-export async function deleteEntry(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
 interface MergePair {
@@ -98,22 +94,6 @@ async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise
   );
 }
 
-/** The values that the target creator lacks. If both have a handle or an address, the target creator's wins. */
-function joinedColumns({ source, target }: MergePair): Partial<CreatorRow> {
-  return {
-    email: target.email ?? source.email,
-    name: target.name ?? source.name,
-    igHandle: target.igHandle ?? source.igHandle,
-    ttHandle: target.ttHandle ?? source.ttHandle,
-    pfpUrl: target.pfpUrl ?? source.pfpUrl,
-    igFollowers: target.igFollowers ?? source.igFollowers,
-    ttFollowers: target.ttFollowers ?? source.ttFollowers,
-    engagementRate: target.engagementRate ?? source.engagementRate,
-    tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
-    profiledAt: target.profiledAt ?? source.profiledAt,
-  };
-}
-
 function joinedNote(target: string | null, source: string | null): string | null {
   if (target === null || source === null || target === source) return target ?? source;
   return `${target}\n\n${source}`.slice(0, MAX_NOTE);
@@ -125,7 +105,7 @@ async function joinEntries(work: Work, { source, target }: MergePair): Promise<R
   const [going, staying] = [await findEntry(db, brandId, source.id), await findEntry(db, brandId, target.id)];
   if (!going) return staying;
   if (!staying) return await updateEntry(db, going, { creatorId: target.id, updatedAt: now });
-  await deleteEntry(db, brandId, going.id);
+  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', going.id).execute();
   work.audit({ resourceId: going.id, old: going, new: null });
   const status = staying.status === 'removed' ? going.status : staying.status;
   const row = await updateEntry(db, staying, { status, note: joinedNote(staying.note, going.note), updatedAt: now });
@@ -158,6 +138,18 @@ export async function mergeCreators(work: Work, id: string, into: string): Promi
   await moveRecords(work, pair);
   await replaceCreator(work.db, source, target.id, work.now);
   work.audit({ resourceId: source.id, old: source, new: null });
-  await changeCreator(work, target, joinedColumns(pair));
+  // The target gets the values that it lacks. If both have a handle or an address, the target's wins.
+  await changeCreator(work, target, {
+    email: target.email ?? source.email,
+    name: target.name ?? source.name,
+    igHandle: target.igHandle ?? source.igHandle,
+    ttHandle: target.ttHandle ?? source.ttHandle,
+    pfpUrl: target.pfpUrl ?? source.pfpUrl,
+    igFollowers: target.igFollowers ?? source.igFollowers,
+    ttFollowers: target.ttFollowers ?? source.ttFollowers,
+    engagementRate: target.engagementRate ?? source.engagementRate,
+    tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
+    profiledAt: target.profiledAt ?? source.profiledAt,
+  });
   return entry?.id ?? target.id;
 }

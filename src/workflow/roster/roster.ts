@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { RosterEntriesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -123,7 +123,7 @@ export async function getRecord(db: Db, brandId: string, id: string) {
 }
 
 /** Finds the entry by its id or its creator's. */
-export async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
+async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
   const row = await findEntry(db, brandId, id);
   if (!row) throw notFound('creator on the roster');
   return row;
@@ -138,22 +138,6 @@ export async function findEntry(db: Db, brandId: string, id: string): Promise<Ro
     .executeTakeFirst();
 }
 
-/** Counts the places of the plan that are in use: every entry that is not removed. */
-export const countOnRoster = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
-  );
-
-/** Undefined if the creator already has an entry. */
-export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): Promise<RosterRow | undefined> {
-  return await db
-    .insertInto('rosterEntries')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
 export const updateEntry = (db: Db, { brandId, id }: RosterRow, change: Updateable<RosterEntriesTable>) =>
   updateOwn(db.updateTable('rosterEntries').set(change).returningAll(), brandId, id);
 
@@ -165,7 +149,10 @@ interface NewEntry {
 
 /** Throws CREATOR_LIMIT_REACHED if the roster, including the creator just added, exceeds the plan. */
 async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
-  const count = await countOnRoster(db, brandId);
+  // Every entry that is not removed uses a place of the plan.
+  const count = await countRows(
+    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
+  );
   if (count <= limit) return;
   throw new ApiError(
     'CREATOR_LIMIT_REACHED',
@@ -198,7 +185,13 @@ async function addEntry(work: Work, limit: number, { creatorId, status, note }: 
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const id = newId('rst', now.getTime());
-  const newEntry = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
+  // The insert does nothing if the creator already has an entry.
+  const newEntry = await db
+    .insertInto('rosterEntries')
+    .values({ id, brandId, creatorId, status, note, addedAt: now, updatedAt: null })
+    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (newEntry) {
     await settle(work, limit, null, newEntry);
     return { entry: newEntry, added: true };

@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { ShipmentsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -86,10 +86,6 @@ export async function lockShipment(db: Db, brandId: string, id: string): Promise
   return row;
 }
 
-export async function insertShipment(db: Db, row: Insertable<ShipmentsTable>): Promise<void> {
-  await db.insertInto('shipments').values(row).execute();
-}
-
 export async function updateShipment(
   db: Db,
   brandId: string,
@@ -137,7 +133,7 @@ interface Times {
 const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped: 1, delivered: 2, returned: 2 };
 
 /** The times of shipping and delivery after a move: entering a status sets its time, going back clears it. */
-export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
+function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
   const stage = STAGE[status];
   const delivered = status === 'delivered' ? (old.deliveredAt ?? now) : old.deliveredAt;
   return {
@@ -147,7 +143,7 @@ export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times
 }
 
 /** "2 × Serum (SKU-1), 1 × Brush". */
-export const describeProducts = (products: readonly ShipmentProduct[]): string =>
+const describeProducts = (products: readonly ShipmentProduct[]): string =>
   products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ');
 
 type ShipmentFields = Omit<ShipmentPatch, 'status'>;
@@ -179,15 +175,18 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
   if (!addressee || problems.length > 0)
     throw validationError([...(addressee ? [] : [notOnRoster(email)]), ...problems]);
   const id = newId('shp', now.getTime());
-  await insertShipment(db, {
-    ...toColumns(fields),
-    id,
-    brandId,
-    creatorId: addressee.id,
-    status: 'created',
-    createdAt: now,
-    trackAt: fields.tracking_number ? now : null,
-  });
+  await db
+    .insertInto('shipments')
+    .values({
+      ...toColumns(fields),
+      id,
+      brandId,
+      creatorId: addressee.id,
+      status: 'created',
+      createdAt: now,
+      trackAt: fields.tracking_number ? now : null,
+    })
+    .execute();
   const row = await getShipment(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
   if (isNotified) await notifyCreator(work, row);
