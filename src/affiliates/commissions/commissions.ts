@@ -133,7 +133,7 @@ export const isSuspicious = ({ fraudFlags }: Pick<CommissionRow, 'fraudFlags'>):
 export const canAutoApprove = (row: CommissionRow, end: OrderEnd, now: Date): boolean =>
   row.status === 'pending' && !isSuspicious(row) && listApprovalBlockers(row, end, now).length === 0;
 
-export type CommissionStatus = 'pending' | 'approved' | 'rejected' | 'paid';
+export type CommissionStatus = CommissionsTable['status'];
 
 /** `now` decides what is approvable. */
 type CommissionSelection = Omit<CommissionFilter, keyof Page> & { now: Date };

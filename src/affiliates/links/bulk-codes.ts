@@ -4,7 +4,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { type BulkCreate, type BulkCreated, MAX_CREATED } from './bulk-codes.api.ts';

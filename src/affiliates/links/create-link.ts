@@ -5,7 +5,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
-import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/queries.ts';
+import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { verifyCoupon } from '../stores/connections/connect.ts';
 import { getConnectedIntegration } from '../stores/connections/connections.ts';

@@ -8,7 +8,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import type { Call } from '../../kit/operation/operation.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { mapInBatches } from '../../kit/values/wire.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { bulkCodeOperations } from './bulk-codes.api.ts';
 import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
 import { createLink, loadStore } from './create-link.ts';

@@ -9,7 +9,7 @@ import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
 import type { LinkFilter } from './links.shapes.ts';
 
-export type LinkType = 'discount_code' | 'link';
+export type LinkType = LinksTable['type'];
 
 type LinkSelection = Omit<LinkFilter, keyof Page>;
 

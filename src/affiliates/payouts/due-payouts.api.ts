@@ -104,10 +104,6 @@ export const payoutDueOperations = [
     description:
       'One line for each commission that it paid, with its order and masked customer, one for the amount ' +
       'withheld for refunds, and one for the unallocated rest. The lines add up to the amount.',
-    forAgents: {
-      description:
-        'One line for each commission that it paid, one for what was withheld for refunds, and one for what is left over. The lines add up to the amount.',
-    },
     response: z.object({ data: PayoutStatement }),
     errors: ['NOT_FOUND'],
     handler: async (context, { caller, params }) => ({

@@ -5,7 +5,7 @@ import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import {
   announceCommissions,
   type CommissionRow,

@@ -4,7 +4,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type ErrorCode, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import {
   announceCommission,
   announceCommissions,

@@ -1,7 +1,7 @@
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import {
   AttributionRules,
   AttributionRulesPatch,

@@ -51,8 +51,8 @@ export const shownRules = (row: RulesRow, brandCurrency: string): z.input<typeof
 
 /** A brand's rules of attribution, in addition to the terms of each code and link. */
 export interface Rules {
-  model: 'last_click' | 'first_click';
-  couponPolicy: 'code_wins' | 'click_wins';
+  model: AttributionRulesTable['model'];
+  couponPolicy: AttributionRulesTable['couponPolicy'];
   /** Smaller orders in this currency pay nobody. */
   minOrder: { minor: number; currency: string } | null;
 }

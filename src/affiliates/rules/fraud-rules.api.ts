@@ -1,6 +1,6 @@
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
 import { FraudRulesPatch, FraudRulesShown, getFraudRules, patchedRules, replaceFraudRules } from './fraud-rules.ts';
 
 const path = '/v1/fraud-rules';

@@ -107,7 +107,6 @@ export const disputeOperations = [
     tag,
     summary: "List creators' questions about their statements",
     description: 'Newest first. Creators ask on the page of a statement, about one line or all of it.',
-    forAgents: { description: 'Newest first. About one line of a statement or the whole.' },
     query: DisputeFilter,
     item: Dispute,
     rows: disputes,

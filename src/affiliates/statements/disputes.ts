@@ -9,7 +9,7 @@ import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { findContactEmail } from '../../platform/brands/queries.ts';
+import { findContactEmail } from '../../platform/brands/brands.ts';
 import { getDisplayName, matchesCreator } from '../../workflow/creators/creators.ts';
 import type { DisputeFilter, DisputePatch } from './disputes.api.ts';
 import { getStatement } from './statements.ts';

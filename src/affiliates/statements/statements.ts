@@ -8,6 +8,7 @@ import { validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import type { CommissionStatus } from '../commissions/commissions.ts';
 import { findHead } from '../ledger/ledger.ts';
 import { findPayee } from '../payouts/payouts.ts';
 import { type StatementCreate, type StatementFilter, sumTotals } from './statements.shapes.ts';
@@ -101,7 +102,7 @@ export interface StatementSums {
   takenBackMinor: number;
   paidMinor: number;
   feeMinor: number;
-  status: 'pending' | 'approved' | 'paid' | 'rejected';
+  status: CommissionStatus;
   at: Date | null;
   storeOrderId: string | null;
   customerEmail: string | null;
