@@ -7,8 +7,7 @@ import { Currency, fromPpm, toPpm } from '../../kit/values/money.ts';
 import { TimeZone } from '../../kit/values/time-zone.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { patchBrand } from './actions.ts';
-import { type BrandRow, getBrand } from './queries.ts';
+import { type BrandRow, getBrand, patchBrand } from './brands.ts';
 
 const rate = z
   .number()

@@ -4,8 +4,8 @@ import { noun } from '../../kit/operation/noun.ts';
 import { wrongState } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
-import { auditedJob, cancelJob, jobOf, jobs } from './jobs.ts';
-import { endFiles, turnWork } from './turns.ts';
+import { cancelJob, jobOf, jobs, toAuditValues } from './jobs.ts';
+import { expireJobFiles, turnWork } from './turns.ts';
 
 const status = z
   .enum(['queued', 'running', 'done', 'failed', 'cancelled'])
@@ -129,7 +129,7 @@ export const jobOperations = [
         const { status } = await jobs.get(db, brandId, id);
         throw wrongState('job', status, 'cancelled', []);
       }
-      audit({ resourceId: id, old: auditedJob(old), new: auditedJob(row) });
+      audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
       return jobOf({ ...row, files: [] }, context);
     },
   }),
@@ -140,6 +140,6 @@ export const jobsNoun = noun({
   tag: { name: 'Jobs', about: 'Work that takes longer than a call, its progress and its files.' },
   ids: { jobs: 'job' },
   operations: jobOperations,
-  jobs: [endFiles],
+  jobs: [expireJobFiles],
   work: [turnWork],
 });

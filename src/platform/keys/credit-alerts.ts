@@ -1,10 +1,10 @@
 import { z } from 'zod';
+import { listSpending, sumEntries } from '../../kit/access/credits/entries.ts';
 import { periodAt } from '../../kit/access/credits/period.ts';
-import { listSpending, sumEntries } from '../../kit/access/credits/queries.ts';
 import { type KeyLimits, parseLimits } from '../../kit/access/keys/limits.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { timeText } from '../../kit/html/times.ts';
-import { mails, type MailsOf } from '../../kit/mail/kinds.ts';
+import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -45,11 +45,11 @@ declare module '../../kit/mail/kinds.ts' {
 }
 
 /** Longer than a charge takes to be settled and the job's own interval. */
-const USED_WITHIN_MS = 10 * MINUTE_MS;
+const RECENT_USE_MS = 10 * MINUTE_MS;
 
-type Watched = Awaited<ReturnType<typeof listKeysToAlert>>[number];
+type AlertedKey = Awaited<ReturnType<typeof listKeysToAlert>>[number];
 
-interface Spent {
+interface LimitUsage {
   limit: 'key_day' | 'key_month' | 'budget';
   /** Whose limit it is. */
   of: string;
@@ -60,7 +60,7 @@ interface Spent {
 }
 
 /** What a key spent of each of its limits, or of the budget if it has none. */
-async function spentOf(db: Db, key: Watched, limits: KeyLimits, now: Date): Promise<Spent[]> {
+async function measureUsage(db: Db, key: AlertedKey, limits: KeyLimits, now: Date): Promise<LimitUsage[]> {
   const { id, subscriptionId, anchorAt } = key;
   const { start, end } = periodAt(anchorAt, now);
   const { daily_credits: daily, monthly_credits: monthly } = limits;
@@ -72,7 +72,7 @@ async function spentOf(db: Db, key: Watched, limits: KeyLimits, now: Date): Prom
   const today = Math.floor(now.getTime() / DAY_MS);
   const spending = await listSpending(db, [id], start);
   const sum = (some: typeof spending) => some.reduce((total, { credits }) => total + credits, 0);
-  const found: Spent[] = [];
+  const found: LimitUsage[] = [];
   if (daily !== null) {
     const spent = sum(spending.filter(({ day }) => day === today));
     const [from, endsAt] = [new Date(today * DAY_MS), new Date((today + 1) * DAY_MS)];
@@ -85,7 +85,12 @@ async function spentOf(db: Db, key: Watched, limits: KeyLimits, now: Date): Prom
   return found;
 }
 
-async function alertOwners({ postgres, clock }: Context, key: Watched, reached: Spent, percent: number): Promise<void> {
+async function alertOwners(
+  { postgres, clock }: Context,
+  key: AlertedKey,
+  reached: LimitUsage,
+  percent: number,
+): Promise<void> {
   const { limit, of, spent, most, from, endsAt } = reached;
   const actor = { brandId: key.brandId, keyId: null, operation: 'alert_about_credits', requestId: null };
   const params = { key_name: key.name, limit, percent, spent, of: most, ends_at: endsAt.toISOString() };
@@ -101,10 +106,10 @@ async function alertOwners({ postgres, clock }: Context, key: Watched, reached: 
 async function alertAll(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();
-  for (const key of await listKeysToAlert(postgres.db, new Date(now.getTime() - USED_WITHIN_MS))) {
+  for (const key of await listKeysToAlert(postgres.db, new Date(now.getTime() - RECENT_USE_MS))) {
     const limits = parseLimits(key.limits);
     if (!limits?.alert_at) continue;
-    for (const spent of await spentOf(postgres.db, key, limits, now)) {
+    for (const spent of await measureUsage(postgres.db, key, limits, now)) {
       const reached = limits.alert_at.filter((percent) => spent.spent > 0 && spent.spent * 100 >= spent.most * percent);
       for (const percent of reached) await alertOwners(context, key, spent, percent);
     }

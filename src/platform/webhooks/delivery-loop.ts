@@ -1,9 +1,8 @@
 import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { attemptDelivery, recordAttempts } from './attempts.ts';
-import type { AttemptResult } from './claims.ts';
-import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claims.ts';
+import { type AttemptResult, attemptDelivery, recordAttempts } from './attempts.ts';
+import { type ClaimedDelivery, claimDue, isAnythingDue, releaseClaims } from './claims.ts';
 
 /** Concurrent attempts: for responsive subscriptions, and separately for slow ones. */
 const SLOTS = { fast: 128, slow: 64 } as const;
@@ -21,7 +20,7 @@ export interface DeliveryLoop {
 }
 
 interface Flight {
-  claimed: Claimed;
+  claimed: ClaimedDelivery;
   pool: Pool;
   isStalled: boolean;
 }
@@ -68,7 +67,7 @@ export function startDelivering(context: Context): DeliveryLoop {
     if (inMs < 5_000) setTimeout(wake, Math.max(inMs, 0)).unref();
   }
 
-  async function fly(claimed: Claimed, pool: Pool): Promise<void> {
+  async function attempt(claimed: ClaimedDelivery, pool: Pool): Promise<void> {
     const flight: Flight = { claimed, pool, isStalled: false };
     flights.set(claimed.id, flight);
     const late = setTimeout(() => {
@@ -93,7 +92,7 @@ export function startDelivering(context: Context): DeliveryLoop {
       const slots = freeSlots(pool);
       if (slots <= 0 || isStopping) continue;
       const request = { now: clock.now(), slots, slow: pool === 'slow', stalled: stalled() };
-      for (const claimed of await claimDue(postgres.db, request)) void fly(claimed, pool);
+      for (const claimed of await claimDue(postgres.db, request)) void attempt(claimed, pool);
     }
   }
 
@@ -113,7 +112,7 @@ export function startDelivering(context: Context): DeliveryLoop {
 
   const timer = setInterval(wake, CLAIM_EVERY_MS);
 
-  async function landed(): Promise<void> {
+  async function awaitFlights(): Promise<void> {
     const end = performance.now() + STOP_WITHIN_MS;
     while (flights.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -122,7 +121,7 @@ export function startDelivering(context: Context): DeliveryLoop {
     isStopping = true;
     clearInterval(timer);
     await turn;
-    await landed();
+    await awaitFlights();
     await releaseClaims(postgres.db, [...flights.keys()], clock.now()).catch(
       ignoreFailure('a claim that is not released runs out'),
     );

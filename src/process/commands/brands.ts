@@ -5,15 +5,10 @@ import {
   SUBSCRIPTION_STATUSES,
   type SubscriptionStatus,
 } from '../../kit/access/keys/plans.ts';
-import { type KeyKind, listKeys } from '../../kit/access/keys/queries.ts';
+import type { KeyKind } from '../../kit/access/keys/callers.ts';
+import { listKeys } from '../../platform/keys/keys.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { createBrand, setPlan } from '../../platform/brands/actions.ts';
-import {
-  findBrand,
-  getBrand as getBrandRow,
-  listBrandPlans,
-  listSubscriptions,
-} from '../../platform/brands/queries.ts';
+import { createBrand, findBrand, getBrand as getBrandRow, listBrandPlans, listSubscriptions, setPlan } from '../../platform/brands/brands.ts';
 import { BrandPatch, brandOf } from '../../platform/brands/brands.api.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
