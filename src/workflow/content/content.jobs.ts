@@ -68,17 +68,16 @@ async function readWithOthers({ config, postgres, failures }: Context, post: Ref
   });
 }
 
-async function readPosts(context: Context, post: RefreshingPost) {
-  const isVideo = context.config.youtubeApiKey !== undefined && post.canonicalKey.startsWith(`${YOUTUBE}:`);
-  return isVideo ? await readWithOthers(context, post) : [{ post, reading: await readFromProvider(context, post) }];
-}
-
 /** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
 async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
   const duePost = await findPost(postgres.db, id);
   if (duePost?.status !== 'refreshing') return;
-  for (const { post, reading } of await readPosts(context, duePost)) {
+  const isVideo = context.config.youtubeApiKey !== undefined && duePost.canonicalKey.startsWith(`${YOUTUBE}:`);
+  const readings = isVideo
+    ? await readWithOthers(context, duePost)
+    : [{ post: duePost, reading: await readFromProvider(context, duePost) }];
+  for (const { post, reading } of readings) {
     const actor = { brandId: post.brandId, keyId: null, operation: 'refresh_content', requestId: null };
     await inWork(postgres.db, clock, actor, (work) => endRefresh(work, post.id, reading));
   }
