@@ -144,7 +144,7 @@ export type CommissionRow = Selectable<CommissionsTable>;
 export const orderEnd = sql<OrderEnd>`case when orders.cancelled_at is not null then 'cancelled'
   when orders.dispute_lost_at is not null then 'dispute_lost' when orders.is_test then 'test_order' end`;
 
-/** A review can approve the commission now: it is pending and has none of the `approvalBlockers`. */
+/** A review can approve the commission now: it is pending and has no approval blockers. */
 export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
   commissions.status = 'pending'
   and commissions.hold_ends_at <= ${now}
