@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
+import { appendChanges, type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
 import { sendChanges } from '../../src/directory/changes/jobs.ts';
-import { appendChanges } from '../../src/directory/changes/queries.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';

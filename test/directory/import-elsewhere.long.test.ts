@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { enqueueImport, startImportWorker } from '../../src/directory/imports/indexing/jobs.ts';
-import { findImport } from '../../src/directory/imports/indexing/queries.ts';
+import { findImport } from '../../src/directory/imports/indexing/records.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';
 import { startWorkerProcess, unique, until } from '../harness/app.ts';

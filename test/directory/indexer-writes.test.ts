@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ImportReport, importDirectory } from '../../src/directory/imports/indexing/import.ts';
-import { findImport, listUnfinished } from '../../src/directory/imports/indexing/queries.ts';
+import { findImport, listUnfinished } from '../../src/directory/imports/indexing/records.ts';
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';

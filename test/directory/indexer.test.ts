@@ -3,7 +3,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
-import { listUnfinished } from '../../src/directory/imports/indexing/queries.ts';
+import { listUnfinished } from '../../src/directory/imports/indexing/records.ts';
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { prune } from '../../src/directory/imports/indexing/versions.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { findLast } from '../../src/directory/changes/queries.ts';
+import { findLast } from '../../src/directory/changes/changes.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { seededRandom } from '../../src/directory/imports/indexing/random.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { forcedProblems } from '../../directory/search/forced.ts';
 import { refreshAccess } from '../../kit/access/credits/access.ts';
-import { findKey, listKeys, makeApiKey, patchApiKey, revokeKey, rotateApiKey } from '../../platform/keys/keys.ts';
+import { findKey, listKeys, createApiKey, patchApiKey, revokeKey, rotateApiKey } from '../../platform/keys/keys.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
 import type { KeyKind } from '../../kit/access/keys/callers.ts';
 import { inWork } from '../../kit/operation/work.ts';
@@ -141,7 +141,7 @@ export function keyCommands(program: Command): void {
         const { name, type, expires: expires_at } = options;
         const actor = { brandId: brand.id, keyId: null, operation: 'create_key', requestId: null };
         const made = await inWork(db, clock, actor, (work) =>
-          makeApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, forcedProblems),
+          createApiKey(work, { name, type, expires_at, limits: limitsIn(options) }, forcedProblems),
         );
         around().out.write(`${made.key}\n`);
         around().err.write(`${made.id}: save the key, it is not shown again.\n`);

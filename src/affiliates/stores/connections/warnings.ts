@@ -3,7 +3,7 @@ import { isPublic } from '../../../kit/engines/http/addresses.ts';
 import { getClient } from '../formats/clients.ts';
 import type { IntegrationRow } from './connections.ts';
 
-export type WarningCode = 'api_version' | 'webhook_port' | 'webhook_address';
+type WarningCode = 'api_version' | 'webhook_port' | 'webhook_address';
 export interface Warning {
   code: WarningCode;
   message: string;

@@ -22,7 +22,7 @@ const SHOWN = [
   'finishedAt',
 ] as const;
 
-export interface StoreDeliveryWhere extends ListWindow {
+interface StoreDeliveryWhere extends ListWindow {
   integrationId: string;
   state?: Selectable<StoreDeliveriesTable>['state'] | undefined;
 }
