@@ -1,12 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import {
-  type JobQueue,
-  type JobWorker,
-  openQueue,
-  openWorker,
-  type RunOptions,
-} from '../../kit/engines/redis/queue.ts';
+import { type JobWorker, openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { QueuedWork } from '../../kit/operation/job.ts';
 import type { EventConsumer } from '../../kit/operation/noun.ts';
@@ -83,16 +77,8 @@ async function refreshPost(context: Context, id: string): Promise<void> {
   }
 }
 
-/** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
-async function sweepRefreshes({ postgres, clock }: Context, queue: JobQueue): Promise<void> {
-  const now = clock.now();
-  const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
-  await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));
-  while ((await claimDuePosts(postgres.db, now, AT_ONCE)).length === AT_ONCE);
-  for (const { id } of await listRefreshing(postgres.db, AT_ONCE)) await queue.add(id);
-}
-
 export interface ContentRefreshes {
+  /** Claims due posts, ends lost refreshes, and creates a job for every post that is being refreshed. */
   sweep(): Promise<void>;
   close(): Promise<void>;
 }
@@ -105,7 +91,14 @@ export function startContentRefreshes(context: Context, redisUrl: string, option
     onError: (error) => context.failures.failed('refreshing a post', error),
   });
   return {
-    sweep: () => sweepRefreshes(context, queue),
+    sweep: async () => {
+      const { postgres, clock } = context;
+      const now = clock.now();
+      const [lostBefore, again] = [now.getTime() - LOST_AFTER_MS, now.getTime() + AGAIN_AFTER_MS];
+      await endInterrupted(postgres.db, new Date(lostBefore), new Date(again));
+      while ((await claimDuePosts(postgres.db, now, AT_ONCE)).length === AT_ONCE);
+      for (const { id } of await listRefreshing(postgres.db, AT_ONCE)) await queue.add(id);
+    },
     close: async () => void (await Promise.all([worker.close(), queue.close()])),
   };
 }

@@ -112,16 +112,6 @@ async function updateContent(db: Db, brandId: string, id: string, change: Update
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** Stores the day's reading; a later one on the same day replaces it. */
-async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
-  const { contentId: _id, date: _date, ...metrics } = row;
-  await db
-    .insertInto('contentMetrics')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['contentId', 'date']).doUpdateSet(metrics))
-    .execute();
-}
-
 /** Counts the posts that were tracked at some time within the window. */
 export const countTracked = (db: Db, brandId: string, from: Date, before: Date): Promise<number> =>
   countRows(
@@ -379,7 +369,12 @@ export async function endRefresh(work: Work, id: string, reading: ProvidedReadin
     status: 'tracking' as const,
   };
   await updateContent(db, brandId, id, change);
-  await upsertMetrics(db, { contentId: id, date: now.toISOString().slice(0, 10), ...metrics });
+  // A later reading on the same day replaces the earlier one.
+  await db
+    .insertInto('contentMetrics')
+    .values({ contentId: id, date: now.toISOString().slice(0, 10), ...metrics })
+    .onConflict((conflict) => conflict.columns(['contentId', 'date']).doUpdateSet(metrics))
+    .execute();
   if (postedAt?.getTime() !== old.postedAt?.getTime()) await followPost(work, old.canonicalKey);
   const { metrics: previous } = toContent(old, now);
   work.emit('content.refreshed', { ...toContent({ ...old, ...change }, now), previous_metrics: previous });

@@ -124,15 +124,6 @@ function assertMayBecome(contract: ContractState, target: 'sent' | 'expired', no
   if (!allowed.includes(target)) throw wrongState('contract', status, target, allowed);
 }
 
-/** A sent contract cannot be changed: the creator must know what they sign. */
-function assertDraft(contract: ContractState, now: Date): void {
-  const status = statusAt(contract, now);
-  if (status === 'draft') return;
-  throw new ApiError('INVALID_STATE_TRANSITION', `The contract is ${status}; only a draft can be changed.`, {
-    facts: { current_status: status, allowed: MOVES[status] },
-  });
-}
-
 const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 
 /** The row for the audit log, without sealed fields, and with the text's hash instead of the text. */
@@ -213,7 +204,13 @@ export async function createContract(work: Work, input: ContractCreate): Promise
 export async function patchContract(work: Work, id: string, patch: ContractPatch): Promise<ContractFacts> {
   const { db, now, brandId } = work;
   const old = await lockContract(db, brandId, id);
-  assertDraft(old, now);
+  const status = statusAt(old, now);
+  // A sent contract cannot be changed: the creator must know what they sign.
+  if (status !== 'draft') {
+    throw new ApiError('INVALID_STATE_TRANSITION', `The contract is ${status}; only a draft can be changed.`, {
+      facts: { current_status: status, allowed: MOVES[status] },
+    });
+  }
   const creatorId = await checkReferences(work, patch);
   const { title, campaign_id: campaignId, usage_rights: usageRights, expires_at: expiresAt, terms } = patch;
   const row = await updateContract(db, brandId, id, {
