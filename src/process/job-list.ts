@@ -1,6 +1,6 @@
 import { foldStoreDeliveries } from '../affiliates/stores/deliveries/deliveries.jobs.ts';
 import { followLedger, forgetSentBatches } from '../analytics/figures/figures.jobs.ts';
-import { followChanges } from '../directory/changes/jobs.ts';
+import { followChanges } from '../directory/changes/changes.jobs.ts';
 import { followClicks } from '../interfaces/links-host/jobs.ts';
 import { nouns } from '../interfaces/nouns.ts';
 import { forgetIdempotencyKeys } from '../kit/operation/idempotency.ts';

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { enqueueImport, startImportWorker } from '../../src/directory/imports/indexing/jobs.ts';
+import { enqueueImport, startImportWorker } from '../../src/directory/imports/indexing/import.jobs.ts';
 import { findImport } from '../../src/directory/imports/indexing/records.ts';
 import { systemClock } from '../../src/kit/values/clock.ts';
 import { openRepeatedFailures } from '../../src/kit/values/repeated-failures.ts';

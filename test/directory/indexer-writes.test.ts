@@ -10,7 +10,7 @@ import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { prune, rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
 import { deleteCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { indexExists, swapAlias } from '../../src/kit/engines/elastic/indices.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';

@@ -7,7 +7,7 @@ import { listUnfinished } from '../../src/directory/imports/indexing/records.ts'
 import { generateCreators, sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { prune } from '../../src/directory/imports/indexing/versions.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, runWithInput, type TestDirectory, watchSearches } from '../harness/indexer.ts';

@@ -67,7 +67,3 @@ export const pastCommissions = listing({
 });
 
 export type PastCommissionFacts = Awaited<ReturnType<typeof pastCommissions.get>>;
-
-export async function deletePastCommission(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('pastCommissions').where('brandId', '=', brandId).where('id', '=', id).execute();
-}

@@ -9,7 +9,7 @@ import { get, read, write } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
 import { findOperation, noun } from '../../kit/operation/noun.ts';
 import {
-  doesAsPlanned,
+  matchesPlan,
   type Outcome,
   Plan,
   PlannedChange,
@@ -93,7 +93,7 @@ async function prepareOperation(context: Context, caller: Caller, plan: PlanRow)
 
 /** Throws, and so rolls back, if the outcome differs from the plan; the error carries the new outcome. */
 function assertMatchesPlan({ createdAt, changes, events }: PlanRow, outcome: Outcome): void {
-  if (doesAsPlanned({ at: createdAt, changes, events }, outcome)) return;
+  if (matchesPlan({ at: createdAt, changes, events }, outcome)) return;
   const message = 'This plan would now do something different, so nothing was changed; create a new plan.';
   throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: outcome.changes, events: outcome.events } });
 }

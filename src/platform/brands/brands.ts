@@ -84,7 +84,7 @@ export async function updatePlan(db: Db, subscriptionId: string, change: PlanCha
     .execute();
 }
 
-/** Every brand with its two plans, newest first. */
+/** Lists every brand with its two plans, newest first. */
 export async function listBrandPlans(db: Db) {
   return await db
     .selectFrom('brands')
@@ -95,7 +95,7 @@ export async function listBrandPlans(db: Db) {
     .execute();
 }
 
-/** The fields of a brand that public pages show. */
+/** Reads the fields of a brand that public pages show. */
 export async function findBrandFace(
   db: Db,
   brandId: string,
@@ -108,7 +108,7 @@ export async function getBrandCurrency(db: Db, brandId: string): Promise<string>
   return row.currency;
 }
 
-/** The commission rate, in millionths, of links created without a rate. */
+/** Reads the commission rate, in millionths, of links created without a rate. */
 export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number> {
   const row = await db
     .selectFrom('brands')
@@ -118,7 +118,7 @@ export async function getDefaultRatePpm(db: Db, brandId: string): Promise<number
   return row.ppm;
 }
 
-/** The brand, locked until the transaction ends; rows that only refer to it do not wait. */
+/** Locks the brand until the transaction ends; rows that only refer to it do not wait. */
 export async function lockBrand(db: Db, brandId: string): Promise<Selectable<BrandsTable>> {
   return await db.selectFrom('brands').selectAll().where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
@@ -152,7 +152,7 @@ export async function updateBrand(
     });
 }
 
-/** The address for mails about the brand itself. */
+/** Finds the address for mails about the brand itself. */
 export async function findContactEmail(db: Db, brandId: string): Promise<string | null> {
   const row = await db.selectFrom('brands').select('contactEmail').where('id', '=', brandId).executeTakeFirst();
   return row?.contactEmail ?? null;

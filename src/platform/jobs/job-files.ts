@@ -11,7 +11,7 @@ const RETRY_DELAYS_MS = [10_000, MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS] as co
 export const getRetryDelayMs = (failures: number): number | undefined => RETRY_DELAYS_MS[failures - 1];
 
 /** The storage key of a file. Each turn has its own, so that a lost turn cannot write into the file of another. */
-export const storageKeyOf = (jobId: string, number: number, claim: string): string =>
+export const toStorageKey = (jobId: string, number: number, claim: string): string =>
   `jobs/${jobId.slice(-2)}/${jobId}/${number}-${claim}`;
 
 interface FileToken {

@@ -4,7 +4,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { wrongState } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
-import { cancelJob, jobOf, jobs, toAuditValues } from './jobs.ts';
+import { cancelJob, jobs, toAuditValues, toJob } from './jobs.ts';
 import { expireJobFiles, turnWork } from './turns.ts';
 
 const status = z
@@ -101,7 +101,7 @@ export const jobOperations = [
     description: 'Newest first, with their files.',
     query: JobFilter,
     rows: jobs,
-    itemOf: (row, context) => jobOf(row, context),
+    itemOf: (row, context) => toJob(row, context),
   }),
   get({
     ...one,
@@ -110,7 +110,7 @@ export const jobOperations = [
     description: 'Shows its progress and files. Signed addresses of the files work until `files_end_at`.',
     forAgents,
     find: async (context, { caller, params }) =>
-      jobOf(await jobs.get(context.postgres.db, caller.brandId, params.id), context),
+      toJob(await jobs.get(context.postgres.db, caller.brandId, params.id), context),
   }),
   remove({
     id: 'cancel_job',
@@ -130,7 +130,7 @@ export const jobOperations = [
         throw wrongState('job', status, 'cancelled', []);
       }
       audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
-      return jobOf({ ...row, files: [] }, context);
+      return toJob({ ...row, files: [] }, context);
     },
   }),
 ] as const;

@@ -61,7 +61,7 @@ export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
   );
 
 /** True if a job of the schedule has not ended. */
-export async function isUnderWay(db: Db, brandId: string, scheduleId: string): Promise<boolean> {
+export async function hasOpenJob(db: Db, brandId: string, scheduleId: string): Promise<boolean> {
   const job = await db
     .selectFrom('jobs')
     .select('id')
@@ -208,7 +208,7 @@ export type ListedJob = Awaited<ReturnType<typeof jobs.get>>;
 /** The fields of a job that the audit log shows. */
 export const toAuditValues = ({ id, kind, status }: JobRow) => ({ id, kind, status });
 
-export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets'>): z.input<typeof Job> {
+export function toJob(row: ListedJob, context: Pick<Context, 'config' | 'secrets'>): z.input<typeof Job> {
   const { filesEndAt, request, result, totalRows, status } = row;
   const rows = row.seenRows ?? row.rows;
   const progress = totalRows === null ? null : totalRows === 0 ? 1 : Math.min(rows, totalRows) / totalRows;
@@ -241,7 +241,7 @@ export interface NewJob {
 const MAX_OPEN = 200;
 
 /** Refuses a job of a brand that has many waiting already. The lock makes concurrent calls count each other's. */
-export async function assertRoom({ db, brandId }: Work): Promise<void> {
+export async function assertBelowLimit({ db, brandId }: Work): Promise<void> {
   await lockBrand(db, brandId);
   if ((await countOpenJobs(db, brandId)) < MAX_OPEN) return;
   throw new ApiError(

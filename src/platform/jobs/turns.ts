@@ -4,7 +4,7 @@ import type { Job, QueuedWork } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
 import { randomBase62 } from '../../kit/values/ids.ts';
-import { FILES_KEPT_MS, getRetryDelayMs, storageKeyOf } from './job-files.ts';
+import { FILES_KEPT_MS, getRetryDelayMs, toStorageKey } from './job-files.ts';
 import {
   type ClaimedJob,
   claimTurn,
@@ -35,7 +35,7 @@ const actorOf = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation:
 async function removeLostFiles({ postgres, files }: Context, job: ClaimedJob): Promise<void> {
   if (job.lostClaims.length === 0) return;
   const next = (await listFiles(postgres.db, job)).length + 1;
-  for (const claim of job.lostClaims) await files.remove(storageKeyOf(job.id, next, claim));
+  for (const claim of job.lostClaims) await files.remove(toStorageKey(job.id, next, claim));
 }
 
 /** Stores the outcome of a turn; false if the job was cancelled, or another worker took it over. */
@@ -181,7 +181,7 @@ export async function removeEndedFiles({ postgres, files, clock }: Context): Pro
     count = jobs.length;
     for (const job of jobs) {
       const rows = await listFiles(postgres.db, job);
-      const lostKeys = job.lostClaims.map((claim) => storageKeyOf(job.id, rows.length + 1, claim));
+      const lostKeys = job.lostClaims.map((claim) => toStorageKey(job.id, rows.length + 1, claim));
       for (const key of [...rows.flatMap(({ storageKey }) => storageKey ?? []), ...lostKeys]) await files.remove(key);
       await deleteFiles(postgres.db, job);
     }

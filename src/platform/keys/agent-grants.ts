@@ -49,7 +49,7 @@ export async function claimCode(db: Db, { codeHash, clientHash, redirectUri, cod
     .executeTakeFirst();
 }
 
-/** The key that was granted for this code or refresh token, if it was used before. */
+/** Finds the key that was granted for this code or refresh token, if it was used before. */
 export async function findSpentKeyId(db: Db, hash: Buffer): Promise<string | undefined> {
   const row = await db
     .selectFrom('agentGrants')
@@ -74,7 +74,7 @@ export async function updateGrantKey(db: Db, id: string, keyId: string, refresh:
     .execute();
 }
 
-/** The key of a grant with this refresh token, and the key's subscription. */
+/** Finds the key of the grant with this refresh token, and the key's subscription. */
 export async function findGrantByRefresh(db: Db, refreshHash: Buffer, clientHash: Buffer) {
   return await db
     .selectFrom('agentGrants as grant')
@@ -142,7 +142,7 @@ function newTokens(now: Date) {
   };
 }
 
-/** A code or refresh token that is sent twice was stolen, so its grant ends. */
+/** Ends the grant of a code or refresh token that is sent twice, because it was stolen. */
 async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefined> {
   const keyId = await findSpentKeyId(engines.db, hash);
   if (keyId !== undefined) await revokeKey(engines, keyId);
@@ -172,13 +172,13 @@ export async function refreshTokens(
   refreshHash: Buffer,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
-  const found = await findGrantByRefresh(engines.db, refreshHash, clientHash);
-  if (!found) return await revokeSpent(engines, refreshHash);
+  const grant = await findGrantByRefresh(engines.db, refreshHash, clientHash);
+  if (!grant) return await revokeSpent(engines, refreshHash);
   const now = engines.clock.now();
   const { access, refresh, key, next } = newTokens(now);
   let isRenewed = false;
-  await changeAccess(engines, found.subscriptionId, async (db) => {
-    isRenewed = (await claimRefresh(db, refreshHash, next, now)) && (await renewKey(db, found.keyId, key));
+  await changeAccess(engines, grant.subscriptionId, async (db) => {
+    isRenewed = (await claimRefresh(db, refreshHash, next, now)) && (await renewKey(db, grant.keyId, key));
   });
-  return isRenewed ? { access, refresh, scopes: found.scopes } : undefined;
+  return isRenewed ? { access, refresh, scopes: grant.scopes } : undefined;
 }

@@ -13,8 +13,8 @@ import { alertAboutCredits, keyMails } from './credit-alerts.ts';
 import {
   type ApiKeyRow,
   apiKeys,
+  createApiKey,
   type ForcedFilterCheck,
-  makeApiKey,
   patchApiKey,
   revokeApiKey,
   rotateApiKey,
@@ -135,7 +135,7 @@ export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
       errors: ['CONFLICT'],
       sealsAnswer: true,
       apply: async (work, { body }) => {
-        const { key, ...row } = await makeApiKey(work, body, checkForcedFilters);
+        const { key, ...row } = await createApiKey(work, body, checkForcedFilters);
         return { data: { ...toApiKey(row, work.now), key } };
       },
     }),

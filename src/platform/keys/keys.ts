@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { z } from 'zod';
 import { type AccessEngines, changeAccess } from '../../kit/access/credits/access.ts';
 import { bumpVersion } from '../../kit/access/credits/entries.ts';
 import type { CallerKind, KeyKind } from '../../kit/access/keys/callers.ts';
@@ -11,10 +12,9 @@ import type { Clock } from '../../kit/values/clock.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { listSubscriptions } from '../brands/brands.ts';
-import type { LimitsPatch } from './keys.api.ts';
+import type { ApiKeyFilter, LimitsPatch } from './keys.api.ts';
 
 export interface KeyRequest {
   brandId: string;
@@ -51,10 +51,6 @@ export async function revokeKey(engines: AccessEngines, keyOrId: string): Promis
   return key.id;
 }
 
-export interface KeySelection extends ListWindow {
-  type?: 'brand' | 'data' | undefined;
-}
-
 const COLUMNS = [
   'id',
   'kind',
@@ -78,12 +74,12 @@ export const apiKeys = listing({
   table: 'api_keys',
   time: 'createdAt',
   changed: ['createdAt', 'revokedAt'],
-  matching: (db, _brandId, { type }: KeySelection) =>
+  matching: (db, _brandId, { type }: z.output<typeof ApiKeyFilter>) =>
     selectKeys(db).where((eb) => eb.and(omitUndefined({ kind: type }))),
   rows: (db) => selectKeys(db).select(COLUMNS),
 });
 
-/** The key, locked until the transaction ends. */
+/** Locks the key until the transaction ends. */
 export async function lockApiKey(db: Db, brandId: string, id: string) {
   return await selectKeys(db)
     .where('brandId', '=', brandId)
@@ -109,7 +105,7 @@ export async function updateApiKey(
     .executeTakeFirstOrThrow();
 }
 
-/** Keys of all brands that owners get mails about, and that were used since. */
+/** Lists keys of all brands that were used since a time and have alerts for their owners. */
 export async function listKeysToAlert(db: Db, usedSince: Date) {
   return await db
     .selectFrom('apiKeys as key')
@@ -122,7 +118,7 @@ export async function listKeysToAlert(db: Db, usedSince: Date) {
     .execute();
 }
 
-/** The problems with filters to which a key of the brand shall be bound. */
+/** Finds problems of filters that a key of the brand will be bound to. */
 export type ForcedFilterCheck = (
   db: Db,
   brandId: string,
@@ -152,7 +148,7 @@ const toAuditValues = ({ id, kind, name, expiresAt, revokedAt, replacedBy, limit
 
 const DATA_KEY_LIMITS = ['monthly_credits', 'daily_credits', 'forced_filters', 'alert_at'] as const;
 
-/** The limits with the patch applied; undefined if none is left. Throws VALIDATION_ERROR. */
+/** Applies the patch to the limits; undefined if no limit remains. Throws VALIDATION_ERROR. */
 async function resolveLimits(
   { db, brandId }: Work,
   kind: ApiKeyRow['kind'],
@@ -198,13 +194,13 @@ async function issueKey(
   return { ...row, key };
 }
 
-export async function makeApiKey(
+export async function createApiKey(
   work: Work,
-  { limits: patch = {}, ...wanted }: KeyInput,
+  { limits: patch = {}, ...input }: KeyInput,
   checkForcedFilters: ForcedFilterCheck,
 ): Promise<CreatedKey> {
-  const limits = await resolveLimits(work, wanted.type, undefined, patch, checkForcedFilters);
-  return await issueKey(work, { ...wanted, limits });
+  const limits = await resolveLimits(work, input.type, undefined, patch, checkForcedFilters);
+  return await issueKey(work, { ...input, limits });
 }
 
 /** The new key works at once; the old one keeps working for the overlap. */
@@ -216,17 +212,17 @@ export async function rotateApiKey(work: Work, id: string, overlapHours: number)
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
     throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
-  const made = await issueKey(work, { name: old.name, type: old.kind, limits: parseLimits(old.limits) });
+  const replacement = await issueKey(work, { name: old.name, type: old.kind, limits: parseLimits(old.limits) });
   const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
   const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
   const row = await updateApiKey(db, brandId, id, {
     expiresAt,
-    replacedBy: made.id,
+    replacedBy: replacement.id,
     ...(overlapHours === 0 ? { revokedAt: now } : {}),
   });
   await bumpVersion(db, old.subscriptionId);
   work.audit({ resourceId: id, old: toAuditValues(old), new: toAuditValues(row) });
-  return made;
+  return replacement;
 }
 
 /** Every process applies new limits from the key's next call on. */

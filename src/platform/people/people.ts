@@ -248,7 +248,7 @@ export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId
 }
 
 /** Normalizes the addresses and removes duplicates. Throws VALIDATION_ERROR if one is not that of a person of the brand. */
-export async function ownAddresses(
+export async function parseOwnAddresses(
   { db, brandId }: Pick<Work, 'db' | 'brandId'>,
   field: string,
   emails: readonly string[],

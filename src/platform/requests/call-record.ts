@@ -5,7 +5,7 @@ import { insertOnce } from '../../kit/engines/clickhouse/insert.ts';
 import { ensureMigrated } from '../../kit/engines/clickhouse/migrate.ts';
 import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Found, SearchRecord } from '../../kit/operation/operation.ts';
+import type { SearchOutcome, SearchRecord } from '../../kit/operation/operation.ts';
 import { type ErrorCode, ignoreFailure } from '../../kit/values/errors.ts';
 import { within } from '../../kit/values/within.ts';
 
@@ -21,7 +21,7 @@ export interface OpenCall {
   /** Its number in the rate window of its key. */
   count: number;
   credits: number;
-  found: Found;
+  found: SearchOutcome;
 }
 
 /** Writes what keys did to ClickHouse. No call waits for it, and calls are dropped while ClickHouse is down. */

@@ -17,8 +17,8 @@ const EXCERPT_BYTES = 1_024;
 type SendingContext = Pick<Context, 'secrets' | 'config' | 'clock'>;
 
 /** The secrets that sign at `at`, newest first. */
-function openSecrets({ secrets }: SendingContext, claimed: ClaimedDelivery, at: Date): [string, ...string[]] {
-  const { subscriptionId, secret, previousSecret, previousSecretExpiresAt } = claimed;
+function openSecrets({ secrets }: SendingContext, delivery: ClaimedDelivery, at: Date): [string, ...string[]] {
+  const { subscriptionId, secret, previousSecret, previousSecretExpiresAt } = delivery;
   const newest = secrets.open(secret, subscriptionId);
   const overlaps = previousSecret !== null && previousSecretExpiresAt !== null && previousSecretExpiresAt > at;
   return overlaps ? [newest, secrets.open(previousSecret, subscriptionId)] : [newest];
@@ -30,26 +30,26 @@ const NOT_SENT = { durationMs: 0, statusCode: null, excerpt: null, state: 'faile
 export async function attemptDelivery(
   context: SendingContext,
   connections: KeptConnections,
-  claimed: ClaimedDelivery,
+  delivery: ClaimedDelivery,
 ): Promise<AttemptResult> {
-  const { variant, url, data, eventId, event, announcedAt: createdAt } = claimed;
+  const { variant, url, data, eventId, event, announcedAt: createdAt } = delivery;
   const startedAt = context.clock.now();
   const about = {
-    deliveryId: claimed.id,
-    brandId: claimed.brandId,
-    subscriptionId: claimed.subscriptionId,
+    deliveryId: delivery.id,
+    brandId: delivery.brandId,
+    subscriptionId: delivery.subscriptionId,
     variant,
-    n: claimed.attempts,
+    n: delivery.attempts,
     startedAt,
-    counts: claimed.resend === 0 && !claimed.isTest,
+    counts: delivery.resend === 0 && !delivery.isTest,
   };
-  const refusal = findRefusal(claimed);
+  const refusal = findRefusal(delivery);
   if (refusal || data === null) {
     return { ...about, ...NOT_SENT, endedAt: startedAt, outcome: 'unknown', error: refusal ?? null, isSlow: false };
   }
   const body = renderBody({ variant, eventId, event, createdAt, data });
-  const signing = { variant, eventId, deliveryId: claimed.id, isTest: claimed.isTest, at: startedAt };
-  const headers = renderHeaders({ ...signing, secrets: openSecrets(context, claimed, startedAt) }, body);
+  const signing = { variant, eventId, deliveryId: delivery.id, isTest: delivery.isTest, at: startedAt };
+  const headers = renderHeaders({ ...signing, secrets: openSecrets(context, delivery, startedAt) }, body);
   const from = performance.now();
   const answer = await callOutside({
     url: new URL(url),
@@ -61,24 +61,24 @@ export async function attemptDelivery(
     maxBytes: EXCERPT_BYTES,
     onLarge: 'truncate',
     answerAt: 'head',
-    agentFor: connections.agentFor(claimed.subscriptionId),
+    agentFor: connections.agentFor(delivery.subscriptionId),
   });
   const durationMs = Math.round(performance.now() - from);
   const endedAt = context.clock.now();
-  const attempted = toAttempt(answer);
-  const next = nextDeliveryState(variant, attempted, claimed.attempts - claimed.lostAttempts, endedAt);
+  const attempt = toAttempt(answer);
+  const next = nextDeliveryState(variant, attempt, delivery.attempts - delivery.lostAttempts, endedAt);
   return {
     ...about,
-    ...attempted,
+    ...attempt,
     endedAt,
     durationMs,
-    isSlow: isSlow(attempted),
+    isSlow: isSlow(attempt),
     state: next.state,
     nextAttemptAt: next.state === 'pending' ? next.nextAttemptAt : null,
   };
 }
 
-/** PostgreSQL text cannot hold NUL. */
+/** Removes NUL, which PostgreSQL text cannot hold. */
 const toStorableText = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
 const describeFailure = (cause: unknown): string => {
@@ -96,7 +96,7 @@ function toAttempt(answer: OutsideAnswer) {
   return { outcome: answer.reason, error: describeFailure(answer.cause), ...none };
 }
 
-/** Why nothing more is sent, if so. */
+/** The reason for not sending the delivery; undefined if it may be sent. */
 function findRefusal({ data, lostAttempts }: ClaimedDelivery): string | undefined {
   if (lostAttempts > MAX_LOST_ATTEMPTS) return 'Every process that attempted it ended before the attempt did.';
   return data === null ? 'The event is older than 30 days and was deleted.' : undefined;
@@ -131,11 +131,11 @@ async function updateHealth(
 ) {
   let health = webhook;
   for (const { state, endedAt } of results) {
-    const after = nextHealth(health, state === 'delivered', endedAt);
-    health = { ...health, ...after };
-    await notifyBrand(db, recording, webhook, after, endedAt);
-    const isDisabled = after.notice === 'disabled';
-    const { notice: _notice, ...columns } = after;
+    const next = nextHealth(health, state === 'delivered', endedAt);
+    health = { ...health, ...next };
+    await notifyBrand(db, recording, webhook, next, endedAt);
+    const isDisabled = next.notice === 'disabled';
+    const { notice: _notice, ...columns } = next;
     const off = isDisabled ? { active: false, disabledReason: 'failures' as const } : {};
     await updateSubscription(db, webhook.brandId, webhook.id, { ...columns, ...off });
     if (!isDisabled) continue;
@@ -155,8 +155,8 @@ export async function recordAttempts(recording: RecordingContext, results: reado
     await releaseSlots(db, results);
     for (const webhook of webhooks) {
       if (webhook.variant !== 'legacy' || !webhook.active) continue;
-      const its = results.filter(({ subscriptionId, counts }) => counts && subscriptionId === webhook.id);
-      await updateHealth(db, recording, webhook, its);
+      const ownResults = results.filter(({ subscriptionId, counts }) => counts && subscriptionId === webhook.id);
+      await updateHealth(db, recording, webhook, ownResults);
     }
   });
 }
@@ -241,12 +241,12 @@ export async function finishAttempts(db: Db, results: readonly AttemptResult[]):
       and (delivery.attempts = result.n or result.state = 'delivered')`.execute(db);
 }
 
-/** The newest attempt is the one that started last; a slow older one never replaces it. */
+/** Updates the last attempt of each subscription; a slow older attempt never replaces one that started later. */
 export async function updateLastAttempt(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const newest = new Map<string, AttemptResult>();
   for (const result of results) {
-    const known = newest.get(result.subscriptionId);
-    if (!known || known.startedAt <= result.startedAt) newest.set(result.subscriptionId, result);
+    const latest = newest.get(result.subscriptionId);
+    if (!latest || latest.startedAt <= result.startedAt) newest.set(result.subscriptionId, result);
   }
   const of = <V>(value: (result: AttemptResult) => V) => [...newest.values()].map(value);
   await sql`
@@ -260,7 +260,7 @@ export async function updateLastAttempt(db: Db, results: readonly AttemptResult[
 }
 
 /**
- * An attempt that ended frees a place of its subscription, which takes its turn behind those that are due already. The
+ * Releases the slots of attempts that ended: their subscriptions queue behind those that are due already. The
  * subscriptions must be locked.
  */
 export async function releaseSlots(db: Db, results: readonly AttemptResult[]): Promise<void> {

@@ -8,7 +8,7 @@ export type AttemptOutcome = WebhookAttemptsTable['outcome'];
 
 /** Most concurrent attempts of one subscription over all workers; one until the first has ended. */
 const IN_FLIGHT = 8;
-/** How much longer a claim lasts than the longest attempt. */
+/** A claim outlasts the longest attempt by this much. */
 const GRACE_MS = 10_000;
 
 /** A delivery that this process has claimed. */
@@ -36,7 +36,7 @@ export interface ClaimedDelivery {
 export interface ClaimRequest {
   now: Date;
   slots: number;
-  /** Whether to claim for slow subscriptions or for the others. */
+  /** True to claim for slow subscriptions, false for the others. */
   slow: boolean;
   /** Subscriptions that currently count as slow. */
   stalled: readonly string[];
@@ -55,13 +55,13 @@ async function lockTurns(db: Db, { now, slots, slow, stalled }: ClaimRequest): P
   return rows.map(({ subscriptionId }) => subscriptionId);
 }
 
-/** How many of the subscription's deliveries are claimed now, and when the first of these claims expires. */
-const flying = (now: Date) => sql`
+/** Counts the subscription's deliveries that are claimed now, with the time at which the first of these claims expires. */
+const selectInFlight = (now: Date) => sql`
   lateral (select count(*) as count, min(claimed_until) as first_until from webhook_deliveries delivery
     where delivery.subscription_id = webhook.id and delivery.state = 'pending'
       and delivery.claimed_until > ${now}) flying`;
 
-const mostInFlight = sql`case when webhook.last_triggered_at is null then 1 else ${IN_FLIGHT}::int end`;
+const MAX_IN_FLIGHT = sql`case when webhook.last_triggered_at is null then 1 else ${IN_FLIGHT}::int end`;
 
 /** Claims due deliveries of the subscriptions, one of each in turn. The turns must be locked. */
 async function claimDeliveries(
@@ -74,13 +74,13 @@ async function claimDeliveries(
     with chosen as (
       select due.id
       from webhook_subscriptions webhook
-      cross join ${flying(now)}
+      cross join ${selectInFlight(now)}
       cross join lateral (
         select id, next_attempt_at, row_number() over (order by next_attempt_at, seq) + flying.count as turn
         from (select id, next_attempt_at, seq from webhook_deliveries delivery
           where delivery.subscription_id = webhook.id and delivery.state = 'pending'
             and delivery.next_attempt_at <= ${now}
-          order by next_attempt_at, seq limit greatest(${mostInFlight} - flying.count, 0)) first) due
+          order by next_attempt_at, seq limit greatest(${MAX_IN_FLIGHT} - flying.count, 0)) first) due
       where webhook.id = any(${ids}::text[])
       order by due.turn, due.next_attempt_at limit ${slots}
     ), locked as (
@@ -113,14 +113,14 @@ async function claimDeliveries(
   return rows;
 }
 
-/** What is still due waits behind all others; a subscription with as many attempts as it may have waits for one to end. */
+/** Moves the turns behind those of other subscriptions; one at its limit of attempts waits until an attempt ends. */
 async function rescheduleTurns(db: Db, ids: readonly string[], now: Date): Promise<void> {
   await sql`
     update webhook_turns turn
-    set due_at = case when flying.count >= ${mostInFlight} then flying.first_until
+    set due_at = case when flying.count >= ${MAX_IN_FLIGHT} then flying.first_until
       when next.due_at is not null then greatest(next.due_at, ${now}) end
     from webhook_subscriptions webhook
-    cross join ${flying(now)}
+    cross join ${selectInFlight(now)}
     cross join lateral (select (select next_attempt_at from webhook_deliveries delivery
       where delivery.subscription_id = webhook.id and delivery.state = 'pending'
       order by next_attempt_at limit 1) as due_at) next
@@ -142,7 +142,7 @@ export async function claimDue(db: Db, request: ClaimRequest): Promise<ClaimedDe
   });
 }
 
-/** Whether a claim would find anything. Checked first, because a claim is five statements. */
+/** True if a claim would find a delivery. Checked first, because a claim is five statements. */
 export async function isAnythingDue(db: Db, now: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from webhook_turns where is_slow and due_at <= ${now})

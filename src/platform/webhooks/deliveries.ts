@@ -44,7 +44,7 @@ export const deliveries = listing({
   rows: (db) => db.selectFrom('webhookDeliveries').select(COLUMNS),
 });
 
-/** A delivery with the data of its body. Deliveries of deleted subscriptions are not found. */
+/** Reads a delivery with the data of its body. Deliveries of deleted subscriptions are not found. */
 export async function getDelivery(db: Db, brandId: string, id: string) {
   const row = await db
     .selectFrom('webhookDeliveries as delivery')
@@ -106,7 +106,7 @@ export async function insertRedelivery(db: Db, { now, ...row }: NewRedelivery): 
     .executeTakeFirstOrThrow();
 }
 
-/** The number of a brand's tests since then. */
+/** Counts a brand's tests since a time. */
 export async function countTests(db: Db, brandId: string, since: Date): Promise<{ count: number; first: Date | null }> {
   return await db
     .selectFrom('webhookDeliveries')
@@ -128,7 +128,7 @@ export interface MissedEvent {
   ownData: string | null;
 }
 
-/** Events of a time range without a delivered or pending delivery to the subscription, oldest first. */
+/** Lists events of a time range without a delivered or pending delivery to the subscription, oldest first. */
 export async function listMissed(
   db: Db,
   brandId: string,
@@ -156,7 +156,7 @@ export async function insertMissed(
   db: Db,
   brandId: string,
   subscriptionId: string,
-  missed: readonly (MissedEvent & { deliveryId: string; shown: string })[],
+  missed: readonly (MissedEvent & { deliveryId: string; eventName: string })[],
   now: Date,
 ): Promise<void> {
   const of = <V>(value: (one: (typeof missed)[number]) => V) => missed.map(value);
@@ -165,7 +165,7 @@ export async function insertMissed(
       (brand_id, subscription_id, state, next_attempt_at, created_at, id, event_id, seq, event, resend, own_data)
     select ${brandId}, ${subscriptionId}, 'pending', ${now}::timestamptz, ${now}::timestamptz, * from unnest(
       ${of(({ deliveryId }) => deliveryId)}::text[], ${of(({ id }) => id)}::text[], ${of(({ seq }) => seq)}::bigint[],
-      ${of(({ shown }) => shown)}::text[], ${of(({ resend }) => resend)}::int[],
+      ${of(({ eventName }) => eventName)}::text[], ${of(({ resend }) => resend)}::int[],
       ${of(({ ownData }) => ownData)}::json[])`.execute(db);
 }
 
@@ -241,16 +241,18 @@ export async function recoverMissed(
   if (since > until) {
     throw validationError([{ field: 'since', code: 'invalid', message: 'must not be after `until`.' }]);
   }
-  const facts = eventsShownTo(variant).flatMap(({ name, shownAs: shown }) => (events.includes(shown) ? [name] : []));
+  const facts = eventsShownTo(variant).flatMap(({ name, shownAs: eventName }) =>
+    events.includes(eventName) ? [name] : [],
+  );
   const missed = await listMissed(db, brandId, id, { facts, since, until, limit: MAX_RECOVERED });
   if (missed.length === 0) return 0;
-  const queued = missed.map((one) => ({
+  const redeliveries = missed.map((one) => ({
     ...one,
     deliveryId: newId('whd', now.getTime()),
-    shown: shownAs(variant, one.event) ?? one.event,
+    eventName: shownAs(variant, one.event) ?? one.event,
     ownData: variant === 'legacy' ? (one.ownData ?? JSON.stringify(olderItem(one.event, one.data))) : null,
   }));
-  await insertMissed(db, brandId, id, queued, now);
+  await insertMissed(db, brandId, id, redeliveries, now);
   work.audit({ resourceId: id, old: null, new: { recovered: missed.length } });
   return missed.length;
 }

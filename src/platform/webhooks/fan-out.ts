@@ -15,7 +15,7 @@ export const forgetOldDeliveries: Job = {
   run: forgetDeliveries,
 };
 
-/** The deliveries of an event: one for each subscription created before it that includes its name. */
+/** Creates a delivery for each subscription that includes the name of the event and was created before it. */
 const toDeliveries = (event: OutboxEvent, subscribers: readonly Subscriber[], olderItem: OlderItem, nowMs: number) =>
   subscribers.flatMap((webhook) => {
     const name = shownAs(webhook.variant, event.event);

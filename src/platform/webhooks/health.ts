@@ -9,7 +9,7 @@ export const TERMS: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: 
   legacy: { timeoutMs: 30_000, retryAfterMs: [60_000, 300_000, 1_800_000, 7_200_000, 86_400_000] },
 };
 
-/** Attempts whose process died are repeated at most this often. */
+/** Limits the repetitions of attempts whose process died. */
 export const MAX_LOST_ATTEMPTS = 3;
 
 /** Failures in a row after which an older subscription is failing, and how long it may stay so. */
@@ -21,23 +21,23 @@ export interface AttemptSummary {
   statusCode: number | null;
 }
 
-/** Whether the receiver accepted the delivery. */
+/** True if the receiver accepted the delivery. */
 export const isSuccess = ({ statusCode }: Pick<AttemptSummary, 'statusCode'>): boolean =>
   statusCode !== null && statusCode >= 200 && statusCode < 300;
 
-/** No response, or a server error. Refused deliveries were never sent. */
+/** True without a response or after a server error. Refused deliveries were never sent. */
 const isRetryable = ({ outcome, statusCode }: AttemptSummary) =>
   outcome === 'timeout' || outcome === 'network' || outcome === 'tls' || (statusCode !== null && statusCode >= 500);
 
-/** Whether the subscription should not share slots with responsive ones. */
+/** True if the subscription should not share slots with responsive ones. */
 export const isSlow = isRetryable;
 
 export type Outcome = { state: 'delivered' | 'failed' } | { state: 'pending'; nextAttemptAt: Date };
 
 /** The next state of a delivery whose `tries`-th attempt ended at `endedAt`. */
-export function nextDeliveryState(variant: Variant, attempted: AttemptSummary, tries: number, endedAt: Date): Outcome {
-  if (isSuccess(attempted)) return { state: 'delivered' };
-  const delayMs = isRetryable(attempted) ? TERMS[variant].retryAfterMs[tries - 1] : undefined;
+export function nextDeliveryState(variant: Variant, attempt: AttemptSummary, tries: number, endedAt: Date): Outcome {
+  if (isSuccess(attempt)) return { state: 'delivered' };
+  const delayMs = isRetryable(attempt) ? TERMS[variant].retryAfterMs[tries - 1] : undefined;
   if (delayMs === undefined) return { state: 'failed' };
   return { state: 'pending', nextAttemptAt: new Date(endedAt.getTime() + delayMs) };
 }

@@ -45,7 +45,7 @@ export function renderHeaders(signing: Signing, body: string): Record<string, st
   const seconds = String(Math.floor(at.getTime() / 1_000));
   const oldest = secrets.at(-1) ?? secrets[0];
   const sign = (secret: string) => `${variant === 'legacy' ? '' : 'sha256='}${hmac(secret, body).digest('hex')}`;
-  const standard = secrets.map(
+  const standardSignatures = secrets.map(
     (secret) => `v1,${hmac(standardKey(secret), `${eventId}.${seconds}.${body}`).digest('base64')}`,
   );
   return {
@@ -58,7 +58,7 @@ export function renderHeaders(signing: Signing, body: string): Record<string, st
     'x-service-timestamp': seconds,
     'webhook-id': eventId,
     'webhook-timestamp': seconds,
-    'webhook-signature': standard.join(' '),
+    'webhook-signature': standardSignatures.join(' '),
     ...(isTest ? { 'x-service-test': 'true' } : {}),
   };
 }

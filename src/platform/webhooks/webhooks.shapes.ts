@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import { idExample, makeExample, toJsonSchema } from '../../kit/operation/json-schema.ts';
-import { type EventDeclaration, eventNames, type Variant } from '../../kit/outbox/events.ts';
+import { eventNames, type Variant } from '../../kit/outbox/events.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { hasLogin } from '../../kit/values/web-address.ts';
-import { isRecord, toWire } from '../../kit/values/wire.ts';
+import { toWire } from '../../kit/values/wire.ts';
 import { isSuccess } from './health.ts';
 import type { ListedSubscription, SubscriptionRow } from './webhooks.ts';
 
@@ -191,29 +190,3 @@ export function toWebhook({ secretHint, ...row }: SubscriptionRow & Partial<Pick
 
 /** Above this number a subscription has a backlog. */
 const MAX_PENDING = 10_000;
-
-/** The JSON Schema of an event's `data`. A shape that has a name is written out, so that its properties are at the top. */
-function readDataSchema({ data }: EventDeclaration) {
-  const { schema, named } = toJsonSchema(data, 'output', '#/$defs/');
-  const name = typeof schema.$ref === 'string' ? schema.$ref.slice('#/$defs/'.length) : '';
-  const { [name]: own, ...others } = named;
-  return isRecord(own) ? { schema: own, named: others } : { schema, named };
-}
-
-/** The same as self-contained JSON Schema. */
-export function toEventSchema(event: EventDeclaration) {
-  const { schema, named } = readDataSchema(event);
-  return Object.keys(named).length === 0 ? schema : { ...schema, $defs: named };
-}
-
-const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.array(z.string()) }) }) });
-
-/** An example of an event's `data`, with the status that the event's name implies. */
-export function createSample(fact: string, event: EventDeclaration): unknown {
-  const { schema, named } = readDataSchema(event);
-  const [noun = '', happened = ''] = fact.split('./');
-  const sample = makeExample(schema, { named, id: idExample(`/${noun}s/${noun}`) });
-  const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
-  const status = [happened, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
-  return status === undefined || !isRecord(sample) ? sample : { ...sample, status };
-}

@@ -23,7 +23,7 @@ import type { WebhookPatch, WebhookRotate } from './webhooks.shapes.ts';
 export type WebhookVariant = WebhookSubscriptionsTable['variant'];
 
 export type SubscriptionRow = Selectable<WebhookSubscriptionsTable>;
-/** The count stops where the display does. */
+/** Counting further would be wasted: the API shows only whether more than 10,000 wait. */
 const COUNTED = 10_001;
 
 const selectSubscriptions = (db: Db) => db.selectFrom('webhookSubscriptions').where('deletedAt', 'is', null);
@@ -65,7 +65,7 @@ export async function insertSubscription(db: Db, row: Insertable<WebhookSubscrip
   return await db.insertInto('webhookSubscriptions').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-/** The row, locked until the transaction ends. */
+/** Locks the row until the transaction ends. */
 export const lockSubscription = (db: Db, brandId: string, id: string): Promise<SubscriptionRow> =>
   lockOwn(selectSubscriptions(db).selectAll(), 'webhook', brandId, id);
 
@@ -76,7 +76,7 @@ export const updateSubscription = (
   change: Updateable<WebhookSubscriptionsTable>,
 ) => updateOwn(db.updateTable('webhookSubscriptions').set(change).returningAll(), brandId, id);
 
-/** The brand's newest event; later ones count as new. */
+/** Finds the sequence number of the brand's newest event; later events are new to a subscription. */
 export async function findHead(db: Db, brandId: string): Promise<number> {
   const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
@@ -93,7 +93,7 @@ export async function cancelPending(db: Db, brandId: string, subscriptionId: str
     .execute();
 }
 
-/** The brand's active subscriptions, locked so that one being switched off gets all of these events or none. */
+/** Locks the brand's active subscriptions, so that one being switched off gets all of these events or none. */
 export async function lockSubscribers(db: Db, brandId: string) {
   return await db
     .selectFrom('webhookSubscriptions')
@@ -155,8 +155,8 @@ export async function assertPublic(url: string | undefined, allow: readonly stri
 
 /** The row for the audit log, which shows whether secrets changed but never the secrets. */
 function toAuditValues({ secret, previousSecret, ...row }: SubscriptionRow, old?: SubscriptionRow) {
-  const kept = old?.secret.equals(secret) ?? false;
-  return { ...row, secret: kept ? 'kept' : 'changed', previousSecret: previousSecret === null ? null : 'kept' };
+  const isSecretKept = old?.secret.equals(secret) ?? false;
+  return { ...row, secret: isSecretKept ? 'kept' : 'changed', previousSecret: previousSecret === null ? null : 'kept' };
 }
 
 export interface NewSubscription {
@@ -164,7 +164,7 @@ export interface NewSubscription {
   url: string;
   events: readonly string[];
   description: string | null;
-  /** Chosen by the caller, where the variant allows it. */
+  /** A secret that the caller chose, if the variant allows it. */
   secret?: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { forcedProblems } from '../../directory/search/forced.ts';
+import { forcedProblems } from '../../directory/search/forced-filters.ts';
 import { refreshAccess } from '../../kit/access/credits/access.ts';
 import { findKey, listKeys, createApiKey, patchApiKey, revokeKey, rotateApiKey } from '../../platform/keys/keys.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';

@@ -77,16 +77,14 @@ export interface NewStore {
 
 type OutsideContext = Pick<Context, 'config' | 'clock'>;
 
-/** Webhooks created by API are signed with the app's secret. */
-async function toStoreSecrets(outside: OutsideContext, entry: StoreEntry): Promise<StoreSecrets> {
-  const { app, token = '', webhookSecret = app?.secret ?? '' } = entry;
-  return app ? { ...(await exchange(outside, entry, app)), app, webhookSecret } : { token, webhookSecret };
-}
-
 /** Asks a store for its facts, before the transaction that connects it. */
 export async function identifyStore(outside: OutsideContext, entry: StoreEntry): Promise<NewStore> {
   const { provider, baseUrl } = entry;
-  const secrets = await toStoreSecrets(outside, entry);
+  // Webhooks created by API are signed with the app's secret.
+  const { app, token = '', webhookSecret = app?.secret ?? '' } = entry;
+  const secrets: StoreSecrets = app
+    ? { ...(await exchange(outside, entry, app)), app, webhookSecret }
+    : { token, webhookSecret };
   let apiVersion: string | null = null;
   const store: Store = {
     baseUrl,

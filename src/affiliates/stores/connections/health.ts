@@ -3,15 +3,13 @@ import type { Db } from '../../../kit/engines/postgres/open.ts';
 import { DAY_MS, HOUR_MS } from '../../../kit/values/duration.ts';
 import type { IntegrationKey, IntegrationRow } from './connections.ts';
 
-/** Records that a store sent a delivery. It waits for nobody who has the integration locked: the next delivery says the same. */
+/** Records that a store sent a delivery. A locked row is skipped, because the next delivery records the same. */
 export async function markReceived(db: Db, id: string, at: Date): Promise<void> {
   await sql`
     update integrations set last_received_at = ${at} where id in (
       select id from integrations where id = ${id} and (last_received_at is null or last_received_at < ${at})
       for update skip locked)`.execute(db);
 }
-
-const toHour = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
 async function addFailures(
   db: Db,
@@ -21,7 +19,7 @@ async function addFailures(
 ): Promise<void> {
   await db
     .insertInto('integrationFailures')
-    .values({ integrationId, hour: toHour(at), failures, forged })
+    .values({ integrationId, hour: new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS), failures, forged })
     .onConflict((conflict) =>
       conflict.columns(['integrationId', 'hour']).doUpdateSet((eb) => ({
         failures: eb('integrationFailures.failures', '+', failures),
@@ -31,7 +29,7 @@ async function addFailures(
     .execute();
 }
 
-/** The outcomes of some deliveries of a store. */
+/** Results of some deliveries of a store. */
 interface DeliveryResults {
   /** At least one delivery recorded an order or refund. */
   isSynced: boolean;
@@ -41,7 +39,7 @@ interface DeliveryResults {
   isFailing: boolean;
 }
 
-/** Records how a store's deliveries fared. One that is read clears an earlier failure. */
+/** Records the results of a store's deliveries. A readable one clears an earlier failure. */
 export async function updateHealth(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -72,10 +70,10 @@ export async function countForged(db: Db, integrationId: string, at: Date): Prom
   await addFailures(db, integrationId, { forged: 1 }, at);
 }
 
-/** An episode ends after this long without a finding, however often webhooks failed and recovered in it. */
+/** An episode ends after this long without a failure, however often webhooks failed and recovered in it. */
 const TROUBLE_MS = DAY_MS;
 
-/** Notes that webhooks do not arrive. True for one caller an episode, who mails the brand. */
+/** Records that webhooks do not arrive. Returns true for one caller an episode, who mails the brand. */
 export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<boolean> {
   const noted = db
     .updateTable('integrations')
@@ -88,7 +86,7 @@ export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKe
   return false;
 }
 
-/** Called when webhooks reported all that a sweep found. If deliveries arrive, the store is no longer silent. */
+/** Ends the trouble once webhooks reported all that a sweep listed. If deliveries arrive, the store is no longer silent. */
 export async function endWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<void> {
   const arriving = db
     .updateTable('integrations')

@@ -289,7 +289,7 @@ export async function recordEach(
   }
 }
 
-/** Counts orders that no delivery reported, whether the delivery was read, is waiting or was refused. */
+/** Counts orders that no delivery reported, be it readable, waiting or refused. */
 async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
