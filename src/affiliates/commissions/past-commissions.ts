@@ -1,7 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { PastCommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
-import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
