@@ -27,7 +27,7 @@ import { isSignedBy } from './signature.ts';
 
 const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 
-/** An order has one dispute at most, without an id. */
+/** Id of an order's only dispute, because this protocol has no ids for disputes. */
 const DISPUTE = 'dispute';
 
 const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
@@ -42,7 +42,7 @@ async function findCoupon(store: Store, code: string): Promise<Coupon> {
     : { state: 'inactive' };
 }
 
-/** Refunds name lines by their SKU, or by their title. */
+/** Converts refunded lines, which have a SKU, or else a title. */
 export const toRefundedItems = (
   items: readonly { sku: string; amount: bigint }[] | undefined,
   currency: string,
@@ -104,7 +104,7 @@ function read({ body }: Delivery): Reading | undefined {
   return { kind: 'order', facts: toOrderFacts(data, createdAt), notes: [] };
 }
 
-/** A store of the brand's own making, which signs as our own webhooks do. */
+/** Client for a store that the brand built itself. It signs like our own webhooks. */
 export const generic: StoreClient = {
   topics: EVENTS,
   connect: async (store) => {

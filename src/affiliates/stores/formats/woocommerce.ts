@@ -22,7 +22,7 @@ import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
-/** The most that WooCommerce gives at once. */
+/** Largest page that WooCommerce allows. */
 const PER_PAGE = 100;
 const MAX_PAGES = 50;
 
@@ -49,7 +49,7 @@ function credentials({ token, keysInQuery }: Store) {
   return { query: { consumer_key: key, consumer_secret: secret } };
 }
 
-/** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
+/** WooCommerce received no key: `Consumer key is missing`, or an error for anonymous callers. */
 const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
 
 /** Moves the keys to the query if the host drops the `Authorization` header, over TLS only: they would be readable. */
