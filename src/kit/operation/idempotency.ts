@@ -106,8 +106,6 @@ function hashRequest({ operation, raw }: ChangeRequest): Buffer {
     .digest();
 }
 
-const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in error && error.code === '55P03';
-
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
 /** The encryption context, so that a stored response can be opened only for this brand and key. */
@@ -155,7 +153,7 @@ export async function runOnce(
     if (key !== undefined) {
       const claim = { brandId, key, requestHash: hashRequest(request), now, oldest: oldestAt(now) };
       const kept = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
-        if (!isLockTimeout(error)) throw error;
+        if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
       if (kept) return replay(context, kept, claim.requestHash, { brandId, key, setHeader });

@@ -165,7 +165,7 @@ export interface SearchRecord {
 }
 
 /** The result of a search, for the record of calls. */
-export interface Found {
+export interface SearchOutcome {
   /** Matches; for a walk the creators that were sent. */
   results?: number;
   sought?: SearchRecord;
@@ -179,7 +179,7 @@ export interface Circumstances {
   /** Gives the credits of this call back before its answer is sent. */
   waive: () => void;
   /** Adds to what the record of calls says about this one. */
-  note: (found: Found) => void;
+  note: (found: SearchOutcome) => void;
   /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
   pay: (credits: number, block: Block) => Promise<Pick<Metered, 'isPaid'>>;
   /** True if an agent makes the call by MCP. */

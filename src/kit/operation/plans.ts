@@ -144,7 +144,7 @@ const sinceStart = (text: string, { at }: Outcome) =>
  * True if a change does what its plan showed. Only three things may differ: ids of created rows, times relative to the
  * start of the change, and fields declared as generated.
  */
-export function doesAsPlanned(planned: Outcome, done: Outcome): boolean {
+export function matchesPlan(planned: Outcome, done: Outcome): boolean {
   const twins = findTwins(planned, done);
 
   function isSameText(shown: string, now: string): boolean {

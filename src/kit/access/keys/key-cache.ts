@@ -41,8 +41,6 @@ export interface Keys {
   close(): Promise<void>;
 }
 
-const tooLate = () => unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`));
-
 /**
  * Caches callers by key, so that requests with a known key never wait for Postgres. The cache key is the digest; keys
  * are not kept.
@@ -59,7 +57,9 @@ export function openKeys(db: Db, clock: Clock): Keys {
   function read(key: string, digest: string): Promise<Caller | undefined> {
     const running = reads.get(digest);
     if (running) return running;
-    const reading = within(READ_WITHIN_MS, findCaller(db, hashKey(key)), tooLate)
+    const reading = within(READ_WITHIN_MS, findCaller(db, hashKey(key)), () =>
+      unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`)),
+    )
       .then((caller) => {
         const [into, outOf] = caller ? [cache, unknown] : [unknown, cache];
         into.set(digest, { caller, readAtMs: clock.now().getTime() });

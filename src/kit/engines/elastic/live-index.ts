@@ -47,8 +47,6 @@ export interface LiveIndex {
 /** The alias that marks every index that has been live: what `directory_version` may pin. */
 export const keptAlias = (alias: string) => `${alias}-kept`;
 
-const isMissing = (error: unknown) => error instanceof errors.ResponseError && error.statusCode === 404;
-
 interface Reading extends Pick<LiveIndexState, 'index'> {
   /** By index: changes when a search could have seen different documents in between. */
   fingerprints: ReadonlyMap<string, string>;
@@ -108,7 +106,11 @@ export function openLiveIndex(elastic: Elastic, alias: string): LiveIndex {
   function read(): Promise<LiveIndexState> {
     reading ??= readState(elastic, alias)
       // An index may have been removed between the two requests.
-      .catch((error: unknown) => (isMissing(error) ? readState(elastic, alias) : Promise.reject(error)))
+      .catch((error: unknown) =>
+        error instanceof errors.ResponseError && error.statusCode === 404
+          ? readState(elastic, alias)
+          : Promise.reject(error),
+      )
       .then((fresh) => {
         const kept = new Map<string, number>();
         for (const [name, fingerprint] of fresh.fingerprints) {
