@@ -14,7 +14,6 @@ import { limitItems, toLine } from './items.ts';
 import { toMinorUnits } from './money.ts';
 import {
   askStore,
-  type Coupon,
   type Delivery,
   getFromStore,
   getHeader,
@@ -31,16 +30,6 @@ const SIGNATURE = /^sha256=([0-9a-f]{64})$/;
 const DISPUTE = 'dispute';
 
 const credentials = ({ token }: Store) => ({ headers: { authorization: `Bearer ${token}` } });
-
-async function findCoupon(store: Store, code: string): Promise<Coupon> {
-  const path = `/coupons/${encodeURIComponent(code)}`;
-  const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
-  if (!coupon) return { state: 'not_found' };
-  if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
-  return coupon.active
-    ? { state: 'active', percentage: coupon.percentage, endsAt: coupon.ends_at ?? null }
-    : { state: 'inactive' };
-}
 
 /** Converts refunded lines, which have a SKU, or else a title. */
 export const toRefundedItems = (
@@ -111,7 +100,15 @@ export const generic: StoreClient = {
     const info = await getFromStore(store, { method: 'GET', path: '/store', credentials, shape: GenericStoreInfo });
     return { name: info.name, currency: info.currency, storefrontUrl: info.storefront_url };
   },
-  findCoupon,
+  findCoupon: async (store, code) => {
+    const path = `/coupons/${encodeURIComponent(code)}`;
+    const coupon = await askStore(store, { method: 'GET', path, credentials, shape: GenericStoreCoupon });
+    if (!coupon) return { state: 'not_found' };
+    if (typeof coupon.percentage !== 'number') return { state: 'not_percentage' };
+    return coupon.active
+      ? { state: 'active', percentage: coupon.percentage, endsAt: coupon.ends_at ?? null }
+      : { state: 'inactive' };
+  },
   verify: (rawBody, headers, secret) => {
     const hex = SIGNATURE.exec(getHeader(headers, 'x-service-signature'))?.[1];
     return isSignedBy(secret, rawBody, hex, 'hex');

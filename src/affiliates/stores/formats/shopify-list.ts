@@ -219,12 +219,6 @@ async function toWebhookBody(store: Store, order: Order): Promise<object> {
   };
 }
 
-/** A cursor holds the affordable page size and the start of the page. */
-function readCursor(cursor: string | null): { first: number; after: string | null } {
-  const [, first = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
-  return { first: Number(first), after: after || null };
-}
-
 interface PageRequest {
   first: number;
   after: string | null;
@@ -255,7 +249,9 @@ export async function listShopifyOrders(
   { since, before, cursor }: ChangedOrdersQuery,
 ): Promise<OrderPage> {
   const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
-  const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
+  // A cursor holds the affordable page size and the start of the page.
+  const [, size = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
+  const request = { first: Number(size), after: after || null, query: `updated_at:>='${since.toISOString()}'${until}` };
   const { data, waitMs, first } = await requestPage(store, request);
   const { nodes, pageInfo } = data.orders;
   const orders: OrderPage['orders'] = [];
