@@ -50,7 +50,7 @@ export function openKeys(db: Db, clock: Clock): Keys {
   const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_KEYS });
   const readEntry = (digest: string) => cache.get(digest) ?? unknown.get(digest);
   const reads = new Map<string, Promise<Caller | undefined>>();
-  let used = new Map<string, Date>();
+  let lastUses = new Map<string, Date>();
 
   const age = (entry: Entry) => clock.now().getTime() - entry.readAtMs;
 
@@ -72,13 +72,13 @@ export function openKeys(db: Db, clock: Clock): Keys {
   }
 
   function noteUse(caller: Caller | undefined): Caller | undefined {
-    if (caller) used.set(caller.keyId, clock.now());
+    if (caller) lastUses.set(caller.keyId, clock.now());
     return caller;
   }
 
   async function flushLastUsed(): Promise<void> {
-    const batch = used;
-    used = new Map();
+    const batch = lastUses;
+    lastUses = new Map();
     await updateLastUsed(db, batch).catch(ignoreFailure('last_used_at is a hint; the next use writes it again'));
   }
   const timer = setInterval(flushLastUsed, LAST_USED_EVERY_MS);
