@@ -8,7 +8,7 @@ import { periodAt } from '../../src/kit/access/credits/period.ts';
 import { type Balance, sumEntries } from '../../src/kit/access/credits/entries.ts';
 import { settle } from '../../src/kit/access/credits/settle.ts';
 import { createKey } from '../../src/platform/keys/keys.ts';
-import type { PlanName, SubscriptionStatus } from '../../src/kit/access/keys/plans.ts';
+import type { PlanName, SubscriptionStatus } from '../../src/kit/access/keys/limits.ts';
 import { getSubscription, type KeyKind } from '../../src/kit/access/keys/callers.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import type { Clock } from '../../src/kit/values/clock.ts';

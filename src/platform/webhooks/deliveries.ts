@@ -84,7 +84,7 @@ export interface NewRedelivery {
 }
 
 /** Inserts another delivery of an event. The subscription must be locked. */
-export async function insertRedelivery(db: Db, { now, ...row }: NewRedelivery): Promise<DeliveryRow> {
+async function insertRedelivery(db: Db, { now, ...row }: NewRedelivery): Promise<DeliveryRow> {
   return await db
     .insertInto('webhookDeliveries')
     .values((eb) => ({
@@ -107,7 +107,7 @@ export async function insertRedelivery(db: Db, { now, ...row }: NewRedelivery): 
 }
 
 /** Counts a brand's tests since a time. */
-export async function countTests(db: Db, brandId: string, since: Date): Promise<{ count: number; first: Date | null }> {
+async function countTests(db: Db, brandId: string, since: Date): Promise<{ count: number; first: Date | null }> {
   return await db
     .selectFrom('webhookDeliveries')
     .select(({ fn }) => [fn.countAll<number>().as('count'), fn.min('createdAt').as('first')])
@@ -129,7 +129,7 @@ export interface MissedEvent {
 }
 
 /** Lists events of a time range without a delivered or pending delivery to the subscription, oldest first. */
-export async function listMissed(
+async function listMissed(
   db: Db,
   brandId: string,
   subscriptionId: string,
@@ -152,7 +152,7 @@ export async function listMissed(
   return rows;
 }
 
-export async function insertMissed(
+async function insertMissed(
   db: Db,
   brandId: string,
   subscriptionId: string,
@@ -265,7 +265,7 @@ export async function forgetDeliveries({ postgres, clock }: Pick<Context, 'postg
 }
 
 /** Deletes at most `limit` old finished deliveries with their attempts. Returns how many. */
-export async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
+async function deleteOldDeliveries(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from webhook_deliveries where id in (
       select id from webhook_deliveries where finished_at < ${before} limit ${limit})`.execute(db);
@@ -273,7 +273,7 @@ export async function deleteOldDeliveries(db: Db, before: Date, limit: number): 
 }
 
 /** Removes deleted subscriptions once nothing refers to them. */
-export async function deleteOldSubscriptions(db: Db, before: Date): Promise<void> {
+async function deleteOldSubscriptions(db: Db, before: Date): Promise<void> {
   await sql`
     delete from webhook_subscriptions webhook where deleted_at < ${before}
       and not exists (select from webhook_deliveries delivery where delivery.subscription_id = webhook.id)`.execute(db);
