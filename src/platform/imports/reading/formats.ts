@@ -29,8 +29,6 @@ export interface Format {
   isUtc?: boolean;
   /** The platform whose connected store has the currency that the file lacks. */
   platform?: string;
-  /** The tool always writes decimals: a file of whole amounts is not as it wrote it. */
-  hasDecimals?: boolean;
   /** A column says the currency, whatever sign stands beside the amounts. */
   ignoresSigns?: boolean;
   leftOut?: readonly LeftOut[];
@@ -45,7 +43,6 @@ export interface Format {
   asksProof?: boolean;
   /** Quotes have a backslash before them. */
   hasSlashes?: boolean;
-  unit?: 'major' | 'asked';
   warning?: string;
 }
 
@@ -83,7 +80,6 @@ export const FORMATS: readonly Format[] = [
     columns: { ...SHOPIFY_PARTS, order_id: ['Id'], order_number: ['Name'], refunded: ['Refunded Amount'] },
     goods: 'subtotal',
     platform: 'shopify',
-    hasDecimals: true,
   },
   {
     key: 'squarespace_orders',
@@ -92,7 +88,6 @@ export const FORMATS: readonly Format[] = [
     needs: [['Order ID'], ['Amount Refunded'], ['Lineitem variant', 'Private Notes'], ['Financial Status']],
     columns: { ...SHOPIFY_PARTS, order_id: null, order_number: ['Order ID'], refunded: ['Amount Refunded'] },
     goods: 'subtotal',
-    hasDecimals: true,
   },
   {
     key: 'woocommerce_analytics',
@@ -180,7 +175,6 @@ export const FORMATS: readonly Format[] = [
     },
     goods: 'subtotal_less_discount',
     dates: 'mdy',
-    hasDecimals: true,
   },
   {
     key: 'edd_3_orders',
@@ -247,7 +241,6 @@ export const FORMATS: readonly Format[] = [
     },
     asksGoods: true,
     isUtc: true,
-    hasDecimals: true,
     leftOut: [{ column: 'Captured', values: ['false'], kind: 'not_captured' }],
   },
   {
@@ -318,7 +311,6 @@ export const FORMATS: readonly Format[] = [
       status: ['Status'],
       reference: ['ID', 'Commission ID', 'Invoice ID'],
     },
-    hasDecimals: true,
     ignoresSigns: true,
   },
   {
@@ -336,7 +328,6 @@ export const FORMATS: readonly Format[] = [
       reference: ['ID', 'Payout ID'],
       method: ['Payout method'],
     },
-    hasDecimals: true,
     ignoresSigns: true,
   },
   {
@@ -415,7 +406,6 @@ export const FORMATS: readonly Format[] = [
       code: null,
       handle: null,
     },
-    hasDecimals: true,
     isNegative: true,
   },
   {

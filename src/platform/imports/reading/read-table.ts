@@ -20,7 +20,7 @@ import {
   type Resolved,
   resolvePlan,
 } from './resolve.ts';
-import type { ByteSource, Goods, Line, Mapping, Reading, Request } from './shapes.ts';
+import type { ByteSource, Goods, Line, Mapping, Outcome, Reading, Request } from './shapes.ts';
 import {
   type ColumnSum,
   judge,
@@ -160,7 +160,8 @@ async function countRows(
 
 /** The meanings of the amount that hold in every record where any does. */
 function findSurvivors(study: Study, candidates: readonly Goods[]): Goods[] | undefined {
-  const masks = [...study.tally.holding.keys()].filter((mask) => mask !== 0);
+  const allowed = candidates.reduce((all, goods) => all | (1 << GOODS.indexOf(goods)), 0);
+  const masks = [...study.tally.holding.keys()].map((mask) => mask & allowed).filter((mask) => mask !== 0);
   if (masks.length === 0) return undefined;
   const common = masks.reduce((all, mask) => all & mask);
   const any = masks.reduce((all, mask) => all | mask);
@@ -168,14 +169,16 @@ function findSurvivors(study: Study, candidates: readonly Goods[]): Goods[] | un
   return candidates.filter((goods) => (kept & (1 << GOODS.indexOf(goods))) !== 0);
 }
 
-/** What the goods may be, once every line has been tried; undefined if that is what was tried. */
-function narrowGoods(study: Study, doubts: readonly Doubt[], resolved: Resolved, known: Known): Known | undefined {
-  const isOpen = doubts.some(({ code, field }) => code === 'amount_meaning' && field === 'amount');
-  if (!isOpen || known.goodsChoices || resolved.plan.columns.total === undefined) return undefined;
-  const hasIdentity = resolved.goodsCandidates.some((goods) => goods !== 'total' && goods !== 'total_less_rest');
-  if (!hasIdentity) return undefined;
-  const survivors = findSurvivors(study, resolved.goodsCandidates);
-  if (!survivors) return { ...known, goodsChoices: listAllGoods(resolved.plan) };
+const isAboutGoods = ({ code, field }: Doubt) => code === 'amount_meaning' && field === 'amount';
+
+/** What the goods may be, once every line has been tried; undefined if no identity can tell. */
+function narrowGoods(study: Study, doubts: readonly Doubt[], plan: Plan, known: Known): Known | undefined {
+  const doubt = doubts.find(isAboutGoods);
+  if (!doubt || known.goodsChoices || plan.columns.total === undefined) return undefined;
+  const candidates = doubt.choices.flatMap(({ mapping }) => mapping.goods ?? []);
+  if (!candidates.some((goods) => goods !== 'total' && goods !== 'total_less_rest')) return undefined;
+  const survivors = findSurvivors(study, candidates);
+  if (!survivors) return { ...known, goodsChoices: listAllGoods(plan) };
   return { ...known, goodsChoices: survivors.map(chooseGoods), isGoodsProved: true };
 }
 
@@ -193,30 +196,27 @@ async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
   const variants = planVariants(prepared, mapping, doubts);
   const entries = readEntries(table.rows(), grouper, skipped);
   const done = await studyEntries(entries, resolved.plan, variants, known.request.now);
-  const narrowed = narrowGoods(done, doubts, resolved, known);
+  const narrowed = narrowGoods(done, doubts, resolved.plan, known);
   if (!narrowed) return { study: done, resolved, doubts };
-  const isTried =
-    narrowed.isGoodsProved && narrowed.goodsChoices?.length === 1 && resolved.goodsCandidates.length === 1;
+  const isTried = narrowed.isGoodsProved && doubts.find(isAboutGoods)?.choices.length === narrowed.goodsChoices?.length;
   if (!isTried) return study({ ...prepared, known: narrowed }, mapping);
-  return {
-    study: done,
-    resolved,
-    doubts: doubts.filter(({ code, field }) => code !== 'amount_meaning' || field !== 'amount'),
-  };
+  const isLeft = (doubt: Doubt) => !isAboutGoods(doubt) || doubt.choices.length > 1;
+  return { study: done, resolved, doubts: doubts.filter(isLeft) };
 }
 
-/** Whether each amount of a totals row is what the file adds up to. */
-function checkTotals(rows: Survey['totals'], sums: readonly ColumnSum[], plan: Plan): boolean {
-  const currency = plan.constants.currency ?? plan.currency ?? 'USD';
+/** Whether each amount of a totals row is what the file adds up to. Amounts of several currencies are not added. */
+function checkTotals(rows: Survey['totals'], { tally, sums }: Study, plan: Plan): boolean {
+  const outcomes: readonly Outcome[] = ['read', 'left_out', 'repeated'];
+  const [currency, ...others] = new Set(outcomes.flatMap((outcome) => tally.sums(outcome).map((sum) => sum.currency)));
+  if (currency === undefined || others.length > 0) return rows.length === 0;
   return rows.every((row) => {
     const said = sums.flatMap((sum) => {
       const amount = findAmount(new Entry(row), plan, sum.field, currency);
       return amount === undefined || isFailure(amount) ? [] : [{ amount, sum }];
     });
-    return (
-      said.length > 0 &&
-      said.every(({ amount, sum }) => amount === sum.rows || amount === sum.records || amount === sum.read)
-    );
+    const agrees = ({ amount, sum }: { amount: number; sum: ColumnSum }) =>
+      amount === sum.rows || amount === sum.records || amount === sum.read;
+    return said.length > 0 && said.every(agrees);
   });
 }
 
@@ -233,7 +233,7 @@ export async function readTable(source: ByteSource, request: Request): Promise<R
     const studied = await study(prepared, mapping);
     const { plan } = studied.resolved;
     assertIds(plan);
-    const isTotal = checkTotals(prepared.survey.totals, studied.study.sums, plan);
+    const isTotal = checkTotals(prepared.survey.totals, studied.study, plan);
     for (const row of prepared.survey.totals) studied.study.tally.add(totalsLine(new Entry(row)));
     const questions = askQuestions({
       ...studied,

@@ -211,7 +211,8 @@ function settleUnit({ known, mapping, columns, doubts }: Settling): 'major' | 'm
   const basic = BASIC.flatMap((field) => columns[field] ?? []).flatMap((position) => profiles.get(position) ?? []);
   const isWhole = basic.every(({ money }) => !money.signs['.'] && !money.signs[','] && money.open.count === 0);
   const nonZero = basic.reduce((sum, { money }) => sum + money.nonZero, 0);
-  const saysMajor = format !== undefined && !format.hasDecimals && format.key !== 'firstpromoter_commissions';
+  // Other tools write decimals: a file of whole amounts is not as its tool wrote it.
+  const saysMajor = format?.key === 'rollcall';
   if (!isWhole || nonZero === 0 || saysMajor) return 'major';
   const position = BASIC.flatMap((field) => columns[field] ?? [])[0] ?? 0;
   const list = profiles.get(position)?.money.whole ?? { count: 0, first: [] };
@@ -325,12 +326,6 @@ function askGoods(choices: Choice[]): Doubt {
   return { code: 'amount_meaning', field: 'amount', message, ...NO_LINES, choices };
 }
 
-interface GoodsRules {
-  goods: Goods | null;
-  /** The meanings whose identities decide, when the whole file is read. */
-  candidates: Goods[];
-}
-
 /** Where tax stands can only be told by a total; without one it is asked. */
 function askTax(doubts: Doubt[]): void {
   doubts.push({
@@ -344,7 +339,7 @@ function askTax(doubts: Doubt[]): void {
   });
 }
 
-function settleGoods({ known, mapping, columns, doubts }: Settling): GoodsRules {
+function settleGoods({ known, mapping, columns, doubts }: Settling): Goods | null {
   const { format } = known;
   const candidates = listGoods({ columns });
   const has = (field: string) => columns[field] !== undefined;
@@ -354,25 +349,25 @@ function settleGoods({ known, mapping, columns, doubts }: Settling): GoodsRules 
   if (settled !== undefined) {
     const isRest = settled === 'total_less_rest' && format?.goods !== settled && has('shipping');
     if (needsTax && (isRest || (!has('total') && settled !== 'total' && format?.goods !== settled))) askTax(doubts);
-    return { goods: settled, candidates: [settled] };
+    return settled;
   }
   const [first] = candidates;
-  if (first === undefined) return { goods: null, candidates };
+  if (first === undefined) return null;
   const withIdentity = candidates.filter((goods) => goods !== 'total' && goods !== 'total_less_rest');
   const isAlone =
     candidates.length === 1 && (first === 'subtotal' || (first === 'amount' && !has('taxes') && !has('shipping')));
   if (isAlone && needsTax) askTax(doubts);
-  if (isAlone) return { goods: first, candidates };
+  if (isAlone) return first;
   if (candidates.length === 1 && first === 'total_less_rest' && !format?.asksGoods) {
     if (needsTax && has('shipping')) askTax(doubts);
-    return { goods: first, candidates };
+    return first;
   }
   const shown = has('total') && withIdentity.length > 0 ? withIdentity : candidates;
   const choices = known.goodsChoices ?? shown.map(chooseGoods);
   const isProved = known.isGoodsProved && choices.length === 1;
   if (!isProved) doubts.push(askGoods(choices));
   if (!has('total') && needsTax) askTax(doubts);
-  return { goods: choices[0]?.mapping.goods ?? first, candidates: shown };
+  return choices[0]?.mapping.goods ?? first;
 }
 
 export const chooseGoods = (goods: Goods): Choice => ({
@@ -469,7 +464,6 @@ function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'status
 export interface Resolved {
   plan: Plan;
   doubts: Doubt[];
-  goodsCandidates: Goods[];
 }
 
 const saysUtc = (header: string) => foldWords(header).some((word) => word === 'utc' || word === 'gmt');
@@ -487,7 +481,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const unit = hasMoney ? settleUnit(settling) : 'major';
   const symbols = hasMoney ? settleSymbols(settling) : {};
   const currency = hasMoney ? settleCurrency(settling) : null;
-  const { goods, candidates } = isOrders(of) ? settleGoods(settling) : { goods: null, candidates: [] };
+  const goods = isOrders(of) ? settleGoods(settling) : null;
   if (isOrders(of)) askShares(settling);
   if (isPaid(of)) askProof(settling);
   const plan: Plan = {
@@ -516,5 +510,5 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     totalsLines: known.totalsLines,
     people: mapping.people ?? {},
   };
-  return { plan, doubts, goodsCandidates: candidates };
+  return { plan, doubts };
 }
