@@ -42,7 +42,7 @@ function checkWish({ encoding, separator }: Mapping): void {
 /** Opens the table in a file: what contains it, how its text is encoded, how its rows are written. */
 export async function openTable(source: ByteSource, { of }: Request, mapping: Mapping): Promise<Table> {
   checkWish(mapping);
-  const { open, sha256, sheet, sheets } = await openContainer(source, mapping.sheet);
+  const { open, sha256, sheet, sheets } = await openContainer(source, { of, sheet: mapping.sheet });
   const isSheet = sheet !== null;
   const encoding = isSheet ? 'utf-8' : (mapping.encoding ?? (await detectEncoding(open)));
   const text = decode(open, encoding);
