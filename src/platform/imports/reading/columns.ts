@@ -23,6 +23,13 @@ export function findHeader(headers: readonly string[], name: string): number {
   return exact >= 0 ? exact : headers.findIndex((header) => fold(header) !== '' && fold(header) === fold(name));
 }
 
+/** The positions of a header that stands several times in the file. */
+function findRepeated(headers: readonly string[], position: number): number[] {
+  const name = headers[position] ?? '';
+  const isSame = (header: string) => header.startsWith(`${name} (`) && /^\d+\)$/.test(header.slice(name.length + 2));
+  return headers.flatMap((header, at) => (at === position || isSame(header) ? [at] : []));
+}
+
 /** Names, notes and handles may be found by a word within a header. */
 const LOOSE: readonly (readonly [string, RegExp])[] = [
   ['instagram', /^(?:instagram|insta|ig)$/],
@@ -72,18 +79,13 @@ function assignByFormat(assignment: Assignment, taken: Set<number>, { of, header
   for (const [field, names] of Object.entries(format?.columns ?? {})) {
     const type = FIELDS[of][field];
     if (type === undefined || assignment.has(field)) continue;
-    const positions = (names ?? []).map((name) => findHeader(headers, name)).filter((at) => at >= 0 && !taken.has(at));
-    const [position] = positions;
-    if (names !== null && position === undefined) continue;
+    const found = (names ?? []).map((name) => findHeader(headers, name)).find((at) => at >= 0 && !taken.has(at));
+    if (names !== null && found === undefined) continue;
+    const positions = found === undefined ? [] : findRepeated(headers, found);
     const by = format?.key === 'rollcall' ? 'own' : 'format';
-    assignment.set(field, {
-      field,
-      type,
-      positions: position === undefined ? [] : [position],
-      by,
-      confidence: 'proved',
-    });
-    if (position !== undefined) taken.add(position);
+    const confidence = positions.length > 1 ? 'asked' : 'proved';
+    assignment.set(field, { field, type, positions, by, confidence });
+    for (const position of positions) taken.add(position);
   }
 }
 

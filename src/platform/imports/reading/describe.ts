@@ -84,6 +84,16 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
   });
   if (isOrders(known.request.of) && commissionWords.length > 0)
     warnings.push({ code: 'looks_like', message: 'The file has columns of commissions. Is it a list of commissions?' });
+  const banks = table.shape.headers.filter((header) =>
+    /iban|account number|kontonummer|sort code|routing/i.test(header),
+  );
+  if (banks.length > 0)
+    warnings.push({ code: 'bank_details', message: `Bank details are not kept: ${banks.slice(0, 5).join(', ')}.` });
+  if (study.tally.renamed > 0)
+    warnings.push({
+      code: 'names_differ',
+      message: `${study.tally.renamed} ${study.tally.renamed === 1 ? 'person has' : 'people have'} different names on their lines; the first is kept.`,
+    });
   if (study.tally.counts.repeated > 0)
     warnings.push({ code: 'repeated', message: 'Some lines stand in the file twice; each is recorded once.' });
   return warnings;

@@ -19,6 +19,7 @@ import { findHolding, type MoneyRules, type Parts, settleMoney } from './money.t
 import { readEmail, readList } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
+import { readTime, settleTime } from './times.ts';
 
 const PART_FIELDS = [
   ['amount', 'amount'],
@@ -138,6 +139,20 @@ function readTimes(entry: Entry, bench: Bench): Times | Failure {
   return { placed_at: at, paid_at: paid, cancelled_at: cancelled, refunded_at: refunded };
 }
 
+/** When an order was given back, where only its refunds say so. */
+function findRefundTime(entry: Entry, bench: Bench): string | null {
+  const { plan } = bench;
+  const [row] = splitRefunds(entry, bench).refunds;
+  const ofRow = row ? findTime(row, bench, 'placed_at', true) : null;
+  if (typeof ofRow === 'string') return ofRow;
+  const item = /date:\s*([^|;]+)/.exec(entry.text(plan, 'refunded'))?.[1];
+  const cell = item === undefined ? undefined : readTime(item.trim());
+  if (!cell) return null;
+  const reading = { order: 'ymd', languages: ['en'], digits: null, timeZone: plan.timeZone } as const;
+  const instant = settleTime(cell, reading, { clock: null, zone: null }, bench.now);
+  return 'atMs' in instant ? new Date(instant.atMs).toISOString() : null;
+}
+
 const isSure = (text: string) => /^(?:true|yes|1|test|on|y|ja|oui|si)$/i.test(text.trim());
 
 function findReason(entry: Entry, bench: Bench, status: StatusSaid | null): string | undefined {
@@ -227,6 +242,7 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
     order_id: id === '' ? null : id,
     order_number: number === '' ? null : number,
     ...times,
+    refunded_at: times.refunded_at ?? findRefundTime(entry, bench),
     currency: money.currency,
     amount: money.amount,
     refunded: money.refunded,

@@ -75,6 +75,14 @@ function nameReason(entry: Entry, bench: Bench, isUnknown: boolean, isLeftOut: b
   return isLeftOut ? 'status' : undefined;
 }
 
+/** Whether rows of one payment say different things of it. */
+const contradicts = (entry: Entry, { columns }: Plan): boolean =>
+  entry.rows.length > 1 &&
+  ['amount', 'currency', 'paid_at', 'status', 'email', 'name'].some((field) => {
+    const position = columns[field];
+    return position !== undefined && entry.texts(position).length > 1;
+  });
+
 /** A commission or a payout of a file. */
 export function judgePaid(entry: Entry, bench: Bench): Judged {
   const { plan, format } = bench;
@@ -100,6 +108,7 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   if (reason !== undefined) return make('left_out', reason);
   if (format?.isNegative && !isFailure(money) && money.amount < 0) return make('left_out', 'not_sent');
   if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');
+  if (contradicts(entry, plan)) return make('refused', 'contradicting_lines');
   if (isFailure(money)) return make('refused', money.problem);
   if (isFailure(who)) return make('refused', who.problem);
   if (money.amount < 0) return make('refused', 'negative_amount');

@@ -68,6 +68,13 @@ const textsOf = (entry: Entry, plan: Plan, field: string): string[] => {
   return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readList))];
 };
 
+const isRenamed = (entry: Entry, { columns }: Plan): boolean =>
+  entry.rows.length > 1 &&
+  ['name', 'first_name', 'last_name'].some((field) => {
+    const position = columns[field];
+    return position !== undefined && entry.texts(position).length > 1;
+  });
+
 /** A person of a roster, or of a list of payment details. */
 export function judgePerson(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
@@ -117,9 +124,8 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   const known_by = record.email
     ? `email:${record.email}`
     : `handle:${record.instagram ?? record.tiktok ?? codes[0]?.code ?? name ?? ''}`;
-  return judged(
-    makeLine(entry, 'read', null, { record: { kind: 'person', ...record }, known_by, status: said?.value ?? null }),
-  );
+  const made = { record: { kind: 'person' as const, ...record }, known_by, status: said?.value ?? null };
+  return { ...judged(makeLine(entry, 'read', null, made)), isRenamed: isRenamed(entry, plan) };
 }
 
 const isUnknown = (text: string) => text === '' || /^(?:nan\s*%?|n\/?a|null|none|-|–)$/i.test(text);

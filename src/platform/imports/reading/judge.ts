@@ -22,6 +22,8 @@ export interface Judged {
   money: { currency: string; amount: number; refunded: number } | null;
   /** The name of a person whom only a name says. */
   person: string | null;
+  /** Whether its rows name the person differently; the first name is kept. */
+  isRenamed?: boolean;
   /** The meanings of the amount whose identity holds, as bits; 0 if none does, or none can be tried. */
   holding: number | null;
 }

@@ -90,6 +90,16 @@ function nameColumn(position: number): string {
   return position < 26 ? letter : nameColumn(Math.floor(position / 26) - 1) + letter;
 }
 
+/** A header that stands twice gets its place among the same, so that a mapping can name either. */
+function numberRepeated(headers: string[]): void {
+  const seen = new Map<string, number>();
+  for (const [position, header] of headers.entries()) {
+    const count = (seen.get(header) ?? 0) + 1;
+    seen.set(header, count);
+    if (count > 1 && header !== '') headers[position] = `${header} (${count})`;
+  }
+}
+
 export interface ShapeWish {
   separator?: string | undefined;
   headerLine?: number | undefined;
@@ -113,6 +123,7 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const headers = header
     ? header.cells.map((cell) => cell.trim())
     : Array.from({ length: width }, (_, position) => nameColumn(position));
+  numberRepeated(headers);
   // One empty cell too many at the end is none.
   if (header && headers.length > 1 && headers.at(-1) === '') headers.pop();
   const headerLine = header?.line ?? (said === undefined ? null : 1);

@@ -38,6 +38,8 @@ export class Tally {
   readonly sample: Line[] = [];
   /** How many records depend on each rule of `USES`, with their first lines. */
   readonly uses = new Map<number, LineList>();
+  /** People whose lines name them differently. */
+  renamed = 0;
   /** How often each set of meanings of the amount holds. */
   readonly holding = new Map<number, number>();
   readonly people = new Map<string, LineList & { sums: Map<string, Amounts> }>();
@@ -55,6 +57,7 @@ export class Tally {
       this.#sums.set(line.outcome, sums);
       addTo(sums, money.currency, money.amount, money.refunded);
     }
+    if (judged.isRenamed) this.renamed += 1;
     if (counts(judged)) this.#addUses(judged);
     if (judged.person !== null) this.#addPerson(judged.person, judged);
   }

@@ -232,6 +232,9 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: Beside,
     if (!day) return { problem: 'time_unreadable' };
     wallMs = Date.UTC(day.year, day.month - 1, day.day);
   }
+  // Clocks differ from UTC by less than a day: what is further off is out of range in every zone.
+  const isFar = wallMs < -2 * DAY_MS || wallMs > now.getTime() + 3 * DAY_MS;
+  if (isFar) return { problem: 'time_out_of_range' };
   const zone = cell.zone ?? beside.clock?.zone ?? beside.zone;
   // A date alone is noon there, so that its day is the same in UTC; a zone column says nothing about days.
   const shown = wallMs + (clockMs ?? NOON_MS);
