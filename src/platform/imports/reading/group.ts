@@ -1,3 +1,4 @@
+import { whole } from '../../../values/text.ts';
 import { cleanCell } from './cells.ts';
 import { Entry } from './entry.ts';
 import { hashKey, KeyTable } from './keys.ts';
@@ -101,7 +102,8 @@ export class Grouper {
       this.#open.delete(key);
       return entry;
     }
-    if (!started) this.#open.set(key, entry);
+    // A waiting row must not keep the whole chunk that its cells were cut from.
+    if (!started) this.#open.set(key, new Entry({ line: row.line, cells: row.cells.map(whole) }));
     return undefined;
   }
 

@@ -63,7 +63,8 @@ export function loadMonthNames(): MonthNames {
 export const isMonthName = (word: string): boolean => loadMonthNames().months.has(word);
 
 /** The languages that can read all words of a column; the common ones alone if any of them can. */
-export function findLanguages(words: Iterable<string>): string[] {
+export function findLanguages(words: readonly string[]): string[] {
+  if (words.length === 0) return [];
   const { months } = loadMonthNames();
   let languages: string[] | undefined;
   for (const word of words) {

@@ -179,7 +179,11 @@ function settleTimes(settling: Settling): Plan['times'] {
     if (position === undefined || !profile || profile.time.ordered === 0) {
       if (position === undefined) continue;
       const words = profile?.time.words ?? new Set<string>();
-      times[position] = { order: 'dmy', languages: findLanguages(words), digits: profile ? pickDigits(profile) : null };
+      times[position] = {
+        order: 'dmy',
+        languages: findLanguages([...words]),
+        digits: profile ? pickDigits(profile) : null,
+      };
       continue;
     }
     const orders = listOrders(profile);
@@ -198,7 +202,7 @@ function settleTimes(settling: Settling): Plan['times'] {
     proven ??= only ?? allowed;
     times[position] = {
       order: order ?? orders[0] ?? 'dmy',
-      languages: findLanguages(profile.time.words),
+      languages: findLanguages([...profile.time.words]),
       digits: null,
     };
   }

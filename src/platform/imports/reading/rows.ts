@@ -1,4 +1,6 @@
-import { CsvError, type InfoRecord, parse } from 'csv-parse';
+import { CsvError, type InfoRecord } from 'csv-parse';
+import { parse } from 'csv-parse/sync';
+import { z } from 'zod';
 import type { Stream } from './encoding.ts';
 import { BrokenFile } from './problems.ts';
 
@@ -9,6 +11,7 @@ export interface Row {
 }
 
 const LONGEST_ROW = 1 << 20;
+const FIRST_WINDOW = 1 << 12;
 
 /** How rows are written, wherever a file comes from. */
 export const CSV_OPTIONS = {
@@ -19,6 +22,8 @@ export const CSV_OPTIONS = {
   max_record_size: LONGEST_ROW,
 };
 
+const countBreaks = (text: string) => text.match(/\r\n|\n|\r/g)?.length ?? 0;
+
 const breaksIn = (cells: readonly string[], pattern: RegExp) =>
   cells.reduce((sum, cell) => sum + (cell.match(pattern)?.length ?? 0), 0);
 
@@ -27,7 +32,6 @@ export function countLines() {
   let next = 1;
   let surplus = 0;
   return {
-    next: () => next,
     start(cells: readonly string[], { lines }: Pick<InfoRecord, 'lines'>): number {
       if (lines - surplus === next) {
         next += 1;
@@ -43,43 +47,130 @@ export function countLines() {
 
 const isBlank = (cells: readonly string[]) => cells.every((cell) => cell === '' || cell.trim() === '');
 
+const Parsed = z.array(z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) }));
+
+interface Taken {
+  cells: string[];
+  /** How much of the text the row is, with the line break after it. */
+  length: number;
+}
+
+/**
+ * The row at the start of a text as csv-parse reads it; undefined if its end may lie beyond the text. It is asked for
+ * rows with quotes that span lines or stand within cells; others are split here, because a million rows take it
+ * longer than reading a file may.
+ */
+function parseRow(text: string, separator: string, isLast: boolean): Taken | undefined {
+  for (let window = FIRST_WINDOW; ; window *= 8) {
+    const isAll = window >= text.length;
+    const part = Buffer.from(isAll ? text : text.slice(0, window));
+    try {
+      const rows = parse(part, { ...CSV_OPTIONS, bom: false, delimiter: separator, to: 1, info: true });
+      const [row] = Parsed.parse(rows);
+      if (!row) return undefined;
+      const isComplete = row.info.bytes < part.length || (isAll && isLast);
+      if (isComplete) return { cells: row.record, length: part.subarray(0, row.info.bytes).toString().length };
+    } catch (error) {
+      if (!(error instanceof CsvError) || (isAll && isLast) || window > LONGEST_ROW) throw error;
+    }
+    if (isAll) return undefined;
+  }
+}
+
+/** Cells of one line with quotes around whole cells only; undefined for every other way of quoting. */
+function splitQuoted(line: string, cell: RegExp): string[] | undefined {
+  const cells: string[] = [];
+  cell.lastIndex = 0;
+  for (let match = cell.exec(line); match; match = cell.exec(line)) {
+    const [, quoted, plain = '', end] = match;
+    cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === '') return cells;
+  }
+  return undefined;
+}
+
+/** Where lines of a text end. Each mark is looked for once, however often it is asked for. */
+function findLines(text: string, isLast: boolean) {
+  let [feed, carriage] = [text.indexOf('\n'), text.indexOf('\r')];
+  return (from: number): { end: number; next: number } | undefined => {
+    if (feed >= 0 && feed < from) feed = text.indexOf('\n', from);
+    if (carriage >= 0 && carriage < from) carriage = text.indexOf('\r', from);
+    if (carriage >= 0 && (feed < 0 || carriage < feed)) {
+      // A line feed may follow in the next chunk.
+      if (carriage + 1 === text.length && !isLast) return undefined;
+      return { end: carriage, next: text[carriage + 1] === '\n' ? carriage + 2 : carriage + 1 };
+    }
+    if (feed >= 0) return { end: feed, next: feed + 1 };
+    return isLast ? { end: text.length, next: text.length } : undefined;
+  };
+}
+
+/** Takes rows off a text that grows. */
+function openSplitter(separator: string) {
+  const escaped = separator.replace(/[\\^$.*+?()[\]{}|]/, '\\$&');
+  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${escaped}]*))(${escaped}|$)`, 'y');
+  let line = 1;
+
+  function takeRow(text: string, from: number, place: { end: number; next: number } | undefined, isLast: boolean) {
+    if (place) {
+      const content = text.slice(from, place.end);
+      const cells = content.includes('"') ? splitQuoted(content, cell) : content.split(separator);
+      if (cells) return { cells, length: place.next - from, lines: 1 };
+    } else if (text.length - from < LONGEST_ROW) return undefined;
+    const taken = parseRow(text.slice(from), separator, isLast);
+    return taken && { ...taken, lines: Math.max(countBreaks(text.slice(from, from + taken.length)), 1) };
+  }
+
+  return {
+    line: () => line,
+    /** All rows that are complete, and the text after them. */
+    take(text: string, isLast: boolean): { rows: Row[]; rest: string } {
+      const rows: Row[] = [];
+      const findLine = findLines(text, isLast);
+      let at = 0;
+      while (at < text.length) {
+        const taken = takeRow(text, at, findLine(at), isLast);
+        if (!taken) break;
+        rows.push({ line, cells: taken.cells });
+        line += taken.lines;
+        at += taken.length;
+      }
+      return { rows, rest: text.slice(at) };
+    },
+  };
+}
+
 /** The refusal of a file in which a quote never ends. */
-export function readBroken(error: unknown, line: number): unknown {
+function readBroken(error: unknown, line: number): unknown {
   if (!(error instanceof CsvError)) return error;
-  const why = `The row that starts on line ${line} opens a quote that is never closed.`;
-  return new BrokenFile('quote_not_closed', why, line);
+  return new BrokenFile(
+    'quote_not_closed',
+    `The row that starts on line ${line} opens a quote that is never closed.`,
+    line,
+  );
 }
 
 /** The rows of a stream, blank ones aside, some hundred at a time. A sheet's rows are counted as they stand there. */
 export async function* readRows(open: Stream, separator: string, isSheet: boolean): AsyncGenerator<Row[]> {
-  let rows: Row[] = [];
-  const counter = countLines();
-  const parser = parse({
-    ...CSV_OPTIONS,
-    delimiter: separator,
-    on_record: (cells: string[], info) => {
-      const start = counter.start(cells, info);
-      if (!isBlank(cells)) rows.push({ line: isSheet ? info.records : start, cells });
-      return null;
-    },
-  });
-  let failure: Error | undefined;
-  parser.on('error', (error) => {
-    failure = error;
-  });
-  parser.resume();
-  const settle = (start: (onEnd: (error?: Error | null) => void) => void) =>
-    new Promise<void>((resolve) => start(() => resolve()));
+  const decoder = new TextDecoder();
+  const splitter = openSplitter(separator);
+  let records = 0;
+  let rest = '';
+  const take = (text: string, isLast: boolean): Row[] => {
+    try {
+      const taken = splitter.take(rest + text, isLast);
+      rest = taken.rest;
+      const rows = isSheet ? taken.rows.map(({ cells }, i) => ({ line: records + i + 1, cells })) : taken.rows;
+      records += rows.length;
+      return rows.filter(({ cells }) => !isBlank(cells));
+    } catch (error) {
+      throw readBroken(error, splitter.line());
+    }
+  };
   for await (const chunk of open()) {
-    await settle((onEnd) => parser.write(chunk, onEnd));
-    if (failure) throw readBroken(failure, counter.next());
+    const rows = take(decoder.decode(chunk, { stream: true }), false);
     if (rows.length > 0) yield rows;
-    rows = [];
   }
-  await new Promise<void>((resolve) => {
-    parser.once('error', () => resolve());
-    parser.end(() => resolve());
-  });
-  if (failure) throw readBroken(failure, counter.next());
+  const rows = take(decoder.decode(), true);
   if (rows.length > 0) yield rows;
 }
