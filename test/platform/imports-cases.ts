@@ -107,7 +107,7 @@ function encode(content: string, encoding: Locale['encoding'] | 'utf-8'): Buffer
 /** Writes a file as a format in a country would, with one thing done to it. */
 export function makeCase(seed: number, format: Format, locale: Locale, damage: Damage): Case {
   const random = makeRandom(seed);
-  const made = format.make(random, locale, 6 + below(random, 10));
+  const made = format.make(random, locale, 1 + below(random, 14));
   let { headers, rows } = made;
   let truth = made.truth;
   const decimals = locale.currency === 'JPY' ? 0 : 2;

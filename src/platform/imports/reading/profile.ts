@@ -32,6 +32,10 @@ export interface ColumnProfile {
     read: number;
     signs: Record<DecimalSign, boolean>;
     open: LineList;
+    /** The marks of open cells. */
+    openMarks: Set<DecimalSign>;
+    /** Cells that have decimals in every reading. */
+    fractions: number;
     /** Cells whose decimals are none, or open. */
     whole: LineList;
     nonZero: number;
@@ -63,6 +67,8 @@ export function startProfile(): ColumnProfile {
       read: 0,
       signs: { '.': false, ',': false },
       open: emptyList(),
+      openMarks: new Set(),
+      fractions: 0,
       whole: emptyList(),
       nonZero: 0,
       symbols: new Map(),
@@ -90,6 +96,7 @@ function profileMoney({ money }: ColumnProfile, text: string, line: number): voi
   if (PLAIN_MONEY.test(text)) {
     money.read += 1;
     money.signs['.'] = true;
+    money.fractions += 1;
     if (text !== '0.00') money.nonZero += 1;
     return;
   }
@@ -97,10 +104,14 @@ function profileMoney({ money }: ColumnProfile, text: string, line: number): voi
   if (!number) return;
   money.read += 1;
   if (number.sign !== null) money.signs[number.sign] = true;
-  if (number.open) addLine(money.open, line);
+  if (number.open) {
+    addLine(money.open, line);
+    money.openMarks.add(number.open.mark);
+  }
+  if (number.value.scale > 0) money.fractions += 1;
   if (number.value.digits !== '0') {
     money.nonZero += 1;
-    if (number.sign === null) addLine(money.whole, line);
+    if (number.value.scale === 0) addLine(money.whole, line);
   }
   for (const symbol of number.symbols) addValue(money.symbols, symbol, line);
 }

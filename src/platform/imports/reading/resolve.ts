@@ -209,11 +209,15 @@ function settleTimes(settling: Settling): Plan['times'] {
   return times;
 }
 
-function settleUnit({ known, mapping, columns, doubts }: Settling): 'major' | 'minor' {
+function settleUnit({ known, mapping, columns, doubts }: Settling, decimals: Plan['decimals']): 'major' | 'minor' {
   if (mapping.unit !== undefined) return mapping.unit;
   const { format, profiles, headers } = known;
-  const basic = BASIC.flatMap((field) => columns[field] ?? []).flatMap((position) => profiles.get(position) ?? []);
-  const isWhole = basic.every(({ money }) => !money.signs['.'] && !money.signs[','] && money.open.count === 0);
+  const positions = BASIC.flatMap((field) => columns[field] ?? []);
+  const basic = positions.flatMap((at) => {
+    const money = profiles.get(at)?.money;
+    return money ? [{ money, sign: decimals[at] ?? '.' }] : [];
+  });
+  const isWhole = basic.every(({ money, sign }) => money.fractions === 0 && !money.openMarks.has(sign));
   const nonZero = basic.reduce((sum, { money }) => sum + money.nonZero, 0);
   // Other tools write decimals: a file of whole amounts is not as its tool wrote it.
   const saysMajor = format?.key === 'rollcall';
@@ -362,8 +366,10 @@ function settleGoods({ known, mapping, columns, doubts }: Settling): Goods | nul
     candidates.length === 1 && (first === 'subtotal' || (first === 'amount' && !has('taxes') && !has('shipping')));
   if (isAlone && needsTax) askTax(doubts);
   if (isAlone) return first;
-  if (candidates.length === 1 && first === 'total_less_rest' && !format?.asksGoods) {
-    if (needsTax && has('shipping')) askTax(doubts);
+  // A total without columns for both shipping and taxes may have either in it.
+  const isTold = has('shipping') && has('taxes') && !format?.asksGoods;
+  if (candidates.length === 1 && first === 'total_less_rest' && isTold) {
+    if (needsTax) askTax(doubts);
     return first;
   }
   const shown = has('total') && withIdentity.length > 0 ? withIdentity : candidates;
@@ -482,7 +488,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const hasMoney = isOrders(of) || isPaid(of);
   const decimals = settleDecimals(settling);
   const times = settleTimes(settling);
-  const unit = hasMoney ? settleUnit(settling) : 'major';
+  const unit = hasMoney ? settleUnit(settling, decimals) : 'major';
   const symbols = hasMoney ? settleSymbols(settling) : {};
   const currency = hasMoney ? settleCurrency(settling) : null;
   const goods = isOrders(of) ? settleGoods(settling) : null;
