@@ -79,7 +79,7 @@ export interface Case {
   damage: Damage;
   bytes: Buffer;
   truth: Truth[];
-  /** What a person who knows the file answers, by the code of the question. */
+  /** A person who knows the file answers this. */
   answers: Mapping;
   isPristine: boolean;
 }

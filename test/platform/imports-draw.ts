@@ -1,4 +1,4 @@
-/** What cases are drawn from: a random of their own, the ways of countries, and cells by what they mean. */
+/** Cases are drawn from a random of their own, the ways of countries, and cells by their meaning. */
 import type { DateOrder } from '../../src/platform/imports/reading/shapes.ts';
 
 export type Random = () => number;

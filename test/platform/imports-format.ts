@@ -4,7 +4,7 @@ import type { Locale, Random, Row, Truth } from './imports-draw.ts';
 export interface Made {
   headers: string[];
   rows: Row[];
-  /** What each row says; null for what is none. */
+  /** Each row's truth; null for a row that is no record. */
   truth: (Truth | null)[];
 }
 
@@ -14,9 +14,9 @@ export interface Format {
   isKnown: boolean;
   /** Our own amounts are major units by definition. */
   isOwn?: boolean;
-  /** How the tool itself writes times. */
+  /** The tool itself writes times so. */
   times: 'offset' | 'iso' | 'mdy' | 'day' | 'named' | 'locale';
-  /** Whether numbers are written as in the country. */
+  /** Numbers are written as in the country. */
   isLocal?: boolean;
   /** Columns that may be given another name without the file being another tool's. */
   renames?: Readonly<Record<string, string>>;

@@ -335,7 +335,6 @@ export const ORDER_FORMATS: readonly Format[] = [
     of: 'orders',
     isKnown: false,
     times: 'iso',
-    idColumn: undefined,
     statusColumn: 'Status',
     amountColumn: 'Amount',
     goods: 'total',
@@ -362,7 +361,6 @@ export const ORDER_FORMATS: readonly Format[] = [
     isOwn: true,
     isKnown: true,
     times: 'offset',
-    idColumn: undefined,
     amountColumn: 'amount',
     make: makeOrders(
       (order, { currency }) => ({

@@ -32,7 +32,7 @@ const drawText = (random: Random) =>
 
 const Rows = z.array(z.array(z.string()));
 
-/** What csv-parse makes of a whole text; undefined if it refuses it. */
+/** Rows of a whole text by csv-parse; undefined if it refuses the text. */
 function parseWhole(text: string, delimiter: string): string[][] | undefined {
   try {
     const rows = Rows.parse(parse(text, { ...CSV_OPTIONS, delimiter }));
@@ -51,7 +51,7 @@ async function readInChunks(
   const open = async function* chunks() {
     for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
   };
-  const found = { lines: [] as number[], rows: [] as string[][] };
+  const found: { lines: number[]; rows: string[][] } = { lines: [], rows: [] };
   try {
     for await (const batch of readRows(open, delimiter, false))
       for (const { line, cells } of batch) {

@@ -4,7 +4,7 @@ const FORMULA = /^="((?:[^"]|"")*)"$/;
 const GUARD = /^'(?=[=+\-@])/;
 const LONG_ZEROS = /^[1-9]\d*0$/;
 
-/** How many cells were mended, which the review shows. */
+/** Mended cells are counted, because the review shows their number. */
 export interface Repairs {
   count: number;
 }

@@ -137,7 +137,7 @@ function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): 
   }
 }
 
-/** Whether a kind has a field for something already, so that a looser word needs not look for it. */
+/** Fields that no header names exactly are looked for by a word within headers. */
 function assignLoosely(assignment: Assignment, taken: Set<number>, { of, headers }: Wish): void {
   for (const [wanted, pattern] of LOOSE) {
     const field = FIELDS[of][wanted] ? wanted : wanted === 'instagram' && FIELDS[of].handle ? 'handle' : undefined;
@@ -170,7 +170,7 @@ export function assignColumns(wish: Wish): Assignment {
 
 const share = (part: number, profile: ColumnProfile) => (profile.filled === 0 ? 0 : part / profile.filled);
 
-/** Whether all cells of a column may be of a type. */
+/** A column fits a type if all of its cells do. */
 export function fits(type: FieldType, profile: ColumnProfile): boolean {
   if (profile.filled === 0) return false;
   if (type === 'email') return share(profile.email, profile) === 1;

@@ -80,7 +80,7 @@ export function readSign(text: string): SignMeaning {
   return code !== sign && isCurrency(code) ? { currency: code } : undefined;
 }
 
-/** Whether an amount's sign may stand beside a currency that a column says. */
+/** An amount's sign must agree with the currency that a column says. */
 export function agrees(sign: string, currency: string): boolean {
   const meaning = readSign(sign);
   if (!meaning) return false;

@@ -99,7 +99,7 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
   return warnings;
 }
 
-const firstOf = <Value>(values: readonly Value[]): Value | null => values[0] ?? null;
+const takeFirst = <Value>(values: readonly Value[]): Value | null => values[0] ?? null;
 
 function describeReadings({ resolved, known, mapping, survey, table }: Parts): Reading['readings'] {
   const { plan } = resolved;
@@ -108,11 +108,11 @@ function describeReadings({ resolved, known, mapping, survey, table }: Parts): R
   );
   const isFile = plan.utc.length > 0 || plan.columns.time_zone !== undefined;
   return {
-    dates: firstOf(times.map(([, { order }]) => order)),
+    dates: takeFirst(times.map(([, { order }]) => order)),
     time_zone: plan.timeZone,
     time_zone_by:
       mapping.time_zone !== undefined ? 'mapping' : isFile && table.shape.headers.length > 0 ? 'file' : 'brand',
-    decimal: firstOf(Object.values(plan.decimals)),
+    decimal: takeFirst(Object.values(plan.decimals)),
     unit: plan.unit,
     goods: plan.goods,
     tax: plan.tax ?? (isOrders(known.request.of) && plan.columns.taxes !== undefined ? 'by_line' : null),

@@ -3,7 +3,7 @@ import { analyse } from 'chardet';
 export type Stream = () => AsyncIterable<Uint8Array>;
 
 const SAMPLE_BYTES = 64 * 1024;
-/** What chardet calls the encodings that people's files have, and what `TextDecoder` does. */
+/** The encodings of people's files by chardet's names for them and those of `TextDecoder`. */
 const KNOWN: Readonly<Record<string, string>> = {
   'windows-1250': 'windows-1250',
   'windows-1251': 'windows-1251',

@@ -41,7 +41,7 @@ export class Entry {
     return [...new Set(this.rows.map((cells) => cleanCell(cells[position] ?? '')))].filter((text) => text !== '');
   }
 
-  /** What the rows say of a field; the mapping's constant if they say nothing. */
+  /** The mapping's constant stands in for a field of which the rows say nothing. */
   text({ columns, constants }: Plan, field: string): string {
     const position = columns[field];
     const text = position === undefined ? '' : this.first(position);

@@ -461,7 +461,7 @@ const OWN_NEEDS: Readonly<Partial<Record<Kind, readonly (readonly string[])[]>>>
   payouts: [['creator_email', 'email'], ['amount'], ['currency'], ['paid_at']],
 };
 
-/** Whether a file has our own field names, written as we write them. */
+/** Our own downloads have our field names, written as we write them. */
 function isOwn(of: Kind, headers: readonly string[]): boolean {
   const needs = OWN_NEEDS[of];
   return needs?.every((names) => names.some((name) => headers.includes(name))) ?? false;

@@ -69,7 +69,7 @@ function readParts(entry: Entry, plan: Plan, currency: string): Parts | Failure 
   return parts;
 }
 
-/** Whether rows of one order say different things where only one can be true. */
+/** Rows of one order must not say different things where only one can be true. */
 function contradicts(entry: Entry, plan: Plan): boolean {
   if (entry.rows.length < 2) return false;
   return SINGLE.some((field) => {
@@ -104,7 +104,7 @@ function sumRefundRows(refunds: readonly Entry[], plan: Plan, currency: string):
   return sum;
 }
 
-const RULES_OF_OWN = 'rollcall';
+const OWN_KEY = 'rollcall';
 
 function makeRules({ plan, format }: Bench): MoneyRules {
   const goods = plan.goods ?? 'amount';
@@ -115,7 +115,7 @@ function makeRules({ plan, format }: Bench): MoneyRules {
     partialRefunds: plan.partialRefunds,
     adjustedZero: plan.adjustedZero,
     isSettled: format?.goods === goods,
-    isOwn: format?.key === RULES_OF_OWN && goods === 'amount',
+    isOwn: format?.key === OWN_KEY && goods === 'amount',
   };
 }
 
@@ -139,7 +139,7 @@ function readTimes(entry: Entry, bench: Bench): Times | Failure {
   return { placed_at: at, paid_at: paid, cancelled_at: cancelled, refunded_at: refunded };
 }
 
-/** When an order was given back, where only its refunds say so. */
+/** The time at which an order was given back, where only its refunds say so. */
 function findRefundTime(entry: Entry, bench: Bench): string | null {
   const { plan } = bench;
   const [row] = splitRefunds(entry, bench).refunds;

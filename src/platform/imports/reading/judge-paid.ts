@@ -57,7 +57,7 @@ function readBeside(entry: Entry, plan: Plan, field: string, currency: string): 
   return amount === undefined || isFailure(amount) ? null : Math.abs(amount);
 }
 
-/** What a later file knows the record by: its reference, else who, when and how much, and the n-th of the same. */
+/** A later file knows the record by its reference, else by who, when and how much, and by the n-th of the same. */
 function nameKnown(record: PaidRecord, bench: Bench): string {
   const who = record.email ?? record.handle ?? record.code ?? record.name ?? '';
   const said =
@@ -75,7 +75,7 @@ function nameReason(entry: Entry, bench: Bench, isUnknown: boolean, isLeftOut: b
   return isLeftOut ? 'status' : undefined;
 }
 
-/** Whether rows of one payment say different things of it. */
+/** Rows of one payment must not say different things of it. */
 const contradicts = (entry: Entry, { columns }: Plan): boolean =>
   entry.rows.length > 1 &&
   ['amount', 'currency', 'paid_at', 'status', 'email', 'name'].some((field) => {

@@ -63,7 +63,7 @@ const contradicts = (entry: Entry, plan: Plan): boolean =>
     return position !== undefined && entry.rows.length > 1 && entry.texts(position).length > 1;
   });
 
-const textsOf = (entry: Entry, plan: Plan, field: string): string[] => {
+const collectTexts = (entry: Entry, plan: Plan, field: string): string[] => {
   const position = plan.columns[field];
   return position === undefined ? [] : [...new Set(entry.texts(position).flatMap(readList))];
 };
@@ -111,7 +111,7 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   const record: PersonRecord = {
     ...contacts,
     name,
-    tags: textsOf(entry, plan, 'tags'),
+    tags: collectTexts(entry, plan, 'tags'),
     note: orNull(findText(entry, bench, 'note')),
     status: said?.meaning === 'paused' ? 'paused' : 'active',
     codes,

@@ -12,7 +12,7 @@ import { foldStatus, readStatus } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
 
-/** What was made of the rows of one record, and what the reading needs to know besides. */
+/** The result of judging the rows of one record, with everything that the reading needs besides. */
 export interface Judged {
   line: Line;
   /** The rules that the record depends on, as bits of `USES`. */
@@ -22,13 +22,13 @@ export interface Judged {
   money: { currency: string; amount: number; refunded: number } | null;
   /** The name of a person whom only a name says. */
   person: string | null;
-  /** Whether its rows name the person differently; the first name is kept. */
+  /** The rows name the person differently; the first name is kept. */
   isRenamed?: boolean;
   /** The meanings of the amount whose identity holds, as bits; 0 if none does, or none can be tried. */
   holding: number | null;
 }
 
-/** What judging needs beside the plan. It is looked up once for all rows. */
+/** Judging needs this beside the plan. It is looked up once for all rows. */
 export interface Bench {
   plan: Plan;
   format: Format | undefined;
@@ -123,7 +123,7 @@ export function findLeftOut(entry: Entry, { leftOut }: Bench): string | undefine
   })?.kind;
 }
 
-/** Whether a row has filled cells beyond its header: nothing says what they are. */
+/** Filled cells beyond the header refuse a row, because nothing says what they are. */
 export const hasExtraCells = (entry: Entry, { headers }: Plan): boolean =>
   entry.rows.some(
     (cells) => cells.length > headers.length && cells.slice(headers.length).some((cell) => cell.trim() !== ''),

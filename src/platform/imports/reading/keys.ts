@@ -14,8 +14,8 @@ export function hashKey(text: string): number {
 }
 
 /**
- * How often each key occurs, and the first other key beside it, in some twenty bytes a key: the keys of a million
- * lines fit where their texts would not. Whoever acts on a count compares the texts themselves.
+ * Counts keys, and notes the first other key beside each, in some twenty bytes a key: the keys of a million lines fit
+ * where their texts would not. The texts themselves are compared before a count decides anything.
  */
 export class KeyTable {
   #keys = new Float64Array(START);

@@ -10,7 +10,7 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** What a field's cells hold, and so how they are read and how sure their column must be. */
+/** The type of a field's cells decides how they are read, and how sure their column must be. */
 export type FieldType =
   | 'id'
   | 'money'

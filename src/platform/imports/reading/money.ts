@@ -47,7 +47,7 @@ const countParts = (parts: Parts) =>
   [parts.subtotal ?? parts.amount, parts.discount, parts.shipping, parts.taxes, parts.fees].filter(Boolean).length;
 
 /**
- * Where the tax of an order is, by the identity of its parts: a minor unit a part is rounding. Undefined if neither
+ * The identity of an order's parts tells the place of its tax; a minor unit a part is rounding. Undefined if neither
  * place makes the total.
  */
 export function placeTax(net: number, parts: Parts): TaxPlace | undefined {
@@ -60,7 +60,7 @@ export function placeTax(net: number, parts: Parts): TaxPlace | undefined {
   return onTop <= included ? 'on_top' : 'included';
 }
 
-/** Which meanings have an identity that holds for an order, as bits in the order of `GOODS`. */
+/** The meanings whose identity holds for an order, as bits in the order of `GOODS`. */
 export function findHolding(candidates: readonly Goods[], parts: Parts): number {
   let mask = 0;
   GOODS.forEach((goods, bit) => {
@@ -71,7 +71,7 @@ export function findHolding(candidates: readonly Goods[], parts: Parts): number 
   return mask;
 }
 
-/** What a rule was needed for, so that only such orders are asked about. */
+/** Rules are noted where they were needed, so that only such orders are asked about. */
 export const USES = { taxInPrices: 1, partialRefunds: 2, currency: 4, adjusted: 8, tax: 16, repeatsTotal: 32 } as const;
 
 export interface MoneyRules {
@@ -80,7 +80,7 @@ export interface MoneyRules {
   taxInPrices: 'proportional' | 'goods_only';
   partialRefunds: 'proportional' | 'goods_first';
   adjustedZero: 'refunded' | 'unadjusted';
-  /** Whether the columns are those of a known format, or said by the mapping, and so settled. */
+  /** The columns of a known format are settled. */
   isSettled: boolean;
   /** Our own `amount` and `refunded` are goods. */
   isOwn: boolean;

@@ -40,7 +40,7 @@ function readAddress(text: string): URL | undefined {
   return URL.canParse(address) ? new URL(address) : undefined;
 }
 
-/** Which platform a profile address is of; undefined for a handle without one. */
+/** The platform of a profile's address; undefined for a handle without one. */
 export function readPlatform(text: string): 'instagram' | 'tiktok' | 'other' | undefined {
   const address = readAddress(text.trim());
   if (!address) return undefined;

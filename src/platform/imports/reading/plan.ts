@@ -25,7 +25,7 @@ export interface Plan {
   currency: string | null;
   symbols: Record<string, string>;
   statuses: Record<string, StatusMeaning>;
-  /** Whether any cell of the status column says something. */
+  /** Some cell of the status column says something. */
   hasStatuses: boolean;
   damaged: number[];
   totalsLines: number[];

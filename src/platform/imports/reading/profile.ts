@@ -22,7 +22,7 @@ export function addLine(list: LineList, line: number): void {
 
 const emptyList = (): LineList => ({ count: 0, first: [] });
 
-/** What the cells of one column have struck out, read as one type. */
+/** The cells of one column strike out readings of each type that it may have. */
 export interface ColumnProfile {
   filled: number;
   samples: string[];

@@ -41,7 +41,7 @@ const MOST_DOUBTS = 20;
 
 export interface Read {
   reading: Reading;
-  /** What the records are read by; null if the file is refused. */
+  /** The plan reads the records; it is null if the file is refused. */
   plan: Plan | null;
 }
 
@@ -171,7 +171,7 @@ function findSurvivors(study: Study, candidates: readonly Goods[]): Goods[] | un
 
 const isAboutGoods = ({ code, field }: Doubt) => code === 'amount_meaning' && field === 'amount';
 
-/** What the goods may be, once every line has been tried; undefined if no identity can tell. */
+/** The meanings of goods that are left once every line has been tried; undefined if no identity can tell. */
 function narrowGoods(study: Study, doubts: readonly Doubt[], plan: Plan, known: Known): Known | undefined {
   const doubt = doubts.find(isAboutGoods);
   if (!doubt || known.goodsChoices || plan.columns.total === undefined) return undefined;
@@ -204,7 +204,7 @@ async function study(prepared: Prepared, mapping: Mapping): Promise<Studied> {
   return { study: done, resolved, doubts: doubts.filter(isLeft) };
 }
 
-/** Whether each amount of a totals row is what the file adds up to. Amounts of several currencies are not added. */
+/** Each amount of a totals row must be what the file adds up to. Amounts of several currencies are not added. */
 function checkTotals(rows: Survey['totals'], { tally, sums }: Study, plan: Plan): boolean {
   const outcomes: readonly Outcome[] = ['read', 'left_out', 'repeated'];
   const [currency, ...others] = new Set(outcomes.flatMap((outcome) => tally.sums(outcome).map((sum) => sum.currency)));

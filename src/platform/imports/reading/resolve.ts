@@ -36,7 +36,7 @@ export interface Known {
   totalsLines: number[];
   /** The meanings of the amount that are left, once the whole file has been tried. */
   goodsChoices?: Choice[];
-  /** Whether identities have proved them. */
+  /** Identities have proved them. */
   isGoodsProved?: boolean;
 }
 
@@ -334,7 +334,7 @@ function askGoods(choices: Choice[]): Doubt {
   return { code: 'amount_meaning', field: 'amount', message, ...NO_LINES, choices };
 }
 
-/** Where tax stands can only be told by a total; without one it is asked. */
+/** Only a total tells the place of tax; without one it is asked. */
 function askTax(doubts: Doubt[]): void {
   doubts.push({
     ...askGoods([

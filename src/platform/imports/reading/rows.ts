@@ -5,7 +5,7 @@ import type { Stream } from './encoding.ts';
 import { BrokenFile } from './problems.ts';
 
 export interface Row {
-  /** Where the row starts in the file. */
+  /** The line on which the row starts in the file. */
   line: number;
   cells: string[];
 }
@@ -13,7 +13,7 @@ export interface Row {
 const LONGEST_ROW = 1 << 20;
 const FIRST_WINDOW = 1 << 12;
 
-/** How rows are written, wherever a file comes from. */
+/** Rows are written so, wherever a file comes from. */
 export const CSV_OPTIONS = {
   bom: true,
   record_delimiter: ['\r\n', '\n', '\r'],
@@ -27,7 +27,7 @@ const countBreaks = (text: string) => text.match(/\r\n|\n|\r/g)?.length ?? 0;
 const breaksIn = (cells: readonly string[], pattern: RegExp) =>
   cells.reduce((sum, cell) => sum + (cell.match(pattern)?.length ?? 0), 0);
 
-/** Where rows start, derived from where the parser says they end: it counts a CRLF within a cell twice. */
+/** The starts of rows are derived from their ends, because the parser counts a CRLF within a cell twice. */
 export function countLines() {
   let next = 1;
   let surplus = 0;
@@ -51,7 +51,7 @@ const Parsed = z.array(z.object({ record: z.array(z.string()), info: z.object({ 
 
 interface Taken {
   cells: string[];
-  /** How much of the text the row is, with the line break after it. */
+  /** The row's share of the text, with the line break after it. */
   length: number;
 }
 
@@ -89,7 +89,7 @@ function splitQuoted(line: string, cell: RegExp): string[] | undefined {
   return undefined;
 }
 
-/** Where lines of a text end. Each mark is looked for once, however often it is asked for. */
+/** Finds the ends of lines. Each mark is looked for once, however often it is asked for. */
 function findLines(text: string, isLast: boolean) {
   let [feed, carriage] = [text.indexOf('\n'), text.indexOf('\r')];
   return (from: number): { end: number; next: number } | undefined => {

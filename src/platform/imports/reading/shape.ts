@@ -33,7 +33,7 @@ function readSample(text: string, separator: string, isSheet: boolean): Row[] {
   return rows.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
 }
 
-/** How many cells stand in rows of equally many. */
+/** Counts the cells that stand in rows of equally many. */
 function countEven(rows: readonly Row[]): number {
   const counts = new Map<number, number>();
   for (const { cells } of rows) counts.set(cells.length, (counts.get(cells.length) ?? 0) + 1);
@@ -106,7 +106,7 @@ export interface ShapeWish {
   isSheet?: boolean;
 }
 
-/** How the table in a text is written, by its first rows. */
+/** The first rows of a text show how its table is written. */
 export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const said = /^\uFEFF?"?sep=(.)"?\s*?(?:\r\n|\n|\r)/i.exec(text)?.[1];
   const forced = wish.separator ?? said;

@@ -7,7 +7,7 @@ export type TaxPlace = 'on_top' | 'included';
 export type StatusMeaning = 'counts' | 'refunded' | 'left_out' | 'paid' | 'active' | 'paused';
 export type By = 'mapping' | 'stored' | 'format' | 'own' | 'word' | 'values';
 
-/** What a caller says about a file. Answers to questions are mappings, too. */
+/** A caller says this about a file. Answers to questions are mappings, too. */
 export interface Mapping {
   columns?: Record<string, string | null>;
   constants?: Record<string, string>;

@@ -41,7 +41,7 @@ const PEOPLE = index(PERSON_MEANINGS);
 /** A status as it is compared; WooCommerce writes `wc-completed` in some places. */
 export const foldStatus = (value: string): string => fold(value.replace(/^wc-/i, ''));
 
-/** What a status means in every file of a kind; undefined if that must be asked. */
+/** A status means the same in every file of a kind; undefined if its meaning must be asked. */
 export function readStatus(of: Kind, value: string): StatusMeaning | undefined {
   const word = foldStatus(value);
   if (isOrders(of)) return ORDERS.get(word);

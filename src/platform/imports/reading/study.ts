@@ -49,7 +49,7 @@ export function judge(entry: Entry, bench: Bench): Judged {
 
 const sign = ({ line, money }: Judged): string => JSON.stringify([line.outcome, line.kind, line.record, money]);
 
-/** What a column adds up to, row by row and record by record, to be compared with a row that says so. */
+/** The sums of a column, row by row and record by record, are compared with a row that says them. */
 export interface ColumnSum {
   field: string;
   rows: number;

@@ -9,7 +9,7 @@ import type { Row } from './rows.ts';
 import type { Table } from './table.ts';
 import { saysTotal } from './words.ts';
 
-/** What a first reading of the whole file says of its columns. */
+/** The first reading of the whole file collects this about its columns. */
 export interface Survey {
   profiles: Map<number, ColumnProfile>;
   lines: number;
@@ -50,7 +50,7 @@ function planTypes(
   return types;
 }
 
-/** Whether a row says that it is a total, or has amounts but nothing of what tells records apart. */
+/** A totals row says so, or has amounts but nothing of what tells records apart. */
 function mayTotal({ cells }: Row, assignment: Assignment): boolean {
   const filled = cells.map((cell) => cleanCell(cell)).filter((cell) => cell !== '');
   const [first = ''] = filled;

@@ -26,7 +26,7 @@ export interface StatusTally {
   sums: Sum[];
 }
 
-/** What the records of one reading add up to. */
+/** The records of one reading add up to this. */
 export class Tally {
   readonly counts: Reading['counts'] = { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 };
   readonly #sums = new Map<Outcome, Map<string, Amounts>>();
@@ -36,11 +36,11 @@ export class Tally {
     { list: LineList; rows: number; isAsked: boolean; sums: Map<string, Amounts> }
   >();
   readonly sample: Line[] = [];
-  /** How many records depend on each rule of `USES`, with their first lines. */
+  /** The records that depend on each rule of `USES`, counted, with their first lines. */
   readonly uses = new Map<number, LineList>();
   /** People whose lines name them differently. */
   renamed = 0;
-  /** How often each set of meanings of the amount holds. */
+  /** Each set of meanings of the amount is counted by the records in which it holds. */
   readonly holding = new Map<number, number>();
   readonly people = new Map<string, LineList & { sums: Map<string, Amounts> }>();
 
@@ -103,7 +103,7 @@ export class Tally {
   }
 }
 
-/** Whether a record is written, or would be once its status is known. */
+/** A record counts if it is written, or would be once its status is known. */
 export const counts = ({ line }: Judged): boolean => line.outcome === 'read' || line.kind === 'status_unknown';
 
 /** Sums added currency by currency. */

@@ -5,7 +5,7 @@ import { NOON_MS, readZone, resolveZone, toInstant, type Zone } from './zones.ts
 
 export const DATE_ORDERS = ['dmy', 'mdy', 'ymd'] as const satisfies readonly DateOrder[];
 
-/** How a date is written, as far as the cell itself says. */
+/** A date's writing, as far as the cell itself says. */
 type DateText =
   | { form: 'iso'; year: number; month: number; day: number }
   | { form: 'numeric'; parts: readonly [number, number, number]; isShort: boolean; mayStartWithYear: boolean }
@@ -138,12 +138,12 @@ function readDate(text: string): DateText | undefined {
 const isDate = (year: number, month: number, day: number): boolean =>
   month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
 
-/** How dates of one column are read. */
+/** The dates of one column are read in one way. */
 export interface TimeReading {
   order: DateOrder;
   /** The languages that read all names of months in the column. */
   languages: readonly string[];
-  /** Whether cells of digits are serials of a spreadsheet, or seconds or milliseconds since 1970. */
+  /** Cells of digits are serials of a spreadsheet, or seconds or milliseconds since 1970. */
   digits: 'serial' | 'seconds' | 'ms' | null;
   timeZone: string;
 }
@@ -178,7 +178,7 @@ function readDay(date: DateText, order: DateOrder, languages: readonly string[],
   return day;
 }
 
-/** Whether a cell can be read under an order of day and month. Names of months are judged by the whole column later. */
+/** A cell strikes out the orders of day and month that cannot read it. Months' names are judged by the whole column. */
 export function mayBe(cell: TimeCell, order: DateOrder, nextYear: number): boolean {
   if (cell.date.form === 'digits') return true;
   const languages = cell.date.form === 'named' ? findLanguages([cell.date.word]) : [];

@@ -406,7 +406,7 @@ const BY_KIND: Readonly<Record<Kind, Words>> = {
   directory: DIRECTORY,
 };
 
-/** What each folded word may mean, by kind of file. */
+/** The meanings of each folded word, by kind of file. They are collected at first use. */
 const MEANINGS = new Map<Kind, ReadonlyMap<string, readonly string[]>>();
 
 function readWords(of: Kind): ReadonlyMap<string, readonly string[]> {
@@ -439,5 +439,5 @@ const TOTALS = new Set(
     .map(fold),
 );
 
-/** Whether a cell says that its row adds up those above. */
+/** A row that adds up those above says so in one of its cells. */
 export const saysTotal = (text: string): boolean => text.length < 40 && TOTALS.has(fold(text.replace(/[:.]\s*$/, '')));

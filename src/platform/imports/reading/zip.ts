@@ -30,7 +30,7 @@ async function readRange(source: ByteSource, start: number, end: number): Promis
   return Buffer.concat(parts);
 }
 
-/** What an archive contains, by its directory: sizes are known before anything is unpacked. */
+/** An archive's directory says what is in it, so that sizes are known before anything is unpacked. */
 export async function readDirectory(source: ByteSource): Promise<ZipEntry[]> {
   const start = Math.max(0, source.sizeBytes - END_BYTES - MOST_COMMENT);
   const tail = await readRange(source, start, source.sizeBytes - 1);

@@ -62,7 +62,7 @@ export function readZone(text: string): Zone | undefined {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** What clocks of a zone show, as if it were UTC. */
+/** The time that clocks of a zone show, as if it were UTC. */
 function readWall(timeZone: string, atMs: number): number {
   let format = formats.get(timeZone);
   if (!format) {
