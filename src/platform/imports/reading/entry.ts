@@ -4,12 +4,24 @@ import type { Plan } from './plan.ts';
 import type { Row } from './rows.ts';
 import { readTime, type TimeCell } from './times.ts';
 
+const MOST_READ = 2_000;
+const NUMBERS = new Map<string, NumberCell | undefined>();
+const TIMES = new Map<string, TimeCell | undefined>();
+
+/** The same cells occur again and again, and each is read under every choice of every doubt. */
+function readOnce<Read>(known: Map<string, Read>, text: string, read: (text: string) => Read): Read {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const cell = read(text);
+  if (known.size >= MOST_READ) known.clear();
+  known.set(text, cell);
+  return cell;
+}
+
 /** The rows of one record. What their cells are is read once, whatever they turn out to mean. */
 export class Entry {
   readonly lines: number[] = [];
   readonly rows: string[][] = [];
-  readonly #numbers = new Map<string, NumberCell | undefined>();
-  readonly #times = new Map<string, TimeCell | undefined>();
 
   constructor({ line, cells }: Row) {
     this.lines.push(line);
@@ -57,16 +69,10 @@ export class Entry {
   }
 
   number(text: string): NumberCell | undefined {
-    if (this.#numbers.has(text)) return this.#numbers.get(text);
-    const number = readNumber(text);
-    this.#numbers.set(text, number);
-    return number;
+    return readOnce(NUMBERS, text, readNumber);
   }
 
   time(text: string): TimeCell | undefined {
-    if (this.#times.has(text)) return this.#times.get(text);
-    const time = readTime(text);
-    this.#times.set(text, time);
-    return time;
+    return readOnce(TIMES, text, readTime);
   }
 }

@@ -15,7 +15,7 @@ import {
   makeLine,
   type StatusSaid,
 } from './judge.ts';
-import { findHolding, type MoneyRules, type Parts, settleMoney } from './money.ts';
+import { findHolding, type Parts, settleMoney } from './money.ts';
 import { readEmail, readList } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
@@ -46,17 +46,6 @@ const BASIS: Readonly<Record<Goods, string>> = {
   total_less_rest: 'total',
   total: 'total',
 };
-
-/** The meanings of the amount that the columns of a file allow. */
-export function listGoods({ columns }: Pick<Plan, 'columns'>): Goods[] {
-  const has = (field: string) => columns[field] !== undefined;
-  const goods: Goods[] = [];
-  if (has('amount')) goods.push('amount');
-  if (has('subtotal')) goods.push('subtotal');
-  if (has('subtotal') && has('discount')) goods.push('subtotal_less_discount');
-  if (has('total')) goods.push(has('shipping') || has('taxes') || has('fees') ? 'total_less_rest' : 'total');
-  return goods;
-}
 
 function readParts(entry: Entry, plan: Plan, currency: string): Parts | Failure {
   const parts: Parts = {};
@@ -102,21 +91,6 @@ function sumRefundRows(refunds: readonly Entry[], plan: Plan, currency: string):
     sum += Math.abs(amount ?? 0);
   }
   return sum;
-}
-
-const OWN_KEY = 'rollcall';
-
-function makeRules({ plan, format }: Bench): MoneyRules {
-  const goods = plan.goods ?? 'amount';
-  return {
-    goods,
-    tax: plan.tax,
-    taxInPrices: plan.taxInPrices,
-    partialRefunds: plan.partialRefunds,
-    adjustedZero: plan.adjustedZero,
-    isSettled: format?.goods === goods,
-    isOwn: format?.key === OWN_KEY && goods === 'amount',
-  };
 }
 
 interface Times {
@@ -199,17 +173,14 @@ function readMoney(
 ): OrderMoney | (Failure & { holding: number | null }) {
   const { plan } = bench;
   const fail = (problem: string, holding: number | null = null) => ({ problem, holding });
-  if (contradicts(entry, plan)) {
-    const { own, refunds } = splitRefunds(entry, bench);
-    if (refunds.length === 0 || contradicts(own, plan)) return fail('contradicting_lines');
-  }
   const { own, refunds } = splitRefunds(entry, bench);
+  if (contradicts(own, plan)) return fail('contradicting_lines');
   const found = findCurrency(own, bench, [BASIS[plan.goods ?? 'amount'], 'total']);
   if (isFailure(found)) return fail(found.problem);
   const parts = readParts(own, plan, found.currency);
   if (isFailure(parts)) return fail(parts.problem);
-  const holding = findHolding(listGoods(plan), parts);
-  const goods = settleMoney(parts, makeRules(bench));
+  const holding = findHolding(bench.goods, parts);
+  const goods = settleMoney(parts, bench.rules);
   if ('problem' in goods) return fail(goods.problem, holding);
   const ofRows = sumRefundRows(refunds, plan, found.currency);
   if (isFailure(ofRows)) return fail(ofRows.problem, holding);

@@ -4,10 +4,10 @@ import { agrees, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
 import { fold } from './fold.ts';
 import { type Format, findFormatByKey } from './formats.ts';
-import { USES } from './money.ts';
+import { type MoneyRules, USES } from './money.ts';
 import { settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
-import type { Line, Outcome, ReadRecord, StatusMeaning } from './shapes.ts';
+import type { Goods, Line, Outcome, ReadRecord, StatusMeaning } from './shapes.ts';
 import { foldStatus, readStatus } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
@@ -34,8 +34,37 @@ export interface Bench {
   format: Format | undefined;
   now: Date;
   leftOut: { position: number; values: ReadonlySet<string> | 'filled' | 'not_filled'; kind: string }[];
+  /** The rules by which goods are read, and the meanings that identities are tried for. */
+  rules: MoneyRules;
+  goods: readonly Goods[];
   nextCount: (key: string) => number;
   isRepeated: (entry: Entry) => boolean;
+}
+
+/** The meanings of the amount that the columns of a file allow. */
+export function listGoods({ columns }: Pick<Plan, 'columns'>): Goods[] {
+  const has = (field: string) => columns[field] !== undefined;
+  const goods: Goods[] = [];
+  if (has('amount')) goods.push('amount');
+  if (has('subtotal')) goods.push('subtotal');
+  if (has('subtotal') && has('discount')) goods.push('subtotal_less_discount');
+  if (has('total')) goods.push(has('shipping') || has('taxes') || has('fees') ? 'total_less_rest' : 'total');
+  return goods;
+}
+
+const OWN_KEY = 'rollcall';
+
+function makeRules(plan: Plan, format: Format | undefined): MoneyRules {
+  const goods = plan.goods ?? 'amount';
+  return {
+    goods,
+    tax: plan.tax,
+    taxInPrices: plan.taxInPrices,
+    partialRefunds: plan.partialRefunds,
+    adjustedZero: plan.adjustedZero,
+    isSettled: format?.goods === goods,
+    isOwn: format?.key === OWN_KEY && goods === 'amount',
+  };
 }
 
 export function prepareBench(plan: Plan, now: Date, counts: Pick<Bench, 'nextCount' | 'isRepeated'>): Bench {
@@ -45,7 +74,7 @@ export function prepareBench(plan: Plan, now: Date, counts: Pick<Bench, 'nextCou
     if (position < 0) return [];
     return [{ position, values: typeof values === 'string' ? values : new Set(values.map(fold)), kind }];
   });
-  return { plan, format, now, leftOut, ...counts };
+  return { plan, format, now, leftOut, rules: makeRules(plan, format), goods: listGoods(plan), ...counts };
 }
 
 export type Failure = { problem: string };

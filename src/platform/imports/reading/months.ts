@@ -2,7 +2,7 @@ import { foldWords } from './fold.ts';
 
 const LETTERS = [...'abcdefghijklmnopqrstuvwxyz'];
 /** Every two-letter language that CLDR has names for. */
-const LANGUAGES = Intl.DateTimeFormat.supportedLocalesOf(LETTERS.flatMap((a) => LETTERS.map((b) => a + b)));
+const listLanguages = () => Intl.DateTimeFormat.supportedLocalesOf(LETTERS.flatMap((a) => LETTERS.map((b) => a + b)));
 /** Languages whose names win over the same name in others, where both would fit the whole column. */
 const COMMON = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl'];
 
@@ -42,7 +42,7 @@ export function loadMonthNames(): MonthNames {
   if (names) return names;
   const months = new Map<string, Map<string, number>>();
   const weekdays = new Set<string>();
-  for (const language of LANGUAGES) {
+  for (const language of listLanguages()) {
     const add = (name: string, month: number) => {
       const word = foldWord(name);
       if (word === '' || /^\d+$/.test(word)) return;

@@ -2,7 +2,7 @@ import type { Assignment } from './columns.ts';
 import { isCurrency, readSign } from './currencies.ts';
 import { foldWords } from './fold.ts';
 import type { Format } from './formats.ts';
-import { listGoods } from './judge-order.ts';
+import { listGoods } from './judge.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import { USES } from './money.ts';
 import { findLanguages } from './months.ts';

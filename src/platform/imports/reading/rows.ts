@@ -77,16 +77,28 @@ function parseRow(text: string, separator: string, isLast: boolean): Taken | und
   }
 }
 
+/** The end of a quoted cell: its quote that no other follows. */
+function findQuote(line: string, from: number): number {
+  let end = line.indexOf('"', from);
+  while (end >= 0 && line[end + 1] === '"') end = line.indexOf('"', end + 2);
+  return end;
+}
+
 /** Cells of one line with quotes around whole cells only; undefined for every other way of quoting. */
-function splitQuoted(line: string, cell: RegExp): string[] | undefined {
+function splitQuoted(line: string, separator: string): string[] | undefined {
   const cells: string[] = [];
-  cell.lastIndex = 0;
-  for (let match = cell.exec(line); match; match = cell.exec(line)) {
-    const [, quoted, plain = '', end] = match;
-    cells.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-    if (end === '') return cells;
+  let at = 0;
+  for (;;) {
+    const isQuoted = line[at] === '"';
+    const end = isQuoted ? findQuote(line, at + 1) : line.indexOf(separator, at);
+    if (isQuoted && end < 0) return undefined;
+    const next = isQuoted ? end + 1 : end < 0 ? line.length : end;
+    const cell = isQuoted ? line.slice(at + 1, end) : line.slice(at, next);
+    if (isQuoted ? next < line.length && line[next] !== separator : cell.includes('"')) return undefined;
+    cells.push(isQuoted && cell.includes('"') ? cell.replaceAll('""', '"') : cell);
+    if (next >= line.length) return cells;
+    at = next + 1;
   }
-  return undefined;
 }
 
 /** Finds the ends of lines. Each mark is looked for once, however often it is asked for. */
@@ -107,14 +119,12 @@ function findLines(text: string, isLast: boolean) {
 
 /** Takes rows off a text that grows. */
 function openSplitter(separator: string) {
-  const escaped = separator.replace(/[\\^$.*+?()[\]{}|]/, '\\$&');
-  const cell = new RegExp(`(?:"((?:[^"]|"")*)"|([^"${escaped}]*))(${escaped}|$)`, 'y');
   let line = 1;
 
   function takeRow(text: string, from: number, place: { end: number; next: number } | undefined, isLast: boolean) {
     if (place) {
       const content = text.slice(from, place.end);
-      const cells = content.includes('"') ? splitQuoted(content, cell) : content.split(separator);
+      const cells = content.includes('"') ? splitQuoted(content, separator) : content.split(separator);
       if (cells) return { cells, length: place.next - from, lines: 1 };
     } else if (text.length - from < LONGEST_ROW) return undefined;
     const taken = parseRow(text.slice(from), separator, isLast);

@@ -135,8 +135,13 @@ function readDate(text: string): DateText | undefined {
   return digits ? { form: 'digits', digits: digits[1] ?? '', fraction: digits[2] ?? '' } : undefined;
 }
 
-const isDate = (year: number, month: number, day: number): boolean =>
-  month >= 1 && month <= 12 && day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
+const MONTH_DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
+
+function isDate(year: number, month: number, day: number): boolean {
+  const isLeap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+  const days = month === 2 && isLeap ? 29 : MONTH_DAYS[month - 1];
+  return days !== undefined && day >= 1 && day <= days;
+}
 
 /** The dates of one column are read in one way. */
 export interface TimeReading {
