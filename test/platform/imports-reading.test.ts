@@ -254,6 +254,33 @@ describe('what is asked', () => {
     expect(codes(all)).toEqual(['column_meaning']);
   });
 
+  test('a commission beside an amount that no word names', async () => {
+    const all = await read(
+      'commissions',
+      'Affiliate email,Commission,Bonus,Currency,Date\na@x.example,1.50,15.00,USD,2026-03-03\n',
+    );
+    expect(codes(all)).toEqual(['column_meaning']);
+    const clicks = await read(
+      'commissions',
+      'Affiliate email,Commission,Clicks,Currency,Date\na@x.example,1.50,15,USD,2026-03-03\n',
+    );
+    expect(codes(clicks)).toEqual([]);
+  });
+
+  test('a column named Paid is a date or a status by its cells', async () => {
+    const date = await read(
+      'commissions',
+      'Affiliate email,Commission,Currency,Paid\na@x.example,1.50,USD,2026-03-03\n',
+    );
+    expect(paid(date)).toEqual([['2026-03-03', 150, 'USD']]);
+    const status = await read(
+      'commissions',
+      'Affiliate email,Commission,Currency,Date,Paid\na@x.example,1.50,USD,2026-03-03,yes\nb@x.example,2.50,USD,2026-03-03,no\n',
+    );
+    expect(paid(status)).toEqual([['2026-03-03', 150, 'USD']]);
+    expect(status.reading.counts).toMatchObject({ read: 1, left_out: 1 });
+  });
+
   test('a totals row that is not the sum', async () => {
     const right = await read(
       'commissions',

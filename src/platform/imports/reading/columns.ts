@@ -1,5 +1,6 @@
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats.ts';
+import { type Glance, isMisnamed, isPriced } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
 import type { ColumnProfile } from './profile.ts';
@@ -49,6 +50,7 @@ interface Wish {
   format: Format | undefined;
   mapping: Mapping;
   stored: Mapping;
+  glance: (position: number) => Glance;
 }
 
 function assignSaid(assignment: Assignment, taken: Set<number>, { of, headers }: Wish, said: Mapping, by: By): void {
@@ -89,11 +91,15 @@ function assignByFormat(assignment: Assignment, taken: Set<number>, { of, header
   }
 }
 
-function collectWords({ of, headers }: Wish, taken: ReadonlySet<number>): Map<string, number[]> {
+function collectWords({ of, headers, glance }: Wish, taken: ReadonlySet<number>): Map<string, number[]> {
   const candidates = new Map<string, number[]>();
   headers.forEach((header, position) => {
     if (taken.has(position)) return;
-    for (const field of findFields(of, header)) candidates.set(field, [...(candidates.get(field) ?? []), position]);
+    for (const field of findFields(of, header)) {
+      const type = FIELDS[of][field];
+      if (type === undefined || isMisnamed(type, glance(position))) continue;
+      candidates.set(field, [...(candidates.get(field) ?? []), position]);
+    }
   });
   return candidates;
 }
@@ -110,10 +116,21 @@ function preferOwn(
   return own.length > 0 ? own : positions;
 }
 
-/** Amounts of money sent or earned that stand beside each other, whichever words they have. */
-function findRivals(of: Kind, field: string, candidates: ReadonlyMap<string, readonly number[]>): readonly number[] {
-  if (!isPaid(of) || field !== 'amount') return [];
-  return candidates.get('sale_amount') ?? [];
+/**
+ * Columns of amounts beside one that only a word names: a word is never enough for an amount beside another. Orders
+ * have identities that tell their amounts apart, unless there is nothing to add up to.
+ */
+function findRivals(
+  { of, headers, glance }: Wish,
+  field: string,
+  candidates: ReadonlyMap<string, readonly number[]>,
+  taken: ReadonlySet<number>,
+): readonly number[] {
+  const hasIdentity = candidates.has('total') || candidates.has('subtotal');
+  if (field !== 'amount' || (isOrders(of) && hasIdentity)) return [];
+  const isUnnamed = (at: number) => !taken.has(at) && findFields(of, headers[at] ?? '').length === 0;
+  const unnamed = headers.flatMap((_, at) => (isUnnamed(at) && isPriced(glance(at)) ? [at] : []));
+  return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamed] : unnamed;
 }
 
 function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): void {
@@ -122,7 +139,7 @@ function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): 
     if (assignment.has(field)) continue;
     const words = (candidates.get(field) ?? []).filter((position) => !taken.has(position));
     const own = preferOwn(field, type, words, wish.headers);
-    const rivals = own.length === 0 ? [] : findRivals(wish.of, field, candidates).filter((at) => !own.includes(at));
+    const rivals = own.length === 0 ? [] : findRivals(wish, field, candidates, taken).filter((at) => !own.includes(at));
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;

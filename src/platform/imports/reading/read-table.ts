@@ -4,6 +4,7 @@ import { type Assignment, assignByValues, assignColumns, listNeeded, mergeSame }
 import { describeReading, refuseFile } from './describe.ts';
 import { Entry } from './entry.ts';
 import { findFormat, findWrongFile } from './formats.ts';
+import { openGlances } from './glance.ts';
 import { findKeys, Grouper } from './group.ts';
 import { findAmount, isFailure } from './judge.ts';
 import { isGrouped } from './kinds.ts';
@@ -66,7 +67,8 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   if (wrong !== undefined) throw new BrokenFile('wrong_file', wrong);
   const format = findFormat(of, headers);
   const own = request.mapping ?? {};
-  const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {} });
+  const glance = openGlances(table.shape.sample);
+  const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
   const survey = await surveyTable(table, of, assignment, request.now);
   assignByValues(assignment, { of, constants: mapping.constants ?? {} }, survey.profiles);
   mergeSame(assignment, survey.profiles);

@@ -14,11 +14,11 @@ const ORDER_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
 ];
 
 const PAID_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
-  ['paid', 'paid completed sent success successful succeeded'],
+  ['paid', 'paid completed sent success successful succeeded yes true 1'],
   [
     'left_out',
     `unpaid pending rejected processed processing refunded duplicate fraud canceled cancelled hold on_hold due voided
-     approved declined scheduled denied unclaimed returned held blocked failed reversed open draft`.replace(
+     approved declined scheduled denied unclaimed returned held blocked failed reversed open draft no false 0`.replace(
       /\s+/g,
       ' ',
     ),

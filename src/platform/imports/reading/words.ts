@@ -303,7 +303,7 @@ const PAID: Words = {
     referentie|transactie-id
     referência|id da transação
     referencja|numer transakcji`,
-  status: `${STATUS}|commission status|payout status|payment status
+  status: `${STATUS}|commission status|payout status|payment status|paid|is paid|is_paid
     zahlungsstatus
     statut du paiement
     estado del pago
