@@ -1,5 +1,5 @@
+import { mergeMappings } from '../../src/platform/imports/reading/doubts.ts';
 import { readRecords, readTable } from '../../src/platform/imports/reading/read-table.ts';
-import { mergeMappings } from '../../src/platform/imports/reading/resolve.ts';
 import type { ByteSource, Mapping, Question, ReadRecord, Request } from '../../src/platform/imports/reading/shapes.ts';
 import { type Case, NOW } from './imports-cases.ts';
 

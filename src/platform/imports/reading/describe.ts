@@ -1,8 +1,9 @@
 import type { Assignment } from './columns.ts';
+import type { Known } from './doubts.ts';
 import { explain } from './judge.ts';
 import { isOrders } from './kinds.ts';
 import type { BrokenFile } from './problems.ts';
-import type { Known, Resolved } from './resolve.ts';
+import type { Resolved } from './resolve.ts';
 import type {
   ByteSource,
   ColumnReading,

@@ -1,5 +1,6 @@
+import type { Doubt, Known } from './doubts.ts';
 import { USES } from './money.ts';
-import type { Doubt, Known, Resolved } from './resolve.ts';
+import type { Resolved } from './resolve.ts';
 import type { Row } from './rows.ts';
 import type { Mapping, Option, Question } from './shapes.ts';
 import { listMeanings } from './statuses.ts';

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../../values/canonical.ts';
 import { type Assignment, assignByValues, assignColumns, listNeeded, mergeSame } from './columns.ts';
 import { describeReading, refuseFile } from './describe.ts';
+import { type Doubt, type Known, mergeMappings } from './doubts.ts';
 import { Entry } from './entry.ts';
 import { findFormat, findWrongFile } from './formats.ts';
 import { openGlances } from './glance.ts';
@@ -12,15 +13,8 @@ import { GOODS } from './money.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
 import { askQuestions } from './questions.ts';
-import {
-  chooseGoods,
-  type Doubt,
-  type Known,
-  listAllGoods,
-  mergeMappings,
-  type Resolved,
-  resolvePlan,
-} from './resolve.ts';
+import { type Resolved, resolvePlan } from './resolve.ts';
+import { chooseGoods, listAllGoods } from './settle-money.ts';
 import type { ByteSource, Goods, Line, Mapping, Outcome, Reading, Request } from './shapes.ts';
 import {
   type ColumnSum,

@@ -1,3 +1,4 @@
+import type { Choice, Doubt } from './doubts.ts';
 import type { Entry } from './entry.ts';
 import type { Grouper } from './group.ts';
 import { type Bench, findAmount, isFailure, type Judged, makeLine, prepareBench } from './judge.ts';
@@ -7,7 +8,6 @@ import { judgePerson, judgeProfile } from './judge-person.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
-import type { Choice, Doubt } from './resolve.ts';
 import type { Row } from './rows.ts';
 import { counts, Tally } from './tally.ts';
 
