@@ -233,6 +233,32 @@ describe('people and payments of other tools', () => {
     expect(all.reading.counts).toMatchObject({ records: 4, read: 3, repeated: 1 });
   });
 
+  test('a handle is of the platform that its address names; a column without a header is asked', async () => {
+    const all = await read('roster', 'handle,code\n@mia.one,MIA10\nhttps://www.tiktok.com/@max.two,MAX10\n');
+    expect(all.lines.map(({ record }) => record?.kind === 'person' && [record.instagram, record.tiktok])).toEqual([
+      ['mia.one', null],
+      [null, 'max.two'],
+    ]);
+    expect(codes(await read('roster', '@mia.one\n@max.two\n'))).toEqual(['column_meaning']);
+    expect((await read('roster', 'a@x.example\nb@x.example\n')).reading).toMatchObject({
+      status: 'ready',
+      counts: { read: 2 },
+    });
+  });
+
+  test('a currency in the header of the amounts; a dollar there is asked', async () => {
+    const euros = await read(
+      'commissions',
+      'Affiliate email,Commission (EUR),Date\na@x.example,1.50,2026-03-03\n',
+      {},
+      { ...BRAND, currency: 'USD' },
+    );
+    expect(euros.reading).toMatchObject({ status: 'ready', sums: [{ currency: 'EUR', amount: 150 }] });
+    expect(
+      codes(await read('commissions', 'Affiliate email,Commission ($),Date\na@x.example,1.50,2026-03-03\n')),
+    ).toEqual(['currency_sign']);
+  });
+
   test('bank details are not kept, and said', async () => {
     const all = await read('payment_details', 'Email,PayPal email,IBAN\na@x.example,p@x.example,DE00\n');
     expect(all.lines[0]?.record).toMatchObject({ email: 'a@x.example', payment_email: 'p@x.example' });

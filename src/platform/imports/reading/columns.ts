@@ -35,6 +35,7 @@ function findRepeated(headers: readonly string[], position: number): number[] {
 const LOOSE: readonly (readonly [string, RegExp])[] = [
   ['instagram', /^(?:instagram|insta|ig)$/],
   ['tiktok', /^(?:tiktok|tt)$/],
+  ['instagram', /^(?:handle|handles|username|profile|profil)$/],
   ['note', /^(?:note|notes|notiz|notizen|comment|comments|kommentar)$/],
   ['first_name', /^(?:firstname|vorname|prenom)$/],
   ['name', /^(?:name|naam|nombre|nome)$/],
@@ -220,10 +221,21 @@ const NEEDED_TYPE: Readonly<Record<string, FieldType>> = {
   placed_at: 'time',
   amount: 'money',
   email: 'email',
+  instagram: 'handle',
   paid_at: 'time',
   username: 'handle',
   payment_email: 'email',
 };
+
+/** The fields of a group that cells can show a column to be, with their types. */
+export const listWanted = (group: readonly string[]): { field: string; type: FieldType }[] =>
+  group.flatMap((field) => {
+    const type = NEEDED_TYPE[field];
+    return type === undefined ? [] : [{ field, type }];
+  });
+
+const findFitting = (type: FieldType, taken: ReadonlySet<number>, profiles: ReadonlyMap<number, ColumnProfile>) =>
+  [...profiles].filter(([at, profile]) => !taken.has(at) && fits(type, profile)).map(([at]) => at);
 
 /** Columns that may be a needed field by their cells. One of addresses is settled; everything else is asked. */
 export function assignByValues(
@@ -235,11 +247,12 @@ export function assignByValues(
   for (const group of listNeeded(of)) {
     const isThere = (field: string) =>
       (assignment.get(field)?.positions.length ?? 0) > 0 || constants[field] !== undefined;
-    const [field = ''] = group;
-    const type = NEEDED_TYPE[field];
-    if (group.some(isThere) || type === undefined || assignment.get(field)?.by === 'mapping') continue;
-    const positions = [...profiles].filter(([at, profile]) => !taken.has(at) && fits(type, profile)).map(([at]) => at);
-    if (positions.length === 0) continue;
+    if (group.some((field) => isThere(field) || assignment.get(field)?.by === 'mapping')) continue;
+    const found = listWanted(group)
+      .map(({ field, type }) => ({ field, type, positions: findFitting(type, taken, profiles) }))
+      .find(({ positions }) => positions.length > 0);
+    if (!found) continue;
+    const { field, type, positions } = found;
     const isSettled = type === 'email' && positions.length === 1;
     assignment.set(field, {
       field,

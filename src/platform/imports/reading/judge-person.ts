@@ -12,7 +12,7 @@ import {
 } from './judge.ts';
 import { findName } from './judge-paid.ts';
 import { readCount, readNumber, readPpm } from './numbers.ts';
-import { readCodes, readEmail, readHandle, readList } from './people.ts';
+import { readCodes, readEmail, readHandle, readList, readPlatform } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { DirectoryRecord, PersonRecord } from './shapes.ts';
 
@@ -39,17 +39,29 @@ function isFlatRate(row: Entry, { headers }: Plan): boolean {
   return position >= 0 && /^flat/i.test(row.first(position));
 }
 
+/** Profiles by their platform: the host of an address says more than the header above it. */
+function readProfiles(instagramText: string, tiktokText: string) {
+  const profiles: Record<'instagram' | 'tiktok', string | null | undefined> = { instagram: null, tiktok: null };
+  for (const [column, text] of [
+    ['instagram', instagramText],
+    ['tiktok', tiktokText],
+  ] as const) {
+    if (text === '') continue;
+    const platform = readPlatform(text) ?? column;
+    if (platform === 'other') profiles[column] = undefined;
+    else profiles[platform] ??= readHandle(text);
+  }
+  return profiles;
+}
+
 /** Every filled address and handle must be one: a wrong one would be another person. */
 function readContacts(
   entry: Entry,
   { plan }: Bench,
 ): Pick<PersonRecord, 'email' | 'instagram' | 'tiktok'> | { problem: string } {
-  const [emailText, instagramText, tiktokText] = ['email', 'instagram', 'tiktok'].map((field) =>
-    entry.text(plan, field),
-  );
-  const email = emailText ? readEmail(emailText) : null;
-  const instagram = instagramText ? readHandle(instagramText) : null;
-  const tiktok = tiktokText ? readHandle(tiktokText) : null;
+  const emailText = entry.text(plan, 'email');
+  const email = emailText === '' ? null : readEmail(emailText);
+  const { instagram, tiktok } = readProfiles(entry.text(plan, 'instagram'), entry.text(plan, 'tiktok'));
   if (email === undefined) return { problem: 'email_unreadable' };
   const found = { email, instagram: instagram ?? null, tiktok: tiktok ?? null };
   if (email !== null) return found;

@@ -67,7 +67,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
   const times = settleTimes(settling);
   const unit = hasMoney ? settleUnit(settling, decimals) : 'major';
   const symbols = hasMoney ? settleSymbols(settling) : {};
-  const currency = hasMoney ? settleCurrency(settling) : null;
+  const currency = hasMoney ? settleCurrency(settling, symbols) : null;
   const goods = isOrders(of) ? settleGoods(settling) : null;
   if (isOrders(of)) askShares(settling);
   if (isPaid(of)) askProof(settling);

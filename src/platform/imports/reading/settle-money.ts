@@ -3,6 +3,7 @@ import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling, to
 import { listGoods } from './judge.ts';
 import { USES } from './money.ts';
 import type { Plan } from './plan.ts';
+import type { LineList } from './profile.ts';
 import type { Goods } from './shapes.ts';
 
 function listCurrencies({ request }: Known, from: readonly string[]): string[] {
@@ -13,10 +14,21 @@ function listCurrencies({ request }: Known, from: readonly string[]): string[] {
 
 const CURRENCIES = ['USD', 'EUR', 'GBP', 'CAD', 'AUD'] as const;
 
+/** The currency that the header of the amounts names in brackets, as in `Amount (EUR)`. */
+function findHeaderSign({ known, columns }: Settling): ReturnType<typeof readSign> {
+  const [position] = BASIC.flatMap((field) => columns[field] ?? []);
+  const bracket = /[([]\s*([^()[\]]{1,5})\s*[)\]]\s*$/.exec(known.headers[position ?? -1] ?? '')?.[1];
+  return bracket === undefined ? undefined : readSign(bracket);
+}
+
 /** The currency of amounts that say none: said, or a connected store's, or asked if any record needs it. */
-export function settleCurrency({ known, mapping, doubts }: Settling): string | null {
+export function settleCurrency(settling: Settling, symbols: Readonly<Record<string, string>>): string | null {
+  const { known, mapping, doubts } = settling;
   const said = mapping.constants?.currency;
   if (said !== undefined) return said.toUpperCase();
+  const ofHeader = findHeaderSign(settling);
+  if (ofHeader && 'currency' in ofHeader) return ofHeader.currency;
+  if (ofHeader && symbols[ofHeader.sign] !== undefined) return symbols[ofHeader.sign] ?? null;
   const { request, format } = known;
   const isStore = format?.platform !== undefined || request.of === 'reconciliation';
   const stores = request.brand.stores.filter(
@@ -40,32 +52,34 @@ export function settleCurrency({ known, mapping, doubts }: Settling): string | n
   return choices[0]?.label ?? null;
 }
 
-export function settleSymbols({ known, mapping, columns, doubts }: Settling): Record<string, string> {
+function askSign(sign: string, options: readonly string[], list: LineList, { request }: Known): Doubt {
+  const brand = request.brand.currency;
+  const ordered = options.includes(brand) ? [brand, ...options.filter((option) => option !== brand)] : options;
+  const choices = ordered
+    .slice(0, 5)
+    .map((currency) => ({ mapping: { symbols: { [sign]: currency } }, label: `${sign} is ${currency}` }));
+  const message = `Which currency does ${sign} mean?`;
+  return { code: 'currency_sign', field: 'currency', message, ...toLines(list), choices };
+}
+
+/** Signs beside amounts, or in their header, that several currencies share are asked, unless a column says more. */
+export function settleSymbols(settling: Settling): Record<string, string> {
+  const { known, mapping, columns, doubts } = settling;
   const symbols: Record<string, string> = { ...mapping.symbols };
   const hasCurrencies = columns.currency !== undefined && (known.profiles.get(columns.currency)?.filled ?? 0) > 0;
-  for (const field of hasCurrencies ? [] : BASIC) {
-    const position = columns[field];
-    for (const [symbol, list] of position === undefined ? [] : (known.profiles.get(position)?.money.symbols ?? [])) {
-      const meaning = readSign(symbol);
-      if (!meaning || 'currency' in meaning || symbols[meaning.sign] !== undefined) continue;
-      const { sign, options } = meaning;
-      const brand = known.request.brand.currency;
-      const ordered = options.includes(brand) ? [brand, ...options.filter((option) => option !== brand)] : options;
-      const choices = ordered
-        .slice(0, 5)
-        .map((currency) => ({ mapping: { symbols: { [sign]: currency } }, label: `${sign} is ${currency}` }));
-      doubts.push({
-        code: 'currency_sign',
-        field: 'currency',
-        message: `Which currency does ${sign} mean?`,
-        ...toLines(list),
-        choices,
-      });
-      symbols[sign] = ordered[0] ?? brand;
-    }
-  }
+  if (hasCurrencies) return symbols;
+  const ask = (meaning: ReturnType<typeof readSign>, list: LineList) => {
+    if (!meaning || 'currency' in meaning || symbols[meaning.sign] !== undefined) return;
+    const doubt = askSign(meaning.sign, meaning.options, list, known);
+    doubts.push(doubt);
+    symbols[meaning.sign] = doubt.choices[0]?.mapping.symbols?.[meaning.sign] ?? known.request.brand.currency;
+  };
+  for (const position of BASIC.flatMap((field) => columns[field] ?? []))
+    for (const [symbol, list] of known.profiles.get(position)?.money.symbols ?? []) ask(readSign(symbol), list);
+  if (mapping.constants?.currency === undefined) ask(findHeaderSign(settling), { count: 0, first: [] });
   return symbols;
 }
+
 const GOODS_LABELS: Readonly<Record<Goods, string>> = {
   amount: 'the amount as it stands',
   subtotal: 'the subtotal',

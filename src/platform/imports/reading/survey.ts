@@ -1,8 +1,8 @@
 import { cleanCell } from './cells.ts';
-import { type Assignment, fits, listNeeded } from './columns.ts';
+import { type Assignment, fits, listNeeded, listWanted } from './columns.ts';
 import { repair } from './encoding.ts';
 import { findKeys, Grouper } from './group.ts';
-import { FIELDS, type FieldType, isGrouped, type Kind } from './kinds.ts';
+import { type FieldType, isGrouped, type Kind } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { type ColumnProfile, profileCell, startProfile } from './profile.ts';
 import type { Row } from './rows.ts';
@@ -42,10 +42,8 @@ function planTypes(
     const profile = startProfile();
     const all = new Set(ALL_TYPES);
     for (const { line, cells } of sample) profileCell(profile, cells[position] ?? '', all, line, nextYear);
-    for (const [field = ''] of missing) {
-      const type = FIELDS[of][field];
-      if (type !== undefined && fits(type, profile)) for (const each of all) add(position, each);
-    }
+    if (missing.some((group) => listWanted(group).some(({ type }) => fits(type, profile))))
+      for (const each of all) add(position, each);
   }
   return types;
 }
