@@ -103,7 +103,7 @@ export class Grouper {
       return entry;
     }
     // A waiting row must not keep the whole chunk that its cells were cut from.
-    if (!started) this.#open.set(key, new Entry({ line: row.line, cells: row.cells.map(whole) }));
+    if (!started) this.#open.set(key, new Entry({ ...row, cells: row.cells.map(whole) }));
     return undefined;
   }
 

@@ -194,7 +194,8 @@ function isChosen(symbol: string, { symbols }: Plan): boolean {
 /** The currency of a record: its column, else a sign beside its amounts, else what the file was said to be in. */
 export function findCurrency(entry: Entry, { plan, format }: Bench, fields: readonly string[]): Money | Failure {
   const text = plan.columns.currency === undefined ? '' : entry.first(plan.columns.currency);
-  const symbols = format?.ignoresSigns && text !== '' ? [] : findSymbols(entry, plan, fields);
+  const isIgnored = !plan.hasSymbols || (format?.ignoresSigns && text !== '');
+  const symbols = isIgnored ? [] : findSymbols(entry, plan, fields);
   if (text !== '') {
     const currency = readCurrency(text);
     if (currency === undefined) return { problem: 'currency_unknown' };

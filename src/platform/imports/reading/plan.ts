@@ -24,6 +24,8 @@ export interface Plan {
   /** The currency of amounts that say none. */
   currency: string | null;
   symbols: Record<string, string>;
+  /** Some amount has a sign or a word of a currency beside it. */
+  hasSymbols: boolean;
   statuses: Record<string, StatusMeaning>;
   /** Some cell of the status column says something. */
   hasStatuses: boolean;

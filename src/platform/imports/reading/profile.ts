@@ -4,7 +4,7 @@ import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
 import type { DecimalSign } from './shapes.ts';
 import { foldStatus } from './statuses.ts';
-import { DATE_ORDERS, guessDigits, mayBe, monthWord, readTime, type TimeCell } from './times.ts';
+import { DATE_ORDERS, guessDigits, isIsoTime, mayBe, monthWord, readTime, type TimeCell } from './times.ts';
 
 /** Lines that something is true of: how many, and the first of them. */
 export interface LineList {
@@ -124,6 +124,11 @@ function addValue(values: Map<string, LineList>, value: string, line: number): v
 }
 
 function profileTime({ time }: ColumnProfile, text: string, line: number, nextYear: number): void {
+  if (isIsoTime(text)) {
+    time.read += 1;
+    time.texts += 1;
+    return;
+  }
   const cell: TimeCell | undefined = readTime(text);
   if (!cell) return;
   time.read += 1;
@@ -169,10 +174,11 @@ export function profileCell(
   types: ReadonlySet<FieldType>,
   line: number,
   nextYear: number,
+  isPlain = false,
 ): void {
   profile.digest = digestText(profile.digest, raw);
   if (raw === '') return;
-  const text = cleanCell(raw);
+  const text = cleanCell(raw, isPlain);
   if (text === '') return;
   profile.filled += 1;
   if (profile.samples.length < 3) profile.samples.push(text.slice(0, 200));

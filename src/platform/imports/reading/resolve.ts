@@ -1,5 +1,5 @@
 import type { Assignment } from './columns.ts';
-import { type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
+import { BASIC, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
 import { foldWords } from './fold.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
@@ -92,6 +92,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     rate: settleRate(settling),
     currency,
     symbols,
+    hasSymbols: BASIC.some((field) => (known.profiles.get(columns[field] ?? -1)?.money.symbols.size ?? 0) > 0),
     ...readStatuses(settling),
     damaged: listDamaged(settling),
     totalsLines: known.totalsLines,

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { CsvError, type InfoRecord } from 'csv-parse';
 import { parse } from 'csv-parse/sync';
 import { z } from 'zod';
@@ -8,6 +9,8 @@ export interface Row {
   /** The line on which the row starts in the file. */
   line: number;
   cells: string[];
+  /** All of the row is ASCII, which most rows are: nothing in it can have been decoded wrongly. */
+  isPlain: boolean;
 }
 
 const LONGEST_ROW = 1 << 20;
@@ -134,14 +137,14 @@ function openSplitter(separator: string) {
   return {
     line: () => line,
     /** All rows that are complete, and the text after them. */
-    take(text: string, isLast: boolean): { rows: Row[]; rest: string } {
+    take(text: string, isLast: boolean, isPlain: boolean): { rows: Row[]; rest: string } {
       const rows: Row[] = [];
       const findLine = findLines(text, isLast);
       let at = 0;
       while (at < text.length) {
         const taken = takeRow(text, at, findLine(at), isLast);
         if (!taken) break;
-        rows.push({ line, cells: taken.cells });
+        rows.push({ line, cells: taken.cells, isPlain });
         line += taken.lines;
         at += taken.length;
       }
@@ -166,11 +169,13 @@ export async function* readRows(open: Stream, separator: string, isSheet: boolea
   const splitter = openSplitter(separator);
   let records = 0;
   let rest = '';
-  const take = (text: string, isLast: boolean): Row[] => {
+  let isRestPlain = true;
+  const take = (text: string, isLast: boolean, isPlain: boolean): Row[] => {
     try {
-      const taken = splitter.take(rest + text, isLast);
+      const taken = splitter.take(rest + text, isLast, isPlain && isRestPlain);
+      isRestPlain = isPlain && (isRestPlain || taken.rows.length > 0);
       rest = taken.rest;
-      const rows = isSheet ? taken.rows.map(({ cells }, i) => ({ line: records + i + 1, cells })) : taken.rows;
+      const rows = isSheet ? taken.rows.map((row, i) => ({ ...row, line: records + i + 1 })) : taken.rows;
       records += rows.length;
       return rows.filter(({ cells }) => !isBlank(cells));
     } catch (error) {
@@ -178,9 +183,9 @@ export async function* readRows(open: Stream, separator: string, isSheet: boolea
     }
   };
   for await (const chunk of open()) {
-    const rows = take(decoder.decode(chunk, { stream: true }), false);
+    const rows = take(decoder.decode(chunk, { stream: true }), false, isAscii(chunk));
     if (rows.length > 0) yield rows;
   }
-  const rows = take(decoder.decode(), true);
+  const rows = take(decoder.decode(), true, true);
   if (rows.length > 0) yield rows;
 }

@@ -23,7 +23,7 @@ function readSample(text: string, separator: string, isSheet: boolean): Row[] {
       to: SAMPLE_ROWS,
       on_record: (cells: string[], info) => {
         const start = counter.start(cells, info);
-        rows.push({ line: isSheet ? info.records : start, cells });
+        rows.push({ line: isSheet ? info.records : start, cells, isPlain: false });
         return null;
       },
     });

@@ -66,7 +66,7 @@ function mayTotal({ cells }: Row, assignment: Assignment): boolean {
 /** The last rows of a file wait, because they may be totals. */
 function splitTotals(last: readonly Row[], assignment: Assignment): { rows: Row[]; totals: Row[] } {
   let from = last.length;
-  while (from > 0 && mayTotal(last[from - 1] ?? { line: 0, cells: [] }, assignment)) from -= 1;
+  while (from > 0 && mayTotal(last[from - 1] ?? { line: 0, cells: [], isPlain: true }, assignment)) from -= 1;
   return { rows: last.slice(0, from), totals: last.slice(from) };
 }
 
@@ -94,8 +94,8 @@ export async function surveyTable(table: Table, of: Kind, assignment: Assignment
     for (const [position, set] of types) {
       const cell = row.cells[position] ?? '';
       const profile = profiles.get(position);
-      if (profile) profileCell(profile, cell, set, row.line, nextYear);
-      if (cell !== '' && isForeign(cell)) noteForeign(survey, cell, row.line, isLatin);
+      if (profile) profileCell(profile, cell, set, row.line, nextYear, row.isPlain);
+      if (!row.isPlain && cell !== '' && isForeign(cell)) noteForeign(survey, cell, row.line, isLatin);
     }
     grouper?.count(row);
   };

@@ -11,10 +11,16 @@ interface Amounts {
   refunded: number;
 }
 
-const addTo = (sums: Map<string, Amounts>, currency: string, amount: number, refunded: number) => {
-  const sum = sums.get(currency) ?? { records: 0, amount: 0, refunded: 0 };
-  sums.set(currency, { records: sum.records + 1, amount: sum.amount + amount, refunded: sum.refunded + refunded });
-};
+function addTo(sums: Map<string, Amounts>, currency: string, amount: number, refunded: number): void {
+  const sum = sums.get(currency);
+  if (!sum) {
+    sums.set(currency, { records: 1, amount, refunded });
+    return;
+  }
+  sum.records += 1;
+  sum.amount += amount;
+  sum.refunded += refunded;
+}
 
 const toSums = (sums: ReadonlyMap<string, Amounts>): Sum[] =>
   [...sums].map(([currency, sum]) => ({ currency, ...sum, net: sum.amount - sum.refunded }));

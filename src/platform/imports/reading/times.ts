@@ -21,7 +21,11 @@ export interface TimeCell {
 
 const CLOCK =
   /^(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap])\.?\s?m\.?(?=\s|$))?\s*\(?([A-Za-z][A-Za-z_/]*(?:[+-]\d{1,2}(?::?\d{2})?)?|[+-]\d{2}:?\d{2}|[+-]\d{1,2})?\)?$/i;
-const ISO_ZONED = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/;
+const ISO_ZONED =
+  /^(\d{4})-(\d{2})-(\d{2})[ T]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/;
+
+/** The commonest way of writing a time, which every order of day and month reads the same. */
+export const isIsoTime = (text: string): boolean => ISO_ZONED.test(text);
 
 export interface Clock {
   clockMs: number;
@@ -113,7 +117,7 @@ export function readTime(text: string): TimeCell | undefined {
   if (quick) {
     const [, year, month, day, hour, minute, second, fraction = '', zoneText] = quick;
     const zone = zoneText === undefined ? null : readZone(zoneText);
-    if (zone === undefined || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+    if (zone === undefined) return undefined;
     const ms = Number(fraction.padEnd(3, '0').slice(0, 3));
     const clockMs = ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1_000 + ms;
     return { date: { form: 'iso', year: Number(year), month: Number(month), day: Number(day) }, clockMs, zone };
