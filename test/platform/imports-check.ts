@@ -1,6 +1,15 @@
 import { mergeMappings } from '../../src/platform/imports/reading/doubts.ts';
 import { readRecords, readTable } from '../../src/platform/imports/reading/read-table.ts';
-import type { ByteSource, Mapping, Question, ReadRecord, Request } from '../../src/platform/imports/reading/shapes.ts';
+import type {
+  ByteSource,
+  Line,
+  Mapping,
+  Question,
+  Reading,
+  ReadRecord,
+  Request,
+  Sum,
+} from '../../src/platform/imports/reading/shapes.ts';
 import { type Case, NOW } from './imports-cases.ts';
 
 export function makeSource(name: string, bytes: Uint8Array): ByteSource {
@@ -22,14 +31,27 @@ const show = (record: ReadRecord): string => {
   return record.kind === 'person' ? `${record.email}/0/0/` : record.username;
 };
 
+/** All lines of a file by the plan of its reading. Their outcomes must add up as the reading says. */
+export async function collectLines(source: ByteSource, request: Request): Promise<Line[]> {
+  const { plan, reading } = await readTable(source, request);
+  if (!plan) return [];
+  const lines: Line[] = [];
+  for await (const batch of readRecords(source, request, plan)) lines.push(...batch);
+  const { counts } = reading;
+  for (const outcome of ['read', 'repeated', 'left_out', 'refused'] as const) {
+    const found = lines.filter((line) => line.outcome === outcome).length;
+    if (found !== counts[outcome])
+      throw new Error(`${found} lines are ${outcome}, the reading says ${counts[outcome]}.`);
+  }
+  const rows = lines.reduce((sum, line) => sum + line.lines.length, 0);
+  if (rows !== counts.lines) throw new Error(`${rows} rows have an outcome, the reading says ${counts.lines}.`);
+  return lines;
+}
+
 /** All records of a file by the plan of its reading. */
 export async function collectRecords(source: ByteSource, request: Request): Promise<ReadRecord[]> {
-  const { plan } = await readTable(source, request);
-  if (!plan) return [];
-  const records: ReadRecord[] = [];
-  for await (const lines of readRecords(source, request, plan))
-    for (const line of lines) if (line.outcome === 'read' && line.record) records.push(line.record);
-  return records;
+  const lines = await collectLines(source, request);
+  return lines.flatMap(({ outcome, record }) => (outcome === 'read' && record ? [record] : []));
 }
 
 function agrees(option: Mapping, truth: Mapping): boolean {
@@ -78,6 +100,23 @@ async function compare(made: Case, mapping: Mapping): Promise<string | null> {
   return `${records.length} of ${truth.length}; read ${extra.slice(0, 3).join(' ')}; missing ${missing.slice(0, 3).join(' ')}`;
 }
 
+const sortSums = (sums: readonly Sum[]) => sums.toSorted((a, b) => a.currency.localeCompare(b.currency));
+
+/** An option promises sums; reading under it must give them. */
+async function checkPromises(made: Case, reading: Reading): Promise<string | null> {
+  const [question, ...others] = reading.questions;
+  if (!question || others.length > 0) return null;
+  for (const option of question.options) {
+    const request: Request = { of: made.format.of, mapping: option.mapping, brand: BRAND, now: NOW };
+    const answered = (await readTable(makeSource(made.name, made.bytes), request)).reading;
+    if (answered.questions.length > 0) continue;
+    const sums = answered.sums.flatMap(({ outcome, ...sum }) => (outcome === 'read' ? [sum] : []));
+    const isKept = JSON.stringify(sortSums(sums)) === JSON.stringify(sortSums(option.sums));
+    if (!isKept) return `${question.id}: ${JSON.stringify(option)} gave ${JSON.stringify(sums)}`;
+  }
+  return null;
+}
+
 /** Reads a case, answers its questions truthfully, and says where it went wrong. */
 export async function checkCase(made: Case): Promise<Verdict> {
   let mapping: Mapping = {};
@@ -93,6 +132,8 @@ export async function checkCase(made: Case): Promise<Verdict> {
       const told = wrong === null ? null : `${wrong} (${refused})`;
       return round === 0 ? { ...verdict, silent: told } : { ...verdict, answered: told };
     }
+    const broken = round === 0 ? await checkPromises(made, reading) : null;
+    if (broken !== null) return { ...verdict, answered: broken };
     const before = JSON.stringify(mapping);
     for (const question of reading.questions) {
       if (round === 0) codes.push(question.code);
