@@ -105,7 +105,7 @@ function collectWords({ of, headers, glance }: Wish, taken: ReadonlySet<number>)
   return candidates;
 }
 
-/** Our own name for a field is stronger than another tool's word, but `Amount` may be anything in another tool's file. */
+/** Our own name for a field is stronger than a tool's word, but `Amount` may be anything in another tool's file. */
 function preferOwn(
   field: string,
   type: FieldType,

@@ -93,7 +93,7 @@ function listWarnings({ known, resolved, study, table }: Parts): Reading['warnin
   if (study.tally.renamed > 0)
     warnings.push({
       code: 'names_differ',
-      message: `${study.tally.renamed} ${study.tally.renamed === 1 ? 'person has' : 'people have'} different names on their lines; the first is kept.`,
+      message: `Names differ between the lines of ${study.tally.renamed} ${study.tally.renamed === 1 ? 'person' : 'people'}.`,
     });
   if (study.tally.counts.repeated > 0)
     warnings.push({ code: 'repeated', message: 'Some lines stand in the file twice; each is recorded once.' });

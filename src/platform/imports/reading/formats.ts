@@ -64,6 +64,6 @@ export function findWrongFile(headers: readonly string[]): string | undefined {
   const folded = new Set(headers.map(fold));
   const isItems = folded.has('saledate') && folded.has('itemname') && folded.has('transactionid');
   return isItems && !folded.has('ordernet')
-    ? "This is Etsy's file of sold order items, which says nothing of orders' totals. Choose “Orders” instead of “Order Items” when you download it."
+    ? "This is Etsy's file of sold order items, which lacks orders' totals. Download “Orders”, not “Order Items”."
     : undefined;
 }

@@ -12,7 +12,7 @@ export interface NumberCell {
   value: Decimal;
   /** The sign that this cell proves to separate decimals; null if it has none, or may have either. */
   sign: DecimalSign | null;
-  /** The other value of a cell such as `1.250`, in which the mark may separate decimals; `value` takes it as grouping. */
+  /** The other value of a cell such as `1.250`, whose mark may separate decimals; `value` takes it as grouping. */
   open: { mark: DecimalSign; asDecimal: Decimal } | null;
   /** The signs and words of currencies around the number. */
   symbols: string[];

@@ -70,7 +70,7 @@ export function readList(text: string): string[] {
   return [...new Set(parts.filter((part) => part !== ''))];
 }
 
-/** Several codes of a cell. Some tools separate them by blanks around a plus or ampersand; a blank alone is in no code. */
+/** Several codes of a cell, each as long as a code may be. */
 export const readCodes = (text: string): string[] => readList(text).map((code) => code.slice(0, 200));
 
 export function joinNames(first: string, last: string): string {

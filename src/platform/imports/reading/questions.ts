@@ -51,16 +51,12 @@ function askDoubt(doubt: Doubt, { study }: Asked): Question[] {
 
 function askStatuses({ study, known }: Asked): Question[] {
   const base = describe(study.tally);
-  return [...study.tally.statuses()].flatMap(([value, { list, isAsked, sums }]) => {
+  return [...study.tally.statuses()].flatMap(([value, { list, isAsked, sums, givenBack }]) => {
     if (!isAsked) return [];
     const options = listMeanings(known.request.of).map((meaning) => {
       const isCounted = meaning !== 'left_out';
-      const all = isCounted
-        ? addSums(
-            base.sums,
-            meaning === 'refunded' ? sums.map((sum) => ({ ...sum, refunded: sum.amount, net: 0 })) : sums,
-          )
-        : base.sums;
+      const added = meaning === 'refunded' ? givenBack : sums;
+      const all = isCounted ? addSums(base.sums, added) : base.sums;
       const records = base.records + (isCounted ? list.count : 0);
       return { mapping: { statuses: { [value]: meaning } }, label: meaning, sums: all, records, refused: base.refused };
     });

@@ -83,7 +83,8 @@ function findMissing({ table, assignment, known }: Prepared, mapping: Mapping): 
   const separator = shape.separator === '\t' ? 'tab' : `“${shape.separator}”`;
   const where = shape.headerLine === null ? 'No header was found' : `The header was read from line ${shape.headerLine}`;
   const fields = missing.map((group) => group.join(' or ')).join(', and none for ');
-  return `The file has no column for ${fields}. ${where} with the separator ${separator}: ${shape.headers.slice(0, 40).join(', ')}.`;
+  const has = shape.headers.slice(0, 40).join(', ');
+  return `The file has no column for ${fields}. ${where} with the separator ${separator}: ${has}.`;
 }
 
 /** Settles every doubt by its first choice, one after the other, because one may settle or raise another. */
@@ -256,7 +257,8 @@ function assertIds({ damaged, columns, headers }: Plan): void {
   const name = headers[id] ?? '';
   throw new BrokenFile(
     'damaged_ids',
-    `A spreadsheet has rounded the ids in “${name}”, and the file has no order numbers. Send the .xlsx file, or the export as it was downloaded.`,
+    `A spreadsheet has rounded the ids in “${name}”, and there are no order numbers. ` +
+      'Send the .xlsx file, or the export as it was downloaded.',
   );
 }
 

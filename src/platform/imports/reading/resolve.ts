@@ -22,7 +22,10 @@ function askColumns(assignment: Assignment, { headers }: Known): Doubt[] {
   return [...assignment.values()].flatMap(({ field, positions, confidence }) => {
     if (confidence !== 'asked') return [];
     const names = positions.map((position) => headers[position] ?? '');
-    const choices = names.map((name) => ({ mapping: { columns: { [field]: name } }, label: `“${name}” is ${field}` }));
+    const choices = names.map((name) => {
+      const mapping = { columns: { [field]: name } };
+      return { mapping, label: `“${name}” is ${field}` };
+    });
     const message = `Which column is ${field}: ${names.map((name) => `“${name}”`).join(' or ')}?`;
     return [{ code: 'column_meaning', field, message, ...NO_LINES, choices }];
   });

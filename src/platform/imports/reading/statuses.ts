@@ -9,7 +9,8 @@ const ORDER_MEANINGS: readonly (readonly [StatusMeaning, string])[] = [
   ['refunded', 'refunded'],
   [
     'left_out',
-    'pending authorized voided on-hold hold failed cancelled canceled trash checkout-draft draft abandoned revoked unpaid',
+    `pending authorized voided on-hold hold failed cancelled canceled trash checkout-draft draft abandoned revoked
+     unpaid`.replace(/\s+/g, ' '),
   ],
 ];
 

@@ -30,17 +30,29 @@ export interface StatusTally {
   rows: number;
   isAsked: boolean;
   sums: Sum[];
+  /** The sums if the status means that orders were given back. */
+  givenBack: Sum[];
 }
+
+interface StatusAmounts extends Omit<StatusTally, 'sums' | 'givenBack'> {
+  sums: Map<string, Amounts>;
+  givenBack: Map<string, Amounts>;
+}
+
+const startStatus = (isAsked: boolean): StatusAmounts => ({
+  list: { count: 0, first: [] },
+  rows: 0,
+  isAsked,
+  sums: new Map(),
+  givenBack: new Map(),
+});
 
 /** The records of one reading add up to this. */
 export class Tally {
   readonly counts: Reading['counts'] = { lines: 0, records: 0, read: 0, repeated: 0, left_out: 0, refused: 0 };
   readonly #sums = new Map<Outcome, Map<string, Amounts>>();
   readonly refusals = new Map<string, LineList>();
-  readonly #statuses = new Map<
-    string,
-    { list: LineList; rows: number; isAsked: boolean; sums: Map<string, Amounts> }
-  >();
+  readonly #statuses = new Map<string, StatusAmounts>();
   readonly sample: Line[] = [];
   /** The records that depend on each rule of `USES`, counted, with their first lines. */
   readonly uses = new Map<number, LineList>();
@@ -75,12 +87,15 @@ export class Tally {
   }
 
   #addStatus({ line, money }: Judged, { value, isAsked }: { value: string; isAsked: boolean }): void {
-    const status = this.#statuses.get(value) ?? { list: { count: 0, first: [] }, rows: 0, isAsked, sums: new Map() };
+    const status = this.#statuses.get(value) ?? startStatus(isAsked);
     if (!this.#statuses.has(value) && this.#statuses.size >= 300) return;
     this.#statuses.set(value, status);
     addLine(status.list, line.line);
     status.rows += line.lines.length;
-    if (money && line.outcome !== 'refused') addTo(status.sums, money.currency, money.amount, money.refunded);
+    if (!money || line.outcome === 'refused') return;
+    const { currency, amount, refunded } = money;
+    addTo(status.sums, currency, amount, refunded);
+    addTo(status.givenBack, currency, amount, refunded === 0 ? amount : refunded);
   }
 
   #addUses({ uses, line }: Judged): void {
@@ -105,7 +120,12 @@ export class Tally {
   }
 
   statuses(): Map<string, StatusTally> {
-    return new Map([...this.#statuses].map(([value, status]) => [value, { ...status, sums: toSums(status.sums) }]));
+    const tell = (status: StatusAmounts): StatusTally => ({
+      ...status,
+      sums: toSums(status.sums),
+      givenBack: toSums(status.givenBack),
+    });
+    return new Map([...this.#statuses].map(([value, status]) => [value, tell(status)]));
   }
 }
 

@@ -19,8 +19,8 @@ export interface TimeCell {
   zone: Zone | null;
 }
 
-const CLOCK =
-  /^(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap])\.?\s?m\.?(?=\s|$))?\s*\(?([A-Za-z][A-Za-z_/]*(?:[+-]\d{1,2}(?::?\d{2})?)?|[+-]\d{2}:?\d{2}|[+-]\d{1,2})?\)?$/i;
+const CLOCK_TIME = /^(\d{1,2})[:.h](\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:\s*([ap])\.?\s?m\.?(?=\s|$))?/i;
+const CLOCK_ZONE = /^\s*\(?([A-Za-z][A-Za-z_/]*(?:[+-]\d{1,2}(?::?\d{2})?)?|[+-]\d{2}:?\d{2}|[+-]\d{1,2})?\)?$/i;
 const ISO_ZONED =
   /^(\d{4})-(\d{2})-(\d{2})[ T]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d{1,9}))? ?(Z|UTC|[+-]\d{2}:?\d{2})?$/;
 
@@ -34,9 +34,12 @@ export interface Clock {
 
 /** A time of day such as `10:00`, `10:00:00 AM GMT+1` or `11:01:13 +0200`. */
 export function readClock(text: string): Clock | undefined {
-  const match = CLOCK.exec(text.trim());
-  if (!match) return undefined;
-  const [, hour = '', minute = '', second = '0', fraction = '', half, zoneText] = match;
+  const clock = text.trim();
+  const match = CLOCK_TIME.exec(clock);
+  const after = match && CLOCK_ZONE.exec(clock.slice(match[0].length));
+  if (!match || !after) return undefined;
+  const [, hour = '', minute = '', second = '0', fraction = '', half] = match;
+  const zoneText = after[1];
   let hours = Number(hour);
   if (half !== undefined) {
     if (hours < 1 || hours > 12) return undefined;
@@ -53,7 +56,7 @@ const DATE_THEN_CLOCK =
   /^(.*?\d{2,4}\S{0,2}?)(?:[T ,]|\s+at|\s+um|\s+à|\s+o|\s+-)+\s*(\d{1,2}[:h]\d{2}.*|\d{1,2}\.\d{2}(?:\s.*)?)$/i;
 
 function readNumericDate(text: string): DateText | undefined {
-  const iso = /^(\d{4})([-/.])(\d{1,2})\2(\d{1,2})\.?$/.exec(text);
+  const iso = /^(\d{4})\s?([-/.])\s?(\d{1,2})\s?\2\s?(\d{1,2})\.?$/.exec(text);
   if (iso) return { form: 'iso', year: Number(iso[1]), month: Number(iso[3]), day: Number(iso[4]) };
   const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(text);
   if (compact) return { form: 'iso', year: Number(compact[1]), month: Number(compact[2]), day: Number(compact[3]) };

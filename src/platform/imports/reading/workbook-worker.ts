@@ -12,7 +12,7 @@ const Task = z.object({ bytes: z.instanceof(Uint8Array), of: z.enum(KINDS), shee
 const SHOWN_DIGITS = 15;
 const HEAD_ROWS = 60;
 
-/** A number's digits without an exponent. A third decimal gets a zero, so that its mark cannot be taken for grouping. */
+/** A number's digits without an exponent. A third decimal gets a zero: its mark cannot be taken for grouping then. */
 function writeNumber(text: string): string {
   const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text);
   if (!match) return text;
