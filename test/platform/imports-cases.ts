@@ -8,8 +8,6 @@ import type { Format } from './imports-format.ts';
 import { ORDER_FORMATS } from './imports-order-formats.ts';
 import { PEOPLE_FORMATS } from './imports-people-formats.ts';
 
-export { LOCALES } from './imports-draw.ts';
-
 export const FORMATS: readonly Format[] = [...ORDER_FORMATS, ...PEOPLE_FORMATS];
 
 export const NOW = new Date('2026-11-27T12:00:00Z');
@@ -43,7 +41,7 @@ interface Style {
   decimals: number;
 }
 
-export function writeMoney(
+function writeMoney(
   minor: number,
   { decimal, group, isCents, decimals }: Pick<Style, 'decimal' | 'group' | 'isCents' | 'decimals'>,
 ): string {
@@ -55,7 +53,7 @@ export function writeMoney(
   return `${minor < 0 ? '-' : ''}${grouped}${fraction}`;
 }
 
-export function writeTime(date: Date, { dates, mark, times }: Pick<Style, 'dates' | 'mark' | 'times'>): string {
+function writeTime(date: Date, { dates, mark, times }: Pick<Style, 'dates' | 'mark' | 'times'>): string {
   const iso = date.toISOString();
   const [year, month, day] = [iso.slice(0, 4), iso.slice(5, 7), iso.slice(8, 10)];
   const clock = iso.slice(11, 19);

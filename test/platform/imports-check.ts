@@ -32,7 +32,7 @@ const show = (record: ReadRecord): string => {
 };
 
 /** All lines of a file by the plan of its reading. Their outcomes must add up as the reading says. */
-export async function collectLines(source: ByteSource, request: Request): Promise<Line[]> {
+async function collectLines(source: ByteSource, request: Request): Promise<Line[]> {
   const { plan, reading } = await readTable(source, request);
   if (!plan) return [];
   const lines: Line[] = [];
@@ -80,7 +80,7 @@ function answer(question: Question, truth: Mapping): Mapping | undefined {
   return option ?? (question.code === 'currency_missing' && currency ? { constants: { currency } } : undefined);
 }
 
-export interface Verdict {
+export interface CaseResult {
   name: string;
   codes: string[];
   refused: string | null;
@@ -118,22 +118,22 @@ async function checkPromises(made: Case, reading: Reading): Promise<string | nul
 }
 
 /** Reads a case, answers its questions truthfully, and says where it went wrong. */
-export async function checkCase(made: Case): Promise<Verdict> {
+export async function checkCase(made: Case): Promise<CaseResult> {
   let mapping: Mapping = {};
   const codes: string[] = [];
-  const verdict: Verdict = { name: made.name, codes, refused: null, silent: null, answered: null };
+  const result: CaseResult = { name: made.name, codes, refused: null, silent: null, answered: null };
   for (let round = 0; round < 8; round += 1) {
     const request: Request = { of: made.format.of, mapping, brand: BRAND, now: NOW };
     const { reading } = await readTable(makeSource(made.name, made.bytes), request);
-    if (reading.status === 'refused') return { ...verdict, refused: reading.refusals[0]?.kind ?? '' };
+    if (reading.status === 'refused') return { ...result, refused: reading.refusals[0]?.kind ?? '' };
     if (reading.status === 'ready') {
       const refused = reading.refusals.map(({ kind, lines }) => `${kind} ${lines}`).join(', ');
       const wrong = await compare(made, mapping);
-      const told = wrong === null ? null : `${wrong} (${refused})`;
-      return round === 0 ? { ...verdict, silent: told } : { ...verdict, answered: told };
+      const difference = wrong === null ? null : `${wrong} (${refused})`;
+      return round === 0 ? { ...result, silent: difference } : { ...result, answered: difference };
     }
     const broken = round === 0 ? await checkPromises(made, reading) : null;
-    if (broken !== null) return { ...verdict, answered: broken };
+    if (broken !== null) return { ...result, answered: broken };
     const before = JSON.stringify(mapping);
     for (const question of reading.questions) {
       if (round === 0) codes.push(question.code);
@@ -141,7 +141,7 @@ export async function checkCase(made: Case): Promise<Verdict> {
       if (said) mapping = mergeMappings(mapping, said);
     }
     if (JSON.stringify(mapping) === before)
-      return { ...verdict, answered: `no truthful answer to ${reading.questions.map(({ id }) => id).join(', ')}` };
+      return { ...result, answered: `no truthful answer to ${reading.questions.map(({ id }) => id).join(', ')}` };
   }
-  return { ...verdict, answered: 'asked without end' };
+  return { ...result, answered: 'asked without end' };
 }

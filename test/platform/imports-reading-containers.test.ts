@@ -46,7 +46,7 @@ describe('what contains a table', () => {
         }),
       ),
     ],
-  ])('%s is told what to save instead', async (kind, bytes) => {
+  ])('%s is difference what to save instead', async (kind, bytes) => {
     await expect(readBytes(bytes)).rejects.toMatchObject({ kind, message: expect.stringMatching(/CSV/) });
   });
 

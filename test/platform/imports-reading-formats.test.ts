@@ -87,7 +87,7 @@ describe('orders of other tools', () => {
     );
   });
 
-  test("Etsy in Britain is asked for the order of dates; Etsy's items are not orders", async () => {
+  test("Etsy in Britain is looked for the order of dates; Etsy's items are not orders", async () => {
     const british = await read(
       'orders',
       `${etsy.replace('Sale Date', 'Date Posted').replace('Shipping', 'Delivery')}10/12/26,1,GBP,60.00,0.00,0.00,0.00,60.00,0.00,Completed,57.00\n`,
@@ -106,7 +106,7 @@ describe('orders of other tools', () => {
     expect(outcomes(all)).toEqual(['read', 'left_out test']);
   });
 
-  test('Shopify: partially paid is asked; several ids of one number are orders of their own', async () => {
+  test('Shopify: partially paid becomes a question; several ids of one number are orders of their own', async () => {
     const head =
       'Name,Financial Status,Currency,Subtotal,Shipping,Taxes,Total,Created at,Lineitem quantity,Refunded Amount,Id\n';
     const at = '2026-10-05 11:01:12 +0200';
@@ -122,7 +122,7 @@ describe('orders of other tools', () => {
     ]);
   });
 
-  test('a header that stands twice with different cells is asked, and either can be named', async () => {
+  test('a header that stands twice with different cells becomes a question, and either can be named', async () => {
     const file = 'Order ID,Order Date,Amount,Amount,Currency\nA,2026-10-05,10.50,12.50,EUR\n';
     const all = await read('orders', file);
     expect(all.reading.questions[0]?.options.map(({ mapping, sums }) => [mapping.columns, sums[0]?.amount])).toEqual([
@@ -175,7 +175,7 @@ describe('people and payments of other tools', () => {
     expect(outcomes(all)).toEqual(['read', 'left_out unsubscribed']);
   });
 
-  test('a person on several lines is one record with all codes; shares are asked', async () => {
+  test('a person on several lines is one record with all codes; shares become questions', async () => {
     const file = 'Name,Email,Code,Rate\nAna,a@x.example,A1,0.1\nBen,b@x.example,B1,0.15\nAnna,a@x.example,A2;A3,0.05\n';
     const all = await read('roster', file);
     expect(codes(all)).toEqual(['rate_scale']);
@@ -233,7 +233,7 @@ describe('people and payments of other tools', () => {
     expect(all.reading.counts).toMatchObject({ records: 4, read: 3, repeated: 1 });
   });
 
-  test('a handle is of the platform that its address names; a column without a header is asked', async () => {
+  test('a handle is of the platform that its address names; a column without a header becomes a question', async () => {
     const all = await read('roster', 'handle,code\n@mia.one,MIA10\nhttps://www.tiktok.com/@max.two,MAX10\n');
     expect(all.lines.map(({ record }) => record?.kind === 'person' && [record.instagram, record.tiktok])).toEqual([
       ['mia.one', null],
@@ -246,7 +246,7 @@ describe('people and payments of other tools', () => {
     });
   });
 
-  test('a currency in the header of the amounts; a dollar there is asked', async () => {
+  test('a currency in the header of the amounts; a dollar there becomes a question', async () => {
     const euros = await read(
       'commissions',
       'Affiliate email,Commission (EUR),Date\na@x.example,1.50,2026-03-03\n',

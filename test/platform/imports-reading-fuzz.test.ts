@@ -3,11 +3,11 @@ import { cleanCell } from '../../src/platform/imports/reading/cells.ts';
 import { readNumber, readPpm, settleNumber, toMinorUnits } from '../../src/platform/imports/reading/numbers.ts';
 import { readEmail, readHandle } from '../../src/platform/imports/reading/people.ts';
 import { DATE_ORDERS, readClock, readTime, settleTime } from '../../src/platform/imports/reading/times.ts';
+import { randomRuns, testSeed } from '../harness/random-runs.ts';
 import { makeRandom, pick, type Random } from './imports-draw.ts';
 
-/** `IMPORT_CELLS=1000000` for the long run. */
-const CELLS = Number(process.env.IMPORT_CELLS ?? 60_000);
-const SEED = Number(process.env.IMPORT_SEED ?? Math.floor(Math.random() * 2 ** 31));
+/** `RANDOM_RUNS=1000000` for the long run. */
+const CELLS = randomRuns(60_000);
 const NOW = new Date('2026-11-27T12:00:00Z');
 
 const SEEDS = [
@@ -46,9 +46,9 @@ function isMadeOfDigits(text: string, digits: string): boolean {
   return said.replace(/^0+/, '') === digits.replace(/^0+/, '');
 }
 
-describe(`mutated cells (IMPORT_SEED=${SEED})`, () => {
+describe(`mutated cells (TEST_SEED=${testSeed})`, () => {
   test('no parser throws, and no number has other digits than its cell', () => {
-    const random = makeRandom(SEED);
+    const random = makeRandom(testSeed);
     for (let i = 0; i < CELLS; i += 1) {
       const text = cleanCell(mutate(random, pick(random, SEEDS)));
       const number = readNumber(text);
@@ -72,7 +72,7 @@ describe(`mutated cells (IMPORT_SEED=${SEED})`, () => {
   });
 
   test('an amount written in any way is read as exactly itself, or as open', () => {
-    const random = makeRandom(SEED + 1);
+    const random = makeRandom(testSeed + 1);
     for (let i = 0; i < CELLS; i += 1) {
       const minor = Math.floor(random() * 10 ** (1 + Math.floor(random() * 10)));
       const digits = String(minor).padStart(3, '0');
@@ -98,7 +98,7 @@ describe(`mutated cells (IMPORT_SEED=${SEED})`, () => {
   });
 
   test('a moment written in any order is read as itself under that order', () => {
-    const random = makeRandom(SEED + 2);
+    const random = makeRandom(testSeed + 2);
     for (let i = 0; i < CELLS / 10; i += 1) {
       const at = new Date(
         Math.floor((Date.UTC(2001, 0, 1) + random() * (NOW.getTime() - Date.UTC(2001, 0, 1))) / 1_000) * 1_000,

@@ -2,10 +2,10 @@ import { parse } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { CSV_OPTIONS, readRows } from '../../src/platform/imports/reading/rows.ts';
+import { randomRuns, testSeed } from '../harness/random-runs.ts';
 import { makeRandom, pick, type Random } from './imports-draw.ts';
 
-const SEED = Number(process.env.IMPORT_SEED ?? Math.floor(Math.random() * 2 ** 31));
-const TEXTS = 4_000;
+const TEXTS = randomRuns(4_000);
 const PIECES = [
   'a',
   'bc',
@@ -64,8 +64,8 @@ async function readInChunks(
   }
 }
 
-test(`rows are those that csv-parse reads, in chunks of any size (IMPORT_SEED=${SEED})`, async () => {
-  const random = makeRandom(SEED);
+test(`rows are those that csv-parse reads, in chunks of any size (TEST_SEED=${testSeed})`, async () => {
+  const random = makeRandom(testSeed);
   for (let i = 0; i < TEXTS; i += 1) {
     const text = drawText(random);
     const delimiter = pick(random, [',', ';', '\t', '|']);

@@ -65,7 +65,7 @@ describe('files from the field', () => {
     expect(all.lines.map(({ lines }) => lines)).toEqual([[2], [6, 7], [8], [9], [10], [11]]);
   });
 
-  test('goods are told from totals by their identity, whatever the order of columns', async () => {
+  test('goods are difference from totals by their identity, whatever the order of columns', async () => {
     const all = await readFixture('orders', '02-past-orders-total-first.csv');
     expect(all.reading).toMatchObject({ status: 'ready', readings: { goods: 'subtotal' } });
     expect(orders(all)).toEqual([['W1', 10_000, 0, 'EUR']]);
@@ -173,7 +173,7 @@ describe('files from the field', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('what becomes a question', () => {
   const codes = ({ reading }: Read) => reading.questions.map(({ code }) => code);
   const head = 'Affiliate email,Commission,Currency,Date\n';
 

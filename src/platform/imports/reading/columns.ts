@@ -1,5 +1,5 @@
 import { fold, foldWords } from './fold.ts';
-import type { Format } from './formats.ts';
+import type { Format } from './formats/format.ts';
 import { type Glance, isMisnamed, isPriced } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
@@ -43,7 +43,7 @@ const LOOSE: readonly (readonly [string, RegExp])[] = [
 const NOT_NAMES = /^(?:company|user|shop|store|business|brand|product|firma|first|last|domain)$/;
 
 /** Fields that decide who, how much and when, whose words are not enough if several columns have them. */
-const ASKED_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
+const STRICT_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
 
 interface Wish {
   of: Kind;
@@ -144,14 +144,14 @@ function assignByWords(assignment: Assignment, taken: Set<number>, wish: Wish): 
     const positions = [...own, ...rivals];
     const [first] = positions;
     if (first === undefined) continue;
-    const isAsked = positions.length > 1 && ASKED_TYPES.has(type);
-    const confidence = isAsked
+    const isUndecided = positions.length > 1 && STRICT_TYPES.has(type);
+    const confidence = isUndecided
       ? 'asked'
       : type === 'text' || type === 'list' || type === 'handle'
         ? 'likely'
         : 'proved';
-    assignment.set(field, { field, type, positions: isAsked ? positions : [first], by: 'word', confidence });
-    for (const position of isAsked ? own : [first]) taken.add(position);
+    assignment.set(field, { field, type, positions: isUndecided ? positions : [first], by: 'word', confidence });
+    for (const position of isUndecided ? own : [first]) taken.add(position);
   }
 }
 
@@ -237,7 +237,7 @@ export const listWanted = (group: readonly string[]): { field: string; type: Fie
 const findFitting = (type: FieldType, taken: ReadonlySet<number>, profiles: ReadonlyMap<number, ColumnProfile>) =>
   [...profiles].filter(([at, profile]) => !taken.has(at) && fits(type, profile)).map(([at]) => at);
 
-/** Columns that may be a needed field by their cells. One of addresses is settled; everything else is asked. */
+/** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
 export function assignByValues(
   assignment: Assignment,
   { of, constants }: { of: Kind; constants: Readonly<Record<string, string>> },
@@ -272,7 +272,7 @@ export function mergeSame(assignment: Assignment, profiles: ReadonlyMap<number, 
     const filled = positions.filter((position) => (profiles.get(position)?.filled ?? 0) > 0);
     const kept = filled.length > 0 ? filled : positions.slice(0, 1);
     const digests = new Set(kept.map((position) => profiles.get(position)?.digest));
-    // A column that no word names is asked for even if it is the only one that may be meant.
+    // A column that no word names is looked for even if it is the only one that may be meant.
     if (digests.size > 1 || by === 'values') assignment.set(field, { ...assigned, positions: kept });
     else assignment.set(field, { ...assigned, positions: kept.slice(0, 1), confidence: 'proved' });
   }

@@ -8,9 +8,9 @@ import { readWorkbook } from './workbook.ts';
 import { openEntry, readDirectory, unpack, type ZipEntry } from './zip.ts';
 
 const MEGABYTE = 1024 * 1024;
-export const MOST_BYTES = 200 * MEGABYTE;
-export const MOST_WORKBOOK_BYTES = 20 * MEGABYTE;
-export const MOST_WORKBOOK_UNPACKED = 70 * MEGABYTE;
+const MOST_BYTES = 200 * MEGABYTE;
+const MOST_WORKBOOK_BYTES = 20 * MEGABYTE;
+const MOST_WORKBOOK_UNPACKED = 70 * MEGABYTE;
 
 export interface Opened {
   /** The bytes of the table: text, in whatever encoding. */
@@ -78,7 +78,7 @@ const isGzip = (head: Buffer) => head[0] === 0x1f && head[1] === 0x8b;
 const isWorkbook = (entries: readonly ZipEntry[]) =>
   entries.some(({ name }) => /^xl\/workbook\.(?:xml|bin)$/.test(name));
 
-/** Files of an archive that are tables; what a Mac adds, folders and hidden files are none. */
+/** Files of an archive that are tables. Folders, hidden files and a Mac's additions are skipped. */
 const listTables = (entries: readonly ZipEntry[]) =>
   entries.filter(({ name }) => !/(?:^|\/)(?:__MACOSX\/|\.)|\/$/.test(name) && /\.(?:csv|tsv|txt|tab)$/i.test(name));
 

@@ -67,7 +67,7 @@ export function readCurrency(text: string): string | undefined {
   return meaning && 'currency' in meaning ? meaning.currency : undefined;
 }
 
-/** A sign or word beside an amount; undefined when it is none of a currency. */
+/** A sign or word beside an amount; undefined for any other word. */
 export function readSign(text: string): SignMeaning {
   const sign = text.toUpperCase().replace(/[\s.]/g, '');
   if (isCurrency(sign)) return { currency: sign };

@@ -37,11 +37,15 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Par
   return headers.map((header, position) => {
     const fits = [...assignment.values()].filter(({ positions }) => positions.includes(position));
     const assigned = fits.find(({ field }) => resolved.plan.columns[field] === position) ?? fits[0];
-    const isAsked =
+    const isUndecided =
       assigned !== undefined &&
       questions.some(({ code, field }) => code === 'column_meaning' && field === assigned.field);
-    const confidence = isAsked ? 'asked' : assigned?.confidence === 'asked' ? 'proved' : (assigned?.confidence ?? null);
-    const isUsed = assigned !== undefined && (isAsked || resolved.plan.columns[assigned.field] === position);
+    const confidence = isUndecided
+      ? 'asked'
+      : assigned?.confidence === 'asked'
+        ? 'proved'
+        : (assigned?.confidence ?? null);
+    const isUsed = assigned !== undefined && (isUndecided || resolved.plan.columns[assigned.field] === position);
     const profile = survey.profiles.get(position);
     const shown = sample.map(({ cells }) => (cells[position] ?? '').trim()).filter((cell) => cell !== '');
     return {
@@ -59,9 +63,9 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Par
 
 function describeStatuses({ study, resolved, known }: Parts): StatusReading[] {
   const [fallback] = listMeanings(known.request.of);
-  return [...study.tally.statuses()].map(([value, { isAsked, rows, sums }]) => ({
+  return [...study.tally.statuses()].map(([value, { isUndecided, rows, sums }]) => ({
     value,
-    means: isAsked ? 'asked' : (resolved.plan.statuses[value] ?? fallback ?? 'asked'),
+    means: isUndecided ? 'asked' : (resolved.plan.statuses[value] ?? fallback ?? 'asked'),
     lines: rows,
     sums,
   }));

@@ -1,4 +1,4 @@
-import type { Format } from './formats.ts';
+import type { Format } from './formats/format.ts';
 import type { ColumnProfile, LineList } from './profile.ts';
 import type { Mapping, Request } from './shapes.ts';
 

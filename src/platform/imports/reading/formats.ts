@@ -4,8 +4,6 @@ import { ORDER_FORMATS } from './formats/orders.ts';
 import { PEOPLE_FORMATS } from './formats/people.ts';
 import type { Kind } from './kinds.ts';
 
-export type { Format } from './formats/format.ts';
-
 export const FORMATS: readonly Format[] = [...ORDER_FORMATS, ...PEOPLE_FORMATS];
 
 const OWN_NEEDS: Readonly<Partial<Record<Kind, readonly (readonly string[])[]>>> = {
@@ -21,7 +19,7 @@ function isOwn(of: Kind, headers: readonly string[]): boolean {
   return needs?.every((names) => names.some((name) => headers.includes(name))) ?? false;
 }
 
-export const OWN_FORMAT: Format = {
+const OWN_FORMAT: Format = {
   key: 'rollcall',
   name: "Rollcall's own download",
   of: ['orders', 'reconciliation', 'commissions', 'payouts'],
@@ -59,7 +57,7 @@ export function findFormat(of: Kind, headers: readonly string[]): Format | undef
 export const findFormatByKey = (key: string | null): Format | undefined =>
   key === OWN_FORMAT.key ? OWN_FORMAT : FORMATS.find((format) => format.key === key);
 
-/** Files that hold something else than what is asked of them, with the file that should be sent. */
+/** Files that hold something else than what becomes a question of them, with the file that should be sent. */
 export function findWrongFile(headers: readonly string[]): string | undefined {
   const folded = new Set(headers.map(fold));
   const isItems = folded.has('saledate') && folded.has('itemname') && folded.has('transactionid');

@@ -193,7 +193,7 @@ function readMoney(
 export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
   const said = findStatus(entry, plan);
-  const status = said && { value: said.value, isAsked: said.meaning === undefined };
+  const status = said && { value: said.value, isUndecided: said.meaning === undefined };
   const money = readMoney(entry, bench, said);
   const holding = money.holding;
   const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: money.refunded };

@@ -51,7 +51,7 @@ function readPaid(entry: Entry, bench: Bench) {
   return { currency: found.currency, amount: bench.format?.isNegative ? -amount || 0 : amount, uses: found.uses };
 }
 
-/** An amount that only accompanies: one that cannot be read is none. */
+/** An amount that only accompanies the record: an unreadable one is dropped. */
 function readBeside(entry: Entry, plan: Plan, field: string, currency: string): number | null {
   const amount = plan.columns[field] === undefined ? undefined : findAmount(entry, plan, field, currency);
   return amount === undefined || isFailure(amount) ? null : Math.abs(amount);
@@ -87,7 +87,7 @@ const contradicts = (entry: Entry, { columns }: Plan): boolean =>
 export function judgePaid(entry: Entry, bench: Bench): Judged {
   const { plan, format } = bench;
   const said = findStatus(entry, plan);
-  const status = said && { value: said.value, isAsked: said.meaning === undefined };
+  const status = said && { value: said.value, isUndecided: said.meaning === undefined };
   const money = readPaid(entry, bench);
   const shown = isFailure(money) ? null : { currency: money.currency, amount: money.amount, refunded: 0 };
   const uses = isFailure(money) ? 0 : money.uses;
@@ -104,7 +104,7 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   const make = (outcome: 'left_out' | 'refused' | 'repeated', kind: string) =>
     judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
   const isLeftOut = said !== null && said.meaning !== undefined && said.meaning !== 'paid' && said.meaning !== 'counts';
-  const reason = nameReason(entry, bench, status?.isAsked ?? false, isLeftOut);
+  const reason = nameReason(entry, bench, status?.isUndecided ?? false, isLeftOut);
   if (reason !== undefined) return make('left_out', reason);
   if (format?.isNegative && !isFailure(money) && money.amount < 0) return make('left_out', 'not_sent');
   if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');

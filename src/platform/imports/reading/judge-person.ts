@@ -91,7 +91,7 @@ const isRenamed = (entry: Entry, { columns }: Plan): boolean =>
 export function judgePerson(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
   const said = findStatus(entry, plan);
-  const status = said && { value: said.value, isAsked: said.meaning === undefined };
+  const status = said && { value: said.value, isUndecided: said.meaning === undefined };
   const judged = (line: Judged['line']): Judged => ({
     line,
     uses: 0,
@@ -104,7 +104,7 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     judged(makeLine(entry, outcome, kind, { status: said?.value ?? null }));
   const reason = findLeftOut(entry, bench);
   if (reason !== undefined) return make('left_out', reason);
-  if (status?.isAsked) return make('left_out', 'status_unknown');
+  if (status?.isUndecided) return make('left_out', 'status_unknown');
   if (said?.meaning === 'left_out') return make('left_out', 'status');
   if (hasExtraCells(entry, plan)) return make('refused', 'too_many_cells');
   if (contradicts(entry, plan)) return make('refused', 'contradicting_lines');

@@ -1,9 +1,9 @@
-import { decimalsOf } from '../../../values/money.ts';
 import { findHeader } from './columns.ts';
 import { agrees, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
 import { fold } from './fold.ts';
-import { type Format, findFormatByKey } from './formats.ts';
+import type { Format } from './formats/format.ts';
+import { findFormatByKey } from './formats.ts';
 import { type MoneyRules, USES } from './money.ts';
 import { settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
@@ -17,8 +17,8 @@ export interface Judged {
   line: Line;
   /** The rules that the record depends on, as bits of `USES`. */
   uses: number;
-  /** The folded status, where the kind has one; `isAsked` if nobody has said what it means. */
-  status: { value: string; isAsked: boolean } | null;
+  /** The folded status, where the kind has one; `isUndecided` if nobody has said what it means. */
+  status: { value: string; isUndecided: boolean } | null;
   money: { currency: string; amount: number; refunded: number } | null;
   /** The name of a person whom only a name says. */
   person: string | null;
@@ -96,8 +96,8 @@ const MESSAGES: Readonly<Record<string, string>> = {
   time_out_of_range: 'has a date before 1970 or after tomorrow.',
   no_identity: 'has no id and no number.',
   no_person: 'says of nobody.',
-  email_unreadable: 'has an e-mail address that is none.',
-  handle_unreadable: 'has a handle that is none.',
+  email_unreadable: 'has an invalid e-mail address.',
+  handle_unreadable: 'has an invalid handle.',
   rate_unreadable: 'has a rate that cannot be read.',
   contradicting_lines: 'says different things of one record.',
   not_paid: 'is not paid.',
@@ -110,7 +110,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   not_captured: 'was not captured.',
   not_sent: 'is money that was not sent.',
   not_money: 'is not money.',
-  status_unknown: 'has a status whose meaning is asked.',
+  status_unknown: 'has a status whose meaning becomes a question.',
   too_many_cells: 'has more cells than the header.',
   no_payment: 'has no way of payment.',
 };
@@ -143,7 +143,7 @@ export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
   return { value, meaning: plan.statuses[value] ?? (text === '' ? undefined : readStatus(plan.of, text)) };
 }
 
-/** Why a row of a tool's file is none of what it should be. */
+/** The reason for which a tool's own file leaves a row out. */
 export function findLeftOut(entry: Entry, { leftOut }: Bench): string | undefined {
   return leftOut.find(({ position, values }) => {
     const text = entry.first(position);
@@ -277,11 +277,4 @@ export function findId(entry: Entry, plan: Plan, field: string): string {
 export const findText = (entry: Entry, { plan, format }: Pick<Bench, 'plan' | 'format'>, field: string): string => {
   const text = entry.text(plan, field);
   return format?.hasSlashes ? text.replaceAll("\\'", "'") : text;
-};
-
-export const writeMajor = (minor: number, currency: string): string => {
-  const decimals = decimalsOf(currency);
-  const digits = String(Math.abs(minor)).padStart(decimals + 1, '0');
-  const whole = decimals === 0 ? digits : `${digits.slice(0, -decimals)}.${digits.slice(-decimals)}`;
-  return minor < 0 ? `-${whole}` : whole;
 };

@@ -27,7 +27,7 @@ export type FieldType =
   | 'count'
   | 'text';
 
-export const ORDER_FIELDS = {
+const ORDER_FIELDS = {
   order_id: 'id',
   order_number: 'id',
   placed_at: 'time',
@@ -58,7 +58,7 @@ export const ORDER_FIELDS = {
   line_amount: 'text',
 } as const satisfies Record<string, FieldType>;
 
-export const PAID_FIELDS = {
+const PAID_FIELDS = {
   email: 'email',
   handle: 'handle',
   name: 'text',
@@ -79,7 +79,7 @@ export const PAID_FIELDS = {
   method: 'text',
 } as const satisfies Record<string, FieldType>;
 
-export const ROSTER_FIELDS = {
+const ROSTER_FIELDS = {
   email: 'email',
   name: 'text',
   first_name: 'text',
@@ -98,7 +98,7 @@ export const ROSTER_FIELDS = {
   external_id: 'id',
 } as const satisfies Record<string, FieldType>;
 
-export const PAYMENT_FIELDS = {
+const PAYMENT_FIELDS = {
   email: 'email',
   name: 'text',
   first_name: 'text',
@@ -110,7 +110,7 @@ export const PAYMENT_FIELDS = {
   payment_method: 'text',
 } as const satisfies Record<string, FieldType>;
 
-export const DIRECTORY_FIELDS = {
+const DIRECTORY_FIELDS = {
   pk: 'id',
   username: 'handle',
   full_name: 'text',

@@ -17,7 +17,7 @@ export interface Parts {
 export const GOODS = ['amount', 'subtotal', 'subtotal_less_discount', 'total_less_rest', 'total'] as const;
 
 /** `a * b / c` rounded half to even. */
-export function shareMinor(a: number, b: number, c: number): number {
+function shareMinor(a: number, b: number, c: number): number {
   if (c === 0) return 0;
   const product = BigInt(a) * BigInt(b);
   const divisor = BigInt(c);
@@ -34,7 +34,7 @@ export function shareMinor(a: number, b: number, c: number): number {
 const reduction = (discount: number | undefined) => Math.abs(discount ?? 0);
 
 /** The goods under a meaning, before tax in prices is taken out; undefined if their column says nothing. */
-export function findGoods(goods: Goods, parts: Parts): number | undefined {
+function findGoods(goods: Goods, parts: Parts): number | undefined {
   const { amount, subtotal, discount, total, shipping = 0, taxes = 0, fees = 0 } = parts;
   if (goods === 'amount') return amount;
   if (goods === 'subtotal') return subtotal;
@@ -50,7 +50,7 @@ const countParts = (parts: Parts) =>
  * The identity of an order's parts tells the place of its tax; a minor unit a part is rounding. Undefined if neither
  * place makes the total.
  */
-export function placeTax(net: number, parts: Parts): TaxPlace | undefined {
+function placeTax(net: number, parts: Parts): TaxPlace | undefined {
   const { total, shipping = 0, taxes = 0, fees = 0 } = parts;
   if (total === undefined) return undefined;
   const tolerance = countParts(parts);
@@ -71,7 +71,7 @@ export function findHolding(candidates: readonly Goods[], parts: Parts): number 
   return mask;
 }
 
-/** Rules are noted where they were needed, so that only such orders are asked about. */
+/** Rules are noted where they were needed, so that only such orders become questions. */
 export const USES = { taxInPrices: 1, partialRefunds: 2, currency: 4, adjusted: 8, tax: 16, repeatsTotal: 32 } as const;
 
 export interface MoneyRules {

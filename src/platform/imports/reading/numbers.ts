@@ -110,7 +110,7 @@ function readAffixes(before: string, after: string): Affixes | undefined {
   return { isNegative: minuses === 1 || isBracketed, symbols };
 }
 
-/** An amount or a count as people write it; undefined if the cell is none. */
+/** An amount or a count as people write it; undefined for any other cell. */
 export function readNumber(text: string): NumberCell | undefined {
   const plain = PLAIN.exec(text);
   if (plain) {
@@ -162,7 +162,7 @@ export function toMinorUnits(value: Decimal, currency: string, unit: 'major' | '
   return { minor: value.isNegative && minor !== 0 ? -minor : minor };
 }
 
-/** A percentage in millionths; undefined with more than four decimals, or when the cell is no number. */
+/** A percentage in millionths; undefined with more than four decimals, or when the cell is not a number. */
 export function readPpm(text: string, scale: 'percent' | 'fraction'): number | undefined {
   const number = readNumber(text.replace(/\s*[%٪]\s*$|^\s*[%٪]\s*/, ''));
   if (!number || number.symbols.length > 0) return undefined;

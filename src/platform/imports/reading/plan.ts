@@ -2,7 +2,7 @@ import type { Kind } from './kinds.ts';
 import type { DecimalSign, Goods, StatusMeaning, TaxPlace } from './shapes.ts';
 import type { TimeReading } from './times.ts';
 
-/** Everything that decides how a row becomes a record. It is plain data, so that a job can go on with it. */
+/** Everything that decides how a row becomes a record. It is plain data, so that a job can continue with it. */
 export interface Plan {
   of: Kind;
   format: string | null;

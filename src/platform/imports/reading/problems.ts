@@ -7,7 +7,7 @@ export class UnsupportedFile extends Error {
   }
 }
 
-/** A file that cannot be read as it is. Its reading is refused with this kind and line. */
+/** A file that cannot be read unchanged. Its reading is refused with this kind and line. */
 export class BrokenFile extends Error {
   readonly kind: string;
   readonly line: number | null;

@@ -36,7 +36,7 @@ export interface ColumnProfile {
     openMarks: Set<DecimalSign>;
     /** Cells that have decimals in every reading. */
     fractions: number;
-    /** Cells whose decimals are none, or open. */
+    /** Cells without decimals, or with open ones. */
     whole: LineList;
     nonZero: number;
     symbols: Map<string, LineList>;

@@ -7,7 +7,7 @@ import { listMeanings } from './statuses.ts';
 import type { Study, Variant } from './study.ts';
 import { addSums, type Tally } from './tally.ts';
 
-interface Asked {
+interface QuestionContext {
   study: Study;
   resolved: Resolved;
   doubts: readonly Doubt[];
@@ -24,7 +24,7 @@ const describe = (tally: Tally) => ({
 });
 
 /** A doubt whose choices give different records, with what each would record. */
-function askDoubt(doubt: Doubt, { study }: Asked): Question[] {
+function askDoubt(doubt: Doubt, { study }: QuestionContext): Question[] {
   const variants = study.variants.filter((variant) => variant.doubt === doubt);
   const needed = doubt.uses === undefined ? undefined : study.tally.uses.get(doubt.uses);
   if (doubt.uses !== undefined && needed === undefined) return [];
@@ -49,10 +49,10 @@ function askDoubt(doubt: Doubt, { study }: Asked): Question[] {
   return [{ id: field === null ? code : `${code}:${field}`, code, message, field, ...lines, options }];
 }
 
-function askStatuses({ study, known }: Asked): Question[] {
+function askStatuses({ study, known }: QuestionContext): Question[] {
   const base = describe(study.tally);
-  return [...study.tally.statuses()].flatMap(([value, { list, isAsked, sums, givenBack }]) => {
-    if (!isAsked) return [];
+  return [...study.tally.statuses()].flatMap(([value, { list, isUndecided, sums, givenBack }]) => {
+    if (!isUndecided) return [];
     const options = listMeanings(known.request.of).map((meaning) => {
       const isCounted = meaning !== 'left_out';
       const added = meaning === 'refunded' ? givenBack : sums;
@@ -76,7 +76,7 @@ function askStatuses({ study, known }: Asked): Question[] {
 }
 
 /** Names without an address: which person each is, nobody can read from the file. */
-function askPeople({ study, mapping }: Asked): Question[] {
+function askPeople({ study, mapping }: QuestionContext): Question[] {
   return [...study.tally.people].flatMap(([name, { count, first }]) =>
     mapping.people?.[name] !== undefined
       ? []
@@ -94,7 +94,7 @@ function askPeople({ study, mapping }: Asked): Question[] {
   );
 }
 
-function askTotals({ isTotal, totals, mapping, study }: Asked): Question[] {
+function askTotals({ isTotal, totals, mapping, study }: QuestionContext): Question[] {
   if (totals.length === 0 || isTotal || mapping.totals === 'ignore') return [];
   const lines = totals.map(({ line }) => line);
   const message = `Line ${lines.join(', ')} adds up the file to something else than was read.`;
@@ -113,11 +113,11 @@ function askTotals({ isTotal, totals, mapping, study }: Asked): Question[] {
 }
 
 /** Everything that must be answered before the file can be recorded. */
-export function askQuestions(asked: Asked): Question[] {
+export function askQuestions(context: QuestionContext): Question[] {
   return [
-    ...asked.doubts.flatMap((doubt) => askDoubt(doubt, asked)),
-    ...askStatuses(asked),
-    ...askPeople(asked),
-    ...askTotals(asked),
+    ...context.doubts.flatMap((doubt) => askDoubt(doubt, context)),
+    ...askStatuses(context),
+    ...askPeople(context),
+    ...askTotals(context),
   ];
 }

@@ -8,7 +8,7 @@ import { settleDecimals, settleRate, settleTimes, settleUnit } from './settle-wr
 import type { Mapping } from './shapes.ts';
 import { foldStatus, readStatus } from './statuses.ts';
 
-/** The column of each field; of several that it may be, the first, which is asked about. */
+/** The column of each field; of several that it may be, the first, which becomes a question. */
 function pickColumns(assignment: Assignment): Record<string, number> {
   const columns: Record<string, number> = {};
   for (const [field, { positions }] of assignment) {

@@ -59,7 +59,7 @@ interface Taken {
 }
 
 /**
- * The row at the start of a text as csv-parse reads it; undefined if its end may lie beyond the text. It is asked for
+ * The row at the start of a text as csv-parse reads it; undefined if its end may lie beyond the text. It is looked for
  * rows with quotes that span lines or stand within cells; others are split here, because a million rows take it
  * longer than reading a file may.
  */
@@ -104,7 +104,7 @@ function splitQuoted(line: string, separator: string): string[] | undefined {
   }
 }
 
-/** Finds the ends of lines. Each mark is looked for once, however often it is asked for. */
+/** Finds the ends of lines. Each mark is looked for once, however often it is looked for. */
 function findLines(text: string, isLast: boolean) {
   let [feed, carriage] = [text.indexOf('\n'), text.indexOf('\r')];
   return (from: number): { end: number; next: number } | undefined => {

@@ -62,7 +62,7 @@ function askSign(sign: string, options: readonly string[], list: LineList, { req
   return { code: 'currency_sign', field: 'currency', message, ...toLines(list), choices };
 }
 
-/** Signs beside amounts, or in their header, that several currencies share are asked, unless a column says more. */
+/** Signs beside amounts, or in their header, that several currencies share become questions, unless a column says more. */
 export function settleSymbols(settling: Settling): Record<string, string> {
   const { known, mapping, columns, doubts } = settling;
   const symbols: Record<string, string> = { ...mapping.symbols };
@@ -81,11 +81,11 @@ export function settleSymbols(settling: Settling): Record<string, string> {
 }
 
 const GOODS_LABELS: Readonly<Record<Goods, string>> = {
-  amount: 'the amount as it stands',
+  amount: 'the amount, unchanged',
   subtotal: 'the subtotal',
   subtotal_less_discount: 'the subtotal less the discount',
   total_less_rest: 'the total less shipping, taxes and fees',
-  total: 'the total as it stands',
+  total: 'the total, unchanged',
 };
 
 function askGoods(choices: Choice[]): Doubt {
@@ -93,7 +93,7 @@ function askGoods(choices: Choice[]): Doubt {
   return { code: 'amount_meaning', field: 'amount', message, ...NO_LINES, choices };
 }
 
-/** Only a total tells the place of tax; without one it is asked. */
+/** Only a total tells the place of tax; without one it becomes a question. */
 function askTax(doubts: Doubt[]): void {
   doubts.push({
     ...askGoods([
@@ -126,8 +126,8 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
   if (isAlone && needsTax) askTax(doubts);
   if (isAlone) return first;
   // A total without columns for both shipping and taxes may have either in it.
-  const isTold = has('shipping') && has('taxes') && !format?.asksGoods;
-  if (candidates.length === 1 && first === 'total_less_rest' && isTold) {
+  const isComplete = has('shipping') && has('taxes') && !format?.asksGoods;
+  if (candidates.length === 1 && first === 'total_less_rest' && isComplete) {
     if (needsTax) askTax(doubts);
     return first;
   }

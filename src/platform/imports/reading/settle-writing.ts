@@ -109,8 +109,8 @@ export function settleTimes(settling: Settling): Plan['times'] {
     }
     const orders = listOrders(profile);
     const said = mapping.dates ?? known.format?.dates;
-    const isAsked = known.format?.dates !== undefined && known.headers[position]?.trim() === 'Date Posted';
-    const fixed = isAsked && mapping.dates === undefined ? undefined : said;
+    const isUndecided = known.format?.dates !== undefined && known.headers[position]?.trim() === 'Date Posted';
+    const fixed = isUndecided && mapping.dates === undefined ? undefined : said;
     const allowed =
       fixed !== undefined && (orders.includes(fixed) || (orders.length === 0 && mapping.dates !== undefined))
         ? fixed

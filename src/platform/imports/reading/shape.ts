@@ -8,7 +8,7 @@ import { CSV_OPTIONS, countLines, type Row } from './rows.ts';
 import { readTime } from './times.ts';
 import { findFields } from './words.ts';
 
-export const SEPARATORS = [',', ';', '\t', '|'] as const;
+const SEPARATORS = [',', ';', '\t', '|'] as const;
 const SAMPLE_ROWS = 200;
 const HEADER_ROWS = 30;
 
@@ -124,7 +124,7 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
     ? header.cells.map((cell) => cell.trim())
     : Array.from({ length: width }, (_, position) => nameColumn(position));
   numberRepeated(headers);
-  // One empty cell too many at the end is none.
+  // One empty cell too many at the end does not count.
   if (header && headers.length > 1 && headers.at(-1) === '') headers.pop();
   const headerLine = header?.line ?? (said === undefined ? null : 1);
   return { separator, headerLine, headers, sample: rows.filter(({ line }) => line > (headerLine ?? 0)) };

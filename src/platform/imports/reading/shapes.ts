@@ -122,7 +122,7 @@ export type ReadRecord =
   | ({ kind: 'person' } & PersonRecord)
   | ({ kind: 'directory' } & DirectoryRecord);
 
-/** One record, or the rows that are none, with everything that was decided about them. */
+/** One record, or rows without one, with everything that was decided about them. */
 export interface Line {
   line: number;
   lines: number[];

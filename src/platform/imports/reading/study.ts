@@ -134,7 +134,7 @@ function judgeVariant(variant: Variant, entry: Entry, base: Judged): void {
   if (text !== sign(base)) variant.digest = hashKey(`${variant.digest} ${judged.line.line} ${text}`);
 }
 
-/** A row that adds up those above, as a line of its own. */
+/** A row that adds up those above, as a line on its own. */
 export const totalsLine = (entry: Entry): Judged => ({
   line: makeLine(entry, 'left_out', 'totals'),
   uses: 0,

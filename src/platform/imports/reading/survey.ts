@@ -53,14 +53,14 @@ function mayTotal({ cells }: Row, assignment: Assignment): boolean {
   const filled = cells.map((cell) => cleanCell(cell)).filter((cell) => cell !== '');
   const [first = ''] = filled;
   if (!filled.some((cell) => readNumber(cell) !== undefined)) return false;
-  const telling = [...assignment.values()].filter(({ type, field }) => {
+  const identifying = [...assignment.values()].filter(({ type, field }) => {
     return type === 'time' || type === 'email' || type === 'handle' || (type === 'id' && field !== 'code');
   });
-  const said = telling
+  const said = identifying
     .flatMap(({ positions }) => positions.map((at) => cleanCell(cells[at] ?? '')))
     .filter((cell) => cell !== '');
   if (saysTotal(first)) return said.every(saysTotal);
-  return telling.length > 0 && said.length === 0 && [...assignment.values()].some(({ type }) => type === 'money');
+  return identifying.length > 0 && said.length === 0 && [...assignment.values()].some(({ type }) => type === 'money');
 }
 
 /** The last rows of a file wait, because they may be totals. */

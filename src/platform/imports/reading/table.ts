@@ -6,8 +6,8 @@ import { detectShape, type Shape } from './shape.ts';
 import type { ByteSource, Mapping, Request } from './shapes.ts';
 
 const HEAD_BYTES = 256 * 1024;
-export const MOST_LINES = 1_000_000;
-export const MOST_COLUMNS = 500;
+const MOST_LINES = 1_000_000;
+const MOST_COLUMNS = 500;
 
 export interface Table {
   name: string;

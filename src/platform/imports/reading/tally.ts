@@ -28,7 +28,7 @@ const toSums = (sums: ReadonlyMap<string, Amounts>): Sum[] =>
 export interface StatusTally {
   list: LineList;
   rows: number;
-  isAsked: boolean;
+  isUndecided: boolean;
   sums: Sum[];
   /** The sums if the status means that orders were given back. */
   givenBack: Sum[];
@@ -39,10 +39,10 @@ interface StatusAmounts extends Omit<StatusTally, 'sums' | 'givenBack'> {
   givenBack: Map<string, Amounts>;
 }
 
-const startStatus = (isAsked: boolean): StatusAmounts => ({
+const startStatus = (isUndecided: boolean): StatusAmounts => ({
   list: { count: 0, first: [] },
   rows: 0,
-  isAsked,
+  isUndecided,
   sums: new Map(),
   givenBack: new Map(),
 });
@@ -86,8 +86,8 @@ export class Tally {
     addLine(list, line);
   }
 
-  #addStatus({ line, money }: Judged, { value, isAsked }: { value: string; isAsked: boolean }): void {
-    const status = this.#statuses.get(value) ?? startStatus(isAsked);
+  #addStatus({ line, money }: Judged, { value, isUndecided }: { value: string; isUndecided: boolean }): void {
+    const status = this.#statuses.get(value) ?? startStatus(isUndecided);
     if (!this.#statuses.has(value) && this.#statuses.size >= 300) return;
     this.#statuses.set(value, status);
     addLine(status.list, line.line);
@@ -120,12 +120,12 @@ export class Tally {
   }
 
   statuses(): Map<string, StatusTally> {
-    const tell = (status: StatusAmounts): StatusTally => ({
+    const summarize = (status: StatusAmounts): StatusTally => ({
       ...status,
       sums: toSums(status.sums),
       givenBack: toSums(status.givenBack),
     });
-    return new Map([...this.#statuses].map(([value, status]) => [value, tell(status)]));
+    return new Map([...this.#statuses].map(([value, status]) => [value, summarize(status)]));
   }
 }
 

@@ -1,4 +1,4 @@
-/** Reads a workbook on behalf of `readWorkbook`, in a thread of its own. */
+/** Reads a workbook on behalf of `readWorkbook`, in a thread on its own. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { stringify } from 'csv-stringify/sync';
 import readExcelFile from 'read-excel-file/node';

@@ -23,7 +23,7 @@ export interface Format {
   /** Fields by the headers that are them; null says that no column is. */
   columns: Readonly<Record<string, readonly string[] | null>>;
   goods?: Goods;
-  /** The amount includes tax and shipping, so what it means is asked. */
+  /** The amount includes tax and shipping, so what it means becomes a question. */
   asksGoods?: boolean;
   /** The order of day and month, where the tool always writes so. */
   dates?: DateOrder;
