@@ -1,8 +1,8 @@
 import type { CreatorDocument } from '../src/directory/search/document.ts';
-import { fold } from '../src/directory/search/place-names.ts';
 import { readState } from '../src/directory/search/places.ts';
 import { CreatorSearchQuery, pageOfQuery } from '../src/directory/search/search-schema.ts';
 import { type Understanding, understand } from '../src/directory/search/understand.ts';
+import { foldAccents } from '../src/kit/values/fold.ts';
 import type { Parameters } from './queries.ts';
 
 /** The returned columns, then the search columns: folded like the mapping's normalizer. */
@@ -46,11 +46,11 @@ function escaped(value: Cell): string {
     : text;
 }
 
-const folded = (text: string | null | undefined): string | null => (text ? fold(text).trim() : null);
+const folded = (text: string | null | undefined): string | null => (text ? foldAccents(text).trim() : null);
 
 /** The words of the five searched fields as a tsvector that needs no parser: the analyzer's words. */
 function vector(texts: readonly (string | null)[]): string {
-  const words = fold(texts.join(' ')).match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? [];
+  const words = foldAccents(texts.join(' ')).match(/[\p{L}\p{N}]+(?:'[\p{L}\p{N}]+)*/gu) ?? [];
   return [...new Set(words)].map((word) => `'${word.replaceAll("'", "''")}'`).join(' ');
 }
 
@@ -85,7 +85,7 @@ interface Statement {
 }
 
 const like = (text: string) =>
-  `%${fold(text)
+  `%${foldAccents(text)
     .trim()
     .replace(/[\\%_]/g, '\\$&')}%`;
 
@@ -99,10 +99,10 @@ function addPlace(
   };
   if (!reading) return;
   if (reading.kind === 'metro') add('metros @> ?', [reading.metro.id]);
-  else if (reading.kind === 'city') add('city_key = ?', fold(reading.name));
+  else if (reading.kind === 'city') add('city_key = ?', foldAccents(reading.name));
   else if (reading.kind === 'city_contains') add('city_key LIKE ?', like(reading.text));
   else if (reading.kind === 'country_contains') add('country_key LIKE ?', like(reading.text));
-  else if (reading.kind === 'state_text') add('state_code = ?', fold(reading.text));
+  else if (reading.kind === 'state_text') add('state_code = ?', foldAccents(reading.text));
   if ('state' in reading && reading.state) add('state_code = ?', reading.state.code);
   if ('country' in reading && reading.country) add('country_code = ?', reading.country.code);
 }
@@ -115,15 +115,15 @@ function conditionsOf(query: CreatorSearchQuery): Statement {
     statement.where.push(condition.replaceAll('?', `$${statement.values.length}`));
   };
   const understood = understand(query);
-  add('category_key = ?', query.category && fold(query.category));
+  add('category_key = ?', query.category && foldAccents(query.category));
   add('niches_key LIKE ?', query.niche && like(query.niche));
-  add('gender_key = ?', query.gender && fold(query.gender));
+  add('gender_key = ?', query.gender && foldAccents(query.gender));
   add('has_email = ?', query.has_email);
   add('follower_count >= ?', query.follower_min);
   for (const place of [understood.country, understood.state, understood.city]) addPlace(statement, place);
   if (understood.q?.kind === 'text') {
     for (const word of understood.q.text.split(' ')) {
-      add("(words @@ plainto_tsquery('simple', ?) OR username_key LIKE (? || '%'))", fold(word));
+      add("(words @@ plainto_tsquery('simple', ?) OR username_key LIKE (? || '%'))", foldAccents(word));
     }
   }
   return statement;

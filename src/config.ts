@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import { urlsOf } from './kit/engines/postgres/hosts.ts';
+import { splitHosts } from './kit/engines/postgres/hosts.ts';
 import { readAddress } from './kit/engines/redis/address.ts';
 import type { Config } from './kit/values/config.ts';
 import { javaSettings } from './local/engines/java.mjs';
@@ -29,7 +29,7 @@ const redisUrl = z
 /** One or several hosts: `postgres://first:5432,second:5432/database`. */
 const databaseUrl = z
   .string()
-  .refine((value) => urlsOf(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
+  .refine((value) => splitHosts(value).every((one) => /^postgres(ql)?:$/.test(URL.parse(one)?.protocol ?? '')), {
     message: 'must be like postgres://host:5432/database; several hosts are separated by commas',
   })
   .optional();

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ListedClick, listClicks } from '../analytics/figures/clicks.ts';
 import { withFreshness } from '../analytics/figures/freshness.ts';
-import { Boundary, toEnd, FRESHNESS, toStart } from '../analytics/figures/sums.ts';
+import { Boundary, FRESHNESS, toEnd, toStart } from '../analytics/figures/sums.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { read } from '../kit/operation/kit.ts';
 import { noun } from '../kit/operation/noun.ts';
@@ -76,14 +76,18 @@ export const Clicks = z.object({
 
 const KEPT_DAYS = 90;
 
-const clickOf = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> => ({
+const toClick = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> => ({
   id: click_id,
   at: `${at.replace(' ', 'T')}Z`,
-  ...{ kind: row.kind, link_id: row.link_id, creator_id: row.creator_id },
-  ...{ country: row.country || null, device: row.device || null, referrer: row.referrer_host || null },
+  kind: row.kind,
+  link_id: row.link_id,
+  creator_id: row.creator_id,
+  country: row.country || null,
+  device: row.device || null,
+  referrer: row.referrer_host || null,
 });
 
-async function pageOfClicks(
+async function listClicksPage(
   { clickhouse, clock }: Pick<Context, 'clickhouse' | 'clock'>,
   brandId: string,
   { from, to, limit, link_id: link, ...only }: ClickFilter,
@@ -98,7 +102,7 @@ async function pageOfClicks(
   const rows = await listClicks(clickhouse, brandId, { ...only, ...where, link }, limit + 1);
   const page = rows.slice(0, limit);
   const hasMore = rows.length > limit;
-  return { data: page.map(clickOf), has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
+  return { data: page.map(toClick), has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
 }
 
 export const clickOperations = [
@@ -114,7 +118,8 @@ export const clickOperations = [
     forAgents: false,
     query: ClickFilter,
     response: Clicks,
-    handler: (context, call) => withFreshness(context, call, () => pageOfClicks(context, call.caller.brandId, call.query)),
+    handler: (context, call) =>
+      withFreshness(context, call, () => listClicksPage(context, call.caller.brandId, call.query)),
   }),
 ] as const;
 

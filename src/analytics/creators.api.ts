@@ -4,7 +4,7 @@ import { noun } from '../kit/operation/noun.ts';
 import { fromMinor } from '../kit/values/money.ts';
 import { toPage, toPagination } from '../kit/values/page.ts';
 import { mapInBatches, toWire } from '../kit/values/wire.ts';
-import { getBrandCurrency } from '../platform/brands/queries.ts';
+import { getBrandCurrency } from '../platform/brands/brands.ts';
 import { Creator, CreatorFilter, CreatorList } from '../workflow/creators/creators.shapes.ts';
 import {
   eachCreator,
@@ -12,24 +12,24 @@ import {
   type ListedCreator,
   listMerged,
 } from '../workflow/creators/creators.ts';
-import { fresh, freshRows } from './figures/freshness.ts';
+import { withFreshness, withFreshRows } from './figures/freshness.ts';
 import { type CurrencyFigures, FRESHNESS } from './figures/sums.ts';
-import { byCreator, type Merged } from './figures/totals.ts';
+import { listCreatorFigures, type Merged } from './figures/totals.ts';
 
-const moneyOf = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
+const toMoney = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
   revenue: fromMinor(revenueMinor, currency),
   commissions_earned: fromMinor(commissionMinor, currency),
 });
 
 /** Money in the brand's currency, and separately in others. */
-function performanceOf(figures: readonly CurrencyFigures[], currency: string): Creator['performance'] {
+function toPerformance(figures: readonly CurrencyFigures[], currency: string): Creator['performance'] {
   const own = figures.find((one) => one.currency === currency);
   const others = figures.filter((one) => one !== own && (one.revenueMinor !== 0 || one.commissionMinor !== 0));
   return {
     clicks: figures.reduce((sum, { clicks }) => sum + clicks, 0),
     conversions: figures.reduce((sum, { conversions }) => sum + conversions, 0),
-    ...(own ? moneyOf(own) : { revenue: 0, commissions_earned: 0 }),
-    by_currency: others.map((one) => ({ currency: one.currency, ...moneyOf(one) })),
+    ...(own ? toMoney(own) : { revenue: 0, commissions_earned: 0 }),
+    by_currency: others.map((one) => ({ currency: one.currency, ...toMoney(one) })),
   };
 }
 
@@ -40,18 +40,18 @@ interface Owner {
   merged: Merged;
 }
 
-export async function ownerOf({ db }: Context['postgres'], brandId: string): Promise<Owner> {
+async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {
   const [currency, merged] = await Promise.all([getBrandCurrency(db, brandId), listMerged(db, brandId)]);
   return { brandId, currency, merged };
 }
 
 /** Creators with their all-time results. */
-export async function creatorsOf(
+async function toCreators(
   clickhouse: Context['clickhouse'],
   { brandId, currency, merged }: Owner,
   rows: readonly ListedCreator[],
 ): Promise<Creator[]> {
-  const figures = await byCreator(
+  const figures = await listCreatorFigures(
     clickhouse,
     brandId,
     rows.map(({ id }) => id),
@@ -63,19 +63,19 @@ export async function creatorsOf(
     video_app: ttHandle,
     on_roster: row.rosterStatus !== 'removed',
     roster_id: row.entryId,
-    performance: performanceOf(figures.get(row.id) ?? [], currency),
+    performance: toPerformance(figures.get(row.id) ?? [], currency),
   }));
 }
 
-/** The same for a list of any length. */
-export async function* eachCreatorOf(
+/** Streams creators with their results, for a list of any length. */
+async function* eachCreatorResult(
   { postgres, clickhouse }: Pick<Context, 'postgres' | 'clickhouse'>,
   brandId: string,
   rows: AsyncIterable<ListedCreator>,
 ): AsyncGenerator<Creator> {
-  // Before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
-  const owner = await ownerOf(postgres, brandId);
-  yield* mapInBatches(rows, (part) => creatorsOf(clickhouse, owner, part));
+  // Read before the first row: from then on this call holds a connection, and waiting for a second one could deadlock.
+  const owner = await findOwner(postgres, brandId);
+  yield* mapInBatches(rows, (part) => toCreators(clickhouse, owner, part));
 }
 
 const listCreators = read({
@@ -93,13 +93,13 @@ const listCreators = read({
   query: CreatorFilter,
   response: CreatorList,
   handler: (context, call) =>
-    fresh(context, call, async () => {
+    withFreshness(context, call, async () => {
       const [{ brandId }, page] = [call.caller, toPage(call.query)];
       const [owner, { rows, total }] = await Promise.all([
-        ownerOf(context.postgres, brandId),
+        findOwner(context.postgres, brandId),
         findCreators(context.postgres.db, brandId, call.query, page),
       ]);
-      const data = await creatorsOf(context.clickhouse, owner, rows);
+      const data = await toCreators(context.clickhouse, owner, rows);
       return { data, pagination: toPagination(page, total) };
     }),
   csv: {
@@ -107,12 +107,12 @@ const listCreators = read({
     rows: (context, call) => {
       const { caller, query } = call;
       const creators = eachCreator(context.postgres.exports, caller.brandId, query);
-      return freshRows(context, call, eachCreatorOf(context, caller.brandId, creators));
+      return withFreshRows(context, call, eachCreatorResult(context, caller.brandId, creators));
     },
   },
 });
 
-export const creatorOperations = [listCreators] as const;
+const creatorOperations = [listCreators] as const;
 
 export const creatorsNoun = noun({
   name: 'creators',

@@ -3,7 +3,11 @@ import type { Db } from '../kit/engines/postgres/open.ts';
 import type { Group } from './figures/breakdown.ts';
 
 /** A creator's own name, else the name given with their newest link, else their handle. */
-export async function listNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string | null>> {
+export async function listCreatorNames(
+  db: Db,
+  brandId: string,
+  ids: readonly string[],
+): Promise<Map<string, string | null>> {
   const ofLink = sql<string | null>`(select link.creator_name from links as link
     where link.brand_id = creators.brand_id and link.creator_id = creators.id and link.creator_name is not null
     order by link.created_at desc, link.id desc limit 1)`;
@@ -16,7 +20,7 @@ export async function listNames(db: Db, brandId: string, ids: readonly string[])
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** Links that have a campaign, or a platform, by it. */
+/** Groups links by their campaign or platform. */
 export async function listLinkGroups(
   db: Db,
   brandId: string,
@@ -31,8 +35,8 @@ export async function listLinkGroups(
     .execute();
 }
 
-/** What people call these links, campaigns or stores. */
-export async function listNamesOf(
+/** Looks up the names of links, campaigns or stores. */
+export async function listNames(
   db: Db,
   brandId: string,
   table: 'links' | 'campaigns' | 'integrations',

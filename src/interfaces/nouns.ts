@@ -1,25 +1,25 @@
 import { clicks } from '../affiliates/clicks.api.ts';
-import { commissionsNoun } from '../affiliates/commissions/noun.ts';
-import { pastCommissionsNoun } from '../affiliates/commissions/past/noun.ts';
+import { commissionsNoun } from '../affiliates/commissions/commissions.api.ts';
+import { pastCommissionsNoun } from '../affiliates/commissions/past-commissions.api.ts';
 import { leaks } from '../affiliates/leaks/leaks.api.ts';
 import { ledger } from '../affiliates/ledger/ledger.api.ts';
-import { linksNoun } from '../affiliates/links/noun.ts';
+import { linksNoun } from '../affiliates/links/links.api.ts';
 import { orderClicks } from '../affiliates/orders/order-clicks.api.ts';
 import { ordersNoun } from '../affiliates/orders/orders.api.ts';
-import { payoutsNoun } from '../affiliates/payouts/noun.ts';
+import { payoutsNoun } from '../affiliates/payouts/payouts.api.ts';
 import { reconciliations } from '../affiliates/reconciliations/reconciliations.api.ts';
 import { reviews } from '../affiliates/reviews/reviews.api.ts';
 import { attributionRules } from '../affiliates/rules/attribution-rules.api.ts';
 import { fraudRules } from '../affiliates/rules/fraud-rules.api.ts';
 import { sample } from '../affiliates/sample/sample.api.ts';
-import { statementsNoun } from '../affiliates/statements/noun.ts';
+import { statementsNoun } from '../affiliates/statements/statements.api.ts';
 import { storeAuthorizations } from '../affiliates/stores/authorizations.api.ts';
 import { integrationsNoun } from '../affiliates/stores/connections/connections.api.ts';
 import { storeDeliveriesNoun } from '../affiliates/stores/deliveries/deliveries.api.ts';
 import { storeSweeps } from '../affiliates/stores/sweeps/sweeps.api.ts';
 import { storeWebhooks } from '../affiliates/stores/webhooks.jobs.ts';
 import { alertsNoun } from '../analytics/alerts/alerts.api.ts';
-import { costsNoun } from '../analytics/costs/noun.ts';
+import { costsNoun } from '../analytics/costs/costs.api.ts';
 import { creatorsNoun } from '../analytics/creators.api.ts';
 import { exportsNoun } from '../analytics/exports/exports.api.ts';
 import { reportsNoun } from '../analytics/reports/reports.api.ts';
@@ -33,20 +33,20 @@ import type { Context } from '../kit/operation/context.ts';
 import { isForSessions, type Noun, type Tag } from '../kit/operation/noun.ts';
 import type { Operation } from '../kit/operation/operation.ts';
 import type { Consumer } from '../kit/outbox/relay.ts';
-import { plans } from '../platform/agents/plans/noun.ts';
-import { agentPolicy } from '../platform/agents/policy/noun.ts';
-import { audit } from '../platform/audit/noun.ts';
-import { brands } from '../platform/brands/noun.ts';
-import { events } from '../platform/events/noun.ts';
-import { jobs } from '../platform/jobs/noun.ts';
-import { declareKeys } from '../platform/keys/noun.ts';
-import { mails } from '../platform/mails/noun.ts';
-import { people } from '../platform/people/noun.ts';
-import { requests } from '../platform/requests/noun.ts';
-import { sessions } from '../platform/sessions/noun.ts';
-import { passkeys } from '../platform/sessions/passkeys/noun.ts';
-import { usage } from '../platform/usage/noun.ts';
-import { webhooks } from '../platform/webhooks/noun.ts';
+import { plansNoun } from '../platform/agents/plans.api.ts';
+import { agentPolicy } from '../platform/agents/agent-policy.api.ts';
+import { audit } from '../platform/audit.api.ts';
+import { brands } from '../platform/brands/brands.api.ts';
+import { events } from '../platform/events/events.api.ts';
+import { jobsNoun } from '../platform/jobs/jobs.api.ts';
+import { declareKeys } from '../platform/keys/keys.api.ts';
+import { mailsNoun } from '../platform/mails.api.ts';
+import { peopleNoun } from '../platform/people/people.api.ts';
+import { requests } from '../platform/requests/requests.api.ts';
+import { sessionsNoun } from '../platform/people/sessions.api.ts';
+import { passkeysNoun } from '../platform/people/passkeys.api.ts';
+import { usage } from '../platform/usage/usage.api.ts';
+import { webhooksNoun } from '../platform/webhooks/webhooks.api.ts';
 import { applicationsNoun } from '../workflow/applications/applications.api.ts';
 import { assetsNoun } from '../workflow/assets/assets.api.ts';
 import { briefsNoun } from '../workflow/briefs/briefs.api.ts';
@@ -79,7 +79,7 @@ const declared = [
   shipmentsNoun,
   contentNoun,
   messagesNoun,
-  mails,
+  mailsNoun,
   linksNoun,
   attributionRules,
   fraudRules,
@@ -101,19 +101,19 @@ const declared = [
   ledger,
   costsNoun,
   analyticsNoun,
-  jobs,
+  jobsNoun,
   exportsNoun,
   reportsNoun,
   alertsNoun,
   events,
-  webhooks,
+  webhooksNoun,
   audit,
   agentPolicy,
-  plans,
-  sessions,
-  people,
+  plansNoun,
+  sessionsNoun,
+  peopleNoun,
   declareKeys(forcedProblems),
-  passkeys,
+  passkeysNoun,
   savedSearches,
   directoryImports,
 ] as const;

@@ -4,12 +4,12 @@ import { removeFigures, removeSample, setSample } from '../affiliates/sample/sam
 import { createKey } from '../kit/access/keys/actions.ts';
 import { hashKey } from '../kit/access/keys/key-form.ts';
 import { findCaller } from '../kit/access/keys/queries.ts';
-import { createSignInPath } from '../kit/access/sessions/actions.ts';
+import { createSignInPath } from '../platform/people/sessions.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { inWork } from '../kit/operation/work.ts';
 import { createBrand } from '../platform/brands/actions.ts';
 import { type BrandRow, findBrand, getBrand, listSubscriptions } from '../platform/brands/queries.ts';
-import { ensurePersonToSignIn } from '../platform/people/actions.ts';
+import { ensurePersonToSignIn } from '../platform/people/people.ts';
 import { fillSample } from './sample-brand/fill.ts';
 import { step } from './terminal.ts';
 

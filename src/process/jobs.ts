@@ -7,7 +7,7 @@ import { openParts, type Parts } from '../kit/outbox/parts/lease.ts';
 import { openRelay } from '../kit/outbox/relay.ts';
 import { openDue } from '../kit/values/due.ts';
 import { ignoreFailure } from '../kit/values/errors.ts';
-import { startDelivering } from '../platform/webhooks/sending/jobs.ts';
+import { startDelivering } from '../platform/webhooks/delivery-loop.ts';
 import { FOLLOWERS, JOBS, relayName, WORK } from './job-list.ts';
 import { openJobRecorder } from './metrics/jobs.ts';
 

@@ -16,7 +16,7 @@ import type { Config } from '../kit/values/config.ts';
 import type { Log } from '../kit/values/log.ts';
 import { openRepeatedFailures } from '../kit/values/repeated-failures.ts';
 import { readSecrets } from '../kit/values/secrets.ts';
-import { openCallRecord } from '../platform/requests/actions.ts';
+import { openCallRecord } from '../platform/requests/call-record.ts';
 import type { EngineUrls } from './engine-urls.ts';
 import { openSandboxClock } from './sandbox-clock.ts';
 

@@ -6,8 +6,8 @@ import {
   type CarriedClick,
   type RedeemedCode,
 } from '../../src/affiliates/orders/attribute.ts';
-import { hashEmail } from '../../src/affiliates/orders/customers.ts';
-import { checkRules, maskEmail, type FraudCase } from '../../src/affiliates/orders/fraud.ts';
+import { hashEmail, maskEmail } from '../../src/affiliates/orders/customers.ts';
+import { checkRules, type FraudCase } from '../../src/affiliates/orders/fraud.ts';
 import { DEFAULT_RULES } from '../../src/affiliates/rules/attribution-rules.ts';
 import { DEFAULT_FRAUD_RULES, type FraudRulesPatch, patchedRules } from '../../src/affiliates/rules/fraud-rules.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
+import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { approvalsOf } from '../harness/paying.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { searchDue } from '../../src/affiliates/links/leaks/jobs.ts';
+import { searchDue } from '../../src/affiliates/leaks/leaks.jobs.ts';
 import { runReferrerChecks } from '../../src/affiliates/orders/referrers.ts';
-import { approveDue } from '../../src/affiliates/reviews/jobs.ts';
+import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { deskOf, SHOP } from '../harness/affiliates.ts';
 import { makeBrand, send, startApp, type TestApp, unique } from '../harness/app.ts';

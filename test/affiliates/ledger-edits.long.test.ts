@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyRecords } from '../../src/affiliates/ledger/verify/actions.ts';
+import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { startApp, type TestApp } from '../harness/app.ts';
 import { ownRedis } from '../harness/database.ts';

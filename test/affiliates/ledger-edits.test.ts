@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import type { Db } from '../../src/kit/engines/postgres/open.ts';
 import { engineUrls, send, startApp, type TestApp } from '../harness/app.ts';
 import { runCli } from '../harness/cli.ts';

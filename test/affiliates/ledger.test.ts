@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { verifyLedger } from '../../src/affiliates/ledger/verify/actions.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
+import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { CLICK_CLAIM, CLICK_STREAM, CLICKS_PAUSED } from '../../src/analytics/figures/sums.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';

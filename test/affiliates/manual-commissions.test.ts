@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { compareFigures } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { listWrongCommissions, listWrongPayouts } from '../../src/affiliates/ledger/mismatches.ts';
-import { createManualCommission, type ManualCommission } from '../../src/affiliates/reviews/reviews.ts';
 import { approveDue } from '../../src/affiliates/reviews/reviews.jobs.ts';
+import { createManualCommission, type ManualCommission } from '../../src/affiliates/reviews/reviews.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
 import { sync } from '../harness/figures.ts';

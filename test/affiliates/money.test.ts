@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Currency, getDecimals, formatMoney, fromMinor, multiplyPpm, toMinor } from '../../src/kit/values/money.ts';
+import { Currency, formatMoney, fromMinor, getDecimals, multiplyPpm, toMinor } from '../../src/kit/values/money.ts';
 import { major } from '../../web/src/kit/minor.ts';
 
 const isCurrency = (code: string) => Currency.safeParse(code).success;
@@ -73,9 +73,12 @@ describe('money', () => {
 
 describe('a share of an amount', () => {
   it('is rounded half to even, exactly, up to the largest amounts', () => {
-    expect([multiplyPpm(5, 100_000), multiplyPpm(15, 100_000), multiplyPpm(25, 100_000), multiplyPpm(35, 100_000)]).toEqual([
-      0, 2, 2, 4,
-    ]);
+    expect([
+      multiplyPpm(5, 100_000),
+      multiplyPpm(15, 100_000),
+      multiplyPpm(25, 100_000),
+      multiplyPpm(35, 100_000),
+    ]).toEqual([0, 2, 2, 4]);
     expect(multiplyPpm(Number.MAX_SAFE_INTEGER, 1_000_000)).toBe(Number.MAX_SAFE_INTEGER);
     expect(multiplyPpm(Number.MAX_SAFE_INTEGER, 333_333)).toBe(3_002_396_749_180_579);
   });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { compareFigures } from '../../src/affiliates/ledger/verify-ledger.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { send, startApp, type TestApp } from '../harness/app.ts';
 import { listEvents } from '../harness/applying.ts';
 import { get, makePayer, type Payer } from '../harness/paying.ts';

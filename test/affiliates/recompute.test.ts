@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { postApproval, postPayment, postRejection } from '../../src/affiliates/commissions/commissions.ts';
 import type { Posted } from '../../src/affiliates/commissions/adjustments.ts';
+import { postApproval, postPayment, postRejection } from '../../src/affiliates/commissions/commissions.ts';
 import {
+  type CommissionState,
   type KnownRefund,
   mergeSnapshots,
   type OrderSnapshot,
   type RecomputedCommission,
   recompute,
-  type CommissionState,
 } from '../../src/affiliates/orders/recompute.ts';
 import type { NewEntry, Posting } from '../../src/kit/outbox/ledger-entry.ts';
 import { multiplyPpm } from '../../src/kit/values/money.ts';

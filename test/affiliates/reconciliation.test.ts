@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeReconciled } from '../../src/affiliates/reconciliations/reconciliations.jobs.ts';
 import { sweepDue } from '../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
-import { removeEndedFiles } from '../../src/platform/jobs/jobs.ts';
+import { removeEndedFiles } from '../../src/platform/jobs/turns.ts';
 import { makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { jobOf, runJobs } from '../harness/exporting.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimTurn } from '../../src/platform/jobs/queries.ts';
+import { claimTurn } from '../../src/platform/jobs/jobs.ts';
 import { call, send, startApp, type TestApp, unique } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { bytesOf, jobOf, runJobs } from '../harness/exporting.ts';

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { countRefunds, type OrderSnapshot, recompute, type CommissionState } from '../../src/affiliates/orders/recompute.ts';
+import {
+  type CommissionState,
+  countRefunds,
+  type OrderSnapshot,
+  recompute,
+} from '../../src/affiliates/orders/recompute.ts';
 import { type PricingInput, price, type Refund } from '../../src/affiliates/terms/price.ts';
 import { hasSharedLimit, measureRoom } from '../../src/affiliates/terms/room.ts';
 import { allocateShares } from '../../src/affiliates/terms/shares.ts';

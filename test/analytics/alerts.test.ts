@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { checkAlerts } from '../../src/analytics/alerts/alerts.jobs.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { insertPerson } from '../../src/platform/people/queries.ts';
+import { insertPerson } from '../../src/platform/people/people.ts';
 import { made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { type Assignment, putAssignment, putClicks } from '../harness/figures.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { command, integer, query } from '../../src/kit/engines/clickhouse/query.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { makeBrand, send, startApp, startWorkerProcess, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, ownRedis, type TestDatabase } from '../harness/database.ts';
 import { syncCustomers } from '../harness/figures.ts';

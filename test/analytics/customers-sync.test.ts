@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
-import { compareFigures } from '../../src/affiliates/ledger/verify/actions.ts';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { command } from '../../src/kit/engines/clickhouse/query.ts';
 import { made, makeBrand, meanwhile, send, startApp, type TestApp } from '../harness/app.ts';

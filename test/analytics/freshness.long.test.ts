@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { reconcileFigures } from '../../src/affiliates/ledger/jobs.ts';
+import { reconcileFigures } from '../../src/affiliates/ledger/ledger.jobs.ts';
 import { finishReconciliation, insertReconciliation } from '../../src/analytics/figures/rollups.ts';
 import { drainClicks } from '../../src/interfaces/links-host/jobs.ts';
 import { migrateClickHouse } from '../../src/kit/engines/clickhouse/migrate.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { withFreshness, withFreshRows } from '../../src/analytics/figures/freshness.ts';
 import { CLICK_CLAIM, REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';
 import { isBeingRebuilt } from '../../src/analytics/figures/sync.ts';

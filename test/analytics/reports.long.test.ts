@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../../src/kit/values/ids.ts';
-import { insertPerson } from '../../src/platform/people/queries.ts';
+import { insertPerson } from '../../src/platform/people/people.ts';
 import { made, makeBrand, startApp, startScript, type TestApp, unique, until } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { mailsOf } from '../harness/mail.ts';

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { mailReports } from '../../src/analytics/reports/reports.jobs.ts';
 import type { NewEntry } from '../../src/kit/outbox/ledger-entry.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { insertPerson } from '../../src/platform/people/queries.ts';
+import { insertPerson } from '../../src/platform/people/people.ts';
 import { made, makeBrand, send, startApp, type TestApp } from '../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../harness/database.ts';
 import { postAndSync, putAssignment, sale } from '../harness/figures.ts';

@@ -1,7 +1,7 @@
 import { type KyselyPlugin, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { rebuildFigures } from '../../src/affiliates/ledger/actions.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { syncLedger } from '../../src/analytics/figures/figures.jobs.ts';
 import { withFreshness } from '../../src/analytics/figures/freshness.ts';
 import { REBUILD_NOTICE_MS } from '../../src/analytics/figures/sums.ts';

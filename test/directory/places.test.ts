@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import cities from '../../metros/cities.json' with { type: 'json' };
-import { fold } from '../../src/directory/search/place-names.ts';
 import {
   listCountries,
   listMetros,
@@ -13,6 +12,7 @@ import {
   readState,
 } from '../../src/directory/search/places.ts';
 import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A reading in one line: `metro la in CA`, `contains angel`. */
 function say(reading: PlaceReading | undefined): string {
@@ -27,7 +27,7 @@ function say(reading: PlaceReading | undefined): string {
 const aliases = listMetros().flatMap((metro) =>
   [metro.name, ...metro.aliases].map((alias) => ({ alias, id: metro.id })),
 );
-const lettersOf = (text: string) => fold(text).replace(/[^\p{L}\p{N}]/gu, '');
+const lettersOf = (text: string) => foldAccents(text).replace(/[^\p{L}\p{N}]/gu, '');
 
 describe('metros', () => {
   test.each(aliases)('include $id under the alias $alias, in any case and punctuation', ({ alias, id }) => {
@@ -35,7 +35,7 @@ describe('metros', () => {
       alias,
       alias.toLowerCase(),
       alias.toUpperCase(),
-      fold(alias),
+      foldAccents(alias),
       `  ${alias.replaceAll(' ', '  ')}. `,
     ];
     for (const spelling of [...spellings, alias.replaceAll(' ', '-'), lettersOf(alias)]) {
@@ -180,7 +180,7 @@ describe('a state and a country', () => {
   test('are known by code and name in any case for every state, LA being Louisiana and DC the district', () => {
     for (const state of listStates()) {
       for (const value of [state.code, state.code.toLowerCase(), state.name, state.name.toUpperCase()]) {
-        expect(readState(value)).toEqual({ kind: 'state', state, text: fold(value) });
+        expect(readState(value)).toEqual({ kind: 'state', state, text: foldAccents(value) });
         expect(stateCodeOf(value, null)).toBe(state.code);
       }
     }
@@ -250,13 +250,13 @@ describe('any text', () => {
   test('folds to a text that folding leaves unchanged', () => {
     fc.assert(
       fc.property(hostile, (text) => {
-        expect(fold(fold(text))).toBe(fold(text));
+        expect(foldAccents(foldAccents(text))).toBe(foldAccents(text));
       }),
       { numRuns: 2_000 },
     );
-    expect(fold('  São   PAULO ')).toBe('sao paulo');
-    expect(fold('Łódź Straße Ærø İzmir')).toBe('lodz strasse aero izmir');
-    expect(fold('Москва 東京')).toBe('москва 東京');
+    expect(foldAccents('  São   PAULO ')).toBe('sao paulo');
+    expect(foldAccents('Łódź Straße Ærø İzmir')).toBe('lodz strasse aero izmir');
+    expect(foldAccents('Москва 東京')).toBe('москва 東京');
   });
 
   test('is plain text if it has ten thousand characters', () => {

@@ -1,7 +1,14 @@
-import { fold } from '../../src/directory/search/place-names.ts';
-import { readCity, readCountry, readLocation, readState } from '../../src/directory/search/places.ts';
+import {
+  type PlaceReading,
+  readCity,
+  readCountry,
+  readLocation,
+  readState,
+} from '../../src/directory/search/places.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
-import { countryCodeOf, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { expandWord, listOtherSpellings } from '../../src/directory/search/search-words.ts';
+import { countryCodeOf, listCityIds, metrosOf, stateCodeOf } from '../../src/directory/search/stored-place.ts';
+import { fold, foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A creator as the oracle sees it: the row, and the time of its data. */
 export type OracleRow = DirectoryCreatorDetail & { data_as_of: string | null };
@@ -12,13 +19,13 @@ type Test = (row: OracleRow) => boolean;
 const nichesOf = (row: OracleRow) =>
   (row.niches ?? '')
     .split(',')
-    .map(fold)
+    .map(foldAccents)
     .filter((niche) => niche !== '');
 const isFilled = (text: string | null) => text !== null && text.trim() !== '';
 
 /** The words of a text as the index has them. */
 const tokensOf = (text: string | null) =>
-  fold(text ?? '')
+  foldAccents(text ?? '')
     .replace(/[._-]+/g, ' ')
     .split(/[^\p{L}\p{N}']+/u)
     .filter(Boolean);
@@ -28,14 +35,23 @@ const textsOf = (row: OracleRow) => [row.username, row.full_name, row.biography,
 function countryTest(value: string): Test {
   const reading = readCountry(value);
   if (reading.kind === 'country') return (row) => countryCodeOf(row.country) === reading.country.code;
-  return (row) => fold(row.country ?? '').includes(reading.text);
+  return (row) => foldAccents(row.country ?? '').includes(reading.text);
 }
 
 function stateTest(value: string): Test {
   const reading = readState(value);
-  const isText: Test = (row) => row.state !== null && fold(row.state) === reading.text;
+  const isText: Test = (row) => row.state !== null && foldAccents(row.state) === reading.text;
   if (reading.kind === 'state_text') return isText;
   return (row) => stateCodeOf(row.state, row.country) === reading.state.code || isText(row);
+}
+
+/** Rows in a city that the value names, and rows that have the value as it was sent. */
+function nameTest(reading: PlaceReading): Test {
+  if (reading.kind === 'state') return () => false;
+  const ids = new Set(('cities' in reading ? reading.cities : undefined)?.map(({ id }) => id));
+  return ({ city, state, country }) =>
+    listCityIds(city, state, country).some((id) => ids.has(id)) ||
+    (reading.asSent !== undefined && city !== null && foldAccents(city).includes(reading.asSent));
 }
 
 function cityTest(value: string): Test {
@@ -45,17 +61,20 @@ function cityTest(value: string): Test {
   const liesThere: Test = (row) =>
     (!state || stateCodeOf(row.state, row.country) === state.code) &&
     (!country || countryCodeOf(row.country) === country.code);
+  const isNamed = nameTest(reading);
   switch (reading.kind) {
     case 'metro':
-      return (row) => metrosOf(row.city, row.state, row.country).includes(reading.metro.id) && liesThere(row);
+      return (row) =>
+        (metrosOf(row.city, row.state, row.country).includes(reading.metro.id) && liesThere(row)) || isNamed(row);
     case 'city':
-      return (row) => row.city !== null && reading.spellings.includes(fold(row.city)) && liesThere(row);
+      return (row) =>
+        (row.city !== null && reading.spellings.includes(foldAccents(row.city)) && liesThere(row)) || isNamed(row);
     case 'city_contains':
       return (row) => {
-        const city = fold(row.city ?? '');
+        const city = foldAccents(row.city ?? '');
         const others = reading.spellings ?? [];
-        const isNamed = city.includes(reading.text) || others.some((part) => ` ${city}`.includes(` ${part}`));
-        return row.city !== null && isNamed && liesThere(row);
+        const hasText = city.includes(reading.text) || others.some((part) => ` ${city}`.includes(` ${part}`));
+        return (row.city !== null && hasText && liesThere(row)) || isNamed(row);
       };
   }
 }
@@ -87,9 +106,14 @@ function isNear(word: string, other: string): boolean {
 function textTest(text: string, typos: boolean): Test {
   const words = text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word));
   return (row) => {
-    const tokens = textsOf(row).flatMap(tokensOf);
+    const texts = textsOf(row);
+    const tokens = [...texts, listOtherSpellings(texts) ?? null].flatMap(tokensOf);
+    const isIn = (spelling: string) => tokensOf(spelling).every(has);
     const has = (word: string) => tokens.some((token) => token === word || (typos && isNear(word, token)));
-    return words.every((word) => tokensOf(word).every(has) || fold(row.username).startsWith(fold(word)));
+    const begins = (word: string) => foldAccents(row.username).startsWith(word);
+    return words.every(
+      (word) => [word, ...expandWord(word)].some(isIn) || begins(foldAccents(word)) || begins(fold(word)),
+    );
   };
 }
 
@@ -110,9 +134,9 @@ const NUMBERS: Readonly<Record<string, (row: OracleRow) => number | null>> = {
 };
 
 const VALUES: Readonly<Record<string, (value: string) => Test>> = {
-  category: (value) => (row) => row.category !== null && fold(row.category) === fold(value),
-  niche: (value) => (row) => nichesOf(row).some((niche) => niche.includes(fold(value))),
-  gender: (value) => (row) => row.gender !== null && fold(row.gender) === fold(value),
+  category: (value) => (row) => row.category !== null && foldAccents(row.category) === foldAccents(value),
+  niche: (value) => (row) => nichesOf(row).some((niche) => niche.includes(foldAccents(value))),
+  gender: (value) => (row) => row.gender !== null && foldAccents(row.gender) === foldAccents(value),
   country: countryTest,
   state: stateTest,
   city: cityTest,

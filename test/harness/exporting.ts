@@ -6,7 +6,7 @@ import { STORED } from '../../src/interfaces/links-host/row.ts';
 import { insertOnce } from '../../src/kit/engines/clickhouse/insert.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { newId } from '../../src/kit/values/ids.ts';
-import { takeTurn } from '../../src/platform/jobs/jobs.ts';
+import { takeTurn } from '../../src/platform/jobs/turns.ts';
 import { type Answer, send, type TestApp, unique } from './app.ts';
 import { here } from './uploading.ts';
 

@@ -1,6 +1,6 @@
 import { insertLinks, insertStates } from '../../src/affiliates/links/links.ts';
-import { recordOrder, recordRefunds } from '../../src/affiliates/orders/record.ts';
 import type { OrderSource } from '../../src/affiliates/orders/orders.shapes.ts';
+import { recordOrder, recordRefunds } from '../../src/affiliates/orders/record.ts';
 import { insertIntegration } from '../../src/affiliates/stores/connections/connections.ts';
 import type { OrderFacts, RefundFacts } from '../../src/affiliates/stores/formats/facts.ts';
 import type { Context } from '../../src/kit/operation/context.ts';

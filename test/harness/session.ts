@@ -1,5 +1,5 @@
-import { createSignInPath } from '../../src/kit/access/sessions/actions.ts';
-import { ensurePersonToSignIn } from '../../src/platform/people/actions.ts';
+import { createSignInPath } from '../../src/platform/people/sessions.ts';
+import { ensurePersonToSignIn } from '../../src/platform/people/people.ts';
 import { type Answer, call, type TestApp } from './app.ts';
 
 /** A person, signed in as a browser is. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { sql } from 'kysely';
-import { askWhoItIs, connectStore } from '../../src/affiliates/stores/connections/connect.ts';
+import { connectStore, identifyStore } from '../../src/affiliates/stores/connections/connect.ts';
 import { PROVIDERS } from '../../src/affiliates/stores/connections/connections.shapes.ts';
+import { toStoreDelivery } from '../../src/affiliates/stores/deliveries/deliveries.shapes.ts';
 import { foldBatch } from '../../src/affiliates/stores/deliveries/fold.ts';
-import { storeDeliveryOf } from '../../src/affiliates/stores/deliveries/deliveries.shapes.ts';
 import type { Provider } from '../../src/affiliates/stores/formats/provider.ts';
 import type { Context } from '../../src/kit/operation/context.ts';
 import { inWork } from '../../src/kit/operation/work.ts';
@@ -244,7 +244,7 @@ export const WEBHOOK_SECRET = 'whsec of a test';
 /** Connects a store as the command line does; answers the integration's id. */
 export async function connectTestStore(context: Context, brandId: string, store: TestStore): Promise<string> {
   const { provider, url: baseUrl, token } = store;
-  const met = await askWhoItIs(context, { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET });
+  const met = await identifyStore(context, { provider, baseUrl, token, webhookSecret: WEBHOOK_SECRET });
   const actor = { brandId, keyId: null, operation: 'test', requestId: null };
   const { db } = context.postgres;
   const work = await inWork(db, context.clock, actor, (one) => connectStore(one, context.secrets, met));
@@ -312,7 +312,7 @@ export async function newestDelivery({ postgres }: Context, integrationId: strin
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row && storeDeliveryOf(row);
+  return row && toStoreDelivery(row);
 }
 
 /** Delivers as a store does. An app of this process has folded what it took when this returns; `became` says how it went. */

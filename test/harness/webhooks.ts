@@ -4,8 +4,8 @@ import { openRelay } from '../../src/kit/outbox/relay.ts';
 import type { Clock } from '../../src/kit/values/clock.ts';
 import { openDue } from '../../src/kit/values/due.ts';
 import { ignoreFailure } from '../../src/kit/values/errors.ts';
-import { webhookConsumer } from '../../src/platform/webhooks/deliveries/jobs.ts';
-import { type DeliveryLoop, startDelivering } from '../../src/platform/webhooks/sending/jobs.ts';
+import { type DeliveryLoop, startDelivering } from '../../src/platform/webhooks/delivery-loop.ts';
+import { webhookConsumer } from '../../src/platform/webhooks/fan-out.ts';
 import { call, made, startApp, type TestApp, type TestBrand } from './app.ts';
 import { makeDatabase } from './database.ts';
 

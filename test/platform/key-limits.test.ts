@@ -3,7 +3,7 @@ import { settle } from '../../src/kit/access/credits/settle.ts';
 import { accessKey } from '../../src/kit/access/credits/stream.ts';
 import { createKey } from '../../src/kit/access/keys/actions.ts';
 import { type KeyLimits, NO_LIMITS } from '../../src/kit/access/keys/limits.ts';
-import { alertAboutCredits } from '../../src/platform/keys/jobs.ts';
+import { alertAboutCredits } from '../../src/platform/keys/credit-alerts.ts';
 import { call, makeBrand, startApp, type TestApp, type TestBrand, unique } from '../harness/app.ts';
 import { creator, putDirectory } from '../harness/directory.ts';
 import { mailsOf } from '../harness/mail.ts';

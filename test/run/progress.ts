@@ -134,7 +134,10 @@ export class Progress implements Reporter {
   private tick(): void {
     const isSilent = performance.now() - this.saidAt > SILENCE_MS;
     if (!this.isTerminal) {
-      if (isSilent) this.say(`        waiting for ${this.waitedFor().join(', ') || (this.done === 0 ? 'the engines' : 'a worker to start')}`);
+      if (isSilent)
+        this.say(
+          `        waiting for ${this.waitedFor().join(', ') || (this.done === 0 ? 'the engines' : 'a worker to start')}`,
+        );
       return;
     }
     const elapsed = inMinutes(performance.now() - this.startedAt);

@@ -4,8 +4,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  giveUpUploads,
+  makeThumbnail,
+  markExpiringRights,
+  purgeDeleted,
+  startThumbnails,
+} from '../../src/workflow/assets/assets.jobs.ts';
 import { receiveFile } from '../../src/workflow/assets/uploads.ts';
-import { giveUpUploads, makeThumbnail, markExpiringRights, purgeDeleted, startThumbnails } from '../../src/workflow/assets/assets.jobs.ts';
 import {
   call,
   engineUrls,

@@ -1,6 +1,6 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { LinkType } from '../links/links.ts';
-import { isBelow, type Rules } from '../rules/attribution-rules.ts';
+import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import type { Attribution } from './orders.shapes.ts';
 
 /** The facts of a code or link that the decision needs. */
@@ -10,23 +10,23 @@ export interface Assignment {
   /** Null when it counts at every store of the brand. */
   integrationId: string | null;
   attributionDays: number;
-  /** Null: it does not. */
+  /** Null means false. */
   paysRenewals: boolean | null;
 }
 
 export interface RedeemedCode<A extends Assignment> {
   code: string;
-  /** Undefined when no assignment of the brand has it. */
+  /** Undefined if no code of the brand matches. */
   assignment: A | undefined;
-  /** Whether it was active when the order was placed. */
+  /** True if it was active when the order was placed. */
   wasActive: boolean;
 }
 
 export interface CarriedClick<A extends Assignment> {
   token: string;
-  /** Undefined when we did not sign it. */
+  /** Undefined if we did not sign it. */
   click: { linkId: string; at: Date; id: string } | undefined;
-  /** Undefined when the click's link is not the brand's. */
+  /** Undefined if the link is not the brand's. */
   assignment: A | undefined;
 }
 
@@ -36,10 +36,10 @@ export interface OrderToAttribute<A extends Assignment> {
   baseMinor: number;
   currency: string;
   isTest: boolean;
-  /** A later order of a subscription. */
+  /** The order renews a subscription. */
   isRenewal: boolean;
   rules: Rules;
-  /** In the order's own list. */
+  /** Codes in the order's own sequence. */
   codes: readonly RedeemedCode<A>[];
   clicks: readonly CarriedClick<A>[];
 }
@@ -57,7 +57,7 @@ export interface Decision<A> {
   candidates: Candidate[];
 }
 
-/** Enough of what a store sent to find it again there; a click is named by its public part. */
+/** Length at which codes and click ids of a store are cut; enough to find them there. */
 const MAX_TEXT = 100;
 export const truncate = (text: string) => text.slice(0, MAX_TEXT).toWellFormed();
 export const toClickId = ({ token, click }: Pick<CarriedClick<Assignment>, 'token' | 'click'>) =>
@@ -66,7 +66,7 @@ export const toClickId = ({ token, click }: Pick<CarriedClick<Assignment>, 'toke
 const isBoundElsewhere = ({ integrationId }: Assignment, store: string) =>
   integrationId !== null && integrationId !== store;
 
-/** The facts of an order that keep an assignment from earning it, however the order came by it. */
+/** Facts of an order that can disqualify an assignment, whether a code or a click named it. */
 export type OrderTerms = Pick<
   OrderToAttribute<Assignment>,
   'isTest' | 'isRenewal' | 'baseMinor' | 'currency' | 'rules'
@@ -75,7 +75,7 @@ export type OrderTerms = Pick<
 export function findTermsProblem({ paysRenewals }: Pick<Assignment, 'paysRenewals'>, order: OrderTerms) {
   if (order.isTest) return 'test_order' as const;
   if (order.isRenewal && paysRenewals !== true) return 'renewal' as const;
-  return isBelow(order.rules, order) ? ('below_minimum' as const) : null;
+  return isBelowMinimum(order.rules, order) ? ('below_minimum' as const) : null;
 }
 
 function findCodeProblem<A extends Assignment>(
@@ -87,7 +87,7 @@ function findCodeProblem<A extends Assignment>(
   return wasActive ? findTermsProblem(assignment, order) : 'code_inactive';
 }
 
-/** Stores report whole seconds, so a click within the second of an order counts as before it. */
+/** Returns the end of the order's second: stores report whole seconds, so a click within it counts as earlier. */
 export const getLatestClickMs = (orderedAt: Date): number =>
   orderedAt.getTime() + (orderedAt.getUTCMilliseconds() === 0 ? 999 : 0);
 
@@ -115,31 +115,37 @@ function findClickProblem<A extends Assignment>(
   if (!assignment) return 'foreign_brand';
   if (isBoundElsewhere(assignment, integrationId)) return 'other_store';
   if (click.at.getTime() > getLatestClickMs(occurredAt)) return 'click_after_order';
-  return testWindow(click, assignment, occurredAt).inside ? findTermsProblem(assignment, order) : 'click_outside_window';
+  return testWindow(click, assignment, occurredAt).inside
+    ? findTermsProblem(assignment, order)
+    : 'click_outside_window';
 }
 
-/** A code or click with what keeps it from winning, if anything does but the others. */
+/** A candidate with its own problem, before it is compared with the others. */
 export interface JudgedCandidate<A> {
-  /** Its `reason` is its own problem; null if it qualifies. */
+  /** `reason` is the candidate's own problem; null if it qualifies. */
   candidate: Candidate;
   assignment: A | undefined;
   /** As the customer redeemed it. */
   code: string | null;
 }
 
-/** The click that the model prefers of those that qualify; of two at the same moment always the same one. */
+/** Picks the first or last click, by the model. Ties are broken by id, so that the result is stable. */
 function pickClick<A>(clicks: readonly JudgedCandidate<A>[], { model }: Rules): JudgedCandidate<A> | undefined {
   const sign = model === 'first_click' ? 1 : -1;
-  const atOf = ({ candidate }: JudgedCandidate<A>) =>
-    candidate.type === 'click' && candidate.window ? Date.parse(candidate.window.clicked_at) : 0;
-  const nameOfOne = ({ candidate }: JudgedCandidate<A>) => (candidate.type === 'click' ? candidate.click_id : '');
-  return clicks.toSorted((a, b) => sign * (atOf(a) - atOf(b)) || (nameOfOne(a) < nameOfOne(b) ? -1 : 1))[0];
+  const sortable = clicks.map((click) => {
+    const { candidate } = click;
+    if (candidate.type !== 'click') return { click, clickedMs: 0, clickId: '' };
+    const clickedMs = candidate.window ? Date.parse(candidate.window.clicked_at) : 0;
+    return { click, clickedMs, clickId: candidate.click_id };
+  });
+  sortable.sort((a, b) => sign * (a.clickedMs - b.clickedMs) || (a.clickId < b.clickId ? -1 : 1));
+  return sortable[0]?.click;
 }
 
-/** Each once: a store may name a code per line item, and a click both in a cookie and in a query. */
-function uniqueBy<T>(values: readonly T[], keyOf: (value: T) => string): T[] {
+/** Removes duplicates: a store may name a code for each line item, and a click both in a cookie and in a query. */
+function uniqueBy<T>(values: readonly T[], toKey: (value: T) => string): T[] {
   const kept = new Map<string, T>();
-  for (const value of values) if (!kept.has(keyOf(value))) kept.set(keyOf(value), value);
+  for (const value of values) if (!kept.has(toKey(value))) kept.set(toKey(value), value);
   return [...kept.values()];
 }
 
@@ -152,7 +158,8 @@ const judgeCode = <A extends Assignment>(one: RedeemedCode<A>, order: OrderToAtt
     outcome: 'lost',
     reason: findCodeProblem(one, order),
   },
-  ...{ assignment: one.assignment, code: one.code },
+  assignment: one.assignment,
+  code: one.code,
 });
 
 const judgeClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAttribute<A>): JudgedCandidate<A> => ({
@@ -164,10 +171,11 @@ const judgeClick = <A extends Assignment>(one: CarriedClick<A>, order: OrderToAt
     outcome: 'lost',
     reason: findClickProblem(one, order),
   },
-  ...{ assignment: one.assignment, code: null },
+  assignment: one.assignment,
+  code: null,
 });
 
-/** The candidate as it is recorded: with its own problem, or what it lost to. */
+/** Sets the recorded outcome of a candidate: its own problem, or the kind of candidate that it lost to. */
 function recordOutcome(candidate: Candidate, winner: Candidate | undefined, { model }: Rules): Candidate {
   if (candidate === winner) return { ...candidate, outcome: 'won', reason: null };
   if (candidate.type === 'code') {
@@ -177,16 +185,15 @@ function recordOutcome(candidate: Candidate, winner: Candidate | undefined, { mo
   return { ...candidate, reason: candidate.reason ?? (winner?.type === 'code' ? 'code_wins' : lostTo) };
 }
 
-function getUnattributedReason({ isTest }: { isTest: boolean }, candidates: readonly Candidate[]): Decision<never>['reason'] {
-  if (isTest) return 'test_order';
-  return candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
-}
-
 /**
  * Decides among what came with an order, in its own order: the first code that qualifies, else the click that the model
  * prefers; clicks come first if the rules say so. Every other candidate keeps the reason why it lost.
  */
-export function pickWinner<A>(judged: readonly JudgedCandidate<A>[], rules: Rules, order: { isTest: boolean }): Decision<A> {
+export function pickWinner<A>(
+  judged: readonly JudgedCandidate<A>[],
+  rules: Rules,
+  order: { isTest: boolean },
+): Decision<A> {
   const qualified = judged.filter(({ candidate }) => candidate.reason === null);
   const code = qualified.find(({ candidate }) => candidate.type === 'code');
   const click = pickClick(
@@ -196,9 +203,10 @@ export function pickWinner<A>(judged: readonly JudgedCandidate<A>[], rules: Rule
   const winner = rules.couponPolicy === 'click_wins' ? (click ?? code) : (code ?? click);
   const candidates = judged.map(({ candidate }) => recordOutcome(candidate, winner?.candidate, rules));
   const won = winner?.candidate;
+  const missing = candidates.length === 0 ? 'no_candidates' : 'no_candidate_qualified';
   return {
     rule: won ? (won.type === 'code' ? 'code' : rules.model) : null,
-    reason: won ? null : getUnattributedReason(order, candidates),
+    reason: won ? null : order.isTest ? 'test_order' : missing,
     winner: winner?.assignment,
     code: winner?.code ?? null,
     clickId: won?.type === 'click' ? won.click_id : null,

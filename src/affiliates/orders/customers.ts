@@ -1,12 +1,12 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { keyedHash, type Secrets } from '../../kit/values/secrets.ts';
 
-/** The sealed value; undefined before the first order. */
+/** Reads the sealed salt; undefined before the first order. */
 export async function findSalt(db: Db): Promise<Buffer | undefined> {
   return (await db.selectFrom('customerSalt').select('salt').executeTakeFirst())?.salt;
 }
 
-/** Returns the stored one: this, or what another process stored first. */
+/** Inserts the salt, and returns the stored one: another process may have been first. */
 export async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
   await db
     .insertInto('customerSalt')
@@ -16,13 +16,13 @@ export async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> 
   return (await findSalt(db)) ?? salt;
 }
 
-/** The context under which the salt is sealed. */
+/** Context under which the salt is sealed. */
 export const SALT_CONTEXT = 'customer salt';
 
 const committed = new WeakMap<Secrets, Buffer>();
 
 /**
- * Makes the salt before the first order, and before a new secret. Releases without it derived the key from the
+ * Creates the salt before the first order and before a change of the secret. Earlier releases derived the key from the
  * installation's secret, so the first salt is that key.
  */
 export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
@@ -30,7 +30,7 @@ export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   return (await findSalt(db)) ?? (await insertSaltIfAbsent(db, secrets.seal(first, SALT_CONTEXT)));
 }
 
-/** The key of customers' hashes. */
+/** Returns the key of customer hashes. A salt that was created just now may be rolled back, so it is not cached. */
 export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   const known = committed.get(secrets);
   if (known) return known;
@@ -41,12 +41,20 @@ export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   return salt;
 }
 
-/** The same text for every spelling of a mailbox: without case, surrounding spaces and any `+` suffix. */
+/** Normalizes a mailbox: lower case, without surrounding spaces and any `+` suffix. */
 function normalizeMailbox(email: string): string {
   const text = email.trim().toLowerCase();
   const at = text.lastIndexOf('@');
   return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
 }
 
-/** Recognizes the same person again. It is never shown, and useless without the salt. */
+/** Hashes an address, so that the same customer is recognized. The hash is never shown, and useless without the salt. */
 export const hashEmail = (salt: Buffer, email: string): Buffer => keyedHash(salt, normalizeMailbox(email));
+
+/** Shows the first character of the local part and of the domain, and the last label: `j***@e***.com`. */
+export function maskEmail(email: string): string {
+  const match = /^(.).*@(.).*?(\.[^.@]*)?$/su.exec(email.replaceAll('\0', '').toWellFormed().trim());
+  if (!match) return '***';
+  const [, local, domain, suffix = ''] = match;
+  return `${local}***@${domain}***${suffix}`;
+}

@@ -3,14 +3,21 @@ import { notFound, validationError } from '../../kit/values/errors.ts';
 import { formatMoney, fromMinor } from '../../kit/values/money.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { listAdjustments } from '../commissions/adjustments.ts';
-import { approvalBlockers, type CommissionRow, findCommissionOf, isSuspicious, type OrderEnd } from '../commissions/commissions.ts';
-import { commissionOf } from '../commissions/commissions.shapes.ts';
+import { toCommission } from '../commissions/commissions.shapes.ts';
+import {
+  type CommissionRow,
+  findOrderCommission,
+  isSuspicious,
+  listApprovalBlockers,
+  type OrderEnd,
+} from '../commissions/commissions.ts';
 import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
+import { listDisputes } from './disputes.ts';
 import { findItems } from './items.ts';
-import { type CountedRefund, countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
-import { getOrderStore, listDisputes, listOrders, type OrderRow } from './orders.ts';
-import { listRefunds } from './refunds.ts';
 import { Attribution, type ExplainQuery, Explanation } from './orders.shapes.ts';
+import { getOrderStore, listOrders, type OrderRow } from './orders.ts';
+import { countRefunds, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { listRefunds } from './refunds.ts';
 
 type Candidate = Attribution['candidates'][number];
 type CodeReason = Extract<Candidate, { type: 'code' }>['reason'];
@@ -42,7 +49,7 @@ const RULE_PHRASES = {
   first_click: 'the first click within its window',
 } as const;
 
-/** Why a candidate won or lost, in a sentence. */
+/** Explains in a sentence why a candidate won or lost. */
 export function explainCandidate({ type, reason }: Candidate, { rule, rules }: DecisionRule): string {
   if (reason !== null) return REASONS[reason];
   const isClickFirst = rules?.coupon_policy === 'click_wins';
@@ -67,10 +74,10 @@ const NOBODY: Record<NonNullable<Attribution['reason']>, string> = {
   history: 'It paid nobody: it is a past order, which was read in as history.',
 };
 
-/** Why a decision paid nobody, in a sentence. */
+/** Explains in a sentence why a decision paid nobody. */
 const explainNobody = (reason: Attribution['reason']): string => NOBODY[reason ?? 'no_candidate_qualified'];
 
-/** The whole decision in a sentence. */
+/** Explains the whole decision in a sentence. */
 function explainDecision({ rule, reason }: Attribution, commission: Payable | undefined): string {
   if (!rule || !commission) return explainNobody(reason);
   const { creatorName, currency, commissionMinor, status, statusNote } = commission;
@@ -79,29 +86,30 @@ function explainDecision({ rule, reason }: Attribution, commission: Payable | un
   return `Attributed to ${creatorName ?? 'a creator'}: ${owed}; the commission is ${status}${note}.`;
 }
 
-/** Two stores may each have an order with this id; the query must then name the store. */
-export async function getOrderToExplain(db: Db, brandId: string, { order_id, integration_id }: ExplainQuery): Promise<OrderRow> {
-  const found = await listOrders(db, brandId, order_id);
-  const meant = found.filter(({ integrationId }) => integration_id === undefined || integrationId === integration_id);
-  const [order, another] = meant;
+/** Finds the order of a query, which must name the store if several have an order with this id. */
+export async function getOrderToExplain(
+  db: Db,
+  brandId: string,
+  { order_id, integration_id }: ExplainQuery,
+): Promise<OrderRow> {
+  const candidates = (await listOrders(db, brandId, order_id)).filter(
+    ({ integrationId }) => integration_id === undefined || integrationId === integration_id,
+  );
+  const [order, another] = candidates;
   if (!order) throw notFound('order');
   if (!another) return order;
-  const stores = meant.map(({ integrationId }) => integrationId).join(', ');
+  const stores = candidates.map(({ integrationId }) => integrationId).join(', ');
   const message = `is required: several stores have an order ${order_id} (${stores}).`;
   throw validationError([{ field: 'integration_id', code: 'ambiguous', message }]);
-}
-
-function getOrderEnd({ cancelledAt, disputeLostAt, isTest }: OrderRow): OrderEnd {
-  if (cancelledAt) return 'cancelled';
-  return disputeLostAt ? 'dispute_lost' : isTest ? 'test_order' : null;
 }
 
 function listBlockers(row: CommissionRow, order: OrderRow, now: Date) {
   const { status } = row;
   if (status === 'paid' || status === 'approved') return [];
+  const withoutCancellation: OrderEnd = order.disputeLostAt ? 'dispute_lost' : order.isTest ? 'test_order' : null;
   return [
     ...(status === 'rejected' ? (['rejected'] as const) : []),
-    ...approvalBlockers(row, getOrderEnd(order), now).map(({ code }) => code),
+    ...listApprovalBlockers(row, order.cancelledAt ? 'cancelled' : withoutCancellation, now).map(({ code }) => code),
     ...(isSuspicious(row) ? (['high_fraud_flag'] as const) : []),
   ];
 }
@@ -118,7 +126,7 @@ async function explainCommission(db: Db, { order, storefrontUrl, row, link }: Co
   const named = { creatorEmail: link?.creatorEmail ?? null, creatorName: link?.creatorName ?? null };
   const adjustments = await listAdjustments(db, row);
   return {
-    ...commissionOf({
+    ...toCommission({
       ...row,
       ...named,
       storeOrderId,
@@ -140,7 +148,7 @@ type PastCodes = Awaited<ReturnType<typeof listPastCodes>>;
 
 const toDay = (at: Date) => at.toISOString().slice(0, 10);
 
-/** That an order came with a code that was replaced already, and still pays. */
+/** Explains that the order came with a replaced code that still pays. */
 function explainOldCode(candidate: Candidate, past: PastCodes, orderedAt: Date): string {
   if (candidate.type === 'click') return '';
   const old = past.find(
@@ -175,52 +183,20 @@ async function explainCandidates(
   });
 }
 
-const toRefunds = (refunds: readonly CountedRefund[], { currency }: OrderRow) =>
-  refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
-    refund_id: refundId,
-    amount: fromMinor(amountMinor, currency),
-    counted: fromMinor(countedMinor, currency),
-    at: at.toISOString(),
-  }));
-
-/** The order's lines, each with what refunds took off it. */
-async function listItems(db: Db, order: OrderRow, refunds: readonly CountedRefund[]) {
-  const { items, refunded } = await findItems(db, order);
-  return items.map((item) => ({
-    ...{ sku: item.sku, title: item.title, quantity: item.quantity, amount_minor: item.amountMinor },
-    refunded_minor: sumLineRefunds(item, refunds, refunded),
-  }));
-}
-
-/** Each decision with its time and cause, the first one first; only the last one may have paid a creator. */
-function toDecisions({ earlier, decided_at, cause, rule, reason }: Attribution, explanation: string) {
-  return [
-    ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
-    { decided_at, cause, rule, reason, explanation },
-  ];
-}
-
-async function toDisputes(db: Db, order: OrderRow) {
-  const disputes = await listDisputes(db, order);
-  return disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
-    dispute_id: disputeId,
-    status,
-    at: toldAt.toISOString(),
-    lost_at: status === 'lost' ? (lostAt?.toISOString() ?? null) : null,
-  }));
-}
-
-/** Why an order earned a creator a commission, or nobody. */
+/** Explains why an order earned a creator a commission, or paid nobody. */
 export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<Explanation> {
   const attribution = Attribution.parse(order.attribution);
   const ids = attribution.candidates.flatMap(({ link_id }) => (link_id === null ? [] : [link_id]));
   const links = new Map((await listLinksByIds(db, order.brandId, ids)).map((link) => [link.id, link]));
   const winner = attribution.link_id === null ? undefined : links.get(attribution.link_id);
-  const commission = await findCommissionOf(db, order);
+  const commission = await findOrderCommission(db, order);
   const store = await getOrderStore(db, order);
   const refunds = countRefunds(toSnapshot(order), await listRefunds(db, order, order.currency));
   const owed = commission && { ...commission, creatorName: winner?.creatorName ?? winner?.creatorEmail ?? null };
   const explanation = explainDecision(attribution, owed);
+  const { earlier, decided_at, cause, rule, reason } = attribution;
+  const { items, refunded } = await findItems(db, order);
+  const disputes = await listDisputes(db, order);
   return Explanation.parse({
     ...toWire(order),
     ...attribution,
@@ -230,13 +206,33 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
     explanation,
     is_test: order.isTest ?? false,
     is_renewal: order.isRenewal ?? false,
-    decisions: toDecisions(attribution, explanation),
+    // Only the last decision may have paid a creator.
+    decisions: [
+      ...earlier.map((one) => ({ ...one, rule: null, explanation: explainNobody(one.reason) })),
+      { decided_at, cause, rule, reason, explanation },
+    ],
     candidates: await explainCandidates(db, order, attribution, links),
     commission: commission
       ? await explainCommission(db, { order, storefrontUrl: store.storefrontUrl, row: commission, link: winner }, now)
       : null,
-    items: await listItems(db, order, refunds),
-    refunds: toRefunds(refunds, order),
-    disputes: await toDisputes(db, order),
+    items: items.map((item) => ({
+      sku: item.sku,
+      title: item.title,
+      quantity: item.quantity,
+      amount_minor: item.amountMinor,
+      refunded_minor: sumLineRefunds(item, refunds, refunded),
+    })),
+    refunds: refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({
+      refund_id: refundId,
+      amount: fromMinor(amountMinor, order.currency),
+      counted: fromMinor(countedMinor, order.currency),
+      at: at.toISOString(),
+    })),
+    disputes: disputes.map(({ disputeId, status, toldAt, lostAt }) => ({
+      dispute_id: disputeId,
+      status,
+      at: toldAt.toISOString(),
+      lost_at: status === 'lost' ? (lostAt?.toISOString() ?? null) : null,
+    })),
   });
 }

@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import { openDisposable } from '../../kit/mail/disposable.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
@@ -7,21 +9,13 @@ import { type FraudFlag, FraudFlags } from '../commissions/commissions.shapes.ts
 import { type CommissionRow, updateCommission } from '../commissions/commissions.ts';
 import { type FraudRule, type FraudRules, getFraudRules } from '../rules/fraud-rules.ts';
 import { getSalt, hashEmail } from './customers.ts';
-import { loadFraudSignals, type OrderRow, type AttributedOrder } from './orders.ts';
-
-/** Of what is before and after the `@` and of its last label, one character each is shown: `j***@e***.com`. */
-export function maskEmail(email: string): string {
-  const match = /^(.).*@(.).*?(\.[^.@]*)?$/su.exec(email.replaceAll('\0', '').toWellFormed().trim());
-  if (!match) return '***';
-  const [, local, domain, suffix = ''] = match;
-  return `${local}***@${domain}***${suffix}`;
-}
+import type { OrderRow } from './orders.ts';
 
 export interface Suspect extends AttributedOrder {
   creatorEmail: string | null;
-  /** The customer's, as it was reported just now; it is not stored. */
+  /** The customer's address as reported now; it is not stored. */
   reportedEmail: string | null;
-  /** Of the code that won. */
+  /** Leak score of the winning code. */
   leakScore: number | null;
 }
 
@@ -30,7 +24,7 @@ const isJustBefore = (other: Suspect, { linkId, occurredAt }: Suspect, withinMs:
   other.occurredAt <= occurredAt &&
   other.occurredAt.getTime() > occurredAt.getTime() - withinMs;
 
-/** Fraud flags of attributed orders without commissions yet, each given the orders around it now and those before it here. */
+/** Detects fraud in new attributed orders. Each is compared with stored orders and with those before it in the list. */
 export async function detectFlags(
   { db, now, brandId }: Work,
   secrets: Secrets,
@@ -51,16 +45,22 @@ export async function detectFlags(
     const { ofCustomer = 0, ofLink = 0, isReturning = false, paid = 0, refunded = 0 } = around[place] ?? {};
     const before = orders.slice(0, place).filter((other) => isJustBefore(other, order, withinMs));
     const suspicion = {
-      ...{ customerHash, creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail) },
-      ...{ ordersOfCustomer: ofCustomer, ordersOfLink: 1 + ofLink + before.length },
-      ...{ isReturning, paid, refunded, leakScore, at: now },
+      customerHash,
+      creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail),
+      ordersOfCustomer: ofCustomer,
+      ordersOfLink: 1 + ofLink + before.length,
+      isReturning,
+      paid,
+      refunded,
+      leakScore,
+      at: now,
       hasDisposableAddress: reportedEmail !== null && isDisposable(reportedEmail),
     };
     return checkRules(suspicion, rules);
   });
 }
 
-/** A store may name the customer only after the attribution: flags are added then, and none is removed. */
+/** Adds flags once the store names the customer, which may come after the attribution. None is removed. */
 export async function addCustomerFlags(
   work: Work,
   secrets: Secrets,
@@ -71,7 +71,7 @@ export async function addCustomerFlags(
   const { linkId, creatorId, fraudFlags } = commission;
   if (linkId === null) return;
   const { rules: all } = await getFraudRules(work.db, work.brandId);
-  // The customer has no part in the refunds of others.
+  // Refunds of other orders do not depend on the customer.
   const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
   const creator = await getCreator(work.db, work.brandId, creatorId);
   const suspect = { ...order, linkId, creatorEmail: creator.email, reportedEmail, leakScore: null };
@@ -85,21 +85,21 @@ export async function addCustomerFlags(
 export interface FraudCase {
   customerHash: Buffer | null;
   creatorHash: Buffer | null;
-  /** Of the customer, and of the winning assignment, in the minutes up to this order, which counts too. */
+  /** Orders of the customer and of the winning link within the velocity window, including this one. */
   ordersOfCustomer: number;
   ordersOfLink: number;
-  /** Whether its provider gives out addresses for a while. */
+  /** The customer's address is from a provider of disposable ones. */
   hasDisposableAddress: boolean;
   isReturning: boolean;
   /** The last paid orders by the same code or link, and those of them that were refunded. */
   paid: number;
   refunded: number;
-  /** Of the code that won; null when it does not look leaked, or a click won. */
+  /** Leak score of the winning code; null if it does not look leaked or a click won. */
   leakScore: number | null;
   at: Date;
 }
 
-/** What the rule says of the order, in sentences. */
+/** Checks an order against a rule and returns the reasons for a flag, in sentences. */
 type FraudCheck = (suspicion: FraudCase, rules: FraudRules) => string[];
 
 const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudCheck>> = {
@@ -123,9 +123,11 @@ const CHECKS: Readonly<Record<Exclude<FraudRule, 'forbidden_referrer'>, FraudChe
   returning_customer: ({ isReturning }) => (isReturning ? ['The customer had bought before.'] : []),
 };
 
-/** A flag of a rule. A high one prevents automatic approval. */
+/** Creates a flag. A high one prevents automatic approval. */
 export const toFlag = (code: FraudRule, rules: FraudRules, detail: string, at: Date): FraudFlag => ({
-  ...{ code, detail, detected_at: at.toISOString() },
+  code,
+  detail,
+  detected_at: at.toISOString(),
   severity: rules[code].action === 'hold' ? 'high' : 'medium',
 });
 
@@ -138,8 +140,70 @@ const CHECKED_RULES = [
   'returning_customer',
 ] as const;
 
-/** Fraud flags of an attributed order. */
+/** Lists the fraud flags of an attributed order. */
 export const checkRules = (suspicion: FraudCase, rules: FraudRules): FraudFlag[] =>
   CHECKED_RULES.filter((rule) => rules[rule].action !== 'off').flatMap((rule) =>
     CHECKS[rule](suspicion, rules).map((detail) => toFlag(rule, rules, detail, suspicion.at)),
   );
+
+/** Limits on the orders that are counted around an order. */
+export interface SignalLimits {
+  /** Length of the window before the order. */
+  withinMs: number;
+  /** Limits of the counts. */
+  most: { ofCustomer: number; ofLink: number };
+  /** Number of the link's last paid orders that are searched for refunds. */
+  refundsOf: number;
+}
+
+export interface FraudSignals {
+  ofCustomer: number;
+  ofLink: number;
+  /** The customer had bought before. */
+  isReturning: boolean;
+  /** Other paid orders of its link, up to the limit, and the refunded ones among them. */
+  paid: number;
+  refunded: number;
+}
+
+/** An order that a code or link earned. */
+export interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
+  linkId: string;
+}
+
+/**
+ * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest commissions of its
+ * link those within it. A burst is among the latest, and no more are read.
+ */
+export async function loadFraudSignals(
+  db: Db,
+  brandId: string,
+  orders: readonly AttributedOrder[],
+  { withinMs, most, refundsOf }: SignalLimits,
+): Promise<FraudSignals[]> {
+  const of = <V>(value: (order: AttributedOrder) => V) => orders.map(value);
+  const { rows } = await sql<FraudSignals>`
+    select of_customer.count as of_customer, of_link.count as of_link, is_returning, refunds.paid, refunds.refunded
+    from unnest(${of(({ id }) => id)}::text[], ${of(({ linkId }) => linkId)}::text[],
+      ${of(({ customerHash }) => customerHash)}::bytea[],
+      ${of(({ occurredAt }) => new Date(occurredAt.getTime() - withinMs).toISOString())}::timestamptz[],
+      ${of(({ occurredAt }) => occurredAt.toISOString())}::timestamptz[])
+      with ordinality as won (id, link_id, customer_hash, after, until, place)
+    cross join lateral (select count(*) as count from (
+      select from orders where brand_id = ${brandId} and customer_hash = won.customer_hash
+        and occurred_at > won.after and occurred_at <= won.until limit ${most.ofCustomer}) as one) as of_customer
+    cross join lateral (select count(*) as count from (
+      select occurred_at from commissions where brand_id = ${brandId} and link_id = won.link_id and order_id <> won.id
+      order by created_at desc limit ${most.ofLink}) as one
+      where occurred_at > won.after and occurred_at <= won.until) as of_link
+    cross join lateral (select exists (
+      select from orders as earlier where earlier.brand_id = ${brandId} and earlier.customer_hash = won.customer_hash
+        and earlier.occurred_at < won.until and earlier.id <> won.id
+        and earlier.paid_at is not null and earlier.is_test is not true) as is_returning) as customer
+    cross join lateral (select count(*) as paid, count(*) filter (where refunded_minor > 0) as refunded from (
+      select refunded_minor from commissions where brand_id = ${brandId} and link_id = won.link_id
+        and order_id <> won.id and paid_at is not null
+      order by created_at desc limit ${refundsOf}) as one) as refunds
+    order by won.place`.execute(db);
+  return rows;
+}

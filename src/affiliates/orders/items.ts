@@ -14,7 +14,7 @@ const Item = z.object({
 });
 const RefundedLine = z.object({ lineId: z.string(), amountMinor: z.number() });
 
-/** What one report says of an order's lines. */
+/** Lines of an order in one report. */
 export interface ReportedItems extends OrderKey {
   items?: readonly ItemFacts[] | undefined;
   refunds: readonly RefundFacts[];
@@ -30,7 +30,7 @@ const toRows = ({ items, refunds, updatedAt: reportedAt, brandId, integrationId,
   return [...own, ...[...named].map(([refundId, lines]) => ({ ...key, refundId, items: lines, reportedAt }))];
 };
 
-/** Records lines of orders and refunds. Of two reports the newer counts, whichever came first. */
+/** Records lines of orders and refunds. The newer of two reports wins, whichever arrives first. */
 export async function insertItems(db: Db, reported: readonly ReportedItems[]): Promise<void> {
   const rows = reported.flatMap(toRows);
   if (rows.length === 0) return;
@@ -41,7 +41,7 @@ export async function insertItems(db: Db, reported: readonly ReportedItems[]): P
   );
 }
 
-/** The lines of an order, and what its refunds name of them, by refund. */
+/** Finds the lines of an order and the refunded lines, by refund. */
 export async function findItems(db: Db, { brandId, integrationId, orderId }: OrderKey) {
   const rows = await db
     .selectFrom('orderItems')

@@ -3,27 +3,21 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { openStore } from '../stores/connections/connect.ts';
-import { markStatus } from '../stores/connections/connections.ts';
-import { isStoreUnavailable, needsReconnect, getRetryAfterMs } from '../stores/formats/provider.ts';
+import { updateAccessStatus } from '../stores/connections/connections.ts';
+import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../stores/formats/provider.ts';
 import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../stores/formats/shopify-journey.ts';
+import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './journeys.ts';
 import { reconsiderOrderById } from './record.ts';
-import { claimJourneys, type DueJourney, deleteJourney, updateJourney } from './orders.ts';
 
-/** Minutes after an order was first seen. */
+/** Requests come this many minutes after the order was first seen. */
 const REQUESTED_AFTER = [1, 10, 60] as const;
-/** Longer than a store takes to answer, also with a token that is renewed. */
+/** Longer than a call takes, even with the renewal of a token. */
 const CLAIM_MS = 2 * MINUTE_MS;
 const AT_ONCE = 200;
-/** How long a store that cannot answer is left alone. */
+/** Pause before a store that failed to answer is called again. */
 const PAUSE_MS = 5 * MINUTE_MS;
 
-/** When it is requested next; undefined after the last time. */
-function getNextDueAt({ answers, seenAt }: DueJourney, { isComplete }: Pick<Journey, 'isComplete'>): Date | undefined {
-  const minutes = isComplete ? undefined : REQUESTED_AFTER[answers + 1];
-  return minutes === undefined ? undefined : new Date(seenAt.getTime() + minutes * MINUTE_MS);
-}
-
-/** Decides the order by the clicks of its journey, and notes in the same transaction whether it is requested again. */
+/** Decides the order by the clicks of its journey, and schedules the next request in the same transaction. */
 async function applyJourney(context: Context, due: DueJourney, journey: Journey | undefined): Promise<void> {
   const { postgres, clock, secrets } = context;
   const { brandId, integrationId: id, storeOrderId, provider } = due;
@@ -32,43 +26,37 @@ async function applyJourney(context: Context, due: DueJourney, journey: Journey 
   await inWork(postgres.db, clock, actor, async (work) => {
     const late = { codes: [], clickIds, cause: 'customer_journey' } as const;
     const decided = await reconsiderOrderById(work, secrets, { id, brandId, provider }, storeOrderId, late);
-    const dueAt = decided === 'pays_nobody' ? getNextDueAt(due, { isComplete }) : undefined;
-    if (dueAt) await updateJourney(work.db, due, { answers: due.answers + 1, dueAt });
-    else await deleteJourney(work.db, due);
+    const mayPay = decided === 'pays_nobody' && !isComplete;
+    const minutes = mayPay ? REQUESTED_AFTER[due.answers + 1] : undefined;
+    if (minutes === undefined) return await deleteJourney(work.db, due);
+    const dueAt = new Date(due.seenAt.getTime() + minutes * MINUTE_MS);
+    await updateJourney(work.db, due, { answers: due.answers + 1, dueAt });
   });
 }
 
-async function postpone({ postgres, clock }: Context, all: readonly DueJourney[], ms: number): Promise<void> {
-  const dueAt = new Date(clock.now().getTime() + ms);
-  for (const due of all) await updateJourney(postgres.db, due, { dueAt });
-}
-
-/** Some orders of one store in one request. A store that is busy or away gets it later; only an answer counts. */
+/** Requests journeys of one store's orders together. A busy or unreachable store is retried; only answers count. */
 async function requestJourneys(context: Context, all: readonly DueJourney[]): Promise<void> {
   const [first] = all;
   if (!first) return;
   const row = { id: first.integrationId, brandId: first.brandId, provider: first.provider, baseUrl: first.baseUrl };
   try {
     const store = await openStore(context, row);
-    const { journeys } = await findJourneys(
-      store,
-      all.map(({ storeOrderId }) => storeOrderId),
-    );
+    const storeOrderIds = all.map(({ storeOrderId }) => storeOrderId);
+    const { journeys } = await findJourneys(store, storeOrderIds);
     for (const due of all) {
-      await applyJourney(
-        context,
-        due,
-        journeys.find(({ orderId }) => orderId === due.storeOrderId),
-      );
+      const journey = journeys.find(({ orderId }) => orderId === due.storeOrderId);
+      await applyJourney(context, due, journey);
     }
   } catch (error) {
-    if (needsReconnect(error)) await markStatus(context.postgres.db, row, 'reauth_required', context.clock.now());
+    const { db } = context.postgres;
+    if (needsReconnect(error)) await updateAccessStatus(db, row, 'reauth_required', context.clock.now());
     else if (!isStoreUnavailable(error)) throw error;
-    await postpone(context, all, getRetryAfterMs(error) ?? PAUSE_MS);
+    const dueAt = new Date(context.clock.now().getTime() + (getRetryAfterMs(error) ?? PAUSE_MS));
+    for (const due of all) await updateJourney(db, due, { dueAt });
   }
 }
 
-/** One pass over orders with a journey to request. */
+/** Requests the journeys that are due. */
 export async function requestDueJourneys(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();

@@ -4,7 +4,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { getIntegration } from '../stores/connections/connections.ts';
-import { findLastClick, findLastOrder, forgetOrderClicks, applyOrderClicks } from './order-clicks.ts';
+import { applyOrderClicks, findLastClick, findLastOrder, forgetOrderClicks } from './order-clicks.ts';
 
 export const StoreTracking = z
   .object({
@@ -65,7 +65,7 @@ export const orderClickOperations = [
   }),
 ] as const;
 
-/** Clicks that a shop's pixel reports for orders, and whether clicks reach orders at all. */
+/** Clicks that a shop's pixel reports for orders, and the test of a store's click tracking. */
 export const orderClicks = noun({
   name: 'order-clicks',
   operations: orderClickOperations,

@@ -11,22 +11,22 @@ import { HAS_CLICK } from '../stores/connections/connections.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import { reconsiderOrderById } from './record.ts';
 
-/** How long a click waits for its order, and how old that order may be. */
+/** A click waits this long for its order, which may be this old. */
 const WAITS_MS = HOUR_MS;
-/** How much the clocks of a store and of this machine may differ. */
+/** Tolerated difference between the clocks of a store and of this machine. */
 const CLOCKS_MS = MINUTE_MS;
-/** Of one store in a minute, so that nobody fills the table. A store that sells more often still pays by its cart. */
+/** Limit for each store, so that nobody fills the table. Orders beyond it are still attributed by the cart's click. */
 const PER_MINUTE = 300;
 
 export interface ReportedClick {
   integrationId: string;
   orderId: string;
   click: string;
-  /** Of the click. */
+  /** The link that was clicked. */
   linkId: string;
 }
 
-/** Keeps a click for an order, if its link is of the store's brand and the store is within its rate. */
+/** Stores a click for an order if the link belongs to the store's brand and the store is within its rate. */
 export async function insertReportedClick(
   db: Db,
   provider: Provider,
@@ -55,7 +55,7 @@ export interface DueOrder {
   clicks: string[];
 }
 
-/** Orders that are known by now, with the clicks that were reported for them within an hour of the order. */
+/** Lists known orders with the clicks that were reported within an hour of the order. */
 export async function listDueOrders(db: Db, now: Date, limit: number): Promise<DueOrder[]> {
   const { rows } = await sql<DueOrder>`
     select orders.brand_id, orders.integration_id, store.provider, orders.order_id, array_agg(one.click) as clicks
@@ -71,7 +71,11 @@ export async function listDueOrders(db: Db, now: Date, limit: number): Promise<D
   return rows;
 }
 
-export async function markClicksUsed(db: Db, { brandId, integrationId, orderId, clicks }: DueOrder, at: Date): Promise<void> {
+export async function markClicksUsed(
+  db: Db,
+  { brandId, integrationId, orderId, clicks }: DueOrder,
+  at: Date,
+): Promise<void> {
   await db
     .updateTable('orderClicks')
     .set({ usedAt: at })
@@ -82,7 +86,7 @@ export async function markClicksUsed(db: Db, { brandId, integrationId, orderId, 
     .execute();
 }
 
-/** Those that no order can use any more. */
+/** Deletes clicks that no order can use any more. */
 export async function deleteOldClicks(db: Db, now: Date): Promise<void> {
   await db
     .deleteFrom('orderClicks')
@@ -96,10 +100,10 @@ interface StoreKey {
 }
 
 const LastClick = z.object({ link_id: z.string(), last: z.string() });
-/** How many of the last clicked links are searched for one that counts at the store. */
+/** Number of last clicked links that are searched for one that counts at the store. */
 const LAST_LINKS = 100;
 
-/** The last click by a person on a link that counts at the store: one that is bound to it or to none. */
+/** Finds the last human click on a link that counts at the store: bound to it or to none. */
 export async function findLastClick(
   db: Db,
   clickhouse: ClickHouse,
@@ -134,7 +138,7 @@ export async function findLastClick(
   return undefined;
 }
 
-/** The last order that carried a click on a link of the brand. */
+/** Finds the last order that carried a click on a link of the brand. */
 export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey) {
   return await db
     .selectFrom('orders')
@@ -150,7 +154,7 @@ export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey
 
 const AT_ONCE = 200;
 
-/** Decides orders again that paid nobody, with the click that the shop's pixel reported. One that fails delays no other. */
+/** Reconsiders orders that paid nobody by the clicks that the shop's pixel reported. A failure delays no other order. */
 export async function applyReportedClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
   for (const due of await listDueOrders(postgres.db, clock.now(), AT_ONCE)) {
     const { brandId, integrationId, provider, orderId, clicks } = due;

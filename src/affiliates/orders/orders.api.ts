@@ -4,18 +4,18 @@ import { noun } from '../../kit/operation/noun.ts';
 import { nothing, operation } from '../../kit/operation/operation.ts';
 import { fromMinor } from '../../kit/values/money.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { registerKind } from '../../platform/jobs/actions.ts';
+import { registerKind } from '../../platform/jobs/jobs.ts';
 import { FraudFlags } from '../commissions/commissions.shapes.ts';
 import { explainOrder, getOrderToExplain } from './explain.ts';
-import { checkReferrers } from './referrers.ts';
 import { requestCustomerJourneys } from './journeys.jobs.ts';
 import { Attribution, ExplainQuery, Explanation, Order, OrderFilter } from './orders.shapes.ts';
 import { type ListedOrder, orders } from './orders.ts';
-import { recordReportedOrders, recordReportedRefund } from './reports.ts';
+import { checkReferrers } from './referrers.ts';
 import { RecordedOrders, ReportedOrder, ReportedOrders, ReportedRefund } from './reports.shapes.ts';
-import { startSimulation, simulate, SIMULATION } from './simulations.ts';
+import { recordReportedOrders, recordReportedRefund } from './reports.ts';
 import { simulationKind } from './simulations.jobs.ts';
 import { Simulation, SimulationRequest, SimulationStarted } from './simulations.shapes.ts';
+import { SIMULATION, simulate, startSimulation } from './simulations.ts';
 
 export const explanationOperations = [
   get({
@@ -58,7 +58,8 @@ export function toOrder({
     is_test: row.isTest ?? false,
     is_renewal: row.isRenewal ?? false,
     attributed: row.commissionId !== null,
-    ...{ rule, reason },
+    rule,
+    reason,
     commission: status === 'rejected' ? 0 : owed,
     fraud_flags: FraudFlags.parse(fraudFlags ?? []),
   };

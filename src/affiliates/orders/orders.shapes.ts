@@ -12,7 +12,13 @@ import {
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
-import { AffiliateCommission, CommissionEvent, FraudFlag, FraudFlags, maskedCustomer } from '../commissions/commissions.shapes.ts';
+import {
+  AffiliateCommission,
+  CommissionEvent,
+  FraudFlag,
+  FraudFlags,
+  maskedCustomer,
+} from '../commissions/commissions.shapes.ts';
 import { couponPolicy, model } from '../rules/attribution-rules.ts';
 
 /** The store that sent an order. */
@@ -20,7 +26,7 @@ export interface OrderSource {
   id: string;
   brandId: string;
   provider: string;
-  /** Its orders are from before the store was connected: they pay nobody. */
+  /** Set for orders from before the store was connected, which pay nobody. */
   isHistory?: boolean;
 }
 
@@ -127,7 +133,7 @@ const Terms = z.object({
 
 const CAUSES = ['first_report', 'later_report', 'checkout_pixel', 'customer_journey'] as const;
 
-/** What led to a decision. */
+/** Cause of a decision. */
 const Cause = z
   .enum(CAUSES)
   .describe(
@@ -162,7 +168,7 @@ export const Attribution = z.object({
   decided_at: timestamp,
   cause: Cause.default('first_report'),
   terms: Terms.nullable(),
-  /** The brand's rules, where they differed from the defaults. */
+  /** Rules of the brand, if they differed from the defaults. */
   rules: z
     .object({
       model,
@@ -171,7 +177,7 @@ export const Attribution = z.object({
     })
     .optional(),
   candidates: z.array(z.discriminatedUnion('type', [CodeCandidate, ClickCandidate])),
-  /** Decisions that paid nobody, before this one; the oldest first. */
+  /** Earlier decisions, which paid nobody, oldest first. */
   earlier: z.array(EarlierDecision).default([]),
 });
 export type Attribution = z.infer<typeof Attribution>;

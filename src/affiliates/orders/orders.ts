@@ -4,17 +4,15 @@ import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
-import { DAY_MS } from '../../kit/values/duration.ts';
 import { toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
-import type { DisputeFacts, OrderFacts } from '../stores/formats/facts.ts';
-import type { Provider } from '../stores/formats/provider.ts';
+import type { OrderFacts } from '../stores/formats/facts.ts';
 import type { Attribution, OrderFilter, OrderSource } from './orders.shapes.ts';
 
 export type OrderRow = Selectable<OrdersTable>;
 
-/** Which order of which store. */
+/** Key of an order: its id at its store. */
 export interface OrderKey {
   brandId: string;
   integrationId: string;
@@ -27,21 +25,21 @@ export const toOrderKey = ({ id, brandId }: OrderSource, orderId: string): Order
   orderId,
 });
 
-/** What a delivery reports of the whole order. */
+/** Facts of a delivery about the order as a whole. */
 export interface HeadFacts {
   deletedAt: Date | null;
-  /** As of when it reported all refunds. */
+  /** Time of the report if it has all refunds. */
   refundsListedAt: Date | null;
 }
 
 export interface OrderHead {
-  /** Nothing was ever reported of the order. */
+  /** This is the first report about the order. */
   isNew: boolean;
   deletedAt: Date | null;
 }
 
 /**
- * Deliveries of one order follow one another from here to the end of their transactions, also when a refund or a deletion
+ * Serializes the deliveries of one order until the end of their transactions, even if a refund or a deletion
  * comes before its order.
  */
 export async function lockOrder(db: Db, key: OrderKey, received: HeadFacts): Promise<OrderHead> {
@@ -99,7 +97,7 @@ export async function findOrder(db: Db, key: OrderKey): Promise<OrderRow | undef
     .executeTakeFirst();
 }
 
-/** Orders with this id, of every store of the brand. */
+/** Lists the orders with this id at any store of the brand. */
 export async function listOrders(db: Db, brandId: string, orderId: string): Promise<OrderRow[]> {
   return await db
     .selectFrom('orders')
@@ -111,7 +109,7 @@ export async function listOrders(db: Db, brandId: string, orderId: string): Prom
     .execute();
 }
 
-/** An order as it is first recorded. */
+/** An order before it is first recorded. */
 export type NewOrder = Omit<OrderRow, 'attribution' | 'updatedAt'> & { attribution: Attribution };
 
 export async function insertOrders(db: Db, rows: readonly NewOrder[]): Promise<void> {
@@ -124,7 +122,7 @@ export const updateOrder = (
   change: Updateable<OrdersTable>,
 ) => updateOwn(db.updateTable('orders').set(change).returningAll(), brandId, id);
 
-/** Replaces a decision that pays nobody; undefined when the order pays a creator. */
+/** Replaces a decision that pays nobody; undefined if the order pays a creator. */
 export async function updateDecision(
   db: Db,
   { brandId, id }: Pick<OrderRow, 'brandId' | 'id'>,
@@ -143,179 +141,7 @@ export async function updateDecision(
     .executeTakeFirst();
 }
 
-/**
- * Records what a store says of a dispute. Of two reports the newer counts, and of one time the loss; an open one never
- * reopens what was decided. The result does not depend on the order of arrival.
- */
-export async function insertDispute(db: Db, key: OrderKey, dispute: DisputeFacts, now: Date): Promise<void> {
-  const { disputeId, status, at: toldAt } = dispute;
-  const lostAt = status === 'lost' ? toldAt : null;
-  const isDecided = (row: string) => sql`${sql.ref(`${row}.status`)} <> 'open'`;
-  const counts = sql`case when (${isDecided('excluded')}) <> (${isDecided('orderDisputes')}) then ${isDecided('excluded')}
-    else excluded.told_at > order_disputes.told_at
-      or excluded.told_at = order_disputes.told_at and excluded.status = 'lost' end`;
-  await db
-    .insertInto('orderDisputes')
-    .values({ ...key, disputeId, status, toldAt, lostAt, createdAt: now })
-    .onConflict((conflict) =>
-      conflict.columns(['integrationId', 'orderId', 'disputeId']).doUpdateSet({
-        status: sql`case when ${counts} then excluded.status else order_disputes.status end`,
-        toldAt: sql`case when ${counts} then excluded.told_at else order_disputes.told_at end`,
-        lostAt: sql`least(order_disputes.lost_at, excluded.lost_at)`,
-      }),
-    )
-    .execute();
-}
-
-export async function listDisputes(db: Db, key: OrderKey) {
-  return await db
-    .selectFrom('orderDisputes')
-    .select(['disputeId', 'status', 'toldAt', 'lostAt'])
-    .where('brandId', '=', key.brandId)
-    .where('integrationId', '=', key.integrationId)
-    .where('orderId', '=', key.orderId)
-    .orderBy('toldAt')
-    .orderBy('disputeId')
-    .execute();
-}
-
-/** Since when a dispute over the order is lost; null while none is. */
-export async function findDisputeLostAt(db: Db, key: OrderKey): Promise<Date | null> {
-  const lost = (await listDisputes(db, key)).filter(({ status }) => status === 'lost');
-  return lost.reduce<Date | null>((first, { lostAt }) => (first && lostAt && first <= lostAt ? first : lostAt), null);
-}
-
-/** An order with its customer's journey still to request from the store. */
-export interface DueJourney {
-  /** Our own id of the order. */
-  orderId: string;
-  brandId: string;
-  integrationId: string;
-  provider: Provider;
-  baseUrl: string;
-  storeOrderId: string;
-  answers: number;
-  /** When the order was first reported. */
-  seenAt: Date;
-}
-
-export async function insertJourneys(
-  db: Db,
-  orders: readonly Pick<NewOrder, 'id' | 'brandId' | 'integrationId' | 'orderId'>[],
-  dueAt: Date,
-): Promise<void> {
-  if (orders.length === 0) return;
-  const rows = orders.map(({ id, brandId, integrationId, orderId: storeOrderId }) => ({
-    ...{ orderId: id, brandId, integrationId, storeOrderId, dueAt },
-  }));
-  await db.insertInto('orderJourneys').values(rows).execute();
-}
-
-/**
- * Takes those that are due until `until`, so that no other worker requests them. Those that no store answered for a day
- * are deleted, because their orders are not decided again.
- */
-export async function claimJourneys(db: Db, now: Date, until: Date, limit: number): Promise<DueJourney[]> {
-  const { rows } = await sql<DueJourney>`
-    with old as (delete from order_journeys where due_at <= ${new Date(now.getTime() - DAY_MS)}),
-    due as (
-      select journey.order_id from order_journeys as journey
-      join integrations as store on store.id = journey.integration_id
-      where journey.due_at <= ${now} and journey.due_at > ${new Date(now.getTime() - DAY_MS)}
-        and store.status = 'connected'
-      order by journey.due_at limit ${limit} for update of journey skip locked
-    )
-    update order_journeys as journey set due_at = ${until}
-    from due, orders, integrations as store
-    where journey.order_id = due.order_id and orders.id = journey.order_id and store.id = journey.integration_id
-    returning journey.order_id, journey.brand_id, journey.integration_id, store.provider, store.base_url,
-      journey.store_order_id, journey.answers, orders.created_at as seen_at`.execute(db);
-  return rows;
-}
-
-export async function updateJourney(
-  db: Db,
-  { brandId, orderId }: Pick<DueJourney, 'brandId' | 'orderId'>,
-  change: { dueAt: Date; answers?: number },
-): Promise<void> {
-  await db
-    .updateTable('orderJourneys')
-    .set(change)
-    .where('brandId', '=', brandId)
-    .where('orderId', '=', orderId)
-    .execute();
-}
-
-export async function deleteJourney(
-  db: Db,
-  { brandId, orderId }: Pick<DueJourney, 'brandId' | 'orderId'>,
-): Promise<void> {
-  await db.deleteFrom('orderJourneys').where('brandId', '=', brandId).where('orderId', '=', orderId).execute();
-}
-
-/** Which orders around an order are counted. */
-export interface SignalLimits {
-  /** How long before the order. */
-  withinMs: number;
-  /** The most orders that are counted. */
-  most: { ofCustomer: number; ofLink: number };
-  /** How many of the link's last paid orders are searched for refunded ones. */
-  refundsOf: number;
-}
-
-export interface FraudSignals {
-  ofCustomer: number;
-  ofLink: number;
-  /** Whether its customer had bought before. */
-  isReturning: boolean;
-  /** Other paid orders of its link, at most as many as are looked at, and how many of them were refunded. */
-  paid: number;
-  refunded: number;
-}
-
-/** An order that an assignment won. */
-export interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
-  linkId: string;
-}
-
-/**
- * Around each order, in the given order: its customer's orders within a time, and among the latest other commissions of its
- * link those within it. A burst is among the latest, and no more are read.
- */
-export async function loadFraudSignals(
-  db: Db,
-  brandId: string,
-  orders: readonly AttributedOrder[],
-  { withinMs, most, refundsOf }: SignalLimits,
-): Promise<FraudSignals[]> {
-  const of = <V>(value: (order: AttributedOrder) => V) => orders.map(value);
-  const { rows } = await sql<FraudSignals>`
-    select of_customer.count as of_customer, of_link.count as of_link, is_returning, refunds.paid, refunds.refunded
-    from unnest(${of(({ id }) => id)}::text[], ${of(({ linkId }) => linkId)}::text[],
-      ${of(({ customerHash }) => customerHash)}::bytea[],
-      ${of(({ occurredAt }) => new Date(occurredAt.getTime() - withinMs).toISOString())}::timestamptz[],
-      ${of(({ occurredAt }) => occurredAt.toISOString())}::timestamptz[])
-      with ordinality as won (id, link_id, customer_hash, after, until, place)
-    cross join lateral (select count(*) as count from (
-      select from orders where brand_id = ${brandId} and customer_hash = won.customer_hash
-        and occurred_at > won.after and occurred_at <= won.until limit ${most.ofCustomer}) as one) as of_customer
-    cross join lateral (select count(*) as count from (
-      select occurred_at from commissions where brand_id = ${brandId} and link_id = won.link_id and order_id <> won.id
-      order by created_at desc limit ${most.ofLink}) as one
-      where occurred_at > won.after and occurred_at <= won.until) as of_link
-    cross join lateral (select exists (
-      select from orders as earlier where earlier.brand_id = ${brandId} and earlier.customer_hash = won.customer_hash
-        and earlier.occurred_at < won.until and earlier.id <> won.id
-        and earlier.paid_at is not null and earlier.is_test is not true) as is_returning) as customer
-    cross join lateral (select count(*) as paid, count(*) filter (where refunded_minor > 0) as refunded from (
-      select refunded_minor from commissions where brand_id = ${brandId} and link_id = won.link_id
-        and order_id <> won.id and paid_at is not null
-      order by created_at desc limit ${refundsOf}) as one) as refunds
-    order by won.place`.execute(db);
-  return rows;
-}
-
-/** The store that sent the order. */
+/** Reads the store that sent the order. */
 export async function getOrderStore(db: Db, { brandId, integrationId }: Pick<OrderRow, 'brandId' | 'integrationId'>) {
   return await db
     .selectFrom('integrations')
@@ -325,7 +151,7 @@ export async function getOrderStore(db: Db, { brandId, integrationId }: Pick<Ord
     .executeTakeFirstOrThrow();
 }
 
-/** Whether an order's customer was known from an earlier paid order; null without payment or e-mail address. */
+/** `returning` if the customer has an earlier paid order; null without payment or e-mail address. */
 const customerKind = sql<'new' | 'returning' | null>`case
   when orders.customer_hash is null or orders.paid_at is null or orders.is_test then null
   when exists (select from orders as earlier
@@ -352,7 +178,7 @@ const matchesFilter = ({
   and ${min_amount === undefined || currency === undefined ? sql`true` : sql`orders.base_minor >= ${toMinor(min_amount, currency)}`}
   and ${kind === undefined ? sql`true` : sql`${customerKind} = ${kind}`})`;
 
-/** Orders of every store, attributed or not. */
+/** Lists orders of every store, attributed or not. */
 export const orders = listing({
   noun: 'order',
   table: 'orders',

@@ -1,75 +1,69 @@
 import type { Account, LedgerKind, Posting } from '../../kit/outbox/ledger-entry.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { multiplyPpm } from '../../kit/values/money.ts';
-import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
 import type { Posted } from '../commissions/adjustments.ts';
+import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
 
 export interface KnownRefund extends RefundFacts {
-  /** How much of it was known before the commission was paid. */
+  /** Part that was known before the commission was paid; it reduces the commission instead of being taken back. */
   proratedMinor: number;
 }
 
 export interface CountedRefund extends KnownRefund {
-  /** What is left of this refund after all earlier ones: refunds never exceed the order. */
+  /** The refund minus what earlier refunds used up: together they never exceed the order. */
   countedMinor: number;
 }
 
-/** What ends a sale as a whole, by the cause of what it gives back; of two the earlier. */
+/** Returns the cancellation or the lost dispute that ended the sale, whichever came first. */
 function findSaleEnd({ cancelledAt, disputeLostAt }: OrderSnapshot): { refundId: string; at: Date } | undefined {
   const isLostFirst = disputeLostAt !== null && (cancelledAt === null || disputeLostAt < cancelledAt);
   if (isLostFirst) return { refundId: 'dispute_lost', at: disputeLostAt };
   return cancelledAt === null ? undefined : { refundId: 'cancelled', at: cancelledAt };
 }
 
-function compareRefunds(a: KnownRefund, b: KnownRefund): number {
-  return a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1);
-}
-
-/** By time and id, up to what the order is worth; a cancellation or lost dispute of a paid order refunds what is left. */
+/** Counts refunds by time and id, up to the order's amount. A cancellation or lost dispute of a paid order refunds the rest. */
 export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund[]): CountedRefund[] {
-  let left = order.baseMinor;
-  const counted = [...refunds].sort(compareRefunds).map((refund) => {
-    const countedMinor = Math.min(left, refund.amountMinor);
-    left -= countedMinor;
+  let remainingMinor = order.baseMinor;
+  const sorted = refunds.toSorted((a, b) => a.at.getTime() - b.at.getTime() || (a.refundId < b.refundId ? -1 : 1));
+  const counted = sorted.map((refund) => {
+    const countedMinor = Math.min(remainingMinor, refund.amountMinor);
+    remainingMinor -= countedMinor;
     return { ...refund, countedMinor };
   });
   const end = findSaleEnd(order);
-  if (!end || !order.paidAt || left === 0) return counted;
-  // Before payment it rejects the commission, so whatever was paid was paid before it.
-  return [...counted, { ...end, amountMinor: left, countedMinor: left, proratedMinor: 0 }];
+  if (!end || !order.paidAt || remainingMinor === 0) return counted;
+  // An end before the payment rejects the commission, so a paid commission was paid before it.
+  return [...counted, { ...end, amountMinor: remainingMinor, countedMinor: remainingMinor, proratedMinor: 0 }];
 }
 
-/** What refunds took off a line. A cancellation or lost dispute takes all of it. */
+/** Sums the refunds of a line. A cancellation or lost dispute refunds all of it. */
 export function sumLineRefunds(
   { lineId, amountMinor }: ItemFacts,
   refunds: readonly CountedRefund[],
   items: ReadonlyMap<string, readonly RefundedItem[]>,
 ): number {
-  const named = refunds.flatMap(({ refundId }) => items.get(refundId) ?? []).filter((one) => one.lineId === lineId);
   const isEnded = refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost');
-  return isEnded
-    ? amountMinor
-    : Math.min(
-        amountMinor,
-        named.reduce((sum, one) => sum + one.amountMinor, 0),
-      );
+  if (isEnded) return amountMinor;
+  const refunded = refunds.flatMap(({ refundId }) => items.get(refundId) ?? []).filter((one) => one.lineId === lineId);
+  const sumMinor = refunded.reduce((sum, one) => sum + one.amountMinor, 0);
+  return Math.min(amountMinor, sumMinor);
 }
 
-/** Everything known of an order from all its deliveries. */
+/** State of an order, merged from all its deliveries. */
 export interface OrderSnapshot {
   baseMinor: number;
   occurredAt: Date;
   paidAt: Date | null;
   cancelledAt: Date | null;
-  /** As any delivery ever reported it. */
+  /** Earliest cancellation in any delivery. */
   firstCancelledAt: Date | null;
-  /** The newest delivery's own time at the store. */
+  /** The store's own time of the newest delivery. */
   updatedAt: Date;
-  /** As any delivery ever reported it, and so whether it is a renewal. */
+  /** True once any delivery said so, like `isRenewal`. */
   isTest: boolean;
   isRenewal: boolean;
-  /** No part of a delivery of the order. */
+  /** Comes from disputes, not from deliveries of the order. */
   disputeLostAt: Date | null;
 }
 
@@ -107,7 +101,7 @@ export function isSameSnapshot(a: OrderSnapshot, b: OrderSnapshot): boolean {
   return facts(a) === facts(b);
 }
 
-/** The columns of an order's row that are of its snapshot. */
+/** Columns of an order's row that hold its snapshot. */
 type SnapshotColumns = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'> & {
   storeUpdatedAt: Date;
   isTest: boolean | null;
@@ -115,29 +109,44 @@ type SnapshotColumns = Omit<OrderSnapshot, 'updatedAt' | 'isTest' | 'isRenewal'>
 };
 
 export function toSnapshot(row: SnapshotColumns): OrderSnapshot {
-  const { baseMinor, occurredAt, paidAt, cancelledAt, storeUpdatedAt, disputeLostAt } = row;
-  const { isTest, isRenewal } = { isTest: row.isTest ?? false, isRenewal: row.isRenewal ?? false };
-  // Rows from before this column existed have null.
-  const firstCancelledAt = row.firstCancelledAt ?? cancelledAt;
-  const times = { occurredAt, paidAt, cancelledAt, firstCancelledAt, disputeLostAt, updatedAt: storeUpdatedAt };
-  return { baseMinor, ...times, isTest, isRenewal };
+  return {
+    baseMinor: row.baseMinor,
+    occurredAt: row.occurredAt,
+    paidAt: row.paidAt,
+    cancelledAt: row.cancelledAt,
+    // Rows from before this column existed have null.
+    firstCancelledAt: row.firstCancelledAt ?? row.cancelledAt,
+    disputeLostAt: row.disputeLostAt,
+    updatedAt: row.storeUpdatedAt,
+    isTest: row.isTest ?? false,
+    isRenewal: row.isRenewal ?? false,
+  };
 }
 
-/** The copied terms, and what reviews and payouts decided; the facts of the order decide the rest. */
+/** The copied terms and the results of reviews and payouts; the facts of the order decide the rest. */
 export interface CommissionState {
   ratePpm: number;
   holdDays: number;
   status: CommissionStatus;
   statusNote: string | null;
-  /** Not null while the facts, not the brand, keep it rejected. */
+  /** Set while the facts, not the brand, keep it rejected. */
   rejectedFrom: 'pending' | 'approved' | null;
-  /** What `statusNote` was before they did. */
+  /** `statusNote` before the facts rejected the commission. */
   noteBeforeRejection: string | null;
   /** Fixed once the commission is paid. */
   commissionMinor: number;
 }
 
-/** What a refund or a newer snapshot takes back from a paid commission. */
+/** State of a commission that was just created, apart from its terms. */
+export const NEW_COMMISSION: Omit<CommissionState, 'ratePpm' | 'holdDays'> = {
+  status: 'pending',
+  statusNote: null,
+  rejectedFrom: null,
+  noteBeforeRejection: null,
+  commissionMinor: 0,
+};
+
+/** Amount that a refund or a newer snapshot takes back from a paid commission. */
 export interface Adjustment {
   cause: string;
   amountMinor: number;
@@ -145,7 +154,7 @@ export interface Adjustment {
 }
 
 export interface RecomputedCommission {
-  /** The commission's columns. */
+  /** Columns of the commission. */
   columns: {
     amountMinor: number;
     commissionMinor: number;
@@ -161,10 +170,10 @@ export interface RecomputedCommission {
   entries: { kind: LedgerKind; postings: Posting[] }[];
 }
 
-/** Of money that went out, which the facts cannot change. */
+/** Accounts of money that was paid out, which the facts cannot change. */
 const UNTOUCHED: readonly Account[] = ['cash', 'unallocated', 'fees', 'commission_settled', 'adjustments_netted'];
 
-/** Why the facts alone reject an unpaid commission. */
+/** Returns the reason for which the facts alone reject an unpaid commission. */
 function findRefusal(order: OrderSnapshot, refundedMinor: number): string | null {
   if (order.isTest) return 'test_order';
   if (order.disputeLostAt) return 'dispute_lost';
@@ -176,42 +185,44 @@ function findRefusal(order: OrderSnapshot, refundedMinor: number): string | null
 type ReviewState = Pick<CommissionState, 'status' | 'statusNote' | 'rejectedFrom' | 'noteBeforeRejection'>;
 
 /**
- * The status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
+ * Computes the status after the facts: a review's rejection and a payment stay. A rejection by the facts may end; then the previous
  * status returns with its note.
  */
-function applyRefusal(standing: CommissionState, refusal: string | null): ReviewState {
-  const { status, statusNote, rejectedFrom } = standing;
+function applyRefusal(state: CommissionState, refusal: string | null): ReviewState {
+  const { status, statusNote, rejectedFrom } = state;
   const open = status === 'rejected' ? rejectedFrom : status;
   const none = { rejectedFrom: null, noteBeforeRejection: null };
   if (open === null || open === 'paid') return { status, statusNote, ...none };
-  const note = rejectedFrom === null ? statusNote : standing.noteBeforeRejection;
+  const note = rejectedFrom === null ? statusNote : state.noteBeforeRejection;
   if (refusal) return { status: 'rejected', statusNote: refusal, rejectedFrom: open, noteBeforeRejection: note };
   return { status: open, statusNote: note, ...none };
 }
 
-/** What is taken back from a paid commission, by cause: first a lower snapshot, then each refund. */
-function computeAdjustments(order: OrderSnapshot, refunds: readonly CountedRefund[], standing: CommissionState): Adjustment[] {
-  const proratedOf = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
-  let left = order.baseMinor - refunds.reduce((sum, refund) => sum + proratedOf(refund), 0);
-  let owed = standing.commissionMinor;
-  const found: Adjustment[] = [];
+/** Computes what is taken back from a paid commission, by cause: first a lowered order, then each refund. */
+function computeAdjustments(
+  order: OrderSnapshot,
+  refunds: readonly CountedRefund[],
+  state: CommissionState,
+): Adjustment[] {
+  const getProrated = ({ countedMinor, proratedMinor }: CountedRefund) => Math.min(countedMinor, proratedMinor);
+  let saleMinor = order.baseMinor - refunds.reduce((sum, refund) => sum + getProrated(refund), 0);
+  let owedMinor = state.commissionMinor;
+  const adjustments: Adjustment[] = [];
   const takeBack = (cause: string, at: Date) => {
-    const due = Math.min(owed, multiplyPpm(left, standing.ratePpm));
-    if (due < owed) found.push({ cause, amountMinor: owed - due, at });
-    owed = due;
+    const dueMinor = Math.min(owedMinor, multiplyPpm(saleMinor, state.ratePpm));
+    if (dueMinor < owedMinor) adjustments.push({ cause, amountMinor: owedMinor - dueMinor, at });
+    owedMinor = dueMinor;
   };
-  // Where the sale itself is lowered: at the delivery's time, every later delivery that changes nothing would move it.
+  // A lowered sale counts from the order's time: with the delivery's time, each later delivery would move it.
   takeBack('order_updated', order.occurredAt);
   for (const refund of refunds) {
-    left -= refund.countedMinor - proratedOf(refund);
+    saleMinor -= refund.countedMinor - getProrated(refund);
     takeBack(refund.refundId, refund.at);
   }
-  return found;
+  return adjustments;
 }
 
-const sumCounted = (refunds: readonly CountedRefund[]) => refunds.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
-
-/** Both sides of one amount: what `account` is credited with. */
+/** Creates both postings of an amount that `account` is credited with. */
 function toPostings(account: Account, counter: Account, amountMinor: number, at: Date): Posting[] {
   return [
     { account: counter, amountMinor, at },
@@ -219,8 +230,12 @@ function toPostings(account: Account, counter: Account, amountMinor: number, at:
   ];
 }
 
-/** Everything that the ledger should contain for a paid order's commission, given the current facts. */
-function computeTarget(order: OrderSnapshot, refunds: readonly CountedRefund[], { columns, adjustments }: RecomputedCommission) {
+/** Lists everything that the ledger should contain for a paid order's commission. */
+function computeTarget(
+  order: OrderSnapshot,
+  refunds: readonly CountedRefund[],
+  { columns, adjustments }: RecomputedCommission,
+) {
   const { occurredAt: at } = order;
   return [
     ...toPostings('sales', 'customers', order.baseMinor, at),
@@ -228,12 +243,12 @@ function computeTarget(order: OrderSnapshot, refunds: readonly CountedRefund[], 
     ...(columns.status === 'rejected'
       ? []
       : toPostings(ACCOUNT_OF[columns.status], 'commission_expense', columns.commissionMinor, at)),
-    // The opposite way of a credit: it is money back.
+    // Money back goes the opposite way.
     ...adjustments.flatMap((one) => toPostings('commission_expense', 'refund_adjustment', one.amountMinor, one.at)),
   ];
 }
 
-/** `target` minus `posted`, per account and time, in a fixed order. */
+/** Subtracts `posted` from `target` for each account and time, in a fixed order. */
 function subtractPostings(target: readonly Posting[], posted: readonly Posting[]): Posting[] {
   const lines = new Map<string, Posting>();
   const add = ({ account, amountMinor, at }: Posting, sign: 1 | -1) => {
@@ -246,7 +261,7 @@ function subtractPostings(target: readonly Posting[], posted: readonly Posting[]
   return [...lines].sort(([a], [b]) => (a < b ? -1 : 1)).flatMap(([, line]) => (line.amountMinor === 0 ? [] : [line]));
 }
 
-/** The whole sale as if nothing had been refunded yet: every paid order has exactly one such entry. */
+/** Creates the entry of the whole sale before any refund: each paid order has exactly one. */
 function toSalePostings(order: OrderSnapshot, { columns }: RecomputedCommission, ratePpm: number): Posting[] {
   const sale = toPostings('sales', 'customers', order.baseMinor, order.occurredAt);
   const open = columns.status === 'rejected' ? columns.rejectedFrom : columns.status;
@@ -255,7 +270,11 @@ function toSalePostings(order: OrderSnapshot, { columns }: RecomputedCommission,
   return [...sale, ...toPostings(ACCOUNT_OF[open], 'commission_expense', due, order.occurredAt)];
 }
 
-function toEntries(target: readonly Posting[], sale: Posting[], posted: readonly Posted[]): RecomputedCommission['entries'] {
+function toEntries(
+  target: readonly Posting[],
+  sale: Posting[],
+  posted: readonly Posted[],
+): RecomputedCommission['entries'] {
   const entries: RecomputedCommission['entries'] = [];
   const lines = posted.flatMap(({ postings }) => postings);
   if (!posted.some(({ kind }) => kind === 'sale')) {
@@ -275,28 +294,28 @@ function toEntries(target: readonly Posting[], sale: Posting[], posted: readonly
 export function recompute(
   snapshot: OrderSnapshot,
   refunds: readonly KnownRefund[],
-  standing: CommissionState,
+  state: CommissionState,
   posted: readonly Posted[],
 ): RecomputedCommission {
-  // One that turns out to be a test sold nothing.
+  // An order that turns out to be a test sold nothing.
   const order = snapshot.isTest ? { ...snapshot, baseMinor: 0 } : snapshot;
   const counted = countRefunds(order, refunds);
-  const refundedMinor = sumCounted(counted);
-  const isPaid = standing.status === 'paid';
+  const refundedMinor = counted.reduce((sum, { countedMinor }) => sum + countedMinor, 0);
+  const isPaid = state.status === 'paid';
   const { paidAt } = order;
   const recomputed: RecomputedCommission = {
     columns: {
-      ...applyRefusal(standing, findRefusal(order, refundedMinor)),
+      ...applyRefusal(state, findRefusal(order, refundedMinor)),
       amountMinor: order.baseMinor,
-      commissionMinor: isPaid ? standing.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, standing.ratePpm),
+      commissionMinor: isPaid ? state.commissionMinor : multiplyPpm(order.baseMinor - refundedMinor, state.ratePpm),
       refundedMinor,
       paidAt,
-      holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
+      holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
     },
-    adjustments: isPaid ? computeAdjustments(order, counted, standing) : [],
+    adjustments: isPaid ? computeAdjustments(order, counted, state) : [],
     entries: [],
   };
   if (!paidAt) return recomputed;
   const target = computeTarget(order, counted, recomputed);
-  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, standing.ratePpm), posted) };
+  return { ...recomputed, entries: toEntries(target, toSalePostings(order, recomputed, state.ratePpm), posted) };
 }

@@ -6,10 +6,10 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import type { NewCommission } from '../commissions/commissions.ts';
-import { getFraudRules, isOfHosts } from '../rules/fraud-rules.ts';
+import { getFraudRules, matchesHost } from '../rules/fraud-rules.ts';
 import { toFlag } from './fraud.ts';
 
-/** Where their clicks came from is looked up once the clicks are stored; they do not approve themselves before. */
+/** Schedules the look-up of where the clicks came from. The commissions are not approved automatically before it. */
 export async function insertReferrerChecks(db: Db, commissions: readonly NewCommission[], now: Date): Promise<void> {
   const rows = commissions
     .filter(({ clickId }) => clickId !== null && clickId !== undefined)
@@ -24,7 +24,7 @@ export interface DueCheck {
   createdAt: Date;
 }
 
-/** Takes those that are due until `until`, so that no other worker checks them. */
+/** Claims due checks until `until`, so that no other worker runs them. */
 export async function claimReferrerChecks(db: Db, now: Date, until: Date, limit: number): Promise<DueCheck[]> {
   const { rows } = await sql<DueCheck>`
     with due as (
@@ -44,7 +44,7 @@ export async function deleteReferrerChecks(db: Db, brandId: string, ids: readonl
     .execute();
 }
 
-/** Adds a flag to what a commission has. */
+/** Appends a flag to those of a commission. */
 export async function appendFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
   await db
     .updateTable('commissions')
@@ -56,7 +56,7 @@ export async function appendFlag(db: Db, brandId: string, id: string, flag: obje
 
 const AT_ONCE = 500;
 const PAUSE_MS = 15_000;
-/** A click that is not stored by then is not going to be. */
+/** A click that is not stored by then never will be. */
 const GIVE_UP_MS = 30 * MINUTE_MS;
 
 async function checkBrand(context: Context, brandId: string, due: readonly DueCheck[]): Promise<void> {
@@ -76,7 +76,7 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
     const { action, hosts } = rules.forbidden_referrer;
     for (const { commissionId, clickId } of over) {
       const host = referrers.get(clickId) ?? '';
-      if (action === 'off' || !isOfHosts(host, hosts)) continue;
+      if (action === 'off' || !matchesHost(host, hosts)) continue;
       const detail = `The click came from ${host}.`;
       await appendFlag(db, brandId, commissionId, toFlag('forbidden_referrer', rules, detail, now));
     }
@@ -88,7 +88,7 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
   });
 }
 
-/** One pass over commissions whose clicks may have come from a forbidden page. */
+/** Checks due commissions whose clicks may come from a forbidden page. */
 export async function runReferrerChecks(context: Context): Promise<void> {
   const { postgres, clock } = context;
   const now = clock.now();

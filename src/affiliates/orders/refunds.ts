@@ -5,7 +5,7 @@ import type { ReceivedRefunds } from '../stores/formats/facts.ts';
 import type { OrderKey } from './orders.ts';
 import type { KnownRefund } from './recompute.ts';
 
-/** Of a known refund: whether it is reported in its currency. */
+/** A report of a known refund is in the stored currency. */
 const isSameCurrency = sql<boolean>`order_refunds.currency = excluded.currency`;
 
 const isStoreCurrency = sql<boolean>`excluded.currency =
@@ -15,7 +15,7 @@ const mergeSameCurrency = <T>(merged: RawBuilder<T>, column: string) =>
   sql<T>`case when ${isSameCurrency} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
- * Records refunds by their ids. Of two reports of one refund that differ, the larger amount and the earlier time count,
+ * Records refunds by their ids. Of two reports of one refund, the larger amount and the earlier time count,
  * whichever came first; what is reported before its commission is paid is prorated. Of reports in two currencies the one
  * in the order's counts, or in the store's while that is not known, and the other is ignored.
  */
@@ -35,7 +35,7 @@ export async function insertRefunds(
       amountMinor: largest,
       at: known && known.at < at ? known.at : at,
       proratedMinor: isPaid ? 0 : largest,
-      // Clocks of one store may differ: it reported a refund no sooner than it made it.
+      // Clocks of one store may differ: a refund is reported no sooner than it is made.
       toldAt: at > updatedAt ? at : updatedAt,
       currency,
       createdAt: now,
@@ -49,9 +49,15 @@ export async function insertRefunds(
       conflict
         .columns(['integrationId', 'orderId', 'refundId'])
         .doUpdateSet({
-          amountMinor: mergeSameCurrency(sql`greatest(order_refunds.amount_minor, excluded.amount_minor)`, 'amount_minor'),
+          amountMinor: mergeSameCurrency(
+            sql`greatest(order_refunds.amount_minor, excluded.amount_minor)`,
+            'amount_minor',
+          ),
           at: mergeSameCurrency(sql`least(order_refunds.at, excluded.at)`, 'at'),
-          proratedMinor: mergeSameCurrency(sql`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`, 'prorated_minor'),
+          proratedMinor: mergeSameCurrency(
+            sql`greatest(order_refunds.prorated_minor, excluded.prorated_minor)`,
+            'prorated_minor',
+          ),
           toldAt: mergeSameCurrency(sql`greatest(order_refunds.told_at, excluded.told_at)`, 'told_at'),
           currency: sql<string>`excluded.currency`,
         })
@@ -62,7 +68,7 @@ export async function insertRefunds(
     .execute();
 }
 
-/** Refunds that their store has not taken back. */
+/** Selects refunds that their store has not taken back. */
 const selectCurrentRefunds = (db: Db, brandId: string) =>
   db
     .selectFrom('orderRefunds as refunds')
@@ -78,7 +84,7 @@ const selectCurrentRefunds = (db: Db, brandId: string) =>
       eb.or([eb('heads.refundsListedAt', 'is', null), eb('refunds.toldAt', '>=', eb.ref('heads.refundsListedAt'))]),
     );
 
-/** Those of an order, in its currency. */
+/** Lists the refunds of an order in its currency. */
 export async function listRefunds(db: Db, key: OrderKey, currency: string): Promise<KnownRefund[]> {
   return await selectCurrentRefunds(db, key.brandId)
     .where('refunds.integrationId', '=', key.integrationId)
@@ -87,7 +93,7 @@ export async function listRefunds(db: Db, key: OrderKey, currency: string): Prom
     .execute();
 }
 
-/** Those of several orders, each in its order's currency, unordered. */
+/** Lists the refunds of several orders, each in its order's currency, unordered. */
 export async function listRefundsByOrder(
   db: Db,
   brandId: string,

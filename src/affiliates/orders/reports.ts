@@ -12,7 +12,7 @@ import { orders } from './orders.ts';
 import { recordReadings, recordRefunds } from './record.ts';
 import type { ReportedOrder, ReportedRefund } from './reports.shapes.ts';
 
-/** Orders of a shop by their ids there. */
+/** Lists orders of a shop by their ids there. */
 export async function listReportedOrders(
   db: Db,
   { id, brandId }: { id: string; brandId: string },
@@ -30,7 +30,7 @@ export async function listReportedOrders(
   return rows.map(({ orderId, ...row }) => ({ ...row, order_id: orderId }));
 }
 
-/** Records reports as a generic store's signed deliveries would, shop by shop. Of past orders only the unknown ones. */
+/** Records reports like deliveries of a generic store, shop by shop. Past orders are recorded only if unknown. */
 export async function recordReportedOrders(
   work: Work,
   secrets: Secrets,
@@ -39,12 +39,12 @@ export async function recordReportedOrders(
 ) {
   const { db, now, brandId } = work;
   const recorded = [];
-  // In one order, so that two calls do not wait for one another.
+  // Sorted by name, so that two calls do not deadlock.
   const shops = [...Map.groupBy(reported, ({ source }) => source)].sort(([a], [b]) => (a < b ? -1 : 1));
   for (const [name, some] of shops) {
     const [{ currency } = { currency: 'USD' }] = some;
     const row = { id: newId('int', now.getTime()), brandId, name, currency, createdAt: now };
-    // Locks the shop, so that nobody else records its orders in the meantime.
+    // The upsert locks the shop, so that nobody else records its orders in the meantime.
     const source = await upsertSource(db, row);
     const ids = [...new Set(some.map(({ order_id }) => order_id))];
     const known = new Set(isHistory ? (await listReportedOrders(db, source, ids)).map(({ order_id }) => order_id) : []);
@@ -57,7 +57,7 @@ export async function recordReportedOrders(
   return recorded;
 }
 
-/** Records a refund of an order that a key reported. */
+/** Records a refund of an order that an API key reported. */
 export async function recordReportedRefund(
   work: Work,
   id: string,

@@ -1,24 +1,24 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { DEFAULT_RULES, isBelow, type Rules } from '../rules/attribution-rules.ts';
+import { DEFAULT_RULES, isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import {
   type Decision,
-  pickWinner,
+  findTermsProblem,
   type JudgedCandidate,
   type OrderTerms,
-  findTermsProblem,
+  pickWinner,
   testWindow,
 } from './attribute.ts';
-import { type KnownRefund, type OrderSnapshot, recompute, type CommissionState } from './recompute.ts';
 import type { Attribution } from './orders.shapes.ts';
+import { type CommissionState, type KnownRefund, NEW_COMMISSION, type OrderSnapshot, recompute } from './recompute.ts';
 
-/** The rules of a simulation. Those that are undefined stay as they were when each order was decided. */
+/** Rules of a simulation. Undefined ones stay as each order was decided. */
 export interface SimulatedRules {
   attributionDays: number | undefined;
   holdDays: number | undefined;
   model: Rules['model'] | undefined;
   couponPolicy: Rules['couponPolicy'] | undefined;
   ratePpm: number | undefined;
-  /** Null: without a minimum. */
+  /** Null for no minimum. */
   minOrder: Rules['minOrder'] | undefined;
 }
 
@@ -26,26 +26,27 @@ type Candidate = Attribution['candidates'][number];
 type CodeCandidate = Extract<Candidate, { type: 'code' }>;
 type ClickCandidate = Extract<Candidate, { type: 'click' }>;
 
-/** An order with its decision as it was recorded. */
+/** An order with its recorded decision. */
 export interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
   occurredAt: Date;
   attribution: Attribution;
 }
 
-/** Those that only another candidate kept from winning. */
+/** Reasons of candidates that only another candidate kept from winning. */
 const LOST_TO_ANOTHER: readonly unknown[] = ['later_code', 'click_wins', 'older_click', 'later_click', 'code_wins'];
-/** What is judged after a click's window. */
+/** Problems that are checked after the attribution window. */
 const AFTER_WINDOW: readonly unknown[] = [null, 'click_outside_window', 'test_order', 'renewal', 'below_minimum'];
 
 type Order = Pick<RecordedOrder, 'baseMinor' | 'currency'>;
 
-/** The problem with another minimum, which is judged last. */
+/** Applies another minimum, which is checked last. */
 function applyMinimum<R extends string>(reason: R | null, order: Order, minOrder: SimulatedRules['minOrder']) {
   if (minOrder === undefined || (reason !== null && reason !== 'below_minimum')) return reason;
-  return isBelow({ minOrder }, order) ? ('below_minimum' as const) : null;
+  return isBelowMinimum({ minOrder }, order) ? ('below_minimum' as const) : null;
 }
 
-const getOwnProblem = <R extends string>(reason: R | null): R | null => (LOST_TO_ANOTHER.includes(reason) ? null : reason);
+const getOwnProblem = <R extends string>(reason: R | null): R | null =>
+  LOST_TO_ANOTHER.includes(reason) ? null : reason;
 
 const rejudgeCode = (candidate: CodeCandidate, order: Order, { minOrder }: SimulatedRules): CodeCandidate => ({
   ...candidate,
@@ -75,7 +76,7 @@ export interface SimulatedDecision extends Decision<string> {
 }
 
 /**
- * Decides a recorded order among the same candidates, by the same function, under other rules. The winner is named by its
+ * Decides a recorded order among the same candidates, by the same function, under other rules. The winner is its
  * id. What the rules do not concern stays as it was found when the order came.
  */
 export function simulateDecision(
@@ -101,7 +102,7 @@ export function simulateDecision(
   return { ...pickWinner(judged, rules, { isTest: attribution.reason === 'test_order' }), rules };
 }
 
-/** What an order owes a creator, and until when that is under review. */
+/** Amount that an order owes a creator, and the end of its review period. */
 export interface Earning {
   linkId: string;
   creatorId: string;
@@ -110,27 +111,25 @@ export interface Earning {
   holdEndsAt: Date | null;
 }
 
-/** The commission that an order has. */
+/** Commission of an order as it is recorded. */
 export interface RecordedCommission extends CommissionState {
   linkId: string;
   creatorId: string;
   holdEndsAt: Date | null;
-  /** What refunds took back after it was paid. */
+  /** Sum that refunds took back after the payment. */
   takenBackMinor: number;
 }
 
-/** A rejected commission owes nothing. */
+/** Computes what the order owes now: nothing if its commission is rejected. */
 export const computeEarning = (row: RecordedCommission): Earning => ({
-  ...{ linkId: row.linkId, creatorId: row.creatorId, ratePpm: row.ratePpm, holdEndsAt: row.holdEndsAt },
+  linkId: row.linkId,
+  creatorId: row.creatorId,
+  ratePpm: row.ratePpm,
+  holdEndsAt: row.holdEndsAt,
   minor: row.status === 'rejected' ? 0 : row.commissionMinor - row.takenBackMinor,
 });
 
-const NEW: Omit<CommissionState, 'ratePpm' | 'holdDays'> = {
-  ...{ status: 'pending', statusNote: null, rejectedFrom: null, noteBeforeRejection: null },
-  commissionMinor: 0,
-};
-
-/** The terms of the code or link that would win, as they are today. */
+/** Present terms of the code or link that would win. */
 export interface CurrentTerms {
   id: string;
   creatorId: string;
@@ -138,7 +137,7 @@ export interface CurrentTerms {
   holdDays: number;
 }
 
-/** One that is paid is fixed at its own rate; at another it would have been paid differently. */
+/** Applies simulated terms. A paid commission is fixed at its rate, so another rate treats it as approved. */
 function applyTerms(row: RecordedCommission, { ratePpm, holdDays }: SimulatedRules): CommissionState {
   const terms = { ratePpm: ratePpm ?? row.ratePpm, holdDays: holdDays ?? row.holdDays };
   const isRepriced = row.status === 'paid' && terms.ratePpm !== row.ratePpm;
@@ -160,7 +159,7 @@ export function simulateEarning(
     recorded && isSame
       ? applyTerms(recorded, simulated)
       : {
-          ...NEW,
+          ...NEW_COMMISSION,
           ratePpm: simulated.ratePpm ?? winner.commissionRatePpm,
           holdDays: simulated.holdDays ?? winner.holdDays,
         };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
 import { throughInput, timestamp, timestampInput } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { Job } from '../../platform/jobs/schema.ts';
+import { Job } from '../../platform/jobs/jobs.api.ts';
 import { Rate } from '../links/links.shapes.ts';
 import { couponPolicy, minOrder, model } from '../rules/attribution-rules.ts';
 import { Attribution, Explanation } from './orders.shapes.ts';
@@ -148,15 +148,15 @@ export const Simulation = z.object({
 });
 export type Simulation = z.input<typeof Simulation>;
 
-/** The answer for more orders than a call simulates. */
+/** Response if there are more orders than a call simulates. */
 export const SimulationStarted = z.object({ data: Job }).meta({ id: 'SimulationStarted' });
 
-/** What a job of a simulation stores as its request. */
+/** Request that a simulation job stores. */
 export const SimulationJob = z.object({
   from: z.iso.datetime(),
   to: z.iso.datetime(),
   rules: SimulationRequest.shape.rules,
-  /** The brand's when it was requested, which `min_order` is in. */
+  /** Currency of `min_order`: the brand's at the time of the request. */
   currency: z.string(),
   as_of: z.iso.datetime(),
 });
@@ -164,9 +164,9 @@ export type SimulationJob = z.output<typeof SimulationJob>;
 
 const { currency: _currency, ...sums } = figures;
 
-/** How far a simulation is, and what its orders add up to so far. */
+/** Progress of a simulation and the sums so far. */
 export const SimulationProgress = z.object({
-  /** The last order that was decided. */
+  /** Last simulated order. */
   after: z.object({ occurredAt: z.coerce.date(), id: z.string() }).nullable(),
   sums: z.array(z.object({ creatorId: z.string(), currency: z.string(), ...sums })),
   changed: z.array(ChangedOrder),

@@ -2,10 +2,18 @@ import { getDecimals } from '../../kit/values/money.ts';
 import type { CommissionStatus } from '../commissions/commissions.ts';
 import { readDecimal, toMinorUnits } from '../stores/formats/money.ts';
 
-/** What a column of a file may be. */
+/** Meanings that a column of a file can have. */
 export const ROLES = [
-  ...(['order_id', 'currency', 'amount', 'total', 'shipping', 'taxes', 'fees', 'refunded'] as const),
-  ...(['cancelled_at', 'status'] as const),
+  'order_id',
+  'currency',
+  'amount',
+  'total',
+  'shipping',
+  'taxes',
+  'fees',
+  'refunded',
+  'cancelled_at',
+  'status',
 ] as const;
 export type Role = (typeof ROLES)[number];
 export type Columns = Partial<Record<Role, string>>;
@@ -27,11 +35,11 @@ const USUAL: Readonly<Record<Role, readonly string[]>> = {
 const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
 /** The columns of a file by its headers, where the caller does not name them. */
-export function guessColumns(headers: readonly string[], given: Columns): Columns {
+export function guessColumns(headers: readonly string[], requested: Columns): Columns {
   const known = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
     const usual = USUAL[role].find((name) => known.has(name));
-    const header = given[role] ?? (usual === undefined ? undefined : known.get(usual));
+    const header = requested[role] ?? (usual === undefined ? undefined : known.get(usual));
     return header === undefined ? [] : [[role, header] as const];
   });
   return Object.fromEntries(guessed);
@@ -51,8 +59,14 @@ export interface TheirOrder {
 }
 
 export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder => ({
-  ...{ orderId, currency, leastMinor: null, mostMinor: null, refundedMinor: 0 },
-  ...{ isRefundExact: false, isRefunded: false, isCancelled: false },
+  orderId,
+  currency,
+  leastMinor: null,
+  mostMinor: null,
+  refundedMinor: 0,
+  isRefundExact: false,
+  isRefunded: false,
+  isCancelled: false,
 });
 
 /** `1,250.50`, `1.250,50 €` and `$1250.5` as a plain decimal. */
@@ -63,7 +77,7 @@ function plainDecimal(text: string): string {
   return isComma ? digits.replaceAll('./', '').replace(',', '.') : digits.replaceAll(',', '');
 }
 
-/** Of a cell: 0 where it is empty, undefined where it has another text. */
+/** Reads a cell as minor units: 0 if it is empty, undefined if it is no amount. */
 function readMinor(cell: string | undefined, currency: string): number | undefined {
   if (cell === undefined || cell.trim() === '') return 0;
   const decimal = readDecimal(plainDecimal(cell));
@@ -84,7 +98,10 @@ type Amounts = Record<'amount' | 'total' | 'shipping' | 'taxes' | 'fees', number
  * What the goods cost, without tax. Where prices include tax, a file gives the tax of goods and shipping as one, and the
  * result is a range.
  */
-function computeGoods({ amount, total, shipping, taxes, fees }: Amounts, has: (role: Role) => boolean): [number, number] {
+function computeGoods(
+  { amount, total, shipping, taxes, fees }: Amounts,
+  has: (role: Role) => boolean,
+): [number, number] {
   if (!has('amount')) {
     const goods = Math.max(total - shipping - taxes - fees, 0);
     return [goods, goods];
@@ -118,15 +135,25 @@ export function readRow(
   const status = normalizeHeader(cell('status') ?? '');
   const all = places.has('total') ? known.total : mostMinor;
   return {
-    ...{ orderId, currency, leastMinor, mostMinor, refundedMinor, isRefundExact: false },
+    orderId,
+    currency,
+    leastMinor,
+    mostMinor,
+    refundedMinor,
+    isRefundExact: false,
     isRefunded: REFUNDED.has(status) || (refundedMinor > 0 && refundedMinor >= all),
     isCancelled: CANCELLED.has(status) || (cell('cancelled_at') ?? '').trim() !== '',
   };
 }
 
-/** What a comparison found of an order, as the rows of its file name it. */
+/** Kinds of differences, as the rows of the job's file name them. */
 export const FINDING_KINDS = [
-  ...(['missing_here', 'missing_there', 'amount', 'currency', 'refunded_but_paid', 'cancelled_but_paid'] as const),
+  'missing_here',
+  'missing_there',
+  'amount',
+  'currency',
+  'refunded_but_paid',
+  'cancelled_but_paid',
   'unread',
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
@@ -141,7 +168,7 @@ export interface OurOrder {
   commissionRefundedMinor: number | null;
 }
 
-/** Whether the store has given back more than the commission knows. */
+/** True if the store refunded more than the commission knows. */
 function isRefundUnknown(theirs: TheirOrder, { ourCurrency, ...ours }: OurOrder): boolean {
   const refunded = ours.commissionRefundedMinor ?? 0;
   if (theirs.isRefunded) return refunded < (ours.commissionBaseMinor ?? 0);
@@ -151,15 +178,15 @@ function isRefundUnknown(theirs: TheirOrder, { ourCurrency, ...ours }: OurOrder)
     : refunded === 0;
 }
 
-/** How an order differs. An empty list: it matches. */
+/** Lists the differences of an order; an empty list means that it matches. */
 export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): FindingKind[] {
   if (theirs.leastMinor === null || theirs.mostMinor === null) return ['unread'];
   if (!ours) return ['missing_here'];
   const isSameCurrency = theirs.currency === ours.ourCurrency;
   const isSameAmount = ours.baseMinor >= theirs.leastMinor && ours.baseMinor <= theirs.mostMinor;
-  const stands = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';
-  const isCancelledThere = stands && theirs.isCancelled && ours.cancelledAt === null;
-  const isRefundedThere = stands && !theirs.isCancelled && ours.cancelledAt === null && isRefundUnknown(theirs, ours);
+  const isOwed = ours.commissionStatus !== null && ours.commissionStatus !== 'rejected';
+  const isCancelledThere = isOwed && theirs.isCancelled && ours.cancelledAt === null;
+  const isRefundedThere = isOwed && !theirs.isCancelled && ours.cancelledAt === null && isRefundUnknown(theirs, ours);
   return [
     ...(isSameCurrency ? [] : ['currency' as const]),
     ...(isSameCurrency && !isSameAmount ? ['amount' as const] : []),

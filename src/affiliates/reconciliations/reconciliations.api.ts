@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
-import { jobOf, registerKind } from '../../platform/jobs/actions.ts';
-import { Job } from '../../platform/jobs/schema.ts';
+import { Job } from '../../platform/jobs/jobs.api.ts';
+import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
 import { reconciliationKind, removeReconciled } from './reconciliations.jobs.ts';
 import { ReconciliationCreate } from './reconciliations.shapes.ts';
 import {
@@ -12,7 +12,7 @@ import {
   RECONCILIATION,
   receiveOrders,
   releaseOrders,
-  withoutOrders,
+  toEmptyUpload,
 } from './reconciliations.ts';
 
 export const reconciliationOperations = [
@@ -38,7 +38,7 @@ export const reconciliationOperations = [
     maxFileBytes: MAX_FILE_BYTES,
     receive: receiveOrders,
     release: releaseOrders,
-    withoutFile: withoutOrders,
+    withoutFile: toEmptyUpload,
     apply: (work, { body }, sent) => createReconciliation(work, body, sent),
     answer: (context, row) => ({ data: jobOf(row, context) }),
   }),

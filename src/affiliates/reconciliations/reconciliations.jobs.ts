@@ -8,23 +8,29 @@ import { makePlan } from '../../kit/operation/plans/make-plan.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
-import { JobFailure, type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/actions.ts';
-import { storageKeyOf } from '../../platform/jobs/policy.ts';
-import { type ClaimedJob, listFiles } from '../../platform/jobs/queries.ts';
+import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import {
+  type ClaimedJob,
+  JobFailure,
+  type JobKind,
+  listFiles,
+  storeFile,
+  type TurnOutcome,
+} from '../../platform/jobs/jobs.ts';
 import { openStore } from '../stores/connections/connect.ts';
 import { getClient } from '../stores/formats/clients.ts';
-import { type Delivery, needsReconnect, getRetryAfterMs, type Store, StoreId } from '../stores/formats/provider.ts';
+import { type Delivery, getRetryAfterMs, needsReconnect, type Store, StoreId } from '../stores/formats/provider.ts';
 import { FIRST_BACK_MS, READ_AGAIN } from '../stores/sweeps/schedule.ts';
 import { readAgain, readEach } from '../stores/sweeps/sweeps.ts';
 import {
   FINDING_KINDS,
   type FindingKind,
   listFindings,
-  toMajorText,
   ROLES,
   type Role,
   readRow,
   type TheirOrder,
+  toMajorText,
   toUnreadableOrder,
 } from './compare.ts';
 import { FindingRow, ReconciliationRequest } from './reconciliations.shapes.ts';
@@ -56,13 +62,13 @@ const counts = z.record(z.string(), z.number().int());
 
 const Cursor = z.object({
   step: z.enum(['read', 'compare', 'ours']),
-  /** How far the file is read, and the store's list. */
+  /** Read position in the file (bytes) and in the store's list (page). */
   bytes: z.number().int(),
   page: z.string().nullable(),
   /** The last order that was compared. */
   after: z.string(),
   afterAt: z.iso.datetime().nullable(),
-  /** When our first and last order were placed that the store lists as well. */
+  /** Times of our first and last order that the store lists too. */
   first: z.iso.datetime().nullable(),
   last: z.iso.datetime().nullable(),
   counts,
@@ -71,7 +77,13 @@ const Cursor = z.object({
 type Cursor = z.output<typeof Cursor>;
 
 const START: Cursor = {
-  ...{ step: 'read', bytes: 0, page: null, after: '', afterAt: null, first: null, last: null },
+  step: 'read',
+  bytes: 0,
+  page: null,
+  after: '',
+  afterAt: null,
+  first: null,
+  last: null,
   counts: { matched: 0, ...Object.fromEntries(FINDING_KINDS.map((kind) => [kind, 0])) },
   shown: [],
 };
@@ -101,8 +113,12 @@ async function readFile(context: Context, { job, request, store, cursor, signal 
   const start = Math.max(cursor.bytes, header.bytes);
   if (start >= sizeBytes) return { ...cursor, step: 'compare' };
   const parser = parse({
-    ...{ delimiter: header.delimiter, info: true, relax_column_count: true, relax_quotes: true },
-    ...{ skip_empty_lines: true, max_record_size: 1_048_576 },
+    delimiter: header.delimiter,
+    info: true,
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: 1_048_576,
   });
   // The reader of `parser` gets the error.
   pipeline(await files.read(storageKey, { start, end: sizeBytes - 1 }), parser, () => undefined);
@@ -148,8 +164,14 @@ async function toTheirOrder(
   if (occurredAt < from || occurredAt >= until) return undefined;
   const refundedMinor = refunds.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   return {
-    ...{ orderId, currency, leastMinor: baseMinor, mostMinor: baseMinor, refundedMinor, isRefundExact: true },
-    ...{ isRefunded: baseMinor > 0 && refundedMinor >= baseMinor, isCancelled: cancelledAt !== null },
+    orderId,
+    currency,
+    leastMinor: baseMinor,
+    mostMinor: baseMinor,
+    refundedMinor,
+    isRefundExact: true,
+    isRefunded: baseMinor > 0 && refundedMinor >= baseMinor,
+    isCancelled: cancelledAt !== null,
   };
 }
 
@@ -197,12 +219,14 @@ function toFindingRow(
     finding,
     order_id: theirs?.orderId ?? ours?.orderId ?? '',
     placed_at: ours?.occurredAt?.toISOString() ?? null,
-    ...{ currency_here: here, currency_there: there },
+    currency_here: here,
+    currency_there: there,
     amount_here: toMajorText(ours?.baseMinor ?? null, here ?? ''),
     amount_there: toMajorText(theirs?.leastMinor ?? null, there ?? ''),
     refunded_here: toMajorText(ours?.commissionRefundedMinor ?? null, here ?? ''),
     refunded_there: toMajorText(theirs?.leastMinor === null ? null : (theirs?.refundedMinor ?? null), there ?? ''),
-    ...{ commission_id: ours?.commissionId ?? null, commission_status: ours?.commissionStatus ?? null },
+    commission_id: ours?.commissionId ?? null,
+    commission_status: ours?.commissionStatus ?? null,
     commission: toMajorText(ours?.commissionMinor ?? null, here ?? ''),
     creator_email: ours?.creatorEmail ?? null,
   };
@@ -211,7 +235,7 @@ function toFindingRow(
 /** Follows a comparison while its rows are written. */
 interface Progress {
   cursor: Cursor;
-  /** Of the whole job. */
+  /** Rows of the whole job. */
   rows: number;
   note(rows: number): void;
   /** In this turn. */
@@ -234,13 +258,6 @@ function noteFinding(progress: Progress, row: FindingRow): FindingRow {
   return row;
 }
 
-function widenPeriod(cursor: Cursor, { occurredAt }: Pick<TheirsAndOurs, 'occurredAt'>): void {
-  if (!occurredAt) return;
-  const at = occurredAt.toISOString();
-  if (cursor.first === null || at < cursor.first) cursor.first = at;
-  if (cursor.last === null || at > cursor.last) cursor.last = at;
-}
-
 async function* compareTheirs(
   context: Context,
   { job, store }: ComparisonTurn,
@@ -253,10 +270,12 @@ async function* compareTheirs(
     const page = await listTheirs(context.postgres.db, job, store.id, { after: cursor.after, limit });
     for (const pair of page) {
       const isKnown = pair.ourId !== null;
-      const found = listFindings(pair, isKnown ? pair : undefined);
-      if (found.length === 0) countFinding(progress, 'matched');
-      for (const kind of found) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
-      widenPeriod(cursor, pair);
+      const findings = listFindings(pair, isKnown ? pair : undefined);
+      if (findings.length === 0) countFinding(progress, 'matched');
+      for (const kind of findings) yield noteFinding(progress, toFindingRow(kind, pair, isKnown ? pair : undefined));
+      const at = pair.occurredAt?.toISOString();
+      if (at !== undefined && (cursor.first === null || at < cursor.first)) cursor.first = at;
+      if (at !== undefined && (cursor.last === null || at > cursor.last)) cursor.last = at;
       cursor.after = pair.orderId;
     }
     progress.compared += page.length;
@@ -281,7 +300,11 @@ function getListedPeriod({ job, request, store, cursor }: ComparisonTurn): { fro
   return from && until ? { from: new Date(from), until: new Date(until) } : undefined;
 }
 
-async function* compareOurs(context: Context, comparison: ComparisonTurn, progress: Progress): AsyncGenerator<FindingRow> {
+async function* compareOurs(
+  context: Context,
+  comparison: ComparisonTurn,
+  progress: Progress,
+): AsyncGenerator<FindingRow> {
   const { job, store } = comparison;
   const { cursor } = progress;
   const period = getListedPeriod({ ...comparison, cursor });
@@ -299,7 +322,11 @@ async function* compareOurs(context: Context, comparison: ComparisonTurn, progre
   progress.isDone = progress.compared < most;
 }
 
-async function* findingRows(context: Context, comparison: ComparisonTurn, progress: Progress): AsyncGenerator<FindingRow> {
+async function* findingRows(
+  context: Context,
+  comparison: ComparisonTurn,
+  progress: Progress,
+): AsyncGenerator<FindingRow> {
   if (progress.cursor.step === 'compare') yield* compareTheirs(context, comparison, progress);
   if (progress.cursor.step === 'ours') yield* compareOurs(context, comparison, progress);
 }
@@ -318,8 +345,10 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
   const planned = await makePlan(
     context,
     {
-      ...{ caller: { brandId: job.brandId, keyId: null }, circumstances: { requestId: null } },
-      ...{ operation: READ_AGAIN, raw: { params: { id: store.id }, query: {}, body: { since }, answer: 'json' } },
+      caller: { brandId: job.brandId, keyId: null },
+      circumstances: { requestId: null },
+      operation: READ_AGAIN,
+      raw: { params: { id: store.id }, query: {}, body: { since }, answer: 'json' },
     },
     async (work) => {
       await readAgain(work, store.id, new Date(since));
@@ -330,14 +359,22 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
 }
 
 /** Compares the next orders, and writes what it finds into a file. */
-async function compareNextOrders(context: Context, comparison: ComparisonTurn, note: (rows: number) => void): Promise<TurnOutcome> {
+async function compareNextOrders(
+  context: Context,
+  comparison: ComparisonTurn,
+  note: (rows: number) => void,
+): Promise<TurnOutcome> {
   const { job, request, store, signal } = comparison;
   const { postgres, files } = context;
   const totalRows = job.totalRows ?? (await countTheirs(postgres.db, job));
   const number = (await listFiles(postgres.db, job)).length + 1;
   const progress: Progress = {
-    ...{ cursor: { ...comparison.cursor }, rows: job.rows, note },
-    ...{ compared: 0, found: 0, isDone: false },
+    cursor: { ...comparison.cursor },
+    rows: job.rows,
+    note,
+    compared: 0,
+    found: 0,
+    isDone: false,
   };
   const storageKey = storageKeyOf(job.id, number, job.claim);
   const mimeType = 'text/csv';
@@ -346,7 +383,9 @@ async function compareNextOrders(context: Context, comparison: ComparisonTurn, n
   const { cursor, rows, found, isDone } = progress;
   const period = isDone ? getListedPeriod({ ...comparison, cursor }) : undefined;
   const result = {
-    ...{ integration_id: store.id, store: store.name, columns: request.columns },
+    integration_id: store.id,
+    store: store.name,
+    columns: request.columns,
     from: period?.from.toISOString() ?? null,
     until: period?.until.toISOString() ?? null,
     ...cursor.counts,
@@ -355,7 +394,10 @@ async function compareNextOrders(context: Context, comparison: ComparisonTurn, n
   };
   const name = `differences-${String(number).padStart(4, '0')}.csv`;
   return {
-    ...{ cursor, rows, totalRows, isDone },
+    cursor,
+    rows,
+    totalRows,
+    isDone,
     file: { number, name, mimeType, storageKey, rows: found, ...written },
     ...(isDone ? { result } : {}),
   };
@@ -379,15 +421,13 @@ async function runReconciliation(
 export const reconciliationKind: JobKind = { run: runReconciliation };
 
 /** Removes the store's orders of comparisons that have ended. */
-async function removeEnded({ postgres }: Pick<Context, 'postgres'>): Promise<void> {
-  for (const ended of await listEnded(postgres.db, 50)) {
-    while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
-  }
-}
-
 export const removeReconciled: Job = {
   name: 'remove-reconciled-orders',
   everyMs: 60_000,
   asksFor: 'comparisons with a store that have ended',
-  run: removeEnded,
+  run: async ({ postgres }) => {
+    for (const ended of await listEnded(postgres.db, 50)) {
+      while (!(await deleteTheirs(postgres.db, ended, REMOVED_AT_ONCE)));
+    }
+  },
 };

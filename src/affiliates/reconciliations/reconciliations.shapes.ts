@@ -40,8 +40,7 @@ export const ReconciliationCreate = z
         'End of the compared period; a day is included whole. A file covers up to its last known order if omitted.',
       )
       .meta({ example: '2026-03-31' }),
-    columns: FormColumns
-      .optional()
+    columns: FormColumns.optional()
       .describe(
         `Headers of the file as JSON, where they are not recognized: ${ROLES.join(', ')}. \`amount\` is goods after discounts; ` +
           'without it, it is `total` minus `shipping`, `taxes` and `fees`.',
@@ -58,7 +57,7 @@ export const ReconciliationCreate = z
   });
 export type ReconciliationCreate = z.output<typeof ReconciliationCreate>;
 
-/** What a job of a reconciliation stores as its request. */
+/** Request that a reconciliation job stores. */
 export const ReconciliationRequest = z.object({
   integration_id: z.string(),
   /** Null: the store lists its orders itself. */

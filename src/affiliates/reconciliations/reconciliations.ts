@@ -10,14 +10,13 @@ import type { FilePart } from '../../kit/operation/form-part.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { assertRoom, createJob, type ListedJob } from '../../platform/jobs/actions.ts';
-import { insertFile, type JobRow } from '../../platform/jobs/queries.ts';
+import { assertRoom, createJob, insertFile, type JobRow, type ListedJob } from '../../platform/jobs/jobs.ts';
 import { claimUpload, receiveFile, releaseFile, type StoredFile } from '../../workflow/assets/uploads.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import { type Columns, guessColumns, type OurOrder, ROLES, type TheirOrder } from './compare.ts';
 import type { ReconciliationCreate, ReconciliationRequest } from './reconciliations.shapes.ts';
 
-type Of = Pick<JobRow, 'id' | 'brandId'>;
+type ReconciliationKey = Pick<JobRow, 'id' | 'brandId'>;
 
 /** A store, or a shop that a key reports orders of. */
 export interface ComparedStore {
@@ -30,7 +29,7 @@ export interface ComparedStore {
   isConnected: boolean;
 }
 
-const stores = (db: Db, brandId: string) =>
+const selectStores = (db: Db, brandId: string) =>
   db
     .selectFrom('integrations')
     .select(['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency'])
@@ -38,22 +37,22 @@ const stores = (db: Db, brandId: string) =>
     .where('brandId', '=', brandId);
 
 export const findStore = (db: Db, brandId: string, id: string): Promise<ComparedStore | undefined> =>
-  stores(db, brandId).where('id', '=', id).executeTakeFirst();
+  selectStores(db, brandId).where('id', '=', id).executeTakeFirst();
 
 /** The brand's only store; undefined if it has several, or none. */
 export async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
-  const [only, other] = await stores(db, brandId).limit(2).execute();
+  const [only, other] = await selectStores(db, brandId).limit(2).execute();
   return other === undefined ? only : undefined;
 }
 
-export async function insertReconciliation(db: Db, { id, brandId }: Of): Promise<void> {
+export async function insertReconciliation(db: Db, { id, brandId }: ReconciliationKey): Promise<void> {
   await db.insertInto('reconciliations').values({ jobId: id, brandId }).execute();
 }
 
 /** Keeps the orders that a store lists. Of an order that comes twice, the first counts in a file and the last in a list. */
 export async function insertTheirs(
   db: Db,
-  { id, brandId }: Of,
+  { id, brandId }: ReconciliationKey,
   orders: readonly TheirOrder[],
   counts: 'first' | 'last',
 ): Promise<void> {
@@ -70,7 +69,7 @@ export async function insertTheirs(
   await sql`${toInsert('reconciled_orders', [...byId.values()])} on conflict (job_id, order_id) ${twice}`.execute(db);
 }
 
-export const countTheirs = (db: Db, { id, brandId }: Of): Promise<number> =>
+export const countTheirs = (db: Db, { id, brandId }: ReconciliationKey): Promise<number> =>
   countRows(db.selectFrom('reconciledOrders').select(COUNT).where('brandId', '=', brandId).where('jobId', '=', id));
 
 interface Commission {
@@ -95,7 +94,7 @@ const COMMISSION = sql`left join commissions as commission on commission.order_i
 /** The next orders of the store by their ids, each with ours. */
 export async function listTheirs(
   db: Db,
-  { id, brandId }: Of,
+  { id, brandId }: ReconciliationKey,
   integrationId: string,
   { after, limit }: { after: string; limit: number },
 ): Promise<TheirsAndOurs[]> {
@@ -119,7 +118,7 @@ export interface OursAlone extends OurOrder, Commission {
 /** The next of our orders that the store does not list, by time. Those that it deleted are rightly missing there. */
 export async function listOursAlone(
   db: Db,
-  { id, brandId }: Of,
+  { id, brandId }: ReconciliationKey,
   integrationId: string,
   window: { from: Date; until: Date; after: { at: Date; id: string }; limit: number },
 ): Promise<OursAlone[]> {
@@ -138,7 +137,7 @@ export async function listOursAlone(
 }
 
 /** Comparisons that have ended, whose orders are still kept. */
-export async function listEnded(db: Db, limit: number): Promise<Of[]> {
+export async function listEnded(db: Db, limit: number): Promise<ReconciliationKey[]> {
   return await db
     .selectFrom('reconciliations')
     .innerJoin('jobs', 'jobs.id', 'reconciliations.jobId')
@@ -149,7 +148,7 @@ export async function listEnded(db: Db, limit: number): Promise<Of[]> {
 }
 
 /** Removes some of a comparison's orders, and after the last one the comparison. False when some are left. */
-export async function deleteTheirs(db: Db, { id, brandId }: Of, limit: number): Promise<boolean> {
+export async function deleteTheirs(db: Db, { id, brandId }: ReconciliationKey, limit: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     delete from reconciled_orders where brand_id = ${brandId} and job_id = ${id} and order_id in (
       select order_id from reconciled_orders where brand_id = ${brandId} and job_id = ${id} limit ${limit})`.execute(
@@ -165,7 +164,7 @@ export const MAX_FILE_BYTES = 200 * 1024 * 1024;
 /** A header row is no longer. */
 const HEADER_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t'] as const;
-/** What happened at a store more recently than this may not have reached us yet. */
+/** More recent changes at a store may not have reached us yet. */
 const ON_ITS_WAY_MS = 15 * MINUTE_MS;
 
 /** The first row of a file, and where its orders begin. */
@@ -177,9 +176,9 @@ export interface Header {
 
 const Parsed = z.array(z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) }));
 
-const problem = (field: string, code: string, message: string) => validationError([{ field, code, message }]);
+const invalidField = (field: string, code: string, message: string) => validationError([{ field, code, message }]);
 
-function headerBy(sample: Buffer, delimiter: string): Header | undefined {
+function parseHeader(sample: Buffer, delimiter: string): Header | undefined {
   try {
     const rows = parseAll(sample, { to: 1, delimiter, bom: true, info: true, relax_quotes: true });
     const [row] = Parsed.parse(rows);
@@ -189,9 +188,6 @@ function headerBy(sample: Buffer, delimiter: string): Header | undefined {
   }
 }
 
-/** Whether text begins as UTF-16 does. */
-const isWide = (bytes: Buffer | undefined) => /^(?:fffe|feff)/.test(bytes?.toString('hex', 0, 2) ?? '');
-
 /** Reads the header row of a file in the storage. */
 export async function readHeader(
   { files }: Pick<Context, 'files'>,
@@ -200,21 +196,22 @@ export async function readHeader(
   const end = Math.min(sizeBytes, HEADER_BYTES) - 1;
   const sample: Buffer[] = [];
   for await (const chunk of await files.read(storageKey, { start: 0, end })) sample.push(Buffer.from(chunk));
-  if (isWide(sample[0])) throw problem('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
-  const headers = DELIMITERS.flatMap((delimiter) => headerBy(Buffer.concat(sample), delimiter) ?? []);
+  const isUtf16 = /^(?:fffe|feff)/.test(sample[0]?.toString('hex', 0, 2) ?? '');
+  if (isUtf16) throw invalidField('file', 'invalid', 'must be in UTF-8; this is UTF-16.');
+  const headers = DELIMITERS.flatMap((delimiter) => parseHeader(Buffer.concat(sample), delimiter) ?? []);
   const [header] = headers.toSorted((a, b) => b.names.length - a.names.length);
-  if (!header || header.names.length < 2) throw problem('file', 'invalid', 'must be a CSV with a header row.');
+  if (!header || header.names.length < 2) throw invalidField('file', 'invalid', 'must be a CSV with a header row.');
   if (header.bytes < sizeBytes) return header;
-  throw problem('file', 'invalid', 'has no orders below its header row.');
+  throw invalidField('file', 'invalid', 'has no orders below its header row.');
 }
 
-/** What a call sends: a file, or nothing but its fields. */
-export interface SentOrders {
+/** The request's file; null if it has only fields. */
+export interface UploadedOrders {
   sha256: string;
   file: (StoredFile & { header: Header }) | null;
 }
 
-export async function receiveOrders(context: Context, brandId: string, part: FilePart): Promise<SentOrders> {
+export async function receiveOrders(context: Context, brandId: string, part: FilePart): Promise<UploadedOrders> {
   const stored = await receiveFile(context, brandId, part);
   try {
     return { sha256: stored.sha256, file: { ...stored, header: await readHeader(context, stored) } };
@@ -224,62 +221,70 @@ export async function receiveOrders(context: Context, brandId: string, part: Fil
   }
 }
 
-export async function releaseOrders(context: Context, { file }: SentOrders): Promise<void> {
+export async function releaseOrders(context: Context, { file }: UploadedOrders): Promise<void> {
   if (file) await releaseFile(context, file);
 }
 
-export const withoutOrders = async (): Promise<SentOrders> => ({ sha256: '', file: null });
+export const toEmptyUpload = async (): Promise<UploadedOrders> => ({ sha256: '', file: null });
 
-function columnsOf({ names }: Header, given: Columns): Columns {
-  const unknown = Object.values(given).filter((name) => !names.includes(name));
+function resolveColumns({ names }: Header, requested: Columns): Columns {
+  const unknown = Object.values(requested).filter((name) => !names.includes(name));
   const has = `The file has ${names.slice(0, 60).join(', ')}`.slice(0, 2_000);
   if (unknown.length > 0)
-    throw problem('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
-  const columns = guessColumns(names, given);
+    throw invalidField('columns', 'not_found', `names columns that the file lacks: ${unknown.join(', ')}. ${has}.`);
+  const columns = guessColumns(names, requested);
   const missing = [
     ...(columns.order_id === undefined ? ['order_id'] : []),
     ...(columns.amount === undefined && columns.total === undefined ? ['amount'] : []),
   ];
   if (missing.length === 0) return columns;
-  throw problem('columns', 'required', `must name ${missing.join(' and ')}. ${has}; columns are ${ROLES.join(', ')}.`);
+  throw invalidField(
+    'columns',
+    'required',
+    `must name ${missing.join(' and ')}. ${has}; columns are ${ROLES.join(', ')}.`,
+  );
 }
 
-async function storeOf({ db, brandId }: Work, id: string | undefined, isFile: boolean): Promise<ComparedStore> {
+async function resolveStore({ db, brandId }: Work, id: string | undefined, isFile: boolean): Promise<ComparedStore> {
   if (id === undefined) {
     const only = isFile ? await findOnlyStore(db, brandId) : undefined;
     if (only) return only;
-    throw problem('integration_id', 'required', 'is required: the store whose orders are compared.');
+    throw invalidField('integration_id', 'required', 'is required: the store whose orders are compared.');
   }
   const store = await findStore(db, brandId, id);
-  if (!store) throw problem('integration_id', 'not_found', 'is not a store of this brand.');
+  if (!store) throw invalidField('integration_id', 'not_found', 'is not a store of this brand.');
   if (isFile || store.isConnected) return store;
-  throw problem('integration_id', 'not_connected', 'is not connected; connect it, or send its CSV as `file`.');
+  throw invalidField('integration_id', 'not_connected', 'is not connected; connect it, or send its CSV as `file`.');
 }
 
 /** The period that a store's list is compared in. It ends some minutes ago at the latest. */
-function periodOf({ now }: Work, { from, to }: ReconciliationCreate): { from: Date; until: Date } {
-  if (from === undefined) throw problem('from', 'required', 'is required without a file: where the period begins.');
+function resolvePeriod({ now }: Work, { from, to }: ReconciliationCreate): { from: Date; until: Date } {
+  if (from === undefined)
+    throw invalidField('from', 'required', 'is required without a file: where the period begins.');
   const last = now.getTime() - ON_ITS_WAY_MS;
   const until = new Date(to === undefined ? last : Math.min(toEnd(to).getTime(), last));
   if (toStart(from) < until) return { from: toStart(from), until };
-  throw problem('from', 'invalid', 'must be at least 15 minutes ago.');
+  throw invalidField('from', 'invalid', 'must be at least 15 minutes ago.');
 }
 
 export async function createReconciliation(
   work: Work,
   body: ReconciliationCreate,
-  { file }: SentOrders,
+  { file }: UploadedOrders,
 ): Promise<ListedJob> {
   const { db, now, brandId } = work;
-  const columns = file ? columnsOf(file.header, body.columns ?? {}) : null;
-  const store = await storeOf(work, body.integration_id, file !== null);
+  const columns = file ? resolveColumns(file.header, body.columns ?? {}) : null;
+  const store = await resolveStore(work, body.integration_id, file !== null);
   const { from, until } = file
     ? { from: body.from && toStart(body.from), until: body.to && toEnd(body.to) }
-    : periodOf(work, body);
+    : resolvePeriod(work, body);
   await assertRoom(work);
   const request: ReconciliationRequest = {
-    ...{ integration_id: store.id, file: file?.name ?? null, columns },
-    ...{ from: from ? from.toISOString() : null, until: until ? until.toISOString() : null },
+    integration_id: store.id,
+    file: file?.name ?? null,
+    columns,
+    from: from ? from.toISOString() : null,
+    until: until ? until.toISOString() : null,
   };
   const job = await createJob(work, { kind: RECONCILIATION, request, dueAt: now });
   await insertReconciliation(db, job);

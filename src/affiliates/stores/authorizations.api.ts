@@ -6,13 +6,13 @@ import { timestamp } from '../../kit/values/page.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
 import {
   assertCallable,
+  checkAuthorizedStore,
+  consumeAuthorization,
+  createAuthorization,
   forgetStoreAuthorizations,
-  makeAuthorization,
-  meetAuthorizedStore,
-  useUp,
 } from './authorizations.ts';
 import { connectStore } from './connections/connect.ts';
-import { Integration, integrationOf, StoreUrl } from './connections/connections.shapes.ts';
+import { Integration, StoreUrl, toIntegration } from './connections/connections.shapes.ts';
 import { getIntegrationWithHealth } from './connections/connections.ts';
 
 const authorizationId = idField('sau', 'Id of the link.');
@@ -57,7 +57,7 @@ export const storeAuthorizationOperations = [
       return config.linksUrl;
     },
     apply: async (work, { body }, linksUrl) =>
-      await makeAuthorization(work, linksUrl, { url: body.url, returnUrl: body.return_url }),
+      await createAuthorization(work, linksUrl, { url: body.url, returnUrl: body.return_url }),
   }),
   create({
     id: 'connect_authorized_store',
@@ -69,14 +69,15 @@ export const storeAuthorizationOperations = [
     item: Integration,
     errors: ['NOT_FOUND', 'CONFLICT'],
     lookUp: async (context, { caller, params }) => ({
-      ...{ config: context.config, secrets: context.secrets },
-      store: await meetAuthorizedStore(context, caller.brandId, params.id),
+      config: context.config,
+      secrets: context.secrets,
+      store: await checkAuthorizedStore(context, caller.brandId, params.id),
     }),
     apply: async (work, { params }, { config, secrets, store }) => {
-      await useUp(work, params.id);
+      await consumeAuthorization(work, params.id);
       const { id } = await connectStore(work, secrets, store);
       const row = await getIntegrationWithHealth(work.db, work.brandId, id, work.now);
-      return integrationOf(row, work.now, config);
+      return toIntegration(row, work.now, config);
     },
   }),
 ] as const;

@@ -1,6 +1,6 @@
-import { z } from 'zod';
 import { createHash, randomBytes } from 'node:crypto';
 import type { Insertable } from 'kysely';
+import { z } from 'zod';
 import type { StoreAuthorizationsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -9,14 +9,14 @@ import type { Work } from '../../kit/operation/work.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { meetStore, type NewStore } from './connections/connect.ts';
+import { checkStore, type NewStore } from './connections/connect.ts';
 
 export async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
   await db.insertInto('storeAuthorizations').values(row).execute();
 }
 
 /** Keeps the keys that a store hands out, once, before the link expires. Whether it did. */
-export async function takeKeys(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
+export async function storeKeysOnce(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
   const taken = await db
     .updateTable('storeAuthorizations')
     .set({ keys })
@@ -54,8 +54,8 @@ export async function deleteExpired(db: Db, now: Date): Promise<void> {
 const EXPIRES_AFTER_MS = HOUR_MS;
 const TOKEN_BYTES = 32;
 
-const hashOf = (token: string) => createHash('sha256').update(token).digest();
-const contextOf = (tokenHash: Buffer) => `authorization ${tokenHash.toString('hex')}`;
+const hashToken = (token: string) => createHash('sha256').update(token).digest();
+const toSealContext = (tokenHash: Buffer) => `authorization ${tokenHash.toString('hex')}`;
 
 /** Below the links host, followed by a token: the caller who knows it may hand over keys, once. */
 export const KEYS_PATH = '/ingest/woocommerce/keys/';
@@ -68,7 +68,7 @@ export function assertCallable(linksUrl: string): void {
 }
 
 /** Makes a link on which a store's owner approves that the store hands over keys. */
-export async function makeAuthorization(
+export async function createAuthorization(
   work: Work,
   linksUrl: string,
   { url, returnUrl }: { url: string; returnUrl: string },
@@ -77,49 +77,52 @@ export async function makeAuthorization(
   const id = newId('sau', now.getTime());
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const expiresAt = new Date(now.getTime() + EXPIRES_AFTER_MS);
-  const row = { id, brandId, baseUrl: url, tokenHash: hashOf(token), expiresAt, keys: null, createdAt: now };
+  const row = { id, brandId, baseUrl: url, tokenHash: hashToken(token), expiresAt, keys: null, createdAt: now };
   await insertAuthorization(db, row);
   work.audit({ resourceId: id, old: null, new: { id, url, expiresAt } });
   const page = new URL(`${url}/wc-auth/v1/authorize`);
   page.search = new URLSearchParams({
-    ...{ app_name: 'Rollcall', scope: 'read_write', user_id: id },
-    ...{ return_url: returnUrl, callback_url: `${linksUrl}${KEYS_PATH}${token}` },
+    app_name: 'Rollcall',
+    scope: 'read_write',
+    user_id: id,
+    return_url: returnUrl,
+    callback_url: `${linksUrl}${KEYS_PATH}${token}`,
   }).toString();
   return { id, authorize_url: page.href, expires_at: expiresAt.toISOString() };
 }
 
-/** What WooCommerce sends once its owner approved. */
+/** WooCommerce sends these keys once the owner has approved. */
 const HandedKeys = z.object({
   consumer_key: z.string().regex(/^[^\s:]{1,200}$/),
   consumer_secret: z.string().regex(/^[^\s:]{1,200}$/),
 });
 
 /** Takes the keys that a store hands over. False if there is no such link, it expired, or it was used before. */
-export async function takeHandedKeys(
+export async function acceptAuthorizationCallback(
   { postgres, secrets, clock }: Context,
   token: string,
   body: unknown,
 ): Promise<boolean> {
   const { data } = HandedKeys.safeParse(body);
   if (!data) return false;
-  const tokenHash = hashOf(token);
-  const keys = secrets.seal(`${data.consumer_key}:${data.consumer_secret}`, contextOf(tokenHash));
-  return await takeKeys(postgres.db, tokenHash, keys, clock.now());
+  const tokenHash = hashToken(token);
+  const keys = secrets.seal(`${data.consumer_key}:${data.consumer_secret}`, toSealContext(tokenHash));
+  return await storeKeysOnce(postgres.db, tokenHash, keys, clock.now());
 }
 
 /** Asks the store with the keys that it handed over. */
-export async function meetAuthorizedStore(context: Context, brandId: string, id: string): Promise<NewStore> {
+export async function checkAuthorizedStore(context: Context, brandId: string, id: string): Promise<NewStore> {
   const { postgres, secrets, clock } = context;
   const row = await findAuthorization(postgres.db, brandId, id, clock.now());
   if (!row) throw notFound('authorization');
   if (!row.keys)
     throw new ApiError('CONFLICT', 'The store has not sent its keys yet; approve the access in the store.');
-  const token = secrets.open(row.keys, contextOf(row.tokenHash));
+  const token = secrets.open(row.keys, toSealContext(row.tokenHash));
   const webhookSecret = randomBytes(TOKEN_BYTES).toString('base64url');
-  return await meetStore(context, { provider: 'woocommerce', baseUrl: row.baseUrl, token, webhookSecret });
+  return await checkStore(context, { provider: 'woocommerce', baseUrl: row.baseUrl, token, webhookSecret });
 }
 
-export async function useUp({ db, brandId }: Work, id: string): Promise<void> {
+export async function consumeAuthorization({ db, brandId }: Work, id: string): Promise<void> {
   if (!(await deleteAuthorization(db, brandId, id))) throw notFound('authorization');
 }
 

@@ -6,27 +6,27 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { findContactEmail } from '../../platform/brands/queries.ts';
-import { type Asking, openStore } from './connections/connect.ts';
-import { webhookUrlOf } from './connections/connections.shapes.ts';
+import { openStore, type StoreContext } from './connections/connect.ts';
+import { toWebhookUrl } from './connections/connections.shapes.ts';
 import {
   beginWebhookTrouble,
   getAccess,
   type IntegrationKey,
-  markStatus,
-  updateOfKey,
+  updateAccessStatus,
+  updateIntegrationByKey,
   type WebhookState,
 } from './connections/connections.ts';
 import { getClient } from './formats/clients.ts';
 import {
-  needsReconnect,
   type ListedWebhook,
+  needsReconnect,
   type Store,
   type StoreWebhooks,
   WebhookRefused,
 } from './formats/provider.ts';
 import { openStoreSecrets } from './formats/store-secrets.ts';
 
-/** Stores whose webhooks are due to be looked at, each claimed until `next`. */
+/** Claims stores with webhooks to check, each until `next`. */
 export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: number) {
   const due = db
     .selectFrom('integrations')
@@ -44,9 +44,9 @@ export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: num
     .returning(['id', 'brandId', 'provider', 'baseUrl', 'name', 'webhookState'])
     .execute();
 }
-/** Whether this call is the one that looks at a store's webhooks, when they are due by `dueBy`. */
+/** Claims a check of a store's webhooks if it is due by `dueBy`. Returns false if another call has it. */
 export async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
-  const claimed = await updateOfKey(db, key)
+  const claimed = await updateIntegrationByKey(db, key)
     .set({ webhooksDueAt: next })
     .where('webhooksDueAt', '<=', dueBy)
     .executeTakeFirst();
@@ -54,36 +54,40 @@ export async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, ne
 }
 export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
 
-/** What was found of a store's webhooks. */
+/** State of a store's webhooks after a check. */
 export type WebhookFindings = Pick<
   Updateable<IntegrationsTable>,
   'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
 >;
 
-export const recordWebhooks = (db: Db, key: IntegrationKey, found: WebhookFindings) =>
-  updateOfKey(db, key).set(found).where('status', '<>', 'disconnected').execute();
+export const recordWebhooks = (db: Db, key: IntegrationKey, findings: WebhookFindings) =>
+  updateIntegrationByKey(db, key).set(findings).where('status', '<>', 'disconnected').execute();
 
 export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
 
-interface Wanted {
+interface RequiredWebhooks {
   topics: readonly string[];
   alsoTopics: readonly string[];
   url: string;
   secret: string;
 }
 
-interface Findings {
-  /** Those of the wanted topics that were not on. */
-  found: string[];
-  /** Those that still are not. */
+interface WebhookCheck {
+  /** Required topics that were off. */
+  offTopics: string[];
+  /** Required topics that are still off. */
   missing: string[];
   problem: string | null;
 }
 
 const PAUSED = "is paused in the store's own settings. Set it to active there.";
 
-/** Webhooks that are on since an earlier connection are signed with its secret. A key that may only read leaves them. */
-async function signAgain({ sign, list }: StoreWebhooks, store: Store, { url, secret }: Wanted): Promise<void> {
+/** Renews the secret of webhooks from an earlier connection. A key that may only read leaves them unchanged. */
+async function renewSignatures(
+  { sign, list }: StoreWebhooks,
+  store: Store,
+  { url, secret }: RequiredWebhooks,
+): Promise<void> {
   if (!sign) return;
   for (const { id } of (await list(store)).filter((webhook) => webhook.url === url && webhook.state === 'active')) {
     try {
@@ -95,28 +99,28 @@ async function signAgain({ sign, list }: StoreWebhooks, store: Store, { url, sec
   }
 }
 
-/** Switches on what is not on: a disabled webhook would be disabled again at its next failure, so it is replaced. */
-async function switchOn(
+/** Switches on what is off. A disabled webhook is replaced, because it would be disabled again at its next failure. */
+async function switchOnWebhooks(
   webhooks: StoreWebhooks,
   store: Store,
-  { url, secret, topics, alsoTopics }: Wanted,
-): Promise<Findings> {
+  { url, secret, topics, alsoTopics }: RequiredWebhooks,
+): Promise<WebhookCheck> {
   const listed = (await webhooks.list(store)).filter((webhook) => webhook.url === url);
   const isOn = (topic: string) => listed.some((one) => one.topic === topic && one.state === 'active');
-  const found = topics.filter((topic) => !isOn(topic));
+  const offTopics = topics.filter((topic) => !isOn(topic));
   const missing: string[] = [];
   let problem: string | null = null;
-  for (const topic of [...found, ...alsoTopics.filter((one) => !isOn(one))]) {
-    const refusal = await switchOnOne(webhooks, store, { topic, url, secret }, listed);
+  for (const topic of [...offTopics, ...alsoTopics.filter((one) => !isOn(one))]) {
+    const refusal = await replaceWebhook(webhooks, store, { topic, url, secret }, listed);
     if (refusal === undefined || !topics.includes(topic)) continue;
     missing.push(topic);
     problem ??= refusal;
   }
-  return { found, missing, problem };
+  return { offTopics, missing, problem };
 }
 
-/** Why it cannot be switched on; undefined when it is. */
-async function switchOnOne(
+/** Creates a webhook and removes the old ones. Returns the reason if the store refuses; undefined if it is on. */
+async function replaceWebhook(
   webhooks: StoreWebhooks,
   store: Store,
   webhook: { topic: string; url: string; secret: string },
@@ -134,49 +138,60 @@ async function switchOnOne(
   }
 }
 
-async function reportOnce(context: Asking, row: DueWebhooks, { found, missing, problem }: Findings): Promise<void> {
+async function reportOnce(
+  context: StoreContext,
+  row: DueWebhooks,
+  { offTopics, missing, problem }: WebhookCheck,
+): Promise<void> {
   const { postgres, clock, log } = context;
   const now = clock.now();
   await transact(postgres.db, async (db) => {
     if (!(await beginWebhookTrouble(db, row, now))) return;
     const { id, brandId, name } = row;
-    log.warn({ brandId, integration: id, topics: found, missing }, 'webhooks of a store were off');
+    log.warn({ brandId, integration: id, topics: offTopics, missing }, 'webhooks of a store were off');
     const to = await findContactEmail(db, brandId);
     if (to === null) return;
-    const facts = { integration_id: id, store: name, topics: found.join(', ') };
+    const facts = { integration_id: id, store: name, topics: offTopics.join(', ') };
     const params = { ...facts, is_repaired: missing.length === 0, problem };
     const subjectRow = `${id}:${now.toISOString()}`;
     await queueMail({ db, brandId, now }, { kind: 'store_webhook_disabled', to, subjectRow, params });
   });
 }
 
-export interface Kept extends Pick<Findings, 'missing' | 'problem'> {
+export interface WebhookStatus extends Pick<WebhookCheck, 'missing' | 'problem'> {
   webhookState: WebhookState;
 }
 
-/** Looks at a store's webhooks and switches on what is not on. */
-async function keepWebhooks(context: Asking, row: DueWebhooks): Promise<Kept> {
+/** Checks a store's webhooks and switches on those that are off. */
+async function keepWebhooks(context: StoreContext, row: DueWebhooks): Promise<WebhookStatus> {
   const { postgres, clock, config, secrets } = context;
   const { topics, webhooks } = getClient(row.provider);
   const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
   if (!webhooks?.mayBeMade(known)) return { webhookState: 'manual', missing: [], problem: null };
-  const url = webhookUrlOf(config.linksUrl, row);
-  const wanted = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
+  const url = toWebhookUrl(config.linksUrl, row);
+  const required = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
   const store = await openStore(context, row);
-  if (row.webhookState === 'pending') await signAgain(webhooks, store, wanted);
-  const findings = await switchOn(webhooks, store, wanted);
-  const { found, missing, problem } = findings;
+  if (row.webhookState === 'pending') await renewSignatures(webhooks, store, required);
+  const check = await switchOnWebhooks(webhooks, store, required);
+  const { offTopics, missing, problem } = check;
   const wereOn = row.webhookState === 'active' || row.webhookState === 'disabled';
   const state = missing.length === 0 ? 'active' : wereOn ? 'disabled' : 'manual';
   await recordWebhooks(postgres.db, row, {
-    ...{ webhookState: state, missingWebhooks: missing, webhookProblem: problem, webhooksCheckedAt: clock.now() },
+    webhookState: state,
+    missingWebhooks: missing,
+    webhookProblem: problem,
+    webhooksCheckedAt: clock.now(),
   });
-  if (wereOn && found.length > 0) await reportOnce(context, row, findings);
+  if (wereOn && offTopics.length > 0) await reportOnce(context, row, check);
   return { webhookState: state, missing, problem };
 }
 
-/** Looks at a store's webhooks now, unless a worker does. Undefined: a worker does, or the store lists none. */
-export async function keepWebhooksNow(context: Asking, row: DueWebhooks, dueBy: Date): Promise<Kept | undefined> {
+/** Checks a store's webhooks now; undefined if a worker does, or if the store lists none. */
+export async function keepWebhooksNow(
+  context: StoreContext,
+  row: DueWebhooks,
+  dueBy: Date,
+): Promise<WebhookStatus | undefined> {
   const next = new Date(context.clock.now().getTime() + LOOKED_AT_EVERY_MS);
   return (await claimWebhooks(context.postgres.db, row, dueBy, next)) ? await keepWebhooks(context, row) : undefined;
 }
@@ -188,7 +203,7 @@ export async function keepWebhooksOrLater(context: Context, row: DueWebhooks, so
     await keepWebhooks(context, row);
     failures.succeeded('looking at the webhooks of stores');
   } catch (error) {
-    if (needsReconnect(error)) await markStatus(postgres.db, row, 'reauth_required', clock.now());
+    if (needsReconnect(error)) await updateAccessStatus(postgres.db, row, 'reauth_required', clock.now());
     if (row.webhookState === 'pending') await recordWebhooks(postgres.db, row, { webhooksDueAt: soon });
     failures.failed('looking at the webhooks of stores', error, { brandId: row.brandId, integration: row.id });
   }

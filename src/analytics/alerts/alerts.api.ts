@@ -4,11 +4,11 @@ import { ApiError, notFound, validationError } from '../../kit/values/errors.ts'
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { timeZoneName } from '../../kit/values/time-zone.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/actions.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
+import { ownAddresses } from '../../platform/people/people.ts';
 import { checkAlerts } from './alerts.jobs.ts';
 import { alertMails } from './alerts.mails.ts';
-import { Alert, AlertCreate, AlertFilter, AlertPatch, alertOf, type Condition } from './alerts.shapes.ts';
+import { Alert, AlertCreate, AlertFilter, AlertPatch, type Condition, toAlert } from './alerts.shapes.ts';
 import {
   type AlertRow,
   alerts,
@@ -19,7 +19,7 @@ import {
   findAlertToChange,
   insertAlert,
   lastEnd,
-  movedEnd,
+  shiftEnd,
   USUAL_THRESHOLD,
   updateAlert,
 } from './alerts.ts';
@@ -30,7 +30,7 @@ const tag = 'Reports and alerts';
 const all = { path: '/v1/alerts', tag, item: Alert } as const;
 const one = { path: '/v1/alerts/{id}', tag, item: Alert } as const;
 
-/** Who gets mails is for people to decide. */
+/** People decide who gets mails, not agents. */
 const forAgents = false;
 
 /** Throws VALIDATION_ERROR for a threshold that the condition cannot have. */
@@ -47,20 +47,23 @@ function checkedThreshold(condition: Condition, threshold: number | undefined): 
 
 /** The window that is under way is checked first. */
 function firstWindow(alert: Pick<AlertRow, 'span' | 'timezone'>, now: Date): Pick<AlertRow, 'untilAt' | 'dueAt'> {
-  const untilAt = movedEnd(alert, lastEnd(alert, now), 1);
+  const untilAt = shiftEnd(alert, lastEnd(alert, now), 1);
   return { untilAt, dueAt: dueAfter(untilAt) };
 }
 
-/** What decides whether it fires. */
-const DECIDING = ['metric', 'dimension', 'condition', 'threshold', 'span', 'currency', 'timezone'] as const;
+/** A change of any of these fields restarts the alert. */
+const CONDITION_FIELDS = ['metric', 'dimension', 'condition', 'threshold', 'span', 'currency', 'timezone'] as const;
 
-export const alertOperations = [
+const alertOperations = [
   list({
     ...all,
-    ...{ id: 'list_alerts', summary: 'Alerts by mail', description: 'Newest first, with their status.', forAgents },
+    id: 'list_alerts',
+    summary: 'Alerts by mail',
+    description: 'Newest first, with their status.',
+    forAgents,
     query: AlertFilter,
     rows: alerts,
-    itemOf: (row) => alertOf(row),
+    itemOf: (row) => toAlert(row),
   }),
   create({
     ...all,
@@ -84,18 +87,34 @@ export const alertOperations = [
       }
       const id = newId('alr', now.getTime());
       const row = await insertAlert(db, {
-        ...{ id, brandId, name, metric, dimension: body.by, condition, threshold, span, timezone, recipients },
-        ...{ currency: body.currency ?? brand.currency, ...firstWindow({ span, timezone }, now) },
-        ...{ checkedAt: null, error: null, createdAt: now, updatedAt: null },
+        id,
+        brandId,
+        name,
+        metric,
+        dimension: body.by,
+        condition,
+        threshold,
+        span,
+        timezone,
+        recipients,
+        currency: body.currency ?? brand.currency,
+        ...firstWindow({ span, timezone }, now),
+        checkedAt: null,
+        error: null,
+        createdAt: now,
+        updatedAt: null,
       });
       audit({ resourceId: id, old: null, new: row });
-      return alertOf(row);
+      return toAlert(row);
     },
   }),
   get({
     ...one,
-    ...{ id: 'get_alert', summary: 'One alert', description: 'Includes what it fires for.', forAgents },
-    find: async ({ postgres }, { caller, params }) => alertOf(await alerts.get(postgres.db, caller.brandId, params.id)),
+    id: 'get_alert',
+    summary: 'One alert',
+    description: 'Includes what it fires for.',
+    forAgents,
+    find: async ({ postgres }, { caller, params }) => toAlert(await alerts.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
     ...one,
@@ -115,21 +134,25 @@ export const alertOperations = [
       const changes = { name, metric, dimension, condition, threshold, span, currency, timezone };
       const set = applyPatch(old, changes);
       checkedThreshold(set.condition, set.threshold);
-      const isAnew = DECIDING.some((column) => set[column] !== old[column]);
+      const isAnew = CONDITION_FIELDS.some((column) => set[column] !== old[column]);
       if (isAnew) await deleteFirings(db, brandId, id);
       const row = await updateAlert(db, brandId, id, {
         ...omitUndefined(changes),
         ...(to === undefined ? {} : { recipients: await ownAddresses(work, 'to', to) }),
         ...(isAnew ? firstWindow(set, now) : {}),
-        ...{ error: null, updatedAt: now },
+        error: null,
+        updatedAt: now,
       });
       audit({ resourceId: id, old, new: row });
-      return alertOf(await alerts.get(db, brandId, id));
+      return toAlert(await alerts.get(db, brandId, id));
     },
   }),
   remove({
-    ...{ id: 'delete_alert', path: '/v1/alerts/{id}', tag },
-    ...{ summary: 'Delete an alert', description: 'Sends no other mail, even if it is firing.' },
+    id: 'delete_alert',
+    path: '/v1/alerts/{id}',
+    tag,
+    summary: 'Delete an alert',
+    description: 'Sends no other mail, even if it is firing.',
     forAgents,
     item: Alert,
     errors: ['NOT_FOUND'],
@@ -138,7 +161,7 @@ export const alertOperations = [
       if (!row) throw notFound('alert');
       await deleteAlert(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return alertOf(row);
+      return toAlert(row);
     },
   }),
 ] as const;

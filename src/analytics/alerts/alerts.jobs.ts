@@ -2,11 +2,11 @@ import { queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
-import { listAddresses } from '../../platform/people/queries.ts';
+import { listAddresses } from '../../platform/people/people.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
-import { byOf, labelsOf } from '../breakdown/breakdown.ts';
-import { listBreakdownOf } from '../figures/breakdown.ts';
-import { fresh } from '../figures/freshness.ts';
+import { listLabels, toGrouping } from '../breakdown/breakdown.ts';
+import { listAllBreakdown } from '../figures/breakdown.ts';
+import { withFreshness } from '../figures/freshness.ts';
 import type { Window } from '../figures/sums.ts';
 import {
   AFTER_END_MS,
@@ -15,18 +15,18 @@ import {
   dueAfter,
   dueAlerts,
   endFiring,
-  holds,
+  evaluateCondition,
+  getAlertName,
+  getMetric,
   isInCurrency,
   lastEnd,
   listFiringKeys,
-  metricOf,
-  movedEnd,
-  NOTHING,
-  nameOf,
-  pageOf,
+  shiftEnd,
   type Totals,
+  toPagePath,
   WEEKS,
   weeksBefore,
+  ZERO_TOTALS,
 } from './alerts.ts';
 
 /** The keys that a mail names. */
@@ -39,14 +39,14 @@ async function readWindow(context: Context, alert: AlertRow, window: Required<Wi
   const { brandId, dimension, metric, currency } = alert;
   const { db } = context.postgres;
   const merged = await listMerged(db, brandId);
-  const by = dimension === null ? { of: 'day' as const } : await byOf(db, brandId, dimension, merged);
+  const by = dimension === null ? { of: 'day' as const } : await toGrouping(db, brandId, dimension, merged);
   const only = isInCurrency(metric) ? { currency } : {};
   const sums = new Map<string, Totals>();
-  for (const row of await listBreakdownOf(context.clickhouse, brandId, by, { ...window, only })) {
+  for (const row of await listAllBreakdown(context.clickhouse, brandId, by, { ...window, only })) {
     const key = dimension === null ? '' : row.group_key;
     // Orders without such a key are left out.
     if (dimension !== null && key === '') continue;
-    const { clicks, orders, click_orders, sales, refunds, commission } = sums.get(key) ?? NOTHING;
+    const { clicks, orders, click_orders, sales, refunds, commission } = sums.get(key) ?? ZERO_TOTALS;
     sums.set(key, {
       clicks: clicks + row.clicks,
       orders: orders + row.orders,
@@ -59,50 +59,56 @@ async function readWindow(context: Context, alert: AlertRow, window: Required<Wi
   return sums;
 }
 
-const windowTo = (alert: AlertRow, until: Date): Required<Window> => ({ from: movedEnd(alert, until, -1), until });
+const toWindow = (alert: AlertRow, until: Date): Required<Window> => ({ from: shiftEnd(alert, until, -1), until });
 
-/** The windows that the condition compares with, and for `below` the one before: who fell to nothing is only in that. */
+/**
+ * The windows that the condition compares with. `below` also needs the window before, because a key that fell to
+ * nothing is only in that one.
+ */
 function earlierWindows(alert: AlertRow, until: Date): Required<Window>[] {
   const { condition, dimension } = alert;
   if (condition === 'unusual') {
-    return Array.from({ length: WEEKS }, (_, i) => windowTo(alert, weeksBefore(alert, until, i + 1)));
+    return Array.from({ length: WEEKS }, (_, i) => toWindow(alert, weeksBefore(alert, until, i + 1)));
   }
   const isNeeded = condition === 'change_percent' || (condition === 'below' && dimension !== null);
-  return isNeeded ? [windowTo(alert, movedEnd(alert, until, -1))] : [];
+  return isNeeded ? [toWindow(alert, shiftEnd(alert, until, -1))] : [];
 }
 
-interface Checked {
+interface WindowCheck {
   now: Sums;
   began: string[];
   ended: string[];
   isWhole: boolean;
 }
 
-/** For which keys the condition holds in the window, and for which firing ones it does not. */
-async function checkWindow(context: Context, alert: AlertRow, until: Date): Promise<Checked> {
+/**
+ * Splits the keys by the condition: `began` has those for which it holds in the window, `ended` those for which it does
+ * not.
+ */
+async function checkWindow(context: Context, alert: AlertRow, until: Date): Promise<WindowCheck> {
   const { brandId } = alert;
   const asOf: Date[] = [];
   const setHeader = (_name: string, value: string) => void asOf.push(new Date(value));
-  const windows = [windowTo(alert, until), ...earlierWindows(alert, until)];
-  const read = async () => {
+  const windows = [toWindow(alert, until), ...earlierWindows(alert, until)];
+  const readWindows = async () => {
     const sums: Sums[] = [];
     for (const window of windows) sums.push(await readWindow(context, alert, window));
     return sums;
   };
-  const [now = new Map<string, Totals>(), ...before] = await fresh(
+  const [now = new Map<string, Totals>(), ...before] = await withFreshness(
     context,
     { caller: { brandId }, setHeader },
-    read,
+    readWindows,
     'orders',
   );
   const firing = await listFiringKeys(context.postgres.db, alert);
   const keys = new Set([...(alert.dimension === null ? [''] : []), ...firing]);
   for (const sums of [now, ...before]) for (const key of sums.keys()) keys.add(key);
   const state = [...keys].map((key) => {
-    const is = holds(
+    const is = evaluateCondition(
       alert,
-      now.get(key) ?? NOTHING,
-      before.map((sums) => sums.get(key) ?? NOTHING),
+      now.get(key) ?? ZERO_TOTALS,
+      before.map((sums) => sums.get(key) ?? ZERO_TOTALS),
     );
     return { key, is };
   });
@@ -115,24 +121,35 @@ async function checkWindow(context: Context, alert: AlertRow, until: Date): Prom
   };
 }
 
-type Moved = 'alert_began' | 'alert_ended';
+type AlertMail = 'alert_began' | 'alert_ended';
 
-/** One mail that names the keys; none for no key. */
-async function mailMove(work: Work, alert: AlertRow, kind: Moved, keys: readonly string[], { now }: Checked) {
+/** Sends one mail that names the keys, or none without keys. */
+async function mailMove(work: Work, alert: AlertRow, kind: AlertMail, keys: readonly string[], { now }: WindowCheck) {
   if (keys.length === 0) return;
   const { id, brandId, dimension, metric, condition, threshold, currency, span, untilAt } = alert;
-  const { unit, of } = metricOf(metric);
+  const { unit, of } = getMetric(metric);
   const labels =
     dimension === null
       ? new Map<string, string | null>()
-      : await labelsOf(work.db, brandId, dimension, keys.slice(0, NAMED));
+      : await listLabels(work.db, brandId, dimension, keys.slice(0, NAMED));
   const figures = keys.slice(0, NAMED).map((key) => ({
-    label: dimension === null ? metricOf(metric).title : (labels.get(key) ?? key),
-    ...{ value: of(now.get(key) ?? NOTHING), previous: null, unit, currency },
+    label: dimension === null ? getMetric(metric).title : (labels.get(key) ?? key),
+    value: of(now.get(key) ?? ZERO_TOTALS),
+    previous: null,
+    unit,
+    currency,
   }));
   const params = {
-    ...{ name: nameOf(alert), metric: metricOf(metric).title, condition, threshold, unit, currency, window: span },
-    ...{ figures, more: keys.length - figures.length, page: pageOf(dimension) },
+    name: getAlertName(alert),
+    metric: getMetric(metric).title,
+    condition,
+    threshold,
+    unit,
+    currency,
+    window: span,
+    figures,
+    more: keys.length - figures.length,
+    page: toPagePath(dimension),
   };
   // People who left the brand get no mail.
   const addresses = await listAddresses(work.db, brandId, alert.recipients);
@@ -142,22 +159,25 @@ async function mailMove(work: Work, alert: AlertRow, kind: Moved, keys: readonly
   );
 }
 
-/** Checks the last window that has ended, and moves on, with its mails in one transaction. Windows before it are skipped. */
+/**
+ * Checks the last window that has ended, and schedules the next one in one transaction with the mails. Earlier windows
+ * are skipped.
+ */
 async function checkAlert(context: Context, alert: AlertRow): Promise<void> {
   const { postgres, clock } = context;
   const last = lastEnd(alert, new Date(clock.now().getTime() - AFTER_END_MS));
   const until = last > alert.untilAt ? last : alert.untilAt;
-  const checked = await checkWindow(context, alert, until);
-  if (await waitForEvents(context, dueAlerts, alert, { isWhole: checked.isWhole, since: until })) return;
+  const check = await checkWindow(context, alert, until);
+  if (await waitForEvents(context, dueAlerts, alert, { isWhole: check.isWhole, since: until })) return;
   const actor = { brandId: alert.brandId, keyId: null, operation: 'check_alert', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
-    const next = movedEnd(alert, until, 1);
-    const moved = { untilAt: next, dueAt: dueAfter(next), checkedAt: work.now, error: null };
-    if (!(await dueAlerts.take(work.db, alert, moved))) return;
-    const ended = await endFiring(work.db, alert, checked.ended);
-    const began = await beginFiring(work.db, alert, checked.began, work.now);
-    await mailMove(work, alert, 'alert_ended', ended, checked);
-    await mailMove(work, alert, 'alert_began', began, checked);
+    const next = shiftEnd(alert, until, 1);
+    const nextState = { untilAt: next, dueAt: dueAfter(next), checkedAt: work.now, error: null };
+    if (!(await dueAlerts.take(work.db, alert, nextState))) return;
+    const endedKeys = await endFiring(work.db, alert, check.ended);
+    const beganKeys = await beginFiring(work.db, alert, check.began, work.now);
+    await mailMove(work, alert, 'alert_ended', endedKeys, check);
+    await mailMove(work, alert, 'alert_began', beganKeys, check);
   });
 }
 

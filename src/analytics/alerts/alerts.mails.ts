@@ -3,7 +3,7 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { template } from '../../kit/mail/template.ts';
 import { Figure } from '../reports/reports.shapes.ts';
 import { amountText, figureText } from '../reports/reports.ts';
-import { minorOf } from './alerts.ts';
+import { toMinorThreshold } from './alerts.ts';
 
 const params = z.object({
   name: z.string(),
@@ -26,10 +26,10 @@ function conditionText({ metric, condition, threshold, window, ...amount }: Para
   if (condition === 'change_percent') {
     return `${metric} ${threshold < 0 ? 'down' : 'up'} ${Math.abs(threshold)}% or more from the ${window} before`;
   }
-  return `${metric} ${condition} ${amountText(minorOf(threshold, amount), amount)} in ${window === 'hour' ? 'an' : 'a'} ${window}`;
+  return `${metric} ${condition} ${amountText(toMinorThreshold(threshold, amount), amount)} in ${window === 'hour' ? 'an' : 'a'} ${window}`;
 }
 
-const factsOf = ({ figures, more }: Params) => [
+const toFacts = ({ figures, more }: Params) => [
   ...figures.map((figure) => [figure.label, figureText(figure)] as const),
   ...(more > 0 ? [['Others', String(more)] as const] : []),
 ];
@@ -37,22 +37,22 @@ const factsOf = ({ figures, more }: Params) => [
 const alertBegan = template({
   audience: 'brand',
   params,
-  write: (said, { appUrlOf }) => ({
-    subject: `Alert: ${said.name}`,
-    paragraphs: [`${conditionText(said)}. You get one more mail when this ends.`],
-    facts: factsOf(said),
-    action: { label: 'Open the figures', url: appUrlOf(said.page) },
+  write: (params, { appUrlOf }) => ({
+    subject: `Alert: ${params.name}`,
+    paragraphs: [`${conditionText(params)}. You get one more mail when this ends.`],
+    facts: toFacts(params),
+    action: { label: 'Open the figures', url: appUrlOf(params.page) },
   }),
 });
 
 const alertEnded = template({
   audience: 'brand',
   params,
-  write: (said, { appUrlOf }) => ({
-    subject: `Ended: ${said.name}`,
-    paragraphs: [`This has ended: ${conditionText(said)}.`],
-    facts: factsOf(said),
-    action: { label: 'Open the figures', url: appUrlOf(said.page) },
+  write: (params, { appUrlOf }) => ({
+    subject: `Ended: ${params.name}`,
+    paragraphs: [`This has ended: ${conditionText(params)}.`],
+    facts: toFacts(params),
+    action: { label: 'Open the figures', url: appUrlOf(params.page) },
   }),
 });
 

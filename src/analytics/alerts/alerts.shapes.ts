@@ -66,7 +66,15 @@ const to = recipients.describe("Addresses of the brand's people who get its mail
 export const Alert = z
   .object({
     id: idField('alr', 'Alert id.'),
-    ...{ name, metric, by, condition, threshold, window, currency, timezone, to },
+    name,
+    metric,
+    by,
+    condition,
+    threshold,
+    window,
+    currency,
+    timezone,
+    to,
     status: z
       .enum(['quiet', 'firing'])
       .describe(
@@ -127,16 +135,26 @@ export const AlertPatch = z
 
 export const AlertFilter = z.object(ListQuery);
 
-export const alertOf = (row: AlertRow & Partial<ShownAlert>): z.input<typeof Alert> => {
+export const toAlert = (row: AlertRow & Partial<ShownAlert>): z.input<typeof Alert> => {
   const { firingSince = null, firingKeys = [] } = row;
   return {
-    ...{ id: row.id, name: row.name, metric: row.metric, by: row.dimension, condition: row.condition },
-    ...{ threshold: row.threshold, window: row.span, currency: row.currency, timezone: row.timezone },
+    id: row.id,
+    name: row.name,
+    metric: row.metric,
+    by: row.dimension,
+    condition: row.condition,
+    threshold: row.threshold,
+    window: row.span,
+    currency: row.currency,
+    timezone: row.timezone,
     to: row.recipients,
     status: firingSince === null ? 'quiet' : 'firing',
-    ...{ firing_since: firingSince?.toISOString() ?? null, firing_keys: firingKeys },
-    ...{ next_at: row.dueAt.toISOString(), last_checked_at: row.checkedAt?.toISOString() ?? null },
-    ...{ last_error: row.error, created_at: row.createdAt.toISOString() },
+    firing_since: firingSince?.toISOString() ?? null,
+    firing_keys: firingKeys,
+    next_at: row.dueAt.toISOString(),
+    last_checked_at: row.checkedAt?.toISOString() ?? null,
+    last_error: row.error,
+    created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt?.toISOString() ?? null,
   };
 };

@@ -20,7 +20,7 @@ declare module '../../kit/engines/postgres/columns.ts' {
 
 export type AlertRow = Selectable<AlertsTable>;
 
-/** What an alert fires for. */
+/** The keys for which an alert fires. */
 export interface ShownAlert {
   firingSince: Date | null;
   firingKeys: string[];
@@ -70,7 +70,7 @@ export async function deleteAlert(db: Db, brandId: string, id: string): Promise<
   await db.deleteFrom('alerts').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** Forgets what an alert fires for, without a mail. */
+/** Deletes the keys that the alert fires for, without a mail. */
 export async function deleteFirings(db: Db, brandId: string, alertId: string): Promise<void> {
   await db.deleteFrom('alertFirings').where('brandId', '=', brandId).where('alertId', '=', alertId).execute();
 }
@@ -87,7 +87,7 @@ export async function listFiringKeys(db: Db, { brandId, id }: Pick<AlertRow, 'br
   return rows.map(({ key }) => key);
 }
 
-/** Those of the keys for which the alert did not fire before. */
+/** Returns the keys for which the alert did not fire before. */
 export async function beginFiring(
   db: Db,
   { brandId, id }: Pick<AlertRow, 'brandId' | 'id'>,
@@ -101,7 +101,7 @@ export async function beginFiring(
   return rows.map(({ key }) => key);
 }
 
-/** Those of the keys for which the alert fired until now. */
+/** Returns the keys for which the alert fired until now. */
 export async function endFiring(
   db: Db,
   { brandId, id }: Pick<AlertRow, 'brandId' | 'id'>,
@@ -113,19 +113,17 @@ export async function endFiring(
   return rows.map(({ key }) => key);
 }
 
-/** Weeks that `unusual` compares with, and how many of them must have the figure. */
+/** `unusual` compares with this many weeks, of which `LEAST_WEEKS` must have the figure. */
 export const WEEKS = 8;
 const LEAST_WEEKS = 4;
-/** Of the median: a smaller deviation counts as this. */
+/** A smaller deviation counts as this share of the median. */
 const LEAST_DEVIATION = 0.1;
 export const USUAL_THRESHOLD = 3;
 
-type Timed = Pick<AlertRow, 'span' | 'timezone'>;
-
-const daysOf = ({ span }: Timed) => (span === 'week' ? 7 : 1);
+type WindowSpan = Pick<AlertRow, 'span' | 'timezone'>;
 
 /** The end of the last window that has ended by a time. */
-export function lastEnd(alert: Timed, now: Date): Date {
+export function lastEnd(alert: WindowSpan, now: Date): Date {
   const { span, timezone } = alert;
   if (span === 'hour') return new Date(Math.floor(now.getTime() / HOUR_MS) * HOUR_MS);
   const day = dayIn(timezone, now);
@@ -135,17 +133,17 @@ export function lastEnd(alert: Timed, now: Date): Date {
 /** Events of a window's last moments need minutes to arrive in the figures. */
 export const AFTER_END_MS = 10 * MINUTE_MS;
 
-/** When the window that ends at a time is checked. */
+/** The time at which the window that ends at `end` is checked. */
 export const dueAfter = (end: Date): Date => new Date(end.getTime() + AFTER_END_MS);
 
 /** A window's end, moved by so many windows. */
-export function movedEnd(alert: Timed, end: Date, windows: number): Date {
+export function shiftEnd(alert: WindowSpan, end: Date, windows: number): Date {
   if (alert.span === 'hour') return new Date(end.getTime() + windows * HOUR_MS);
-  return timeIn(alert.timezone, daysAfter(dayIn(alert.timezone, end), windows * daysOf(alert)));
+  return timeIn(alert.timezone, daysAfter(dayIn(alert.timezone, end), windows * (alert.span === 'week' ? 7 : 1)));
 }
 
 /** The end of the same window that many weeks before. */
-export function weeksBefore({ span, timezone }: Timed, end: Date, weeks: number): Date {
+export function weeksBefore({ span, timezone }: WindowSpan, end: Date, weeks: number): Date {
   if (span === 'hour') return new Date(end.getTime() - weeks * 7 * DAY_MS);
   return timeIn(timezone, daysAfter(dayIn(timezone, end), -7 * weeks));
 }
@@ -160,9 +158,9 @@ export interface Totals {
   commission: number;
 }
 
-export const NOTHING: Totals = { clicks: 0, orders: 0, click_orders: 0, sales: 0, refunds: 0, commission: 0 };
+export const ZERO_TOTALS: Totals = { clicks: 0, orders: 0, click_orders: 0, sales: 0, refunds: 0, commission: 0 };
 
-/** Of each metric its name, its unit, and its value; money is in minor units. Null if there is nothing to divide by. */
+/** The name, unit and value of each metric; money is in minor units. Null if there is nothing to divide by. */
 const VALUES: Record<
   Metric,
   { title: string; unit: 'money' | 'count' | 'percent'; of: (totals: Totals) => number | null }
@@ -184,28 +182,28 @@ const VALUES: Record<
   },
 };
 
-export const metricOf = (metric: Metric) => VALUES[metric];
+export const getMetric = (metric: Metric) => VALUES[metric];
 
 /** Clicks and orders count whatever their currency. */
 export const isInCurrency = (metric: Metric): boolean => metric !== 'clicks' && metric !== 'orders';
 
-function medianOf(values: readonly number[]): number {
+function computeMedian(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = sorted.length / 2;
   return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2;
 }
 
 function isUnusual(value: number, before: readonly (number | null)[], deviations: number): boolean | undefined {
-  const known = before.filter((one) => one !== null);
-  if (known.filter((one) => one !== 0).length < LEAST_WEEKS) return undefined;
-  const median = medianOf(known);
-  const deviation = medianOf(known.map((one) => Math.abs(one - median)));
+  const values = before.filter((one) => one !== null);
+  if (values.filter((one) => one !== 0).length < LEAST_WEEKS) return undefined;
+  const median = computeMedian(values);
+  const deviation = computeMedian(values.map((one) => Math.abs(one - median)));
   return Math.abs(value - median) > deviations * Math.max(deviation, LEAST_DEVIATION * Math.abs(median));
 }
 
 function hasChanged(value: number, before: number | null | undefined, percent: number): boolean | undefined {
   if (before === null || before === undefined) return undefined;
-  // Also of 0, so that an alert ends once nothing happens any more.
+  // This includes 0, so that an alert ends once nothing happens any more.
   if (value === before) return false;
   if (before <= 0) return undefined;
   const change = (100 * (value - before)) / before;
@@ -213,14 +211,14 @@ function hasChanged(value: number, before: number | null | undefined, percent: n
 }
 
 /** A threshold in the unit of its metric's values. */
-export const minorOf = (threshold: number, { unit, currency }: { unit: string; currency: string }): number =>
+export const toMinorThreshold = (threshold: number, { unit, currency }: { unit: string; currency: string }): number =>
   unit === 'money' ? threshold * 10 ** getDecimals(currency) : threshold;
 
 /**
- * Whether the condition holds. Undefined if that is unknown, which changes nothing: without clicks or orders there is no
- * rate, without figures before no change and nothing usual.
+ * Evaluates the condition. Undefined means unknown, and the alert stays as it is: without clicks or orders there is no
+ * rate, and without earlier figures there is no change and no usual value.
  */
-export function holds(
+export function evaluateCondition(
   { metric, condition, threshold, currency }: Pick<AlertRow, 'metric' | 'condition' | 'threshold' | 'currency'>,
   now: Totals,
   before: readonly Totals[],
@@ -230,12 +228,12 @@ export function holds(
   if (value === null) return undefined;
   if (condition === 'unusual') return isUnusual(value, before.map(of), threshold);
   if (condition === 'change_percent') return hasChanged(value, before.map(of)[0], threshold);
-  const bound = minorOf(threshold, { unit, currency });
+  const bound = toMinorThreshold(threshold, { unit, currency });
   return condition === 'above' ? value > bound : value < bound;
 }
 
 /** The page of the app that shows the figures. */
-export const pageOf = (by: AlertBy | null): string => (by === null ? 'analytics' : `analytics?of=${by}`);
+export const toPagePath = (by: AlertBy | null): string => (by === null ? 'analytics' : `analytics?of=${by}`);
 
-export const nameOf = ({ name, metric, dimension }: Pick<AlertRow, 'name' | 'metric' | 'dimension'>): string =>
+export const getAlertName = ({ name, metric, dimension }: Pick<AlertRow, 'name' | 'metric' | 'dimension'>): string =>
   name ?? `${VALUES[metric].title}${dimension === null ? '' : ` by ${dimension}`}`;

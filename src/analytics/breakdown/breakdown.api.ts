@@ -1,8 +1,8 @@
 import { read } from '../../kit/operation/kit.ts';
-import { figuresAnswer } from '../figures/freshness.ts';
+import { figuresHandlers } from '../figures/freshness.ts';
 import { FRESHNESS } from '../figures/sums.ts';
 import { Breakdown, BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
-import { breakDown, eachBreakdownRow } from './breakdown.ts';
+import { eachBreakdownRow, findBreakdown } from './breakdown.ts';
 
 const getAnalyticsBreakdown = read({
   id: 'get_analytics_breakdown',
@@ -33,7 +33,7 @@ const getAnalyticsBreakdown = read({
   },
   query: BreakdownQuery,
   response: Breakdown,
-  ...figuresAnswer({ item: BreakdownRow, page: breakDown, rows: eachBreakdownRow }),
+  ...figuresHandlers({ item: BreakdownRow, page: findBreakdown, rows: eachBreakdownRow }),
 });
 
 export const breakdownOperations = [getAnalyticsBreakdown] as const;

@@ -13,8 +13,19 @@ import {
 } from '../summary/summary.shapes.ts';
 
 const BY = [
-  ...['country', 'device', 'referrer', 'creator', 'campaign', 'link', 'platform', 'store', 'source', 'product'],
-  ...['weekday', 'hour', 'click_kind'],
+  'country',
+  'device',
+  'referrer',
+  'creator',
+  'campaign',
+  'link',
+  'platform',
+  'store',
+  'source',
+  'product',
+  'weekday',
+  'hour',
+  'click_kind',
 ] as const;
 
 const SORTS = ['clicks', 'visitors', 'orders', 'revenue', 'commission', 'conversion_rate', 'aov'] as const;

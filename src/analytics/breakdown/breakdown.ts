@@ -6,60 +6,67 @@ import { platformName } from '../../kit/values/platforms.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import {
   type BreakdownSums,
-  type By,
+  type EventFilter,
+  type Grouping,
   type LinkSet,
+  listAllBreakdown,
   listBreakdown,
-  listBreakdownOf,
   listProductTitles,
-  type Only,
   totalBreakdown,
 } from '../figures/breakdown.ts';
 import type { Merged } from '../figures/totals.ts';
-import { listLinkGroups, listNames, listNamesOf } from '../labels.ts';
-import { earlierOf, type Period, periodOf } from '../periods.ts';
+import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
+import { type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
 import { type DimensionFilter, NONE } from '../summary/summary.shapes.ts';
 import type { BreakdownQuery, BreakdownRow } from './breakdown.shapes.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 
-/** A filter's value as events have it. */
-const asEvent = (value: string | undefined) => (value === NONE ? '' : value);
+/** Translates a filter's value to the value in events, which is empty for none. */
+const toEventValue = (value: string | undefined) => (value === NONE ? '' : value);
 
-async function linksOf(db: Db, brandId: string, { campaign, platform, link }: DimensionFilter): Promise<LinkSet[]> {
-  const sets: LinkSet[] = link === undefined ? [] : [{ ids: [asEvent(link) ?? ''], isOutside: false }];
+async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }: DimensionFilter): Promise<LinkSet[]> {
+  const sets: LinkSet[] = link === undefined ? [] : [{ ids: [toEventValue(link) ?? ''], isOutside: false }];
   for (const [column, value] of [['campaignId', campaign] as const, ['platform', platform] as const]) {
     if (value === undefined) continue;
     const groups = await listLinkGroups(db, brandId, column);
-    const chosen = value === NONE ? groups : groups.filter(({ key }) => key === value);
-    sets.push({ ids: chosen.flatMap(({ linkIds }) => linkIds), isOutside: value === NONE });
+    const selection = value === NONE ? groups : groups.filter(({ key }) => key === value);
+    sets.push({ ids: selection.flatMap(({ linkIds }) => linkIds), isOutside: value === NONE });
   }
   return sets;
 }
 
-/** All ids that the creator has had. */
-const idsOf = (creator: string, merged: Merged) =>
-  creator === NONE ? [''] : [creator, ...[...merged].flatMap(([gone, id]) => (id === creator ? [gone] : []))];
-
 /** The events that the filters select. */
-export async function onlyOf(db: Db, brandId: string, merged: Merged, filter: DimensionFilter): Promise<Only> {
+export async function toEventFilter(
+  db: Db,
+  brandId: string,
+  merged: Merged,
+  filter: DimensionFilter,
+): Promise<EventFilter> {
   const { country, device, referrer, creator, store, source, product, weekday, hour, click_kind } = filter;
   return {
-    country: asEvent(country),
-    device: asEvent(device),
-    referrer: asEvent(referrer),
-    kind: asEvent(click_kind),
-    store: asEvent(store),
-    source: asEvent(source),
-    product: asEvent(product),
+    country: toEventValue(country),
+    device: toEventValue(device),
+    referrer: toEventValue(referrer),
+    kind: toEventValue(click_kind),
+    store: toEventValue(store),
+    source: toEventValue(source),
+    product: toEventValue(product),
     hour: hour === undefined ? undefined : String(hour).padStart(2, '0'),
     weekday,
-    creatorIds: creator === undefined ? undefined : idsOf(creator, merged),
-    links: await linksOf(db, brandId, filter),
+    // All ids that the creator has had.
+    creatorIds:
+      creator === undefined
+        ? undefined
+        : creator === NONE
+          ? ['']
+          : [creator, ...[...merged].flatMap(([oldId, id]) => (id === creator ? [oldId] : []))],
+    links: await toLinkSets(db, brandId, filter),
   };
 }
 
-/** What the rows of a breakdown are grouped by. */
-export async function byOf(db: Db, brandId: string, by: BreakdownQuery['by'], merged: Merged): Promise<By> {
+/** Translates `by` to the grouping of the figures. */
+export async function toGrouping(db: Db, brandId: string, by: BreakdownQuery['by'], merged: Merged): Promise<Grouping> {
   if (by === 'creator') return { of: 'creator', merged };
   if (by === 'campaign') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'campaignId') };
   if (by === 'platform') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'platform') };
@@ -69,104 +76,109 @@ export async function byOf(db: Db, brandId: string, by: BreakdownQuery['by'], me
 const countries = new Intl.DisplayNames('en', { type: 'region' });
 const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
-/** What people call the keys that we name ourselves. */
-const OWN_LABEL: Partial<Record<BreakdownQuery['by'], (key: string) => string>> = {
+/** Labels of the keys that have no row in the database. */
+const FIXED_LABELS: Partial<Record<BreakdownQuery['by'], (key: string) => string>> = {
   country: (key) => countries.of(key) ?? key,
   platform: platformName,
   weekday: (key) => WEEKDAYS[Number(key) - 1] ?? key,
   hour: (key) => `${key}:00`,
 };
 
-/** What people call the keys of a breakdown. */
-export async function labelsOf(
+/** Looks up the labels of a breakdown's keys. */
+export async function listLabels(
   db: Db,
   brandId: string,
   by: BreakdownQuery['by'],
   keys: readonly string[],
 ): Promise<ReadonlyMap<string, string | null>> {
-  if (by === 'creator') return await listNames(db, brandId, keys);
-  if (by === 'link') return await listNamesOf(db, brandId, 'links', keys);
-  if (by === 'campaign') return await listNamesOf(db, brandId, 'campaigns', keys);
-  if (by === 'store') return await listNamesOf(db, brandId, 'integrations', keys);
-  const own = OWN_LABEL[by];
+  if (by === 'creator') return await listCreatorNames(db, brandId, keys);
+  if (by === 'link') return await listNames(db, brandId, 'links', keys);
+  if (by === 'campaign') return await listNames(db, brandId, 'campaigns', keys);
+  if (by === 'store') return await listNames(db, brandId, 'integrations', keys);
+  const own = FIXED_LABELS[by];
   return new Map(keys.map((key) => [key, own ? own(key) : key]));
 }
 
-const NOTHING = { clicks: 0, visitors: 0, orders: 0, click_orders: 0, sales: 0, refunds: 0, commission: 0 };
+const ZERO_SUMS = { clicks: 0, visitors: 0, orders: 0, click_orders: 0, sales: 0, refunds: 0, commission: 0 };
 
-function figuresOf({ clicks, visitors, orders, click_orders, sales, refunds, commission }: typeof NOTHING) {
+function toFigures({ clicks, visitors, orders, click_orders, sales, refunds, commission }: typeof ZERO_SUMS) {
   const revenue = sales - refunds;
   return {
-    ...{ clicks, visitors, orders, revenue_minor: revenue, refunds_minor: refunds, commission_minor: commission },
+    clicks,
+    visitors,
+    orders,
+    revenue_minor: revenue,
+    refunds_minor: refunds,
+    commission_minor: commission,
     conversion_rate: clicks === 0 ? null : Math.round((click_orders / clicks) * 10_000) / 100,
     aov_minor: orders === 0 ? null : Math.round(revenue / orders),
   };
 }
 
 /** A brand's breakdown, ready to be read in parts. */
-interface Prepared {
-  by: By;
-  only: Only;
+interface BreakdownPlan {
+  by: Grouping;
+  only: EventFilter;
   period: Period;
   /** The period to compare with. */
   earlier: Period | undefined;
 }
 
-async function prepare(
+async function planBreakdown(
   { postgres: { db }, clock }: Engines,
   brandId: string,
   { by, compare, currency, ...query }: BreakdownQuery,
-): Promise<Prepared> {
+): Promise<BreakdownPlan> {
   const merged = await listMerged(db, brandId);
-  const period = periodOf(query, clock.now());
+  const period = resolvePeriod(query, clock.now());
   return {
-    by: await byOf(db, brandId, by, merged),
-    only: { ...(await onlyOf(db, brandId, merged, query)), currency },
+    by: await toGrouping(db, brandId, by, merged),
+    only: { ...(await toEventFilter(db, brandId, merged, query)), currency },
     period,
-    earlier: compare && earlierOf(period, compare),
+    earlier: compare && toEarlierPeriod(period, compare),
   };
 }
 
-const rowKeyOf = ({ group_key, currency }: Pick<BreakdownSums, 'group_key' | 'currency'>) => `${currency} ${group_key}`;
+const toRowKey = ({ group_key, currency }: Pick<BreakdownSums, 'group_key' | 'currency'>) => `${currency} ${group_key}`;
 
-async function rowsOf(
+async function toRows(
   { postgres: { db }, clickhouse }: Engines,
   brandId: string,
   by: BreakdownQuery['by'],
-  prepared: Prepared,
+  plan: BreakdownPlan,
   sums: readonly BreakdownSums[],
 ): Promise<BreakdownRow[]> {
-  const { earlier, only } = prepared;
+  const { earlier, only } = plan;
   const keys = [...new Set(sums.map(({ group_key }) => group_key))];
-  const named = keys.filter(Boolean);
+  const knownKeys = keys.filter(Boolean);
   const [labels, before] = await Promise.all([
     by === 'product'
-      ? listProductTitles(clickhouse, brandId, prepared.period, named)
-      : labelsOf(db, brandId, by, named),
-    earlier ? listBreakdownOf(clickhouse, brandId, prepared.by, { ...earlier, only }, keys) : [],
+      ? listProductTitles(clickhouse, brandId, plan.period, knownKeys)
+      : listLabels(db, brandId, by, knownKeys),
+    earlier ? listAllBreakdown(clickhouse, brandId, plan.by, { ...earlier, only }, keys) : [],
   ]);
-  const earlierSums = new Map(before.map((row) => [rowKeyOf(row), row]));
+  const earlierSums = new Map(before.map((row) => [toRowKey(row), row]));
   return sums.map((row) => ({
     key: row.group_key || null,
     label: labels.get(row.group_key) ?? null,
     currency: row.currency,
-    ...figuresOf(row),
-    previous: earlier ? figuresOf(earlierSums.get(rowKeyOf(row)) ?? NOTHING) : null,
+    ...toFigures(row),
+    previous: earlier ? toFigures(earlierSums.get(toRowKey(row)) ?? ZERO_SUMS) : null,
   }));
 }
 
 /** One page of a breakdown. */
-export async function breakDown(context: Engines, brandId: string, query: BreakdownQuery) {
+export async function findBreakdown(context: Engines, brandId: string, query: BreakdownQuery) {
   const page: Page = toPage(query);
-  const prepared = await prepare(context, brandId, query);
-  const { by, only, period, earlier } = prepared;
+  const plan = await planBreakdown(context, brandId, query);
+  const { by, only, period, earlier } = plan;
   const where = { ...period, only };
   const [sums, totals] = await Promise.all([
     listBreakdown(context.clickhouse, brandId, by, where, { ...page, sort: query.sort }),
     totalBreakdown(context.clickhouse, brandId, by, where),
   ]);
   return {
-    data: await rowsOf(context, brandId, query.by, prepared, sums),
+    data: await toRows(context, brandId, query.by, plan, sums),
     pagination: toPagination(page, totals.rows),
     meta: {
       period: period.shown,
@@ -190,9 +202,9 @@ export async function* eachBreakdownRow(
   brandId: string,
   query: BreakdownQuery,
 ): AsyncGenerator<BreakdownRow> {
-  const prepared = await prepare(context, brandId, query);
-  const where = { ...prepared.period, only: prepared.only };
+  const plan = await planBreakdown(context, brandId, query);
+  const where = { ...plan.period, only: plan.only };
   const part = { sort: query.sort, offset: 0, limit: ALL };
-  const sums = await listBreakdown(context.clickhouse, brandId, prepared.by, where, part);
-  for (const some of toChunks(sums, LABELLED_TOGETHER)) yield* await rowsOf(context, brandId, query.by, prepared, some);
+  const sums = await listBreakdown(context.clickhouse, brandId, plan.by, where, part);
+  for (const some of toChunks(sums, LABELLED_TOGETHER)) yield* await toRows(context, brandId, query.by, plan, some);
 }

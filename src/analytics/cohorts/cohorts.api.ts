@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { read } from '../../kit/operation/kit.ts';
 import { currencyField } from '../../kit/values/fields.ts';
-import { figuresAnswer } from '../figures/freshness.ts';
+import { figuresHandlers } from '../figures/freshness.ts';
 import { Boundary, FRESHNESS } from '../figures/sums.ts';
 import { historySince, ShownPeriod } from '../summary/summary.shapes.ts';
 import { eachCohort, findCohorts } from './cohorts.ts';
@@ -49,7 +49,7 @@ export const CohortRow = z
   .meta({ id: 'CustomerCohort' });
 export type CohortRow = z.infer<typeof CohortRow>;
 
-export const Cohorts = z.object({
+const Cohorts = z.object({
   data: z
     .array(CohortRow)
     .describe('One row for each cohort, oldest first; for revenue, one for each cohort and currency.'),
@@ -75,7 +75,7 @@ const getAnalyticsCohorts = read({
   },
   query: CohortsQuery,
   response: Cohorts,
-  ...figuresAnswer({ item: CohortRow, page: findCohorts, rows: eachCohort, from: 'customers' }),
+  ...figuresHandlers({ item: CohortRow, page: findCohorts, rows: eachCohort, from: 'customers' }),
 });
 
 export const cohortsOperations = [getAnalyticsCohorts] as const;

@@ -6,23 +6,18 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor, toPpm } from '../../kit/values/money.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import type { CostCreate } from './schema.ts';
+import type { CostCreate, CostFilter } from './costs.api.ts';
 
 export type CostRow = Selectable<CostsTable>;
-
-interface CostWhere extends ListWindow {
-  kind?: CostRow['kind'] | undefined;
-  campaign_id?: string | undefined;
-}
 
 export const costs = listing({
   noun: 'cost',
   table: 'costs',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { kind, campaign_id: campaignId }: CostWhere) =>
+  matching: (db, _brandId, { kind, campaign_id: campaignId }: Omit<CostFilter, keyof Page>) =>
     db.selectFrom('costs').where((eb) => eb.and(omitUndefined({ kind, campaignId }))),
   rows: (db) => db.selectFrom('costs').selectAll(),
 });
@@ -50,7 +45,7 @@ export async function deleteCost(db: Db, brandId: string, id: string): Promise<v
   await db.deleteFrom('costs').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
-/** A cost as entered, complete. */
+/** A complete cost as it was entered. */
 export type EnteredCost = Omit<CostCreate, 'note' | 'currency'> & { currency: string | null };
 
 const amountIssue = ({ kind, amount, currency }: EnteredCost): string | undefined => {
@@ -59,7 +54,7 @@ const amountIssue = ({ kind, amount, currency }: EnteredCost): string | undefine
   return toPpm(amount) === undefined ? 'must have at most four decimals' : undefined;
 };
 
-function problemsOf(cost: EnteredCost): Problem[] {
+function listProblems(cost: EnteredCost): Problem[] {
   const { scope, kind, campaign_id: campaign, sku, currency, from, to } = cost;
   const checks: [field: string, message: string | undefined | false][] = [
     ['scope', scope === 'product' && kind !== 'per_item' && `must be brand or campaign for ${kind}, not product`],
@@ -76,14 +71,20 @@ function problemsOf(cost: EnteredCost): Problem[] {
   return checks.flatMap(([field, message]) => (message ? [{ field, code: 'invalid', message }] : []));
 }
 
-/** The columns of what was entered. Throws VALIDATION_ERROR. */
-export function storedCost(cost: EnteredCost) {
-  const problems = problemsOf(cost);
+/** Translates an entered cost to columns. Throws VALIDATION_ERROR. */
+export function toCostColumns(cost: EnteredCost) {
+  const problems = listProblems(cost);
   if (problems.length > 0) throw validationError(problems);
   const { scope, kind, campaign_id: campaignId, sku, amount, currency, from: fromDay, to: toDay } = cost;
   const isPercent = kind === 'cogs_percent';
   return {
-    ...{ scope, kind, campaignId, sku, currency, fromDay, toDay },
+    scope,
+    kind,
+    campaignId,
+    sku,
+    currency,
+    fromDay,
+    toDay,
     ratePpm: isPercent ? (toPpm(amount) ?? null) : null,
     amountMinor: isPercent || currency === null ? null : (toMinor(amount, currency) ?? null),
   };

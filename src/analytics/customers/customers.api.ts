@@ -1,5 +1,5 @@
 import { read } from '../../kit/operation/kit.ts';
-import { figuresAnswer, fresh } from '../figures/freshness.ts';
+import { figuresHandlers, withFreshness } from '../figures/freshness.ts';
 import { FRESHNESS } from '../figures/sums.ts';
 import { Customers, CustomersQuery, CustomersRow, Share, ShareQuery } from './customers.shapes.ts';
 import { eachCustomersRow, findCustomers, findShare } from './customers.ts';
@@ -19,7 +19,7 @@ const getAnalyticsCustomers = read({
   },
   query: CustomersQuery,
   response: Customers,
-  ...figuresAnswer({ item: CustomersRow, page: findCustomers, rows: eachCustomersRow, from: 'customers' }),
+  ...figuresHandlers({ item: CustomersRow, page: findCustomers, rows: eachCustomersRow, from: 'customers' }),
 });
 
 const getAnalyticsShare = read({
@@ -34,7 +34,7 @@ const getAnalyticsShare = read({
   query: ShareQuery,
   response: Share,
   handler: (context, call) =>
-    fresh(
+    withFreshness(
       context,
       call,
       async () => ({ data: await findShare(context, call.caller.brandId, call.query) }),

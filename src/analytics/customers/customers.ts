@@ -3,12 +3,12 @@ import type { Context } from '../../kit/operation/context.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { pageThrough } from '../../kit/values/page.ts';
 import { type CustomerSums, listCustomerSums, listShareSums, type ShareSums } from '../figures/customers.ts';
-import { listNames, listNamesOf } from '../labels.ts';
-import { type Period, periodOf } from '../periods.ts';
+import { listCreatorNames, listNames } from '../labels.ts';
+import { type Period, resolvePeriod } from '../periods.ts';
 import { listSpend } from '../returns/returns.ts';
 import type { CustomersQuery, CustomersRow, ShareQuery } from './customers.shapes.ts';
 
-/** When the oldest known order was placed; null without any. */
+/** The time of the oldest known order; null without any. */
 export async function findHistorySince(db: Db, brandId: string): Promise<string | null> {
   const { since } = await db
     .selectFrom('orders')
@@ -18,27 +18,29 @@ export async function findHistorySince(db: Db, brandId: string): Promise<string 
   return since?.toISOString() ?? null;
 }
 
-/** To two decimals; null of nothing. */
-const percentOf = (part: number, whole: number): number | null =>
+/** A percentage to two decimals; null if the whole is zero. */
+const toPercent = (part: number, whole: number): number | null =>
   whole === 0 ? null : Math.round((part / whole) * 10_000) / 100;
 
-const meanOf = (sum: number, of: number): number | null => (of === 0 ? null : Math.round(sum / of));
+const toMean = (sum: number, of: number): number | null => (of === 0 ? null : Math.round(sum / of));
 
-/** What a row cost; null if a fee is not known. */
+/** The cost of a row; null if a fee is not known. */
 export type Cost = number | null;
 
-export function figuresOf(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Cost) {
+function toCustomerFigures(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Cost) {
   const { orders, customers, newCustomers } = sums;
   return {
-    ...{ orders, new_customers: newCustomers, returning_customers: customers - newCustomers },
-    new_share: percentOf(newCustomers, customers),
-    first_order_minor: meanOf(sums.firstMinor, newCustomers),
-    repeat_rate_30: percentOf(sums.againOne, sums.oldOne),
-    repeat_rate_60: percentOf(sums.againTwo, sums.oldTwo),
-    repeat_rate_90: percentOf(sums.againThree, sums.oldThree),
-    value_90_minor: meanOf(sums.worthMinor, sums.oldThree),
+    orders,
+    new_customers: newCustomers,
+    returning_customers: customers - newCustomers,
+    new_share: toPercent(newCustomers, customers),
+    first_order_minor: toMean(sums.firstMinor, newCustomers),
+    repeat_rate_30: toPercent(sums.againOne, sums.oldOne),
+    repeat_rate_60: toPercent(sums.againTwo, sums.oldTwo),
+    repeat_rate_90: toPercent(sums.againThree, sums.oldThree),
+    value_90_minor: toMean(sums.worthMinor, sums.oldThree),
     cost_minor: cost,
-    cost_per_new_customer_minor: cost === null ? null : meanOf(cost, newCustomers),
+    cost_per_new_customer_minor: cost === null ? null : toMean(cost, newCustomers),
   };
 }
 
@@ -46,7 +48,7 @@ export function figuresOf(sums: Omit<CustomerSums, 'key' | 'currency'>, cost: Co
 const Z = 1.959964;
 
 /** Wilson's interval of a proportion. */
-function wilsonOf(hits: number, of: number): [low: number, high: number] {
+function wilsonInterval(hits: number, of: number): [low: number, high: number] {
   const share = hits / of;
   const scale = 1 + Z ** 2 / of;
   const middle = (share + Z ** 2 / (2 * of)) / scale;
@@ -59,52 +61,66 @@ interface Proportion {
   orders: number;
 }
 
-const inPoints = (share: number) => Math.round(share * 10_000) / 100;
+const toPoints = (share: number) => Math.round(share * 10_000) / 100;
 
 /** The difference of two proportions with its 95% interval after Newcombe (1998, method 10). */
-export function differenceOf(a: Proportion, b: Proportion) {
+export function compareProportions(a: Proportion, b: Proportion) {
   if (a.orders === 0 || b.orders === 0) return { difference: null, interval: null };
   const [p, q] = [a.first_orders / a.orders, b.first_orders / b.orders];
-  const [[lowA, highA], [lowB, highB]] = [wilsonOf(a.first_orders, a.orders), wilsonOf(b.first_orders, b.orders)];
+  const [[lowA, highA], [lowB, highB]] = [
+    wilsonInterval(a.first_orders, a.orders),
+    wilsonInterval(b.first_orders, b.orders),
+  ];
   const from = p - q - Math.hypot(p - lowA, highB - q);
   const to = p - q + Math.hypot(highA - p, q - lowB);
-  return { difference: inPoints(p - q), interval: { from: inPoints(from), to: inPoints(to) } };
+  return { difference: toPoints(p - q), interval: { from: toPoints(from), to: toPoints(to) } };
 }
 
-export const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
+const total = (rows: readonly ShareSums[], of: (row: ShareSums) => number) =>
   rows.reduce((sum, row) => sum + of(row), 0);
 
 /** Creators' share of all sales. */
-export function shareOfSales(rows: readonly ShareSums[]) {
+function shareOfSales(rows: readonly ShareSums[]) {
   const won = rows.filter(({ isAttributed }) => isAttributed);
   const others = rows.filter(({ isAttributed }) => !isAttributed);
-  const sideOf = (some: readonly ShareSums[]) => {
+  const toSide = (some: readonly ShareSums[]) => {
     const [orders, first_orders] = [total(some, ({ known }) => known), total(some, ({ firsts }) => firsts)];
-    return { orders, first_orders, share: percentOf(first_orders, orders) };
+    return { orders, first_orders, share: toPercent(first_orders, orders) };
   };
   const worth = (some: readonly ShareSums[], code: string) =>
     total(some, ({ currency, worthMinor }) => (currency === code ? worthMinor : 0));
   const [orders, attributed] = [total(rows, (row) => row.orders), total(won, (row) => row.orders)];
-  const sides = { attributed: sideOf(won), others: sideOf(others) };
+  const sides = { attributed: toSide(won), others: toSide(others) };
   return {
-    ...{ orders, attributed_orders: attributed, share: percentOf(attributed, orders) },
+    orders,
+    attributed_orders: attributed,
+    share: toPercent(attributed, orders),
     by_currency: [...new Set(rows.map(({ currency }) => currency))].map((currency) => {
       const [all, part] = [worth(rows, currency), worth(won, currency)];
-      return { currency, sales_minor: all, attributed_sales_minor: part, share: percentOf(part, all) };
+      return { currency, sales_minor: all, attributed_sales_minor: part, share: toPercent(part, all) };
     }),
-    new_customers: { ...sides, ...differenceOf(sides.attributed, sides.others) },
+    new_customers: { ...sides, ...compareProportions(sides.attributed, sides.others) },
   };
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 type Unlabelled = Omit<CustomersRow, 'label'>;
 
-const NOBODY = {
-  ...{ orders: 0, customers: 0, newCustomers: 0, firstMinor: 0, oldOne: 0, oldTwo: 0, oldThree: 0 },
-  ...{ againOne: 0, againTwo: 0, againThree: 0, worthMinor: 0 },
+const NO_CUSTOMERS = {
+  orders: 0,
+  customers: 0,
+  newCustomers: 0,
+  firstMinor: 0,
+  oldOne: 0,
+  oldTwo: 0,
+  oldThree: 0,
+  againOne: 0,
+  againTwo: 0,
+  againThree: 0,
+  worthMinor: 0,
 };
 
-/** Every row, in the list's order. What cost something has a row, also without customers. */
+/** Lists every row in the list's order. A key with costs has a row even without customers. */
 async function listCustomers(
   engines: Engines,
   brandId: string,
@@ -115,21 +131,21 @@ async function listCustomers(
     listCustomerSums(engines.clickhouse, brandId, query, period, engines.clock.now()),
     listSpend(engines, brandId, query, period),
   ]);
-  const placeOf = ({ key, currency }: { key: string; currency: string }) => `${currency} ${key}`;
+  const toPlace = ({ key, currency }: { key: string; currency: string }) => `${currency} ${key}`;
   const [bought, spent] = [
-    new Map(sums.map((row) => [placeOf(row), row])),
-    new Map(spend.map((row) => [placeOf(row), row])),
+    new Map(sums.map((row) => [toPlace(row), row])),
+    new Map(spend.map((row) => [toPlace(row), row])),
   ];
   const places = new Map(
-    [...sums, ...spend].map(({ key, currency }) => [placeOf({ key, currency }), { key, currency }]),
+    [...sums, ...spend].map(({ key, currency }) => [toPlace({ key, currency }), { key, currency }]),
   );
   const rows = [...places].map(([place, { key, currency }]) => {
-    const figures = figuresOf(bought.get(place) ?? NOBODY, spent.get(place)?.minor ?? 0);
+    const figures = toCustomerFigures(bought.get(place) ?? NO_CUSTOMERS, spent.get(place)?.minor ?? 0);
     return { key: key || null, currency, ...figures };
   });
-  const isAnything = ({ orders, cost_minor: cost }: Unlabelled) => orders > 0 || cost !== 0;
+
   return rows
-    .filter(isAnything)
+    .filter(({ orders, cost_minor: cost }: Unlabelled) => orders > 0 || cost !== 0)
     .sort(
       (a, b) =>
         b.new_customers - a.new_customers ||
@@ -146,24 +162,25 @@ async function withLabels(
 ): Promise<CustomersRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const table = { campaign: 'campaigns', link: 'links', store: 'integrations' } as const;
-  const names = by === 'creator' ? await listNames(db, brandId, ids) : await listNamesOf(db, brandId, table[by], ids);
+  const names =
+    by === 'creator' ? await listCreatorNames(db, brandId, ids) : await listNames(db, brandId, table[by], ids);
   return rows.map(({ key, ...row }) => ({ key, label: key === null ? null : (names.get(key) ?? null), ...row }));
 }
 
 /** One page of a period's customers. */
 export async function findCustomers(engines: Engines, brandId: string, query: CustomersQuery) {
-  const period = periodOf(query, engines.clock.now());
+  const period = resolvePeriod(query, engines.clock.now());
   const [rows, since, all] = await Promise.all([
     listCustomers(engines, brandId, query, period),
     findHistorySince(engines.postgres.db, brandId),
     listShareSums(engines.clickhouse, brandId, period),
   ]);
-  const [orders, known] = [total(all, (row) => row.orders), total(all, (row) => row.known)];
+  const [orders, withEmail] = [total(all, (row) => row.orders), total(all, (row) => row.known)];
   const { data, pagination } = pageThrough(rows, query);
   return {
     data: await withLabels(engines, brandId, query.by, data),
     pagination,
-    meta: { period: period.shown, history_since: since, orders, without_email: orders - known },
+    meta: { period: period.shown, history_since: since, orders, without_email: orders - withEmail },
   };
 }
 
@@ -175,12 +192,12 @@ export async function* eachCustomersRow(
   brandId: string,
   query: CustomersQuery,
 ): AsyncGenerator<CustomersRow> {
-  const rows = await listCustomers(engines, brandId, query, periodOf(query, engines.clock.now()));
+  const rows = await listCustomers(engines, brandId, query, resolvePeriod(query, engines.clock.now()));
   for (const some of toChunks(rows, LABELLED_TOGETHER)) yield* await withLabels(engines, brandId, query.by, some);
 }
 
 export async function findShare({ postgres, clickhouse, clock }: Engines, brandId: string, query: ShareQuery) {
-  const period = periodOf(query, clock.now());
+  const period = resolvePeriod(query, clock.now());
   const [rows, since] = await Promise.all([
     listShareSums(clickhouse, brandId, period),
     findHistorySince(postgres.db, brandId),

@@ -6,7 +6,7 @@ import type { ColumnType } from '../../kit/engines/parquet/write.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 
-/** Which rows an export has. */
+/** Selects the rows of an export. */
 export interface Span {
   by: 'recorded' | 'date';
   from: Date | null;
@@ -33,7 +33,9 @@ interface Source {
   id: RawBuilder<unknown>;
   recorded: RawBuilder<unknown>;
   date: RawBuilder<unknown>;
-  /** Whether an index has rows of a brand in the order of `date`; otherwise all of them are read in that of `recorded`. */
+  /**
+   * True if an index has a brand's rows in the order of `date`; otherwise all of them are read in that of `recorded`.
+   */
   isOrderedByDate: boolean;
   columns: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>>;
 }
@@ -42,8 +44,11 @@ const ORDERS: Source = {
   from: sql`orders join integrations as store on store.id = orders.integration_id
     left join commissions as commission on commission.order_id = orders.id
     left join creators as creator on creator.id = commission.creator_id`,
-  ...{ brand: sql`orders.brand_id`, id: sql`orders.id` },
-  ...{ recorded: sql`orders.created_at`, date: sql`orders.occurred_at`, isOrderedByDate: true },
+  brand: sql`orders.brand_id`,
+  id: sql`orders.id`,
+  recorded: sql`orders.created_at`,
+  date: sql`orders.occurred_at`,
+  isOrderedByDate: true,
   columns: {
     id: ['text', sql`orders.id`],
     order_id: ['text', sql`orders.order_id`],
@@ -73,8 +78,11 @@ const ORDERS: Source = {
 const COMMISSIONS: Source = {
   from: sql`commissions as commission join creators as creator on creator.id = commission.creator_id
     left join orders on orders.id = commission.order_id`,
-  ...{ brand: sql`commission.brand_id`, id: sql`commission.id` },
-  ...{ recorded: sql`commission.created_at`, date: sql`commission.occurred_at`, isOrderedByDate: false },
+  brand: sql`commission.brand_id`,
+  id: sql`commission.id`,
+  recorded: sql`commission.created_at`,
+  date: sql`commission.occurred_at`,
+  isOrderedByDate: false,
   columns: {
     id: ['text', sql`commission.id`],
     type: ['text', sql`case when commission.order_id is null then 'manual' else 'sale' end`],
@@ -102,8 +110,11 @@ const COMMISSIONS: Source = {
 
 const ROSTER: Source = {
   from: sql`roster_entries as entry join creators as creator on creator.id = entry.creator_id`,
-  ...{ brand: sql`entry.brand_id`, id: sql`entry.id` },
-  ...{ recorded: sql`entry.added_at`, date: sql`entry.added_at`, isOrderedByDate: true },
+  brand: sql`entry.brand_id`,
+  id: sql`entry.id`,
+  recorded: sql`entry.added_at`,
+  date: sql`entry.added_at`,
+  isOrderedByDate: true,
   columns: {
     id: ['text', sql`entry.id`],
     creator_id: ['text', sql`entry.creator_id`],
@@ -117,8 +128,11 @@ const ROSTER: Source = {
 
 const CONTENT: Source = {
   from: sql`(select * from content where deleted_at is null) as post left join creators as creator on creator.id = post.creator_id`,
-  ...{ brand: sql`post.brand_id`, id: sql`post.id` },
-  ...{ recorded: sql`post.tracked_at`, date: sql`coalesce(post.posted_at, post.tracked_at)`, isOrderedByDate: false },
+  brand: sql`post.brand_id`,
+  id: sql`post.id`,
+  recorded: sql`post.tracked_at`,
+  date: sql`coalesce(post.posted_at, post.tracked_at)`,
+  isOrderedByDate: false,
   columns: {
     id: ['text', sql`post.id`],
     url: ['text', sql`post.url`],
@@ -141,7 +155,7 @@ const CONTENT: Source = {
 const SOURCES = { orders: ORDERS, commissions: COMMISSIONS, roster: ROSTER, content: CONTENT } as const;
 type Listed = keyof typeof SOURCES;
 
-/** Columns of a posting: what it is of an entry, and what is its own. */
+/** Columns of a posting: those of its entry, and its own. */
 const POSTING: Readonly<Record<string, readonly [ColumnType, RawBuilder<unknown>]>> = {
   entry_id: ['text', sql`entry.id`],
   seq: ['integer', sql`entry.seq`],
@@ -187,38 +201,38 @@ const CLICK_COLUMNS: Readonly<Record<string, readonly [ColumnType, string]>> = {
   recorded_at: ['time', 'recorded_at'],
 };
 
-const typesOf = (columns: Readonly<Record<string, readonly [ColumnType, unknown]>>): Record<string, ColumnType> =>
+const toColumnTypes = (columns: Readonly<Record<string, readonly [ColumnType, unknown]>>): Record<string, ColumnType> =>
   Object.fromEntries(Object.entries(columns).map(([name, [type]]) => [name, type]));
 
-/** What can be exported, with its columns in their order. */
+/** The columns of each dataset, in their order. */
 export const COLUMNS: Readonly<Record<Dataset, Readonly<Record<string, ColumnType>>>> = {
-  orders: typesOf(ORDERS.columns),
-  clicks: typesOf(CLICK_COLUMNS),
-  commissions: typesOf(COMMISSIONS.columns),
-  ledger: typesOf(POSTING),
+  orders: toColumnTypes(ORDERS.columns),
+  clicks: toColumnTypes(CLICK_COLUMNS),
+  commissions: toColumnTypes(COMMISSIONS.columns),
+  ledger: toColumnTypes(POSTING),
   performance: PERFORMANCE,
-  roster: typesOf(ROSTER.columns),
-  content: typesOf(CONTENT.columns),
+  roster: toColumnTypes(ROSTER.columns),
+  content: toColumnTypes(CONTENT.columns),
 };
 
 export const DATASETS = ['orders', 'clicks', 'commissions', 'ledger', 'performance', 'roster', 'content'] as const;
 export type Dataset = (typeof DATASETS)[number];
-/** Those whose files are written here. */
-export type Written = Exclude<Dataset, 'clicks'>;
+/** Datasets whose files this process writes; ClickHouse writes those of clicks. */
+export type WrittenDataset = Exclude<Dataset, 'clicks'>;
 
 const between = (time: RawBuilder<unknown>, { from, until }: Pick<Span, 'from' | 'until'>) =>
   from === null ? sql`${time} < ${until}` : sql`${time} >= ${from} and ${time} < ${until}`;
 
-const selected = (columns: Source['columns']) =>
+const selectColumns = (columns: Source['columns']) =>
   sql.join(Object.entries(columns).map(([name, [, value]]) => sql`${value} as ${sql.raw(`"${name}"`)}`));
 
 /** Names of columns are those of the files, so no plugin may rename them. */
-const plain = (db: Db) => db.withoutPlugins();
+const withoutPlugins = (db: Db) => db.withoutPlugins();
 
 const PlacedRow = z.looseObject({ place_at: z.date(), place_id: z.union([z.string(), z.number()]) });
 
-function batchOf(found: readonly unknown[], limit: number, isWanted: (row: ExportedRow) => boolean): Batch {
-  const rows = z.array(PlacedRow).parse(found);
+function toBatch(result: readonly unknown[], limit: number, isWanted: (row: ExportedRow) => boolean): Batch {
+  const rows = z.array(PlacedRow).parse(result);
   const last = rows.at(-1);
   return {
     rows: rows.filter(isWanted),
@@ -229,16 +243,16 @@ function batchOf(found: readonly unknown[], limit: number, isWanted: (row: Expor
 
 async function readListed(db: Db, brandId: string, of: Listed, span: Span, after: Place | null, limit: number) {
   const { from, brand, id, recorded, date, isOrderedByDate, columns } = SOURCES[of];
-  const wanted = between(span.by === 'recorded' ? recorded : date, span);
+  const isWithin = between(span.by === 'recorded' ? recorded : date, span);
   const isIndexed = span.by === 'recorded' || isOrderedByDate;
   const time = span.by === 'date' && isOrderedByDate ? date : recorded;
   const { rows } = await sql`
-    select ${selected(columns)}, ${time} as place_at, ${id} as place_id, ${isIndexed ? sql`true` : wanted} as is_wanted
+    select ${selectColumns(columns)}, ${time} as place_at, ${id} as place_id, ${isIndexed ? sql`true` : isWithin} as is_wanted
     from ${from}
-    where ${brand} = ${brandId} and ${recorded} < ${span.asOf} and ${isIndexed ? wanted : sql`true`}
+    where ${brand} = ${brandId} and ${recorded} < ${span.asOf} and ${isIndexed ? isWithin : sql`true`}
       and ${after ? sql`(${time}, ${id}) > (${after[0]}::timestamptz, ${after[1]})` : sql`true`}
-    order by ${time}, ${id} limit ${limit}`.execute(plain(db));
-  return batchOf(rows, limit, (row) => row.is_wanted === true);
+    order by ${time}, ${id} limit ${limit}`.execute(withoutPlugins(db));
+  return toBatch(rows, limit, (row) => row.is_wanted === true);
 }
 
 const POSTINGS = sql`rows from (jsonb_to_recordset(entry.postings) as (account text, amount_minor bigint, at timestamptz))
@@ -254,23 +268,32 @@ const postingTimes = (span: Span) => (span.by === 'recorded' ? sql`true` : betwe
 /** Entries in the order in which they were recorded, each with its postings. */
 async function readLedger(db: Db, brandId: string, span: Span, after: Place | null, limit: number): Promise<Batch> {
   const { rows } = await sql`
-    select ${selected(POSTING)}, entry.recorded_at as place_at, entry.seq as place_id
+    select ${selectColumns(POSTING)}, entry.recorded_at as place_at, entry.seq as place_id
     from (
       select * from ledger_entries where brand_id = ${brandId} and ${entryTimes(span)}
         and ${after ? sql`(recorded_at, seq) > (${after[0]}::timestamptz, ${after[1]}::bigint)` : sql`true`}
       order by recorded_at, seq limit ${limit}
     ) as entry left join lateral (select * from ${POSTINGS} where ${postingTimes(span)}) as posting on true
-    order by entry.recorded_at, entry.seq, posting.line`.execute(plain(db));
-  // Its rows are postings, so that their number says nothing: the batch after the last is empty.
-  return batchOf(rows, 1, (row) => row.line !== null);
+    order by entry.recorded_at, entry.seq, posting.line`.execute(withoutPlugins(db));
+  // The rows are postings, so their number does not tell the end: only an empty batch does.
+  return toBatch(rows, 1, (row) => row.line !== null);
 }
 
 const day = (at: Date) => at.toISOString().slice(0, 10);
 
 const PerformanceRow = z.object({
-  ...{ day: z.string(), link_id: z.string(), creator_id: z.string(), currency: z.string() },
-  ...{ clicks: integer, conversions: integer, sales_minor: integer, refunds_minor: integer },
-  ...{ pending_minor: integer, approved_minor: integer, paid_minor: integer, refund_adjustment_minor: integer },
+  day: z.string(),
+  link_id: z.string(),
+  creator_id: z.string(),
+  currency: z.string(),
+  clicks: integer,
+  conversions: integer,
+  sales_minor: integer,
+  refunds_minor: integer,
+  pending_minor: integer,
+  approved_minor: integer,
+  paid_minor: integer,
+  refund_adjustment_minor: integer,
 });
 
 const DAYS = `FROM (SELECT day AS on_day, link_id, creator_id, currency, sum(clicks) AS clicks,
@@ -281,7 +304,7 @@ const DAYS = `FROM (SELECT day AS on_day, link_id, creator_id, currency, sum(cli
   WHERE brand_id = {brand:String} AND day >= toDate({from:String}) AND day < toDate({until:String})
   GROUP BY on_day, link_id, creator_id, currency)`;
 
-const daysOf = ({ from, until }: Span) => ({ from: day(from ?? new Date(0)), until: day(until) });
+const toDayParams = ({ from, until }: Span) => ({ from: day(from ?? new Date(0)), until: day(until) });
 
 async function readPerformance(
   clickhouse: Context['clickhouse'],
@@ -298,7 +321,7 @@ async function readPerformance(
     WHERE (on_day, link_id, creator_id, currency)
       > (toDate({afterDay:String}), {afterLink:String}, {afterCreator:String}, {afterCurrency:String})
     ORDER BY on_day, link_id, creator_id, currency LIMIT {limit:UInt64}`,
-    { brand: brandId, ...daysOf(span), afterDay, afterLink, afterCreator, afterCurrency, limit },
+    { brand: brandId, ...toDayParams(span), afterDay, afterLink, afterCreator, afterCurrency, limit },
   );
   const last = rows.at(-1);
   const place = last ? [last.day, last.link_id, last.creator_id, last.currency] : null;
@@ -311,7 +334,7 @@ type Engines = Pick<Context, 'postgres' | 'clickhouse'>;
 export async function readBatch(
   { postgres, clickhouse }: Engines,
   brandId: string,
-  of: Written,
+  of: WrittenDataset,
   span: Span,
   { after, limit }: { after: Place | null; limit: number },
 ): Promise<Batch> {
@@ -348,7 +371,7 @@ function clickSpan({ by, from, until, asOf }: Span) {
   };
 }
 
-/** How many rows an export has. */
+/** Counts the rows of an export. */
 export async function countRows(
   { postgres, clickhouse }: Engines,
   brandId: string,
@@ -363,7 +386,8 @@ export async function countRows(
   }
   if (of === 'performance') {
     return (
-      (await query(clickhouse, Count, `SELECT count() AS count ${DAYS}`, { brand, ...daysOf(span) }))[0]?.count ?? 0
+      (await query(clickhouse, Count, `SELECT count() AS count ${DAYS}`, { brand, ...toDayParams(span) }))[0]?.count ??
+      0
     );
   }
   const db = await postgres.exports.current();
@@ -387,7 +411,7 @@ function afterClick(place: Place | null, name: 'after' | 'last') {
   };
 }
 
-/** The next part of at most `limit` clicks: how many they are, and the last one. */
+/** Finds the next part of at most `limit` clicks: their number, and the last one. */
 export async function findClickPart(
   { clickhouse }: Engines,
   brandId: string,
@@ -418,18 +442,18 @@ export async function streamClickPart(
 ): Promise<AsyncIterable<Buffer>> {
   const { where, params } = clickSpan(span);
   const [from, to] = [afterClick(after, 'after'), afterClick(last, 'last')];
-  const wanted = columns.map((name) => `${CLICK_COLUMNS[name]?.[1]} AS ${name}_`).join(', ');
-  const named = columns.map((name) => `${name}_ AS ${name}`).join(', ');
+  const expressions = columns.map((name) => `${CLICK_COLUMNS[name]?.[1]} AS ${name}_`).join(', ');
+  const aliases = columns.map((name) => `${name}_ AS ${name}`).join(', ');
   return await stream(
     clickhouse,
-    `SELECT ${named} FROM (SELECT ${wanted}, toDate(clicks_v1.at) AS day, clicks_v1.link_id AS link, clicks_v1.click_id AS click
+    `SELECT ${aliases} FROM (SELECT ${expressions}, toDate(clicks_v1.at) AS day, clicks_v1.link_id AS link, clicks_v1.click_id AS click
       FROM clicks_v1 WHERE ${where} AND ${from.where} AND ${to.where}) ORDER BY day, link, click`,
     { brand: brandId, ...params, ...from.params, ...to.params },
     format,
   );
 }
 
-/** Whether every transaction that began before `checkedAt` has ended, except those that only read for a long time. */
+/** True once every transaction that began before `checkedAt` has ended, except those that only read for a long time. */
 export async function haveEnded(db: Db, checkedAt: string): Promise<boolean> {
   const { rows } = await sql<{ is: boolean }>`
     select not exists (

@@ -1,16 +1,19 @@
 import { act } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { jobOf, registerKind } from '../../platform/jobs/actions.ts';
-import { Job } from '../../platform/jobs/schema.ts';
+import { Job } from '../../platform/jobs/jobs.api.ts';
+import { jobOf, registerKind } from '../../platform/jobs/jobs.ts';
 import { ExportCreate } from './exports.shapes.ts';
 import { createExport, createScheduledExport, EXPORT, exportKind } from './exports.ts';
 import { scheduleOperations } from './schedules.api.ts';
 import { exportMails, runExportSchedules } from './schedules.jobs.ts';
 import { checkBucket, createSchedule } from './schedules.ts';
 
-export const exportOperations = [
+const exportOperations = [
   act({
-    ...{ id: 'create_export', path: '/v1/exports', tag: 'Jobs', item: Job },
+    id: 'create_export',
+    path: '/v1/exports',
+    tag: 'Jobs',
+    item: Job,
     status: 202,
     summary: 'Export rows as files',
     description:

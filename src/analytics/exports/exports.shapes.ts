@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { WebAddress } from '../../kit/values/web-address.ts';
-import { Boundary, endOf, isDayEdge, startOf } from '../figures/sums.ts';
+import { Boundary, isDayEdge, toEnd, toStart } from '../figures/sums.ts';
 import { COLUMNS, DATASETS } from './datasets.ts';
 import { FORMATS } from './files.ts';
 
@@ -22,7 +22,7 @@ export const columns = z
 
 const name = z.string().trim().min(1).max(200);
 
-/** Where an S3-compatible storage answers: without path, query and credentials. */
+/** The address of an S3-compatible storage, without path, query and credentials. */
 const endpoint = WebAddress.max(300).refine((text) => {
   const url = URL.parse(text);
   return !url || (url.pathname === '/' && url.search === '');
@@ -62,7 +62,7 @@ export const Destination = z
   .meta({ id: 'ExportDestination' });
 export type Destination = z.output<typeof Destination>;
 
-interface Sent {
+interface ExportInput {
   of?: unknown;
   by?: unknown;
   from?: unknown;
@@ -72,29 +72,29 @@ interface Sent {
   destination?: unknown;
 }
 
-type Problem = readonly [field: keyof Sent, message: string];
+type Problem = readonly [field: keyof ExportInput, message: string];
 
-function* problemsOf(sent: Sent): Generator<Problem> {
-  const dataset = DATASETS.find((one) => one === sent.of);
-  if (dataset !== undefined && Array.isArray(sent.columns)) {
-    const known = Object.keys(COLUMNS[dataset]);
-    const unknown = sent.columns.filter((column) => !known.includes(String(column)));
-    if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${known.join(', ')}`];
+function* listProblems(input: ExportInput): Generator<Problem> {
+  const dataset = DATASETS.find((one) => one === input.of);
+  if (dataset !== undefined && Array.isArray(input.columns)) {
+    const names = Object.keys(COLUMNS[dataset]);
+    const unknown = input.columns.filter((column) => !names.includes(String(column)));
+    if (unknown.length > 0) yield ['columns', `has no ${unknown.join(', ')}: ${dataset} has ${names.join(', ')}`];
   }
-  const [from, to] = [sent.from, sent.to].map((text) => (typeof text === 'string' ? text : undefined));
-  if (from !== undefined && to !== undefined && startOf(from) >= endOf(to)) yield ['from', 'must not be after `to`'];
+  const [from, to] = [input.from, input.to].map((text) => (typeof text === 'string' ? text : undefined));
+  if (from !== undefined && to !== undefined && toStart(from) >= toEnd(to)) yield ['from', 'must not be after `to`'];
   if (dataset === 'performance') {
-    if (sent.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
-    const edges = [from && startOf(from), to && endOf(to)].map((at) => (at === '' ? undefined : at));
+    if (input.by === 'recorded') yield ['by', 'must be `date`: performance has sums by day, which later events change'];
+    const edges = [from && toStart(from), to && toEnd(to)].map((at) => (at === '' ? undefined : at));
     if (!edges.every((at) => isDayEdge(at))) yield ['from', 'must be a day, like `to`: performance has whole days'];
   }
-  if ((sent.schedule === undefined) !== (sent.destination === undefined)) {
-    yield sent.schedule === undefined
+  if ((input.schedule === undefined) !== (input.destination === undefined)) {
+    yield input.schedule === undefined
       ? ['schedule', 'must be `daily` with a `destination`']
       : ['destination', 'is required with a `schedule`'];
   }
-  if (sent.schedule === undefined) return;
-  if (sent.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
+  if (input.schedule === undefined) return;
+  if (input.by === 'date') yield ['by', 'must be `recorded` with a `schedule`, so that each row is in one file'];
   if (to !== undefined) yield ['to', 'must be omitted with a `schedule`, which has no end'];
 }
 
@@ -126,9 +126,9 @@ export const ExportCreate = z
       'Your S3 bucket, for a schedule. Rollcall checks it at once: it writes, reads and deletes an object.',
     ),
   })
-  .superRefine((sent: Sent, context) => {
-    for (const [field, message] of problemsOf(sent)) {
-      context.addIssue({ code: 'custom', path: [field], message, input: sent[field] });
+  .superRefine((input: ExportInput, context) => {
+    for (const [field, message] of listProblems(input)) {
+      context.addIssue({ code: 'custom', path: [field], message, input: input[field] });
     }
   }, besideOthers)
   .meta({
@@ -137,7 +137,7 @@ export const ExportCreate = z
   });
 export type ExportCreate = z.output<typeof ExportCreate>;
 
-/** What a job of an export stores as its request. */
+/** The request that a job of an export stores. */
 export const ExportRequest = z.object({
   of,
   by: z.enum(['recorded', 'date']),

@@ -4,71 +4,89 @@ import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts'
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
+import { storageKeyOf } from '../../platform/jobs/job-files.ts';
 import {
   assertRoom,
+  type ClaimedJob,
   createJob,
   JobFailure,
   type JobKind,
   type ListedJob,
+  listFiles,
   storeFile,
   type TurnOutcome,
-} from '../../platform/jobs/actions.ts';
-import { storageKeyOf } from '../../platform/jobs/policy.ts';
-import { type ClaimedJob, listFiles } from '../../platform/jobs/queries.ts';
-import { CLICK_CLAIM, endOf, startOf } from '../figures/sums.ts';
-import { countRows, haveEnded, readServerTime, type Span } from './datasets.ts';
+} from '../../platform/jobs/jobs.ts';
+import { CLICK_CLAIM, toEnd, toStart } from '../figures/sums.ts';
+import { countRows, haveEnded, readServerTime } from './datasets.ts';
 import { type ExportCreate, ExportRequest } from './exports.shapes.ts';
-import { columnsOf, MIME_TYPES, nextPart } from './files.ts';
-import { bucketOf, type ScheduleRow, scheduleDelivered, scheduleFailed, schedules } from './schedules.ts';
+import { MIME_TYPES, nextPart, pickColumns } from './files.ts';
+import {
+  openScheduleBucket,
+  recordScheduleDelivery,
+  recordScheduleFailure,
+  type ScheduleRow,
+  schedules,
+} from './schedules.ts';
 
 export const EXPORT = 'export';
 
-/** Longer than hosts' clocks differ: what began to be recorded before a time can be seen in the database by then. */
+/** Longer than hosts' clocks differ, so that everything that began to be recorded before a time is visible by then. */
 const SETTLE_MS = 30_000;
 const LOOK_AGAIN_MS = 500;
 const LOOKS = 4;
 
-const namesOf = (of: ExportCreate['of'], names: readonly string[] | undefined) =>
-  columnsOf(of, names).map(({ name }) => name);
+const toColumnNames = (of: ExportCreate['of'], names: readonly string[] | undefined) =>
+  pickColumns(of, names).map(({ name }) => name);
 
 const settledAt = (until: Date) => new Date(until.getTime() + SETTLE_MS);
 
-/** An export that was requested. It has rows that were recorded before now. */
+/** Creates an export that was requested. It has the rows that were recorded before now. */
 export async function createExport(work: Work, body: ExportCreate): Promise<ListedJob> {
   const { now } = work;
   await assertRoom(work);
   const { of, format, columns, from, to, by = of === 'performance' ? 'date' : 'recorded' } = body;
-  const end = to === undefined ? now : endOf(to);
-  // Days of performance are whole, today as well.
-  const until = by === 'recorded' && end > now ? now : of === 'performance' && to === undefined ? endOf(day(now)) : end;
+  const end = to === undefined ? now : toEnd(to);
+  // Performance has whole days, including today.
+  const until =
+    by === 'recorded' && end > now
+      ? now
+      : of === 'performance' && to === undefined
+        ? toEnd(now.toISOString().slice(0, 10))
+        : end;
   const request: ExportRequest = {
-    ...{ of, by, format, columns: namesOf(of, columns) },
-    from: from === undefined ? null : startOf(from).toISOString(),
+    of,
+    by,
+    format,
+    columns: toColumnNames(of, columns),
+    from: from === undefined ? null : toStart(from).toISOString(),
     until: until.toISOString(),
-    // By date, what was recorded in this very millisecond as well.
+    // An export by date includes the rows that were recorded in this very millisecond.
     as_of: new Date(now.getTime() + (by === 'date' ? 1 : 0)).toISOString(),
   };
   const isSettled = by === 'date' || settledAt(until) <= now;
   return await createJob(work, { kind: EXPORT, request, dueAt: isSettled ? now : settledAt(until) });
 }
 
-const day = (at: Date) => at.toISOString().slice(0, 10);
-
-/** The next export of a schedule. */
+/** Creates the next export of a schedule. */
 export async function createScheduledExport(
   work: Work,
   { id, of, format, columns, untilAt }: ScheduleRow,
   until: Date,
 ): Promise<ListedJob> {
   const request: ExportRequest = {
-    ...{ of, by: 'recorded', format, columns: namesOf(of, columns ?? undefined) },
-    ...{ from: untilAt?.toISOString() ?? null, until: until.toISOString(), as_of: until.toISOString() },
+    of,
+    by: 'recorded',
+    format,
+    columns: toColumnNames(of, columns ?? undefined),
+    from: untilAt?.toISOString() ?? null,
+    until: until.toISOString(),
+    as_of: until.toISOString(),
   };
   return await createJob(work, { kind: EXPORT, request, scheduleId: id, dueAt: settledAt(until) });
 }
 
 const Cursor = z.object({
-  /** When PostgreSQL was first queried, by its own clock, and the batch of clicks that was being sent then. */
+  /** The time of the first query by PostgreSQL's clock, and the batch of clicks that was being sent then. */
   checkedAt: z.string().nullable(),
   clicks: z.string().nullable(),
   isSettled: z.boolean(),
@@ -81,7 +99,10 @@ const START: Cursor = { checkedAt: null, clicks: null, isSettled: false, place: 
 
 const clicksOnTheirWay = ({ clicksRedis }: Context) => clicksRedis.use((client) => client.get(CLICK_CLAIM));
 
-/** Whether all rows of the window can be read: none is in a transaction that has not ended, or in a batch of clicks. */
+/**
+ * True once all rows of the window can be read: none is in an open transaction or in a batch of clicks that is being
+ * sent.
+ */
 async function isSettled(context: Context, { of }: ExportRequest, { checkedAt, clicks }: Cursor): Promise<boolean> {
   if (of === 'clicks') return clicks === null || (await clicksOnTheirWay(context)) !== clicks;
   return checkedAt !== null && (await haveEnded(context.postgres.db, checkedAt));
@@ -91,42 +112,35 @@ async function isSettled(context: Context, { of }: ExportRequest, { checkedAt, c
 async function settle(context: Context, request: ExportRequest, cursor: Cursor): Promise<Cursor> {
   if (request.by === 'date' || cursor.isSettled) return { ...cursor, isSettled: true };
   const { checkedAt } = cursor;
-  const begun = checkedAt ? cursor : { ...cursor, checkedAt: await readServerTime(context.postgres.db) };
-  const known = checkedAt ? begun : { ...begun, clicks: await clicksOnTheirWay(context) };
+  const checkedCursor = checkedAt ? cursor : { ...cursor, checkedAt: await readServerTime(context.postgres.db) };
+  const fullCursor = checkedAt ? checkedCursor : { ...checkedCursor, clicks: await clicksOnTheirWay(context) };
   for (let look = 1; ; look += 1) {
-    if (await isSettled(context, request, known)) return { ...known, isSettled: true };
-    if (look === LOOKS) return known;
+    if (await isSettled(context, request, fullCursor)) return { ...fullCursor, isSettled: true };
+    if (look === LOOKS) return fullCursor;
     await pause(LOOK_AGAIN_MS);
   }
 }
 
-const spanOf = ({ by, from, until, as_of }: ExportRequest): Span => ({
-  by,
-  from: from === null ? null : new Date(from),
-  until: new Date(until),
-  asOf: new Date(as_of),
-});
-
-/** Where the files of a job go: into the installation's storage, or into the bucket of its schedule. */
+/** The destination of a job's files: the installation's storage, or the bucket of its schedule. */
 interface Target {
   store: FileStore;
   /** The folder of a brand's own bucket; null for the installation's storage. */
   folder: string | null;
 }
 
-async function targetOf(context: Context, job: ClaimedJob, { of, until }: ExportRequest): Promise<Target> {
+async function findTarget(context: Context, job: ClaimedJob, { of, until }: ExportRequest): Promise<Target> {
   const { brandId, scheduleId } = job;
   if (scheduleId === null) return { store: context.files, folder: null };
   const schedule = await schedules.find(context.postgres.db, brandId, scheduleId);
   if (!schedule) throw new JobFailure('The schedule was deleted.');
   // Named after the end of its window, which no other export of the schedule has.
   const folder = `${of}/${until.replace(/:|\.\d+/g, '')}/`;
-  return { store: await bucketOf(context, schedule), folder };
+  return { store: await openScheduleBucket(context, schedule), folder };
 }
 
 type Turn = Parameters<JobKind['run']>[2];
 
-interface Writing {
+interface FileWrite {
   job: ClaimedJob;
   target: Target;
   number: number;
@@ -135,13 +149,13 @@ interface Writing {
   signal: AbortSignal;
 }
 
-/** Writes a file to where the job's files go. */
-async function writeFile({ job, target, number, name, mimeType, signal }: Writing, bytes: AsyncIterable<Buffer>) {
+/** Writes a file to the destination of the job. */
+async function writeFile({ job, target, number, name, mimeType, signal }: FileWrite, bytes: AsyncIterable<Buffer>) {
   const { store, folder } = target;
   const storageKey = folder === null ? storageKeyOf(job.id, number, job.claim) : null;
   try {
-    const written = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
-    return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...written };
+    const file = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
+    return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...file };
   } catch (error) {
     if (storageKey !== null) await store.remove(storageKey).catch(ignoreFailure('the next turn removes it'));
     throw error;
@@ -150,8 +164,13 @@ async function writeFile({ job, target, number, name, mimeType, signal }: Writin
 
 async function writePart(context: Context, job: ClaimedJob, request: ExportRequest, cursor: Cursor, turn: Turn) {
   const { of, format } = request;
-  const span = spanOf(request);
-  const target = await targetOf(context, job, request);
+  const span = {
+    by: request.by,
+    from: request.from === null ? null : new Date(request.from),
+    until: new Date(request.until),
+    asOf: new Date(request.as_of),
+  };
+  const target = await findTarget(context, job, request);
   const number = (await listFiles(context.postgres.db, job)).length + 1;
   const totalRows =
     job.totalRows ??
@@ -159,7 +178,12 @@ async function writePart(context: Context, job: ClaimedJob, request: ExportReque
       ignoreFailure('an export whose rows take too long to count shows no share'),
     ));
   const part = await nextPart(context, {
-    ...{ brandId: job.brandId, of, span, format, columns: columnsOf(of, request.columns), after: cursor.place },
+    brandId: job.brandId,
+    of,
+    span,
+    format,
+    columns: pickColumns(of, request.columns),
+    after: cursor.place,
     maxRows: context.config.exportFileRows,
     note: (rows) => turn.note(job.rows + rows),
   });
@@ -182,16 +206,25 @@ async function writePart(context: Context, job: ClaimedJob, request: ExportReque
 async function writeManifest(context: Context, job: ClaimedJob, request: ExportRequest, cursor: Cursor, turn: Turn) {
   const files = await listFiles(context.postgres.db, job);
   const manifest = {
-    ...{ job_id: job.id, of: request.of, by: request.by, from: request.from, until: request.until },
-    ...{ format: request.format, columns: columnsOf(request.of, request.columns), rows: job.rows },
+    job_id: job.id,
+    of: request.of,
+    by: request.by,
+    from: request.from,
+    until: request.until,
+    format: request.format,
+    columns: pickColumns(request.of, request.columns),
+    rows: job.rows,
     files: files.map(({ name, rows, sizeBytes, sha256 }) => ({
-      ...{ name, rows, size_bytes: sizeBytes, sha256: sha256.toString('hex') },
+      name,
+      rows,
+      size_bytes: sizeBytes,
+      sha256: sha256.toString('hex'),
     })),
   };
   async function* bytes(): AsyncGenerator<Buffer> {
     yield Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
   }
-  const target = await targetOf(context, job, request);
+  const target = await findTarget(context, job, request);
   const file = { number: files.length + 1, name: 'manifest.json', mimeType: 'application/json' };
   const written = await writeFile({ job, target, ...file, signal: turn.signal }, bytes());
   return { cursor, rows: job.rows, file: { ...written, rows: 0 }, isDone: true };
@@ -213,6 +246,6 @@ async function runExport(context: Context, job: ClaimedJob, turn: Turn): Promise
 /** Exports are written file by file. A turn that is lost writes its file again, with the same rows. */
 export const exportKind: JobKind = {
   run: runExport,
-  ended: async (work, job) => await scheduleDelivered(work, job, new Date(ExportRequest.parse(job.request).until)),
-  failed: scheduleFailed,
+  ended: async (work, job) => await recordScheduleDelivery(work, job, new Date(ExportRequest.parse(job.request).until)),
+  failed: recordScheduleFailure,
 };

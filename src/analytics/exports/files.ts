@@ -10,7 +10,7 @@ import {
   readBatch,
   type Span,
   streamClickPart,
-  type Written,
+  type WrittenDataset,
 } from './datasets.ts';
 
 export const FORMATS = ['parquet', 'ndjson', 'csv'] as const;
@@ -43,45 +43,48 @@ export interface PartRequest {
   note(rows: number): void;
 }
 
-/** A file that is being written. What follows the bytes is known once they are read. */
+/** A file that is being written. `end` is valid once the bytes are read. */
 export interface Part {
   bytes: AsyncIterable<Buffer>;
   end(): { rows: number; place: Place | null; isLast: boolean };
 }
 
 /** The columns that were chosen, in the order of the dataset. */
-export const columnsOf = (of: Dataset, names: readonly string[] | undefined): Column[] =>
+export const pickColumns = (of: Dataset, names: readonly string[] | undefined): Column[] =>
   Object.entries(COLUMNS[of])
     .filter(([name]) => names === undefined || names.includes(name))
     .map(([name, type]) => ({ name, type }));
 
-const shown = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null));
+const toText = (value: unknown): unknown => (value instanceof Date ? value.toISOString() : (value ?? null));
 
-const headerOf = (columns: readonly Column[]) => Buffer.from(stringify([columns.map(({ name }) => name)]));
+const toHeader = (columns: readonly Column[]) => Buffer.from(stringify([columns.map(({ name }) => name)]));
 
 /** Values are written as they are, for programs: a spreadsheet may run text that begins with `=`. */
-async function* csvOf(columns: readonly Column[], batches: AsyncIterable<readonly ExportedRow[]>) {
-  yield headerOf(columns);
+async function* toCsv(columns: readonly Column[], batches: AsyncIterable<readonly ExportedRow[]>) {
+  yield toHeader(columns);
   for await (const rows of batches) {
     if (rows.length === 0) continue;
-    const cells = rows.map((row) => columns.map(({ name }) => shown(row[name])));
+    const cells = rows.map((row) => columns.map(({ name }) => toText(row[name])));
     yield Buffer.from(stringify(cells, { cast: { boolean: (value) => String(value) } }));
   }
 }
 
-async function* ndjsonOf(columns: readonly Column[], batches: AsyncIterable<readonly ExportedRow[]>) {
+async function* toNdjson(columns: readonly Column[], batches: AsyncIterable<readonly ExportedRow[]>) {
   for await (const rows of batches) {
     const lines = rows.map((row) =>
-      JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, shown(row[name])]))),
+      JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, toText(row[name])]))),
     );
     yield Buffer.from(lines.map((line) => `${line}\n`).join(''));
   }
 }
 
-const WRITERS = { parquet: parquetOf, ndjson: ndjsonOf, csv: csvOf } as const;
+const WRITERS = { parquet: parquetOf, ndjson: toNdjson, csv: toCsv } as const;
 
-/** A part of rows that are read in batches. The next batch is read ahead, so that no part is empty but an only one. */
-function writtenPart(context: Context, of: Written, request: PartRequest): Part {
+/**
+ * Writes a part from rows that are read in batches. The next batch is read ahead, so that no part is empty unless it is
+ * the only one.
+ */
+function writtenPart(context: Context, of: WrittenDataset, request: PartRequest): Part {
   const { brandId, span, columns, format, maxRows } = request;
   const limit = Math.min(BATCH, maxRows);
   let { after: place } = request;
@@ -105,13 +108,13 @@ function writtenPart(context: Context, of: Written, request: PartRequest): Part 
     }
   }
 
-  async function* measured(): AsyncGenerator<Buffer> {
+  async function* countBytes(): AsyncGenerator<Buffer> {
     for await (const chunk of WRITERS[format](columns, batches())) {
       bytes += chunk.length;
       yield chunk;
     }
   }
-  return { bytes: measured(), end: () => ({ rows, place, isLast }) };
+  return { bytes: countBytes(), end: () => ({ rows, place, isLast }) };
 }
 
 const NEWLINE = 10;
@@ -142,11 +145,11 @@ async function clickPart(context: Context, request: PartRequest): Promise<Part> 
   const names = columns.map(({ name }) => name);
 
   async function* bytes(): AsyncGenerator<Buffer> {
-    if (format === 'csv') yield headerOf(columns);
+    if (format === 'csv') yield toHeader(columns);
     if (rows === 0 && format !== 'parquet') return;
     if (rows === 0) return yield* parquetOf(columns, (async function* () {})());
-    const sent = { after, last: place, columns: names, format: OF_CLICKHOUSE[format] };
-    yield* whole(await streamClickPart(context, brandId, span, sent), format, rows);
+    const clickRequest = { after, last: place, columns: names, format: OF_CLICKHOUSE[format] };
+    yield* whole(await streamClickPart(context, brandId, span, clickRequest), format, rows);
     request.note(rows);
   }
   return { bytes: bytes(), end: () => ({ rows, place: rows === 0 ? after : place, isLast: rows < maxRows }) };

@@ -4,7 +4,7 @@ import { notFound } from '../../kit/values/errors.ts';
 import { createdAt, idField } from '../../kit/values/fields.ts';
 import { timestamp } from '../../kit/values/page.ts';
 import { columns, Destination, format, of } from './exports.shapes.ts';
-import { deleteSchedule, scheduleOf, schedules } from './schedules.ts';
+import { deleteSchedule, schedules, toSchedule } from './schedules.ts';
 
 export const ExportSchedule = z
   .object({
@@ -42,14 +42,20 @@ const forAgents = false;
 
 export const scheduleOperations = [
   list({
-    ...{ id: 'list_export_schedules', path: '/v1/exports/schedules', tag, item: ExportSchedule, forAgents },
+    id: 'list_export_schedules',
+    path: '/v1/exports/schedules',
+    tag,
+    item: ExportSchedule,
+    forAgents,
     summary: 'Scheduled exports',
     description: 'Exports into your own buckets, newest first. Each of their jobs has the `schedule_id`.',
     rows: schedules,
-    itemOf: (row) => scheduleOf(row),
+    itemOf: (row) => toSchedule(row),
   }),
   remove({
-    ...{ id: 'delete_export_schedule', path: '/v1/exports/schedules/{id}', tag },
+    id: 'delete_export_schedule',
+    path: '/v1/exports/schedules/{id}',
+    tag,
     summary: 'End a scheduled export',
     description: 'Deletes its access key. Delivered files stay in your bucket. A running export fails.',
     forAgents,
@@ -60,7 +66,7 @@ export const scheduleOperations = [
       if (!row) throw notFound('export schedule');
       const { credentials: _credentials, ...shown } = row;
       audit({ resourceId: id, old: { ...shown, deletedAt: null }, new: null });
-      return scheduleOf(row);
+      return toSchedule(row);
     },
   }),
 ] as const;

@@ -5,7 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob } from '../../kit/operation/periodic.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
-import { isUnderWay } from '../../platform/jobs/queries.ts';
+import { isUnderWay } from '../../platform/jobs/jobs.ts';
 import { createScheduledExport } from './exports.ts';
 import { AFTER_MIDNIGHT_MS, dueSchedules, nextMidnight, type ScheduleRow } from './schedules.ts';
 

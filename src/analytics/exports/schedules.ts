@@ -16,9 +16,9 @@ import { ApiError, validationError } from '../../kit/values/errors.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
 import type { ListWindow } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { findContactEmail, lockBrand } from '../../platform/brands/queries.ts';
-import type { JobRow } from '../../platform/jobs/queries.ts';
-import { listOwners } from '../../platform/people/queries.ts';
+import { findContactEmail, lockBrand } from '../../platform/brands/brands.ts';
+import type { JobRow } from '../../platform/jobs/jobs.ts';
+import { listOwners } from '../../platform/people/people.ts';
 import type { Dataset } from './datasets.ts';
 import type { Destination, ExportCreate } from './exports.shapes.ts';
 import type { ExportSchedule } from './schedules.api.ts';
@@ -40,15 +40,10 @@ export const schedules = listing({
   rows: (db) => db.selectFrom('exportSchedules').selectAll().where('deletedAt', 'is', null),
 });
 
-export const countSchedules = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
-  );
-
 export const insertSchedule = (db: Db, row: Insertable<ExportSchedulesTable>): Promise<ScheduleRow> =>
   db.insertInto('exportSchedules').values(row).returningAll().executeTakeFirstOrThrow();
 
-/** Ends a schedule, and forgets its keys. Undefined if it has ended. */
+/** Ends a schedule and erases its keys. Undefined if it has ended already. */
 export async function deleteSchedule(db: Db, brandId: string, id: string, now: Date): Promise<ScheduleRow | undefined> {
   return await db
     .updateTable('exportSchedules')
@@ -61,11 +56,13 @@ export async function deleteSchedule(db: Db, brandId: string, id: string, now: D
 }
 
 export const dueSchedules = periodicRows<'nextAt', ScheduleRow>({
-  ...{ table: 'export_schedules', due: 'nextAt', where: 'deleted_at is null' },
+  table: 'export_schedules',
+  due: 'nextAt',
+  where: 'deleted_at is null',
 });
 
-/** Notes that everything until then was delivered. */
-export async function noteDelivered(
+/** Records that everything until a time was delivered. */
+async function recordDelivery(
   db: Db,
   brandId: string,
   id: string,
@@ -84,8 +81,8 @@ export async function noteDelivered(
     .execute();
 }
 
-/** Notes a failure. Undefined unless it is the first since an export was delivered. */
-export async function noteFailing(
+/** Records a failure. Undefined unless it is the first since an export was delivered. */
+async function recordFailure(
   db: Db,
   brandId: string,
   id: string,
@@ -110,12 +107,12 @@ export const nextMidnight = (now: Date): Date => new Date((Math.floor(now.getTim
 
 const Credentials = z.object({ accessKeyId: z.string(), secretAccessKey: z.string() });
 
-const endpointOf = ({ endpoint, region }: Destination) => endpoint ?? `https://s3.${region}.amazonaws.com`;
+const toEndpoint = ({ endpoint, region }: Destination) => endpoint ?? `https://s3.${region}.amazonaws.com`;
 
-type Outside = Pick<Context, 'config' | 'secrets'>;
+type BucketContext = Pick<Context, 'config' | 'secrets'>;
 
 /** The bucket of a schedule. Its address is checked again for each use. */
-export async function bucketOf({ config, secrets }: Outside, row: ScheduleRow): Promise<FileStore> {
+export async function openScheduleBucket({ config, secrets }: BucketContext, row: ScheduleRow): Promise<FileStore> {
   const { bucket, prefix, endpoint, region } = row;
   const keys = Credentials.parse(JSON.parse(secrets.open(row.credentials, row.id)));
   return await openOwnBucket({ bucket, prefix, endpoint, region, ...keys }, config.outboundAllow);
@@ -126,17 +123,17 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** Writes, reads and deletes an object. Throws 422 with what the storage answered. */
-export async function checkBucket({ config }: Outside, destination: Destination): Promise<void> {
+export async function checkBucket({ config }: BucketContext, destination: Destination): Promise<void> {
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
-  const own = { bucket, prefix, region, endpoint: endpointOf(destination), accessKeyId, secretAccessKey };
+  const own = { bucket, prefix, region, endpoint: toEndpoint(destination), accessKeyId, secretAccessKey };
   const key = `rollcall-check-${randomBase62(12)}`;
-  const sent = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
+  const content = Buffer.from('Rollcall checks that it may write, read and delete here.\n');
   try {
     const store = await openOwnBucket(own, config.outboundAllow);
-    await store.write(key, once(sent), 'text/plain');
-    const found = await buffer(await store.read(key));
+    await store.write(key, once(content), 'text/plain');
+    const returned = await buffer(await store.read(key));
     await store.remove(key);
-    if (!found.equals(sent)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
+    if (!returned.equals(content)) throw new BucketRefusal('The bucket returned other bytes than it was sent.');
   } catch (error) {
     if (!(error instanceof BucketRefusal) && !(error instanceof ApiError)) throw error;
     const message = error instanceof BucketRefusal ? error.message : 'The bucket did not answer.';
@@ -145,50 +142,64 @@ export async function checkBucket({ config }: Outside, destination: Destination)
 }
 
 /** The row for the audit log. */
-const audited = ({ credentials: _credentials, ...row }: ScheduleRow) => row;
+const toAuditRow = ({ credentials: _credentials, ...row }: ScheduleRow) => row;
 
-export const scheduleOf = ({ error, ...row }: ScheduleRow): z.input<typeof ExportSchedule> => ({
-  ...toWire(audited({ ...row, error })),
+export const toSchedule = ({ error, ...row }: ScheduleRow): z.input<typeof ExportSchedule> => ({
+  ...toWire(toAuditRow({ ...row, error })),
   last_error: error,
 });
 
 /** Creates a schedule of a bucket that was checked. */
 export async function createSchedule(
   work: Work,
-  { secrets }: Outside,
+  { secrets }: BucketContext,
   body: ExportCreate,
   destination: Destination,
 ): Promise<ScheduleRow> {
   const { db, now, brandId, audit } = work;
   await lockBrand(db, brandId);
-  if ((await countSchedules(db, brandId)) >= MAX_SCHEDULES) {
+  const count = await countRows(
+    db.selectFrom('exportSchedules').select(COUNT).where('brandId', '=', brandId).where('deletedAt', 'is', null),
+  );
+  if (count >= MAX_SCHEDULES) {
     throw new ApiError('CONFLICT', `A brand has at most ${MAX_SCHEDULES} scheduled exports; delete one first.`);
   }
   const id = newId('exs', now.getTime());
   const { bucket, prefix, region, access_key_id: accessKeyId, secret_access_key: secretAccessKey } = destination;
   const row = await insertSchedule(db, {
-    ...{ id, brandId, of: body.of, format: body.format, columns: body.columns ?? null },
-    ...{ bucket, prefix, region, endpoint: endpointOf(destination) },
+    id,
+    brandId,
+    of: body.of,
+    format: body.format,
+    columns: body.columns ?? null,
+    bucket,
+    prefix,
+    region,
+    endpoint: toEndpoint(destination),
     credentials: secrets.seal(JSON.stringify({ accessKeyId, secretAccessKey }), id),
     untilAt: null,
     nextAt: new Date(nextMidnight(now).getTime() + AFTER_MIDNIGHT_MS),
-    ...{ failingSince: null, error: null, createdAt: now, updatedAt: null, deletedAt: null },
+    failingSince: null,
+    error: null,
+    createdAt: now,
+    updatedAt: null,
+    deletedAt: null,
   });
-  audit({ resourceId: id, old: null, new: audited(row) });
+  audit({ resourceId: id, old: null, new: toAuditRow(row) });
   return row;
 }
 
-/** Notes what an export of a schedule delivered. */
-export async function scheduleDelivered({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
-  if (job.scheduleId !== null) await noteDelivered(db, brandId, job.scheduleId, { until, now });
+/** Records the delivery of a schedule's export. */
+export async function recordScheduleDelivery({ db, brandId, now }: Work, job: JobRow, until: Date): Promise<void> {
+  if (job.scheduleId !== null) await recordDelivery(db, brandId, job.scheduleId, { until, now });
 }
 
-/** Notes that an export of a schedule failed, and mails it if it is the first since one was delivered. */
-export async function scheduleFailed(work: Work, job: JobRow): Promise<void> {
+/** Records that a schedule's export failed, and sends a mail if it is the first failure since a delivery. */
+export async function recordScheduleFailure(work: Work, job: JobRow): Promise<void> {
   const { db, brandId, now } = work;
   if (job.scheduleId === null) return;
   const error = job.error ?? '';
-  const row = await noteFailing(db, brandId, job.scheduleId, { error, now });
+  const row = await recordFailure(db, brandId, job.scheduleId, { error, now });
   if (!row) return;
   const owners = (await listOwners(db, brandId)).map(({ email }) => email);
   const contact = await findContactEmail(db, brandId);

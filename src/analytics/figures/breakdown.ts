@@ -3,13 +3,13 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, isIdLike, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { isDayEdge, type Window } from './sums.ts';
-import { type Merged, ownerOf } from './totals.ts';
+import { type Merged, toOwnerColumn } from './totals.ts';
 
 type RolledUp = 'link' | 'creator' | 'country' | 'device' | 'referrer' | 'kind' | 'hour' | 'store' | 'source';
 /** Products are in the orders alone. */
 type Dimension = RolledUp | 'product';
 
-/** How rows of events name what the rollups have as the key of a dimension. */
+/** The columns of events that the rollups have as the key of a dimension. */
 const COLUMN: Readonly<Record<Dimension, string>> = {
   link: 'link_id',
   creator: 'creator_id',
@@ -29,37 +29,37 @@ export interface Group {
   linkIds: readonly string[];
 }
 
-/** What a row is about. */
-export type By =
+/** The grouping of a breakdown's rows. */
+export type Grouping =
   | { of: Exclude<Dimension, 'creator'> | 'weekday' | 'day' | 'month' | 'day_and_hour' }
   | { of: 'creator'; merged: Merged }
   | { of: 'groups'; groups: readonly Group[] };
 
 /** The dimension of the rollup that has `by`; undefined if each has it. */
-function dimensionOf(by: By): Dimension | undefined {
+function getDimension(by: Grouping): Dimension | undefined {
   if (by.of === 'groups') return 'link';
   if (by.of === 'day_and_hour') return 'hour';
   return by.of === 'weekday' || by.of === 'day' || by.of === 'month' ? undefined : by.of;
 }
 
-/** The key of a row; `columnOf` gives the expression of a dimension, `day` that of its day. */
-function keyOf(by: By, columnOf: (dimension: Dimension) => string, day: string): string {
+/** The key of a row; `toColumn` gives the expression of a dimension, `day` that of its day. */
+function toKeyExpression(by: Grouping, toColumn: (dimension: Dimension) => string, day: string): string {
   if (by.of === 'weekday') return `toString(toDayOfWeek(${day}))`;
   if (by.of === 'day') return `toString(${day})`;
   if (by.of === 'month') return `substring(toString(${day}), 1, 7)`;
-  if (by.of === 'day_and_hour') return `concat(toString(${day}), 'T', ${columnOf('hour')})`;
-  if (by.of === 'creator') return ownerOf(by.merged, columnOf('creator'));
-  if (by.of !== 'groups') return columnOf(by.of);
-  const keys = by.groups.flatMap(({ key, linkIds }) => linkIds.map(() => hexOf(key)));
+  if (by.of === 'day_and_hour') return `concat(toString(${day}), 'T', ${toColumn('hour')})`;
+  if (by.of === 'creator') return toOwnerColumn(by.merged, toColumn('creator'));
+  if (by.of !== 'groups') return toColumn(by.of);
+  const keys = by.groups.flatMap(({ key, linkIds }) => linkIds.map(() => toHex(key)));
   const ids = by.groups.flatMap(({ linkIds }) => linkIds);
-  return `unhex(transform(${columnOf('link')}, ${idArray(ids)}, ${idArray(keys)}, ''))`;
+  return `unhex(transform(${toColumn('link')}, ${idArray(ids)}, ${idArray(keys)}, ''))`;
 }
 
 /** The key of a row of events. */
-export const eventKeyOf = (by: By): string => keyOf(by, (dimension) => COLUMN[dimension], 'toDate(at)');
+export const toEventKey = (by: Grouping): string => toKeyExpression(by, (dimension) => COLUMN[dimension], 'toDate(at)');
 
-/** Any text, as a statement may have it. */
-const hexOf = (text: string) => Buffer.from(text).toString('hex');
+/** Encodes any text safely for a statement. */
+const toHex = (text: string) => Buffer.from(text).toString('hex');
 
 /** A set of links, or all but those. */
 export interface LinkSet {
@@ -67,8 +67,8 @@ export interface LinkSet {
   isOutside: boolean;
 }
 
-/** Only events of these; an empty text stands for events that have none. */
-export interface Only {
+/** Selects events by their dimensions; an empty text selects events without a value. */
+export interface EventFilter {
   country?: string | undefined;
   device?: string | undefined;
   referrer?: string | undefined;
@@ -83,14 +83,14 @@ export interface Only {
   currency?: string | undefined;
   /** All ids that the creator has had. */
   creatorIds?: readonly string[] | undefined;
-  /** Each of them holds. */
+  /** An event must be in each of these sets. */
   links?: readonly LinkSet[] | undefined;
 }
 
 interface Condition {
-  /** Undefined: each rollup has the column. */
+  /** Undefined if each rollup has the column. */
   dimension?: Dimension;
-  sql: (columnOf: (dimension: Dimension) => string, day: string) => string;
+  sql: (toColumn: (dimension: Dimension) => string, day: string) => string;
 }
 
 const TEXTS = ['country', 'device', 'referrer', 'kind', 'store', 'source', 'product', 'hour'] as const;
@@ -101,19 +101,19 @@ function inLinks(column: string, { ids, isOutside }: LinkSet): string {
   return `${column} ${isOutside ? 'NOT IN' : 'IN'} ${idSet(possible)}`;
 }
 
-function conditionsOf(only: Only): Condition[] {
+function toConditions(only: EventFilter): Condition[] {
   const { weekday, currency, creatorIds, links = [] } = only;
   return [
     ...TEXTS.filter((name) => only[name] !== undefined).map(
-      (dimension): Condition => ({ dimension, sql: (columnOf) => `${columnOf(dimension)} = {${dimension}:String}` }),
+      (dimension): Condition => ({ dimension, sql: (toColumn) => `${toColumn(dimension)} = {${dimension}:String}` }),
     ),
-    ...links.map((set): Condition => ({ dimension: 'link', sql: (columnOf) => inLinks(columnOf('link'), set) })),
+    ...links.map((set): Condition => ({ dimension: 'link', sql: (toColumn) => inLinks(toColumn('link'), set) })),
     ...(creatorIds === undefined
       ? []
       : [
           {
             dimension: 'creator',
-            sql: (columnOf) => inLinks(columnOf('creator'), { ids: creatorIds, isOutside: false }),
+            sql: (toColumn) => inLinks(toColumn('creator'), { ids: creatorIds, isOutside: false }),
           } satisfies Condition,
         ]),
     ...(weekday === undefined
@@ -123,7 +123,7 @@ function conditionsOf(only: Only): Condition[] {
   ];
 }
 
-function paramsOf(only: Only): Record<string, string | number> {
+function toParams(only: EventFilter): Record<string, string | number> {
   const { weekday, currency } = only;
   const params: Record<string, string | number> = {};
   for (const name of TEXTS) {
@@ -134,7 +134,7 @@ function paramsOf(only: Only): Record<string, string | number> {
 }
 
 export interface BreakdownWhere extends Required<Window> {
-  only: Only;
+  only: EventFilter;
 }
 
 interface Rows {
@@ -145,10 +145,10 @@ interface Rows {
 const NAMES = ['clicks', 'orders', 'click_orders', 'sales', 'refunds', 'commission'] as const;
 const IS_ANYTHING = NAMES.map((name) => `${name} != 0`).join(' OR ');
 
-const dayOf = (at: Date) => tsvTime(at).slice(0, 10);
+const toDay = (at: Date) => tsvTime(at).slice(0, 10);
 
 /** Rows of the rollup of one dimension. Clicks have no store and no source: they are those of any other dimension. */
-function rollupOf(dimension: RolledUp, days: readonly string[]): string {
+function selectRollup(dimension: RolledUp, days: readonly string[]): string {
   const rows = (more: string) =>
     `FROM dimension_daily_v1 WHERE ${['brand_id = {brand:String}', ...days, more].join(' AND ')}`;
   const own = `SELECT * ${rows(`dimension = '${dimension}'`)}`;
@@ -159,25 +159,25 @@ function rollupOf(dimension: RolledUp, days: readonly string[]): string {
 }
 
 /** Sums of the rollup of one dimension. */
-function rollupRows(brandId: string, by: By, { from, until, only }: BreakdownWhere, dimension: RolledUp): Rows {
-  const columnOf = () => 'key';
+function rollupRows(brandId: string, by: Grouping, { from, until, only }: BreakdownWhere, dimension: RolledUp): Rows {
+  const toColumn = () => 'key';
   const days = [...(from ? ['day >= {from_day:Date}'] : []), ...(until ? ['day < {until_day:Date}'] : [])];
-  const inside = ['true', ...conditionsOf(only).map(({ sql }) => sql(columnOf, 'day'))];
+  const inside = ['true', ...toConditions(only).map(({ sql }) => sql(toColumn, 'day'))];
   const sums = NAMES.map((name) => `sum(${name}) AS ${name}`).join(', ');
   return {
-    sql: `SELECT ${keyOf(by, columnOf, 'day')} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}
-      FROM (${rollupOf(dimension, days)}) WHERE ${inside.join(' AND ')}
+    sql: `SELECT ${toKeyExpression(by, toColumn, 'day')} AS group_key, currency, uniqCombinedMerge(12)(visitors) AS visitors, ${sums}
+      FROM (${selectRollup(dimension, days)}) WHERE ${inside.join(' AND ')}
       GROUP BY group_key, currency HAVING ${IS_ANYTHING}`,
     params: {
-      ...paramsOf(only),
+      ...toParams(only),
       brand: brandId,
-      ...(from ? { from_day: dayOf(from) } : {}),
-      ...(until ? { until_day: dayOf(until) } : {}),
+      ...(from ? { from_day: toDay(from) } : {}),
+      ...(until ? { until_day: toDay(until) } : {}),
     },
   };
 }
 
-const windowOf = ({ from, until }: Window) => [
+const toWindowConditions = ({ from, until }: Window) => [
   ...(from ? ["at >= {from:DateTime64(3, 'UTC')}"] : []),
   ...(until ? ["at < {until:DateTime64(3, 'UTC')}"] : []),
 ];
@@ -186,42 +186,44 @@ const EVENT = 'brand_id, at, currency, link_id, creator_id, store_id, source, ki
 const withRest = (array: string, total: string) =>
   `arrayPushBack(${array}, ${total} - arraySum(${array})) AS all_${total}`;
 
-/** Orders by product. An order counts once, for the product of its largest line; what no product has of it is under ''. */
-const productsOf = (window: Window) => `(
+/**
+ * Orders by product. An order counts once, for the product of its largest line; amounts without a product are under ''.
+ */
+const selectProducts = (window: Window) => `(
   SELECT ${EVENT}, product, if(place = 1, orders, 0) AS orders, if(place = 1, click_orders, 0) AS click_orders,
     sale AS sales, refund AS refunds, earned AS commission
   FROM (
     SELECT ${EVENT}, orders, click_orders, arrayPushBack(products, '') AS all_products,
       ${withRest('product_sales', 'sales')}, ${withRest('product_refunds', 'refunds')},
       ${withRest('product_commission', 'commission')}
-    FROM order_figures_v1 WHERE ${['brand_id = {brand:String}', ...windowOf(window)].join(' AND ')}
+    FROM order_figures_v1 WHERE ${['brand_id = {brand:String}', ...toWindowConditions(window)].join(' AND ')}
   )
   ARRAY JOIN all_products AS product, arrayEnumerate(all_products) AS place, all_sales AS sale, all_refunds AS refund,
     all_commission AS earned
 )`;
 
-/** The orders' rows, one for each product where that matters. */
-const ordersOf = (window: Window, hasProducts: boolean): string =>
-  hasProducts ? productsOf(window) : 'order_figures_v1';
+/** The rows of orders, one for each product if products matter. */
+const selectOrders = (window: Window, hasProducts: boolean): string =>
+  hasProducts ? selectProducts(window) : 'order_figures_v1';
 
 const eventParams = (brandId: string, { from, until, only }: BreakdownWhere) => ({
-  ...paramsOf(only),
+  ...toParams(only),
   brand: brandId,
   ...(from ? { from: tsvTime(from) } : {}),
   ...(until ? { until: tsvTime(until) } : {}),
 });
 
 /** The same sums of the events themselves, for windows that begin within a day, and for filters of other dimensions. */
-function eventRows(brandId: string, by: By, where: BreakdownWhere, hasProducts: boolean): Rows {
+function eventRows(brandId: string, by: Grouping, where: BreakdownWhere, hasProducts: boolean): Rows {
   const { only } = where;
-  const columnOf = (dimension: Dimension) => COLUMN[dimension];
+  const toColumn = (dimension: Dimension) => COLUMN[dimension];
   const inside = [
     'brand_id = {brand:String}',
-    ...windowOf(where),
-    ...conditionsOf(only).map(({ sql }) => sql(columnOf, 'toDate(at)')),
+    ...toWindowConditions(where),
+    ...toConditions(only).map(({ sql }) => sql(toColumn, 'toDate(at)')),
   ].join(' AND ');
-  const key = `${keyOf(by, columnOf, 'toDate(at)')} AS group_key`;
-  const counted = by.of === 'kind' || only.kind !== undefined ? '' : "AND kind = 'counted'";
+  const key = `${toKeyExpression(by, toColumn, 'toDate(at)')} AS group_key`;
+  const onlyCounted = by.of === 'kind' || only.kind !== undefined ? '' : "AND kind = 'counted'";
   return {
     sql: `SELECT group_key, currency, uniqCombinedIf(12)(visitor, is_click) AS visitors, sum(is_click) AS clicks, sum(ordered) AS orders,
         sum(ordered_by_click) AS click_orders, sum(sold) AS sales, sum(refunded) AS refunds, sum(earned) AS commission
@@ -231,17 +233,17 @@ function eventRows(brandId: string, by: By, where: BreakdownWhere, hasProducts: 
           WITH '' AS store_id, '' AS source, '' AS product
           SELECT ${key}, currency, visitor, 1 AS is_click, 0 AS ordered, 0 AS ordered_by_click, 0 AS sold, 0 AS refunded,
             0 AS earned
-          FROM clicks_v1 WHERE ${inside} ${counted}
+          FROM clicks_v1 WHERE ${inside} ${onlyCounted}
         )
         UNION ALL SELECT ${key}, currency, 0 AS visitor, 0 AS is_click, orders AS ordered,
           click_orders AS ordered_by_click, sales AS sold, refunds AS refunded, commission AS earned
-        FROM ${ordersOf(where, hasProducts)} WHERE ${inside}
+        FROM ${selectOrders(where, hasProducts)} WHERE ${inside}
       ) GROUP BY group_key, currency HAVING ${IS_ANYTHING}`,
     params: eventParams(brandId, where),
   };
 }
 
-/** By product, of whole days: the clicks, which have none, are read from their rollup. */
+/** Sums by product for whole days. Clicks have no product, so they are read from their rollup. */
 function productRows(brandId: string, where: BreakdownWhere): Rows {
   const clicks = rollupRows(
     brandId,
@@ -249,8 +251,8 @@ function productRows(brandId: string, where: BreakdownWhere): Rows {
     { ...where, only: { ...where.only, product: undefined } },
     'store',
   );
-  const columnOf = (dimension: Dimension) => COLUMN[dimension];
-  const inside = conditionsOf(where.only).map(({ sql }) => sql(columnOf, 'toDate(at)'));
+  const toColumn = (dimension: Dimension) => COLUMN[dimension];
+  const inside = toConditions(where.only).map(({ sql }) => sql(toColumn, 'toDate(at)'));
   const sums = NAMES.slice(1)
     .map((name) => `toInt64(sum(${name})) AS ${name}`)
     .join(', ');
@@ -264,15 +266,15 @@ function productRows(brandId: string, where: BreakdownWhere): Rows {
         SELECT '' AS group_key, currency, toUInt64(visitors) AS visitors, toUInt64(clicks) AS clicks, ${others}
         FROM (${clicks.sql}) WHERE clicks != 0 AND ${isAmong}
         UNION ALL SELECT product AS group_key, currency, toUInt64(0) AS visitors, toUInt64(0) AS clicks, ${sums}
-        FROM ${ordersOf(where, true)} WHERE ${['true', ...inside].join(' AND ')} GROUP BY product, currency
+        FROM ${selectOrders(where, true)} WHERE ${['true', ...inside].join(' AND ')} GROUP BY product, currency
       ) GROUP BY group_key, currency HAVING ${IS_ANYTHING}`,
     params: { ...clicks.params, ...eventParams(brandId, where) },
   };
 }
 
-/** Only the rollup of a single dimension has sums, and those of whole days. */
-function rowsOf(brandId: string, by: By, where: BreakdownWhere): Rows {
-  const needed = new Set([dimensionOf(by), ...conditionsOf(where.only).map(({ dimension }) => dimension)]);
+/** Chooses the rollup if it has the sums: it has those of a single dimension and of whole days. */
+function selectRows(brandId: string, by: Grouping, where: BreakdownWhere): Rows {
+  const needed = new Set([getDimension(by), ...toConditions(where.only).map(({ dimension }) => dimension)]);
   needed.delete(undefined);
   const [dimension = 'hour'] = needed;
   const isInRollup = needed.size <= 1 && isDayEdge(where.from) && isDayEdge(where.until);
@@ -282,9 +284,9 @@ function rowsOf(brandId: string, by: By, where: BreakdownWhere): Rows {
   return by.of === 'product' ? productRows(brandId, where) : eventRows(brandId, by, where, true);
 }
 
-const Titled = z.object({ product: z.string(), title: z.string() });
+const ProductTitle = z.object({ product: z.string(), title: z.string() });
 
-/** What products are called; one of several titles. */
+/** Looks up a title of each product, which may have had several. */
 export async function listProductTitles(
   clickhouse: ClickHouse,
   brandId: string,
@@ -294,10 +296,10 @@ export async function listProductTitles(
   if (products.length === 0) return new Map();
   const sql = `SELECT product, argMax(called, at) AS title
     FROM (SELECT at, products, product_titles FROM order_figures_v1
-      WHERE ${['brand_id = {brand:String}', ...windowOf({ from, until })].join(' AND ')} AND notEmpty(products))
+      WHERE ${['brand_id = {brand:String}', ...toWindowConditions({ from, until })].join(' AND ')} AND notEmpty(products))
     ARRAY JOIN products AS product, product_titles AS called
-    WHERE hex(product) IN ${idSet(products.map((one) => hexOf(one).toUpperCase()))} AND called != '' GROUP BY product`;
-  const rows = await queryInTime(clickhouse, Titled, sql, eventParams(brandId, { from, until, only: {} }));
+    WHERE hex(product) IN ${idSet(products.map((one) => toHex(one).toUpperCase()))} AND called != '' GROUP BY product`;
+  const rows = await queryInTime(clickhouse, ProductTitle, sql, eventParams(brandId, { from, until, only: {} }));
   return new Map(rows.map(({ product, title }) => [product, title]));
 }
 
@@ -326,55 +328,50 @@ const ORDER = {
 } as const;
 export type BreakdownSort = keyof typeof ORDER;
 
-export interface Part {
+export interface BreakdownPage {
   sort: BreakdownSort;
   offset: number;
   limit: number;
 }
 
-/** Visitors are estimated, but each has clicked. */
-const notBeyondClicks = (sql: string) => `SELECT * REPLACE (least(visitors, clicks) AS visitors) FROM (${sql})`;
+/** Caps the estimated number of visitors, because each of them has clicked. */
+const capVisitors = (sql: string) => `SELECT * REPLACE (least(visitors, clicks) AS visitors) FROM (${sql})`;
 
 /** Sums per key and currency, the largest first. */
 export async function listBreakdown(
   clickhouse: ClickHouse,
   brandId: string,
-  by: By,
+  by: Grouping,
   where: BreakdownWhere,
-  { sort, offset, limit }: Part,
+  { sort, offset, limit }: BreakdownPage,
 ): Promise<BreakdownSums[]> {
-  const rows = rowsOf(brandId, by, where);
-  const sql = `SELECT * FROM (${notBeyondClicks(rows.sql)}) ORDER BY ${ORDER[sort]} DESC, clicks DESC, group_key, currency
+  const rows = selectRows(brandId, by, where);
+  const sql = `SELECT * FROM (${capVisitors(rows.sql)}) ORDER BY ${ORDER[sort]} DESC, clicks DESC, group_key, currency
     LIMIT {limit:UInt64} OFFSET {offset:UInt64}`;
   return await queryInTime(clickhouse, BreakdownSums, sql, { ...rows.params, limit, offset });
 }
 
 /** Sums of these keys, or of all, in no order. */
-export async function listBreakdownOf(
+export async function listAllBreakdown(
   clickhouse: ClickHouse,
   brandId: string,
-  by: By,
+  by: Grouping,
   where: BreakdownWhere,
   keys?: readonly string[],
 ): Promise<BreakdownSums[]> {
   if (keys?.length === 0) return [];
-  const rows = rowsOf(brandId, by, where);
+  const rows = selectRows(brandId, by, where);
   const only =
-    keys === undefined ? '' : `WHERE hex(group_key) IN ${idSet(keys.map((key) => hexOf(key).toUpperCase()))}`;
-  return await queryInTime(
-    clickhouse,
-    BreakdownSums,
-    `SELECT * FROM (${notBeyondClicks(rows.sql)}) ${only}`,
-    rows.params,
-  );
+    keys === undefined ? '' : `WHERE hex(group_key) IN ${idSet(keys.map((key) => toHex(key).toUpperCase()))}`;
+  return await queryInTime(clickhouse, BreakdownSums, `SELECT * FROM (${capVisitors(rows.sql)}) ${only}`, rows.params);
 }
 
 const BreakdownTotals = z.object({ rows: integer, orders: integer, click_orders: integer });
 
 /** The number of rows, and how many orders they have. */
-export async function totalBreakdown(clickhouse: ClickHouse, brandId: string, by: By, where: BreakdownWhere) {
-  const rows = rowsOf(brandId, by, where);
+export async function totalBreakdown(clickhouse: ClickHouse, brandId: string, by: Grouping, where: BreakdownWhere) {
+  const rows = selectRows(brandId, by, where);
   const sql = `SELECT count() AS rows, sum(orders) AS orders, sum(click_orders) AS click_orders FROM (${rows.sql})`;
-  const [found] = await queryInTime(clickhouse, BreakdownTotals, sql, rows.params);
-  return found ?? { rows: 0, orders: 0, click_orders: 0 };
+  const [totals] = await queryInTime(clickhouse, BreakdownTotals, sql, rows.params);
+  return totals ?? { rows: 0, orders: 0, click_orders: 0 };
 }

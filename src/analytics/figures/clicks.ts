@@ -62,22 +62,22 @@ export async function listClicks(
   const sql = `SELECT click_id, link_id, creator_id, at, kind, country, device, referrer_host FROM clicks_v1
     WHERE ${conditions.join(' AND ')} AND at >= {from:DateTime64(3, 'UTC')} AND at < {until:DateTime64(3, 'UTC')}
     ORDER BY at DESC, click_id DESC LIMIT {limit:UInt64}`;
-  const found: ListedClick[] = [];
+  const clicks: ListedClick[] = [];
   let end = after === undefined ? until : new Date(Math.min(until.getTime(), readClickTime(after).getTime() + 1));
   for (const days of DAYS_AT_ONCE) {
     const start = new Date(Math.max(from.getTime(), end.getTime() - days * DAY_MS));
     if (start >= end) break;
-    const window = { from: tsvTime(start), until: tsvTime(end), limit: limit - found.length };
-    found.push(...(await queryInTime(clickhouse, ListedClick, sql, { ...params, ...window })));
-    if (found.length >= limit) break;
+    const window = { from: tsvTime(start), until: tsvTime(end), limit: limit - clicks.length };
+    clicks.push(...(await queryInTime(clickhouse, ListedClick, sql, { ...params, ...window })));
+    if (clicks.length >= limit) break;
     end = start;
   }
-  return found;
+  return clicks;
 }
 
 const Referrer = z.object({ click_id: z.string(), referrer_host: z.string() });
 
-/** Where clicks came from; those that are not stored yet are left out. */
+/** The referrers of clicks. Clicks that are not stored yet are left out. */
 export async function listReferrers(clickhouse: ClickHouse, brandId: string, clickIds: readonly string[]) {
   const times = clickIds.map((id) => readClickTime(id).getTime());
   return await queryInTime(

@@ -3,25 +3,25 @@ import { type RawBuilder, sql } from 'kysely';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { CustomerPositionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { movedSince } from '../../kit/outbox/queries.ts';
+import { movedSince } from '../../kit/outbox/outbox.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { foldDaysOf, foldMonths, insertCustomerOrders } from './customers.ts';
-import type { Behind, Range } from './sync.ts';
+import { foldBrandDays, foldMonths, insertCustomerOrders } from './customers.ts';
+import type { BrandBacklog, Range } from './sync.ts';
 
 /** Brands with seals after their position. */
 const behind = (after?: Date) => sql`
   from outbox_numbers as head left join customer_positions as position on position.brand_id = head.brand_id
   where ${movedSince(after)} and head.seal_seq > coalesce(position.seq, 0)`;
 
-/** Whether any order may have changed since it was sent. */
+/** True if any order may have changed since it was sent. */
 export const IS_CUSTOMER_DUE = (after?: Date) => sql<boolean>`exists (select ${behind(after)})`;
 
 /** Brands whose orders may have changed, locked until the transaction ends. Skips those that another worker has locked. */
-export async function lockCustomersBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
+export async function lockCustomersBehind(db: Db, limit: number, after?: Date): Promise<BrandBacklog[]> {
   await sql`insert into customer_positions (brand_id, seq) select head.brand_id, 0 ${behind(after)} and position.seq is null
     order by head.brand_id on conflict (brand_id) do nothing`.execute(db);
-  const { rows } = await sql<Behind>`
+  const { rows } = await sql<BrandBacklog>`
     select position.brand_id, position.seq as position, head.seal_seq as head
     from customer_positions as position join outbox_numbers as head on head.brand_id = position.brand_id
     where ${movedSince(after)} and head.seal_seq > position.seq
@@ -63,17 +63,17 @@ export async function listCustomerPositions(db: Db): Promise<Map<string, number>
   return new Map(rows.map(({ brandId, seq }) => [brandId, seq]));
 }
 
-/** Since when a brand's orders may have changed without being sent; null: they have not. */
+/** The time since which a brand's orders may have changed without being sent; null if they have not. */
 export const UNSENT_CUSTOMER_SINCE = (brandId: string) => sql<Date | null>`
   (select min(sealed_at) from seals where brand_id = ${brandId}
     and seq > coalesce((select seq from customer_positions where brand_id = ${brandId}), 0))`;
 
-/** Paid orders that are no tests. */
+/** Paid orders, without tests. */
 const COUNTS = sql<boolean>`orders.paid_at is not null and orders.is_test is not true`;
 
 /**
- * The orders of these seals, by what was written: of a commission whether it is new, because it never moves to another order
- * or link, and of a code or link whether its campaign changed.
+ * Selects the orders that the seals affect. A commission matters only when it is new, because it never moves to another
+ * order or link; a code or link matters only when its campaign changed.
  */
 const changedIn = (ranges: readonly Range[]) => sql`
   noted as materialized (
@@ -100,7 +100,7 @@ const changedIn = (ranges: readonly Range[]) => sql`
     where customer_hash is not null group by orders.brand_id, customer_hash
   )`;
 
-/** What an order came to without its refunds: nothing once it was cancelled or charged back. */
+/** The value of an order before refunds: nothing once it was cancelled or charged back. */
 const SALE = sql`case when orders.cancelled_at is not null or orders.dispute_lost_at is not null then 0
   else orders.base_minor end`;
 
@@ -110,21 +110,21 @@ const FACTS = sql`orders.id, orders.brand_id, orders.integration_id, orders.orde
 /** The last millisecond of the last day that a `Date` column can hold. */
 const LAST_MS = Date.UTC(2149, 5, 7) - 1;
 
-const msOf = (at: RawBuilder<unknown>) =>
+const toMilliseconds = (at: RawBuilder<unknown>) =>
   sql`case when ${at} is null then -1
     else least(greatest(floor(extract(epoch from ${at}) * 1000), 0), ${sql.lit(LAST_MS)})::bigint end`;
-const column = (name: string) => msOf(sql.ref(name));
+const column = (name: string) => toMilliseconds(sql.ref(name));
 
 const CUSTOMER = (hash: RawBuilder<unknown>, id: RawBuilder<unknown>) =>
   sql`('x' || encode(substr(coalesce(${hash}, sha256(convert_to(${id}, 'UTF8'))), 1, 8), 'hex'))::bit(64)::bigint`;
 
 const days = (count: number) => sql`make_interval(hours => ${sql.lit(count * 24)})`;
-const startOf = (part: 'month' | 'week', at: string) =>
+const truncateTo = (part: 'month' | 'week', at: string) =>
   sql`date_trunc(${sql.lit(part)}, ${sql.ref(at)} at time zone 'UTC')`;
-const isFirstOf = (part: 'month' | 'week') =>
-  sql`(is_known and ${startOf(part, 'before_at')} is distinct from ${startOf(part, 'occurred_at')})::int`;
+const isFirstIn = (part: 'month' | 'week') =>
+  sql`(is_known and ${truncateTo(part, 'before_at')} is distinct from ${truncateTo(part, 'occurred_at')})::int`;
 const isAgain = (count: number) => sql`coalesce(is_first and next_at <= first_at + ${days(count)}, false)::int`;
-const beforeOf = (place: string) => sql`lag(occurred_at) over (
+const lagBefore = (place: string) => sql`lag(occurred_at) over (
   partition by brand_id, customer, currency, ${sql.ref(place)} order by occurred_at, id) as ${sql.ref(`before_of_${place}`)}`;
 
 /**
@@ -155,7 +155,7 @@ const LINES = sql`
     select *, first_value(id) over its as first_id, first_value(occurred_at) over its as first_at,
       first_value(currency) over its as first_currency, first_value(creator) over its as first_creator,
       lag(occurred_at) over its as before_at, lead(occurred_at) over its as next_at,
-      ${beforeOf('store')}, ${beforeOf('link')}, ${beforeOf('creator')}, ${beforeOf('campaign')}
+      ${lagBefore('store')}, ${lagBefore('link')}, ${lagBefore('creator')}, ${lagBefore('campaign')}
     from placed window its as (partition by brand_id, customer order by occurred_at, id)
   ), valued as (
     select *, is_known and id = first_id as is_first, sum(worth)
@@ -164,7 +164,7 @@ const LINES = sql`
     from beside
   ), lines as (
     select brand_id, customer_id, (${column('occurred_at')}) / ${sql.lit(DAY_MS)} as day, concat_ws(E'\t', id, customer_id, 1,
-      is_known::int, is_first::int, ${isFirstOf('month')}, ${isFirstOf('week')}, ${column('occurred_at')},
+      is_known::int, is_first::int, ${isFirstIn('month')}, ${isFirstIn('week')}, ${column('occurred_at')},
       case when is_known then ${column('first_at')} else -1 end, currency, store, link, creator, campaign,
       case when is_known then first_creator else '' end, ${column('before_of_store')}, ${column('before_of_link')},
       ${column('before_of_creator')}, ${column('before_of_campaign')}, worth, ${isAgain(30)}, ${isAgain(60)},
@@ -180,7 +180,7 @@ export interface Line {
   line: string;
 }
 
-/** What the seals changed: rows of orders, and of those that no longer count because they turned out to be tests. */
+/** Rows of the orders that the seals changed, and of those that no longer count because they turned out to be tests. */
 export async function listChangedLines(db: Db, ranges: readonly Range[]): Promise<Line[]> {
   const { rows } = await sql<Line>`
     with ${changedIn(ranges)}, mine as materialized (
@@ -212,7 +212,7 @@ export type LinesPage = { isKnown: true; after: string; to: string } | { isKnown
 const PAGE = 20_000;
 
 /** The brand's orders in pages. A page has all orders of its customers. */
-export async function* pagesOfLines(db: Db, brandId: string): AsyncGenerator<LinesPage> {
+export async function* listLinePages(db: Db, brandId: string): AsyncGenerator<LinesPage> {
   for (const isKnown of [true, false]) {
     const key = isKnown ? sql`encode(customer_hash, 'hex')` : sql`id`;
     const place = isKnown ? sql`customer_hash` : sql`id`;
@@ -232,7 +232,7 @@ export async function* pagesOfLines(db: Db, brandId: string): AsyncGenerator<Lin
   }
 }
 
-const mineOf = (brandId: string, { isKnown, after, to }: LinesPage) => {
+const selectPage = (brandId: string, { isKnown, after, to }: LinesPage) => {
   const inside = isKnown
     ? sql`orders.customer_hash > decode(${after}, 'hex') and orders.customer_hash <= decode(${to}, 'hex')`
     : sql`orders.customer_hash is null and orders.id > ${after} and orders.id <= ${to}`;
@@ -240,9 +240,9 @@ const mineOf = (brandId: string, { isKnown, after, to }: LinesPage) => {
     select ${FACTS}, '-infinity'::timestamptz as since from orders where brand_id = ${brandId} and ${COUNTS} and ${inside})`;
 };
 
-export async function listPageOfLines(db: Db, brandId: string, page: LinesPage): Promise<Line[]> {
+async function listPageLines(db: Db, brandId: string, page: LinesPage): Promise<Line[]> {
   const { rows } = await sql<Line>`
-    with ${mineOf(brandId, page)}, ${LINES} select brand_id, day, line from lines`.execute(db);
+    with ${selectPage(brandId, page)}, ${LINES} select brand_id, day, line from lines`.execute(db);
   return rows;
 }
 
@@ -252,15 +252,15 @@ interface RowsSum {
   fingerprint: string;
 }
 
-/** How many rows a page has, and the sum of their hashes, without those of some customers. */
-export async function sumPageOfLines(
+/** Counts the rows of a page and sums their hashes, without those of some customers. */
+export async function sumPageLines(
   db: Db,
   brandId: string,
   page: LinesPage,
   without: readonly string[],
 ): Promise<RowsSum> {
   const { rows } = await sql<RowsSum>`
-    with ${mineOf(brandId, page)}, ${LINES}
+    with ${selectPage(brandId, page)}, ${LINES}
     select count(*) as count, coalesce(sum(('x' || substr(md5(line), 1, 8))::bit(32)::bigint), 0)::text as fingerprint
     from lines where not customer_id = any(${without}::bigint[])`.execute(db);
   return rows[0] ?? { count: 0, fingerprint: '0' };
@@ -268,10 +268,10 @@ export async function sumPageOfLines(
 
 const ROWS_AT_ONCE = 50_000;
 const DAYS_AT_ONCE = 1_000;
-/** An insert of fewer waits for more. */
+/** Smaller inserts wait for more rows. */
 const ENOUGH_ROWS = 20_000;
 
-/** Rows replace each other by their version, so each insert has its own token and none is left out. */
+/** Rows replace each other by their version, so each insert has its own token and none is dropped as a duplicate. */
 async function insertRows(clickhouse: ClickHouse, lines: readonly Line[], versions: ReadonlyMap<string, number>) {
   for (const some of toChunks(lines, ROWS_AT_ONCE)) {
     const rows = some.map(({ brandId, line }) => `${brandId}\t${versions.get(brandId) ?? 0}\t${line}\n`);
@@ -279,7 +279,7 @@ async function insertRows(clickhouse: ClickHouse, lines: readonly Line[], versio
   }
 }
 
-/** Inserts rows of orders in the versions of their brands, and sums their days again. */
+/** Inserts rows of orders under the versions of their brands, and recomputes the sums of their days. */
 export async function insertCustomers(
   clickhouse: ClickHouse,
   lines: readonly Line[],
@@ -287,7 +287,7 @@ export async function insertCustomers(
 ): Promise<void> {
   await insertRows(clickhouse, lines, versions);
   const days = new Map(lines.map(({ brandId, day }) => [`${brandId} ${day}`, { brandId, day }]));
-  for (const some of toChunks([...days.values()], DAYS_AT_ONCE)) await foldDaysOf(clickhouse, some);
+  for (const some of toChunks([...days.values()], DAYS_AT_ONCE)) await foldBrandDays(clickhouse, some);
 }
 
 /** Inserts all orders of brands, of which ClickHouse has none, in these versions: some of them while the next are read. */
@@ -298,9 +298,9 @@ export async function rebuildCustomers(
 ): Promise<void> {
   let lines: Line[] = [];
   for (const brandId of versions.keys()) {
-    for await (const page of pagesOfLines(db, brandId)) {
+    for await (const page of listLinePages(db, brandId)) {
       const enough = lines.length < ENOUGH_ROWS ? [] : lines;
-      const [next] = await Promise.all([listPageOfLines(db, brandId, page), insertRows(clickhouse, enough, versions)]);
+      const [next] = await Promise.all([listPageLines(db, brandId, page), insertRows(clickhouse, enough, versions)]);
       lines = [...(enough === lines ? [] : lines), ...next];
     }
   }

@@ -7,27 +7,37 @@ import { isDayEdge, type Window } from './sums.ts';
 
 /** Columns of an order's row besides its brand and version, in the order of its line. */
 const ORDER_COLUMNS = [
-  ...[
-    'order_id',
-    'customer',
-    'counts',
-    'is_known',
-    'is_first',
-    'is_first_of_month',
-    'is_first_of_week',
-    'at',
-    'first_at',
-  ],
-  ...['currency', 'store_id', 'link_id', 'creator_id', 'campaign_id', 'first_creator_id'],
-  ...['before_of_store', 'before_of_link', 'before_of_creator', 'before_of_campaign'],
-  ...['worth', 'again_30', 'again_60', 'again_90', 'worth_90'],
+  'order_id',
+  'customer',
+  'counts',
+  'is_known',
+  'is_first',
+  'is_first_of_month',
+  'is_first_of_week',
+  'at',
+  'first_at',
+  'currency',
+  'store_id',
+  'link_id',
+  'creator_id',
+  'campaign_id',
+  'first_creator_id',
+  'before_of_store',
+  'before_of_link',
+  'before_of_creator',
+  'before_of_campaign',
+  'worth',
+  'again_30',
+  'again_60',
+  'again_90',
+  'worth_90',
 ];
 
 /** Tab-separated rows of brand, version and line. */
 export const insertCustomerOrders = (clickhouse: ClickHouse, rows: string, token: string) =>
   insertOnce(clickhouse, 'customer_orders_v1', ['brand_id', 'version', ...ORDER_COLUMNS], rows, token);
 
-/** What days sum of an order's row. */
+/** The sums that days hold, as expressions of an order's row. */
 const SUMS = {
   orders: 'counts',
   known: 'is_known',
@@ -55,7 +65,7 @@ export type CustomersBy = Exclude<keyof typeof DIMENSIONS, 'first_creator'>;
 
 const listed = (values: readonly string[]) => `[${values.join(', ')}]`;
 
-/** The days' sums of the rows that `inside` selects. */
+/** Sums the rows that `inside` selects by day. */
 const foldedDays = (inside: string) => {
   const each = Object.values(DIMENSIONS);
   const sums = Object.entries(SUMS).map(([name, value]) => `sum(${value}) AS ${name}_sum`);
@@ -73,7 +83,7 @@ const foldedDays = (inside: string) => {
     ) GROUP BY brand_id, dimension, day`;
 };
 
-/** Sums the days again that `inside` selects. */
+/** Recomputes the sums of the days that `inside` selects. */
 async function foldDays(clickhouse: ClickHouse, inside: string): Promise<void> {
   const settings = ['insert_deduplicate = 0', 'max_partitions_per_insert_block = 0', READ_BACK];
   await command(
@@ -83,18 +93,18 @@ async function foldDays(clickhouse: ClickHouse, inside: string): Promise<void> {
   );
 }
 
-const dateOf = (day: number) => `toDate(${day})`;
+const toDate = (day: number) => `toDate(${day})`;
 
-/** Sums days of brands again. */
-export const foldDaysOf = (clickhouse: ClickHouse, days: readonly { brandId: string; day: number }[]) =>
+/** Recomputes the sums of some days of brands. */
+export const foldBrandDays = (clickhouse: ClickHouse, days: readonly { brandId: string; day: number }[]) =>
   foldDays(
     clickhouse,
-    `(brand_id, day) IN (${days.map(({ brandId, day }) => `(${idTuple([brandId]).slice(1, -1)}, ${dateOf(day)})`).join(', ')})`,
+    `(brand_id, day) IN (${days.map(({ brandId, day }) => `(${idTuple([brandId]).slice(1, -1)}, ${toDate(day)})`).join(', ')})`,
   );
 
 const Month = z.object({ month: integer });
 
-/** Sums all days of brands, a month at a time, because that takes memory. */
+/** Recomputes the sums of all days of brands, a month at a time to bound memory. */
 export async function foldMonths(clickhouse: ClickHouse, brandIds: readonly string[]): Promise<void> {
   const inside = `brand_id IN ${idTuple(brandIds)}`;
   const months = `SELECT DISTINCT toYYYYMM(day) AS month FROM customer_orders_v1 WHERE ${inside} ORDER BY month`;
@@ -122,9 +132,9 @@ export async function listNewerCustomers(clickhouse: ClickHouse, brandId: string
 const LINE = `concatWithSeparator('\\t', ${ORDER_COLUMNS.map((name) => `toString(${name})`).join(', ')})`;
 const Summed = z.object({ count: integer, fingerprint: z.string() });
 
-/** How many orders of the brand count, and the sum of the hashes of their rows, without those of some customers. */
+/** Counts the brand's orders and sums the hashes of their rows, without those of some customers. */
 export async function sumCustomerOrders(clickhouse: ClickHouse, brandId: string, without: readonly string[]) {
-  const [found] = await readBack(
+  const [sums] = await readBack(
     clickhouse,
     Summed,
     `SELECT count() AS count, toString(sum(reinterpretAsUInt32(reverse(substring(MD5(${LINE}), 1, 4))))) AS fingerprint
@@ -132,12 +142,12 @@ export async function sumCustomerOrders(clickhouse: ClickHouse, brandId: string,
       ${without.length === 0 ? '' : `AND customer NOT IN (${without.join(', ')})`}`,
     { brand: brandId },
   );
-  return found ?? { count: 0, fingerprint: '0' };
+  return sums ?? { count: 0, fingerprint: '0' };
 }
 
 const Count = z.object({ count: integer });
 
-/** Days whose sums are not those of their orders. */
+/** Counts the days whose sums differ from their orders. */
 export async function countBrokenDays(clickhouse: ClickHouse, brandId: string): Promise<number> {
   const elements = `arraySort(arrayZip(keys, currencies, since, ${NAMES.join(', ')}))`;
   const sql = `SELECT count() AS count FROM (
@@ -147,26 +157,26 @@ export async function countBrokenDays(clickhouse: ClickHouse, brandId: string): 
       UNION ALL SELECT toInt8(dimension) AS dimension, day, toString(${elements}) AS content
       FROM (${foldedDays('brand_id = {brand:String}')})
     ) GROUP BY dimension, day HAVING count() != 2 OR uniqExact(content) != 1)`;
-  const [found] = await readBack(clickhouse, Count, sql, { brand: brandId });
-  return found?.count ?? 0;
+  const [row] = await readBack(clickhouse, Count, sql, { brand: brandId });
+  return row?.count ?? 0;
 }
 
 const dayNumber = (at: Date | number) => Math.floor(Number(at) / DAY_MS);
 
-const isOfDays = ({ from, until }: Window) => isDayEdge(from) && isDayEdge(until);
+const isWholeDays = ({ from, until }: Window) => isDayEdge(from) && isDayEdge(until);
 
-/** Elements of a period by one dimension: those of whole days from their sums, those of other days and times from orders. */
+/** Selects the elements of a period by one dimension: whole days from their sums, other days and times from orders. */
 interface Elements extends Window {
   of: keyof typeof DIMENSIONS;
-  /** Whether the period has whole days. */
+  /** True if the period has whole days. */
   isWhole: boolean;
   /** The sums that are read. */
   names: readonly (keyof typeof SUMS)[];
-  /** Days of which the time of each order matters, in milliseconds of any of their times. */
+  /** Days on which the time of each order matters, given as any time of theirs in milliseconds. */
   apart?: readonly number[];
 }
 
-function elementsOf({ of, names, isWhole, from, until, apart = [] }: Elements): string {
+function selectElements({ of, names, isWhole, from, until, apart = [] }: Elements): string {
   const { key, since } = DIMENSIONS[of];
   const days = apart.map((at) => dayNumber(at)).map((day) => `toDate(${day})`);
   const inside = [
@@ -200,14 +210,14 @@ const CustomerSums = z.object({
   customers: integer,
   newCustomers: integer,
   firstMinor: integer,
-  /** Of the new customers: whose first order is 30, 60 and 90 days old, and who of them ordered again by then. */
+  /** New customers whose first order is 30, 60 and 90 days old, and the part of them who had ordered again by then. */
   oldOne: integer,
   oldTwo: integer,
   oldThree: integer,
   againOne: integer,
   againTwo: integer,
   againThree: integer,
-  /** What the oldest of them bought within 90 days. */
+  /** The value that the oldest of them bought within 90 days. */
   worthMinor: integer,
 });
 export type CustomerSums = z.output<typeof CustomerSums>;
@@ -222,8 +232,12 @@ export async function listCustomerSums(
 ): Promise<CustomerSums[]> {
   const ago = (days: number) => now.getTime() - days * DAY_MS;
   const isOld = (days: number) => `time <= ${ago(days)}`;
-  const elements = elementsOf({
-    ...{ of: by, from, until, isWhole: isOfDays({ from, until }), apart: [ago(30), ago(60), ago(90)] },
+  const elements = selectElements({
+    of: by,
+    from,
+    until,
+    isWhole: isWholeDays({ from, until }),
+    apart: [ago(30), ago(60), ago(90)],
     names: ['known', 'firsts', 'first_worth', 'again_30', 'again_60', 'again_90', 'worth_90'],
   });
   const sql = `SELECT key, currency, sum(known) AS orders, sumIf(known, since < ${from.getTime()}) AS customers,
@@ -250,8 +264,8 @@ export type ShareSums = z.output<typeof ShareSums>;
 
 /** Paid orders of a period, by whether a creator won them. */
 export async function listShareSums(clickhouse: ClickHouse, brandId: string, window: Window): Promise<ShareSums[]> {
-  const isWhole = isOfDays(window);
-  const elements = elementsOf({ ...window, isWhole, of: 'creator', names: ['orders', 'worth', 'known', 'firsts'] });
+  const isWhole = isWholeDays(window);
+  const elements = selectElements({ ...window, isWhole, of: 'creator', names: ['orders', 'worth', 'known', 'firsts'] });
   const sql = `SELECT currency, key != '' AS isAttributed, sum(orders) AS orders, sum(worth) AS worthMinor,
       sum(known) AS known, sum(firsts) AS firsts
     FROM (${elements}) GROUP BY currency, isAttributed ORDER BY currency, isAttributed`;
@@ -266,14 +280,17 @@ const CohortSums = z.object({
   bucket: z.string(),
   money: z.string(),
   customers: integer,
-  /** Those whose first order is among these. */
+  /** Customers whose first order is among these. */
   firsts: integer,
   orders: integer,
   worthMinor: integer,
 });
 export type CohortSums = z.output<typeof CohortSums>;
 
-/** What customers bought later whose first order is in the period, by month or week. `money` is its currency, and empty unless money counts. */
+/**
+ * Sums the later orders of the customers whose first order is in the period, by month or week. `money` is the currency,
+ * and empty unless money counts.
+ */
 export async function listCohortSums(
   clickhouse: ClickHouse,
   brandId: string,
@@ -281,15 +298,18 @@ export async function listCohortSums(
   { from, until }: { from: Date; until: Date },
 ): Promise<CohortSums[]> {
   const isFirst = `firsts_of_${by}` as const;
-  const elements = elementsOf({
-    ...{ of: 'first_creator', from, isWhole: isOfDays({ from, until }), names: ['known', 'worth', 'firsts', isFirst] },
+  const elements = selectElements({
+    of: 'first_creator',
+    from,
+    isWhole: isWholeDays({ from, until }),
+    names: ['known', 'worth', 'firsts', isFirst],
   });
-  const startOf = (at: string) => {
+  const truncate = (at: string) => {
     const day = `toDate(intDiv(${at}, ${DAY_MS}))`;
     return by === 'month' ? `toStartOfMonth(${day})` : `toMonday(${day})`;
   };
   const isWon = { all: 'true', attributed: "key != ''" }[of] ?? 'key = {of:String}';
-  const sql = `SELECT ${startOf('since')} AS cohort, ${startOf('time')} AS bucket,
+  const sql = `SELECT ${truncate('since')} AS cohort, ${truncate('time')} AS bucket,
       ${metric === 'revenue' ? 'currency' : "''"} AS money, sum(${isFirst}) AS customers, sum(firsts) AS firsts,
       sum(known) AS orders, sum(worth) AS worthMinor
     FROM (${elements}) WHERE since >= ${from.getTime()} AND since < ${until.getTime()} AND ${isWon}

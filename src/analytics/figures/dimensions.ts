@@ -1,11 +1,16 @@
-/** What `dimension_daily_v1` sums over, besides the visitors of its clicks. */
+/** The sums of `dimension_daily_v1`, besides the visitors of its clicks. */
 const SUMMED = ['clicks', 'orders', 'click_orders', 'sales', 'refunds', 'commission'] as const;
 
 export const DIMENSION_KEYS = 'dimension, day, key, currency';
 
 /** The keys of a row by dimension, in the order of the numbers that the rollup has for them; `sql/clickhouse` has the same. */
 const OF_CLICK = [
-  ...['link_id', 'creator_id', 'toString(country)', 'toString(device)', 'referrer_host', 'toString(kind)'],
+  'link_id',
+  'creator_id',
+  'toString(country)',
+  'toString(device)',
+  'referrer_host',
+  'toString(kind)',
   "leftPad(toString(toHour(at)), 2, '0')",
 ];
 const OF_ORDER = [...OF_CLICK, 'store_id', 'toString(source)'];
@@ -23,8 +28,8 @@ export const clickDimensions = (inside: string) =>
   ${CLICKS} WHERE ${inside} AND ${IS_COUNTED} GROUP BY brand_id, ${DIMENSION_KEYS}`;
 
 /**
- * Fewer visitors than this are exact. From here on their number is an estimate, and may depend on which clicks were summed
- * first: by up to 5 %, far beyond its error. `clicks` are always exact.
+ * Fewer visitors than this are exact. From here on their number is an estimate that may depend on the order in which
+ * clicks were summed, by up to 5 %. `clicks` are always exact.
  */
 const EXACT_VISITORS = 256;
 const VISITORS_DIFFER = `abs(sum(visitors)) > if(max(abs(visitors)) < ${EXACT_VISITORS}, 0, max(abs(visitors)) / 20)`;

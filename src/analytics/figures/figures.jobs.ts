@@ -6,7 +6,7 @@ import type { Follower, Job } from '../../kit/operation/job.ts';
 import { openDue } from '../../kit/values/due.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { insertCustomers, listChangedLines, lockCustomersBehind, updateCustomerPositions } from './customer-rows.ts';
-import { insertOrderFigures, withFacts } from './orders.ts';
+import { insertOrderFigures, loadOrderEntries } from './orders.ts';
 import { listDoubled } from './rollups.ts';
 import {
   allowSending,
@@ -34,7 +34,7 @@ const MAX_BRANDS = 500;
 const SENT_KEPT_MS = 7 * DAY_MS;
 
 /** Limits the brands' new entries to one batch. */
-function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
+function limitRanges(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
   let room = MAX_ENTRIES;
   return behind.flatMap(({ brandId, position, head }) => {
     const to = Math.min(head, position + room);
@@ -47,18 +47,19 @@ function cut(behind: Awaited<ReturnType<typeof lockBehind>>): Range[] {
 async function claim({ postgres, clock }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
     if (await isAfterFailover(trx)) return false;
-    const ranges = cut(await lockBehind(trx, MAX_BRANDS, after));
+    const ranges = limitRanges(await lockBehind(trx, MAX_BRANDS, after));
     if (ranges.length > 0) await insertBatch(trx, clock.now(), ranges);
     return ranges.length > 0;
   });
 }
 
 /** Depends only on the batch, so that a repeated send has the same token. */
-const tokenOf = (name: 'ledger' | 'orders', { id, createdAt }: Batch) => `${name}:${id}:${createdAt.getTime()}`;
+const toToken = (name: 'ledger' | 'orders', { id, createdAt }: Batch) => `${name}:${id}:${createdAt.getTime()}`;
 
-const brandsOf = (ranges: readonly Range[]) => [...new Set(ranges.map(({ brand_id }) => brand_id))];
-
-/** Where a batch goes. `insert` resolves to whether it was sent more than once; undefined if it has to wait. */
+/**
+ * A table that batches are sent to. `insert` resolves to whether the batch was sent more than once; undefined if it has
+ * to wait.
+ */
 interface Destination {
   table: 'ledger_v1' | 'order_figures_v1';
   column: SentAt;
@@ -69,17 +70,17 @@ const POSTINGS: Destination = {
   table: 'ledger_v1',
   column: 'sentAt',
   insert: async ({ clickhouse }, db, batch) =>
-    await insertPostings(clickhouse, await listEntries(db, batch.ranges), tokenOf('ledger', batch)),
+    await insertPostings(clickhouse, await listEntries(db, batch.ranges), toToken('ledger', batch)),
 };
 
-/** The country of an order is that of the click that won it, so that click goes first. */
+/** An order takes its country from the click that won it, so that click is sent first. */
 const ORDERS: Destination = {
   table: 'order_figures_v1',
   column: 'ordersSentAt',
   insert: async (engines, db, batch) => {
-    const entries = await withFacts(engines, db, await listEntries(db, batch.ranges));
+    const entries = await loadOrderEntries(engines, db, await listEntries(db, batch.ranges));
     if (entries.isClickAwaited) return undefined;
-    return await insertOrderFigures(engines.clickhouse, entries, tokenOf('orders', batch));
+    return await insertOrderFigures(engines.clickhouse, entries, toToken('orders', batch));
   },
 };
 
@@ -89,7 +90,7 @@ const ORDERS: Destination = {
  */
 async function send(engines: Engines, db: Db, batch: Batch, { table, insert }: Destination): Promise<boolean> {
   const { postgres, clickhouse } = engines;
-  const brandIds = brandsOf(batch.ranges);
+  const brandIds = [...new Set(batch.ranges.map(({ brand_id }) => brand_id))];
   try {
     const isRepeated = await insert(engines, db, batch);
     if (!isRepeated) return isRepeated !== undefined;
@@ -115,14 +116,14 @@ async function sendOldest(engines: Engines, destination: Destination): Promise<b
 }
 
 /**
- * Sends the orders that the next seals changed, and those of the same customers on which that has an effect. Rows replace
- * those of earlier versions, so that the same seals may be sent again. Returns false if there are none.
+ * Sends the orders that the next seals changed, and the orders of the same customers that this affects. Rows replace
+ * those of earlier versions, so the same seals may be sent again. Returns false if there are none.
  */
 async function sendCustomers({ postgres, clickhouse }: Engines, after: Date | undefined): Promise<boolean> {
   return await postgres.db.transaction().execute(async (trx) => {
     if (await isAfterFailover(trx)) return false;
     await allowSending(trx);
-    const ranges = cut(await lockCustomersBehind(trx, MAX_BRANDS, after));
+    const ranges = limitRanges(await lockCustomersBehind(trx, MAX_BRANDS, after));
     if (ranges.length === 0) return false;
     const versions = new Map(ranges.map(({ brand_id, to }) => [brand_id, to]));
     await insertCustomers(clickhouse, await listChangedLines(trx, ranges), versions);

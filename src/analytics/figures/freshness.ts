@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import type { SetHeader } from '../../kit/access/rate/headers.ts';
+import type { SetHeader } from '../../kit/access/rate/rate-limit.ts';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, unavailable } from '../../kit/values/errors.ts';
 import { findReconciliation } from './rollups.ts';
 import { CLICK_STREAM, CLICKS_HELD, REBUILD_NOTICE_MS } from './sums.ts';
-import { findStanding, isBeingRebuilt } from './sync.ts';
+import { findFreshness, isBeingRebuilt } from './sync.ts';
 
 /** Longer than a click takes to reach the stream, with a margin for hosts whose clocks differ. */
 const ON_ITS_WAY_MS = 3_000;
@@ -14,7 +14,7 @@ const ON_ITS_WAY_MS = 3_000;
 const CLICKED_AT = /\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\b/g;
 
 /** The time of the earliest click of a group. */
-function firstClickOf(group: string | undefined): number | undefined {
+function parseFirstClick(group: string | undefined): number | undefined {
   const [oldest] = (group?.match(CLICKED_AT) ?? []).sort();
   return oldest === undefined ? undefined : Date.parse(`${oldest.replace(' ', 'T')}Z`);
 }
@@ -34,24 +34,24 @@ const recordedAt = ([id]: [id: string, fields: string[]]) => Number(id.split('-'
  * subtracted.
  */
 export async function oldestWaitingClick(redis: Redis): Promise<number> {
-  const [[first, second], held] = Waiting.parse(
+  const [[first, second], heldGroup] = Waiting.parse(
     await redis.use((client) => client.eval(WAITING_LUA, 2, CLICK_STREAM, CLICKS_HELD)),
   );
-  const heldAt = (firstClickOf(held) ?? Number.POSITIVE_INFINITY) - ON_ITS_WAY_MS;
+  const heldAt = (parseFirstClick(heldGroup) ?? Number.POSITIVE_INFINITY) - ON_ITS_WAY_MS;
   if (!first) return heldAt;
-  const clickedAt = firstClickOf(first[1][1]) ?? recordedAt(first) - ON_ITS_WAY_MS;
+  const clickedAt = parseFirstClick(first[1][1]) ?? recordedAt(first) - ON_ITS_WAY_MS;
   return Math.min(heldAt, clickedAt, second ? recordedAt(second) - ON_ITS_WAY_MS : Number.POSITIVE_INFINITY);
 }
 
 /** Shorter than the time between two reconciliations. */
 const RECONCILED_KNOWN_MS = 1_000;
-/** When each ClickHouse was last found reconciled. */
+/** The time at which each ClickHouse was last found reconciled. */
 const reconciledAt = new WeakMap<ClickHouse, number>();
 
 /**
- * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see ledger/jobs.ts.
+ * A ClickHouse that was just started may have lost data, until the reconciliation has checked it; see affiliates/ledger/ledger.jobs.ts.
  */
-export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
+async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
   if (clickhouse.cluster !== undefined) return true;
   const requestedAt = performance.now();
   const isDone = (await findReconciliation(clickhouse))?.step === 'done';
@@ -64,15 +64,21 @@ export async function isReconciled(clickhouse: ClickHouse): Promise<boolean> {
  * A recent result is good enough before figures are read, because ClickHouse is checked again afterwards. If it was
  * reconciled both times, it was not restarted in between.
  */
-export async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
-  const known = reconciledAt.get(clickhouse);
-  return (known !== undefined && performance.now() - known < RECONCILED_KNOWN_MS) || (await isReconciled(clickhouse));
+async function wasReconciled(clickhouse: ClickHouse): Promise<boolean> {
+  const lastReconciledAt = reconciledAt.get(clickhouse);
+  return (
+    (lastReconciledAt !== undefined && performance.now() - lastReconciledAt < RECONCILED_KNOWN_MS) ||
+    (await isReconciled(clickhouse))
+  );
 }
 
 type Engines = Pick<Context, 'postgres' | 'clicksRedis' | 'clickhouse' | 'clock'>;
 
-/** What figures are read from: the postings' sums; those of orders by the click that won them, which come later; or also customers. */
-type Read = 'postings' | 'orders' | 'customers';
+/**
+ * The sums that figures are read from: those of postings; of orders by the click that won them, which come later; or
+ * also of customers.
+ */
+type FigureSource = 'postings' | 'orders' | 'customers';
 
 /**
  * Undefined if the engine does not answer. If that is ClickHouse, there are no figures, so the caller does not wait for
@@ -87,29 +93,33 @@ async function ifAnswered<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-interface Standing {
+interface Freshness {
   /** Everything acknowledged up to this time, inclusive, is in the figures. */
   at: Date;
-  /** Whether the figures stayed complete while they were read. */
+  /** True if the figures stayed complete while they were read. */
   isStillWhole(): Promise<boolean>;
 }
 
-/** How fresh the brand's figures are; undefined if an engine does not answer, or if figures are incomplete. */
-async function standingOf(
+/** Reads how fresh the brand's figures are; undefined if an engine does not answer, or if figures are incomplete. */
+async function readFreshness(
   { postgres, clicksRedis, clickhouse, clock }: Engines,
   brandId: string,
-  read: Read,
-): Promise<Standing | undefined> {
+  source: FigureSource,
+): Promise<Freshness | undefined> {
   const now = clock.now().getTime();
   const requestedAt = performance.now();
   const [{ oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer, isWhole }, clickedAt, wasSound] =
-    await Promise.all([findStanding(postgres.db, brandId), oldestWaitingClick(clicksRedis), wasReconciled(clickhouse)]);
+    await Promise.all([
+      findFreshness(postgres.db, brandId),
+      oldestWaitingClick(clicksRedis),
+      wasReconciled(clickhouse),
+    ]);
   if (!isWhole || !wasSound) return undefined;
   const missing = {
     postings: [oldestUnsynced],
     orders: [oldestUnsynced, oldestUnsyncedOrder],
     customers: [oldestUnsynced, oldestUnsyncedOrder, oldestUnsyncedCustomer],
-  }[read];
+  }[source];
   const waitingSince = Math.min(clickedAt, ...missing.flatMap((at) => at?.getTime() ?? []));
   return {
     at: new Date(Math.min(now, waitingSince - 1)),
@@ -124,7 +134,7 @@ async function standingOf(
   };
 }
 
-interface Requested {
+interface FreshnessRequest {
   caller: { brandId: string };
   setHeader: SetHeader;
 }
@@ -133,40 +143,43 @@ interface Requested {
  * Reads figures and how fresh they are. The time is taken first, so figures that arrive in the meantime are newer than
  * promised.
  */
-export async function fresh<T>(
+export async function withFreshness<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Requested,
+  { caller: { brandId }, setHeader }: FreshnessRequest,
   read: () => Promise<T>,
-  from: Read = 'postings',
+  from: FigureSource = 'postings',
 ): Promise<T> {
-  const standing = await ifAnswered(() => standingOf(context, brandId, from));
+  const freshness = await ifAnswered(() => readFreshness(context, brandId, from));
   const answer = await read();
-  if (standing && (await ifAnswered(standing.isStillWhole))) setHeader('x-data-as-of', standing.at.toISOString());
+  if (freshness && (await ifAnswered(freshness.isStillWhole))) setHeader('x-data-as-of', freshness.at.toISOString());
   return answer;
 }
 
 /** Aborts the stream unless the freshness in the header still holds after the last row. */
-async function* stillWhole<T>({ isStillWhole }: Standing, rows: AsyncIterable<T>): AsyncGenerator<T> {
+async function* verifyAfterRows<T>({ isStillWhole }: Freshness, rows: AsyncIterable<T>): AsyncGenerator<T> {
   yield* rows;
   if (await isStillWhole()) return;
   throw unavailable('The data behind the figures', new Error('They were rebuilt in the meantime.'));
 }
 
-/** Like `fresh`, for rows that are streamed after the header. */
-export async function freshRows<T>(
+/** Like `withFreshness`, for rows that are streamed after the header. */
+export async function withFreshRows<T>(
   context: Engines,
-  { caller: { brandId }, setHeader }: Requested,
+  { caller: { brandId }, setHeader }: FreshnessRequest,
   rows: AsyncIterable<T>,
-  from: Read = 'postings',
+  from: FigureSource = 'postings',
 ): Promise<AsyncIterable<T>> {
-  const standing = await ifAnswered(() => standingOf(context, brandId, from));
-  if (!standing) return rows;
-  setHeader('x-data-as-of', standing.at.toISOString());
-  return stillWhole(standing, rows);
+  const freshness = await ifAnswered(() => readFreshness(context, brandId, from));
+  if (!freshness) return rows;
+  setHeader('x-data-as-of', freshness.at.toISOString());
+  return verifyAfterRows(freshness, rows);
 }
 
-/** How an operation answers with a page of figures, and with all rows as CSV: both say how fresh they are. */
-export function figuresAnswer<Query, Answer, Item extends z.ZodObject>({
+/**
+ * The handlers of an operation that answers with a page of figures, or with all rows as CSV. Both say how fresh they
+ * are.
+ */
+export function figuresHandlers<Query, Answer, Item extends z.ZodObject>({
   item,
   page,
   rows,
@@ -175,16 +188,16 @@ export function figuresAnswer<Query, Answer, Item extends z.ZodObject>({
   item: Item;
   page: (context: Context, brandId: string, query: Query) => Promise<Answer>;
   rows: (context: Context, brandId: string, query: Query) => AsyncIterable<z.input<Item>>;
-  from?: Read;
+  from?: FigureSource;
 }) {
-  type Question = Requested & { query: Query };
+  type Question = FreshnessRequest & { query: Query };
   return {
     handler: (context: Context, call: Question) =>
-      fresh(context, call, () => page(context, call.caller.brandId, call.query), from),
+      withFreshness(context, call, () => page(context, call.caller.brandId, call.query), from),
     csv: {
       item,
       rows: (context: Context, call: Question) =>
-        freshRows(context, call, rows(context, call.caller.brandId, call.query), from),
+        withFreshRows(context, call, rows(context, call.caller.brandId, call.query), from),
     },
   };
 }

@@ -10,7 +10,7 @@ import { readClickTime } from '../../kit/values/click-token.ts';
 import { oldestWaitingClick } from './freshness.ts';
 import { type OrderLines, type ProductPart, productParts } from './products.ts';
 import { postedRows } from './sums.ts';
-import { listLines, orderPlaceOf, type Range, type SyncedEntry } from './sync.ts';
+import { listLines, type Range, type SyncedEntry, toOrderKey } from './sync.ts';
 
 /** A click that won an order. */
 export interface WonClick {
@@ -28,45 +28,43 @@ const Click = z.object({
 });
 export type Click = z.output<typeof Click>;
 
-const dayOf = (at: Date) => tsvTime(at).slice(0, 10);
-
 /** The clicks that ClickHouse has, by id. Brand, day and link are the key of their table. */
-export async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
+async function findClicks(clickhouse: ClickHouse, clicks: readonly WonClick[]): Promise<Map<string, Click>> {
   if (clicks.length === 0) return new Map();
-  const setOf = (value: (click: WonClick) => string) => idSet([...new Set(clicks.map(value))]);
+  const toSet = (value: (click: WonClick) => string) => idSet([...new Set(clicks.map(value))]);
   const rows = await readBack(
     clickhouse,
     Click,
     `SELECT click_id, kind, country, device, referrer_host FROM clicks_v1
-    WHERE brand_id IN ${setOf(({ brandId }) => brandId)}
+    WHERE brand_id IN ${toSet(({ brandId }) => brandId)}
       AND toDate(at) IN (SELECT toDate(arrayJoin(splitByChar(',', {days:String}))))
-      AND link_id IN ${setOf(({ linkId }) => linkId)} AND click_id IN ${setOf(({ clickId }) => clickId)}`,
-    { days: [...new Set(clicks.map(({ clickId }) => dayOf(readClickTime(clickId))))].join(',') },
+      AND link_id IN ${toSet(({ linkId }) => linkId)} AND click_id IN ${toSet(({ clickId }) => clickId)}`,
+    { days: [...new Set(clicks.map(({ clickId }) => tsvTime(readClickTime(clickId)).slice(0, 10)))].join(',') },
   );
   return new Map(rows.map((row) => [row.click_id, row]));
 }
 
-/** The entries up to a position, without those in `left`. */
-const upTo = (left: readonly Range[]) =>
-  `seq <= {position:UInt64} ${left.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ')}`;
+/** The entries up to a position, without those in `exceptions`. */
+const toPositionCondition = (exceptions: readonly Range[]) =>
+  `seq <= {position:UInt64} ${exceptions.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ')}`;
 
 const Count = z.object({ count: integer });
 
-async function countOf(clickhouse: ClickHouse, sql: string, params: { brand: string; position: number }) {
-  const [found] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, params);
-  return found?.count ?? 0;
+async function countRows(clickhouse: ClickHouse, sql: string, params: { brand: string; position: number }) {
+  const [row] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, params);
+  return row?.count ?? 0;
 }
 
 const SUMMED = ['orders', 'sales', 'refunds', 'commission'] as const;
 
-/** Days of a link on which the table of orders differs from the postings. */
+/** Counts the days of a link on which the table of orders differs from the postings. */
 export async function countUnlikePostings(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<number> {
-  const inside = `brand_id = {brand:String} AND ${upTo(left)}`;
+  const inside = `brand_id = {brand:String} AND ${toPositionCondition(exceptions)}`;
   const keys = 'day, link_id, creator_id, currency';
   const sql = `SELECT ${keys} FROM (
     SELECT ${keys}, toInt64(conversions) AS orders, sales, refunds, pending + approved + paid + refund_adjustment AS commission
@@ -75,87 +73,114 @@ export async function countUnlikePostings(
       -refunds AS refunds, -commission AS commission
     FROM order_figures_v1 WHERE ${inside}
   ) GROUP BY ${keys} HAVING ${SUMMED.map((column) => `sum(${column}) != 0`).join(' OR ')}`;
-  return await countOf(clickhouse, sql, { brand: brandId, position });
+  return await countRows(clickhouse, sql, { brand: brandId, position });
 }
 
-/** Rows of orders that have other facts than their click. */
+/** Counts the rows of orders whose facts differ from their click. */
 export async function countUnlikeClicks(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<number> {
   const won = `(SELECT click_id, kind, country, device, referrer_host FROM order_figures_v1
-    WHERE brand_id = {brand:String} AND click_id != '' AND ${upTo(left)})`;
+    WHERE brand_id = {brand:String} AND click_id != '' AND ${toPositionCondition(exceptions)})`;
   const sql = `SELECT 1 FROM ${won} AS won INNER JOIN (
       SELECT click_id, toString(kind) AS kind, country, device, referrer_host FROM clicks_v1
       WHERE brand_id = {brand:String} AND click_id IN (SELECT click_id FROM ${won})
     ) AS click ON click.click_id = won.click_id
     WHERE (toString(won.kind), won.country, won.device, won.referrer_host)
       != (click.kind, click.country, click.device, click.referrer_host)`;
-  return await countOf(clickhouse, sql, { brand: brandId, position });
+  return await countRows(clickhouse, sql, { brand: brandId, position });
 }
 
-/** The store and the click of a sale as one text; ledger/queries.ts builds the same text. */
+/** The store and the click of a sale as one text; affiliates/ledger/ledger.ts builds the same text. */
 const FACTS = "concatWithSeparator('|', toString(seq), store_id, source, click_id)";
 
 const SaleFacts = z.object({ sales: integer, fingerprint: z.string() });
 
-/** How many sales the table of orders has, and the sum of the hashes of their facts. */
+/** Counts the sales in the table of orders and sums the hashes of their facts. */
 export async function findSaleFacts(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<z.output<typeof SaleFacts>> {
-  const [found] = await readBack(
+  const [facts] = await readBack(
     clickhouse,
     SaleFacts,
     `SELECT count() AS sales, toString(sum(reinterpretAsUInt32(reverse(substring(MD5(${FACTS}), 1, 4))))) AS fingerprint
-    FROM order_figures_v1 WHERE brand_id = {brand:String} AND orders = 1 AND ${upTo(left)}`,
+    FROM order_figures_v1 WHERE brand_id = {brand:String} AND orders = 1 AND ${toPositionCondition(exceptions)}`,
     { brand: brandId, position },
   );
-  return found ?? { sales: 0, fingerprint: '0' };
+  return facts ?? { sales: 0, fingerprint: '0' };
 }
 
 const COLUMNS = [
-  ...['brand_id', 'seq', 'line', 'at', 'currency', 'link_id', 'creator_id', 'store_id', 'source'],
-  ...['click_id', 'kind', 'country', 'device', 'referrer_host'],
-  ...['orders', 'click_orders', 'sales', 'refunds', 'commission'],
-  ...['products', 'product_titles', 'product_sales', 'product_refunds', 'product_commission', 'product_items'],
+  'brand_id',
+  'seq',
+  'line',
+  'at',
+  'currency',
+  'link_id',
+  'creator_id',
+  'store_id',
+  'source',
+  'click_id',
+  'kind',
+  'country',
+  'device',
+  'referrer_host',
+  'orders',
+  'click_orders',
+  'sales',
+  'refunds',
+  'commission',
+  'products',
+  'product_titles',
+  'product_sales',
+  'product_refunds',
+  'product_commission',
+  'product_items',
 ];
 
 const STATES: readonly Account[] = ['commission_pending', 'commission_approved', 'commission_paid'];
-
-const clickOf = ({ brandId, linkId, clickId }: SyncedEntry): WonClick[] =>
-  linkId === null || clickId === null ? [] : [{ brandId, linkId, clickId }];
 
 /** Entries with the lines of their orders, and the clicks that won these, as far as ClickHouse has them. */
 export interface OrderEntries {
   entries: readonly SyncedEntry[];
   lines: ReadonlyMap<string, OrderLines>;
   clicks: ReadonlyMap<string, Click>;
-  /** Whether a click is still on its way to ClickHouse. */
+  /** True if a click is still on its way to ClickHouse. */
   isClickAwaited: boolean;
 }
 
-/** Reads how far ClickHouse is first, so that a click that arrives in the meantime is found. */
-export async function withFacts(
+/** Reads the progress of ClickHouse first, so that a click that arrives in the meantime is found. */
+export async function loadOrderEntries(
   { clickhouse, clicksRedis }: Pick<Context, 'clickhouse' | 'clicksRedis'>,
   db: Db,
   entries: readonly SyncedEntry[],
 ): Promise<OrderEntries> {
   const lines = await listLines(db, entries);
-  const won = entries.flatMap(clickOf);
+  const won = entries.flatMap(({ brandId, linkId, clickId }: SyncedEntry): WonClick[] =>
+    linkId === null || clickId === null ? [] : [{ brandId, linkId, clickId }],
+  );
   if (won.length === 0) return { entries, lines, clicks: new Map(), isClickAwaited: false };
   const waitingSince = await oldestWaitingClick(clicksRedis);
   const clicks = await findClicks(clickhouse, won);
-  const isAwaited = ({ clickId }: WonClick) => !clicks.has(clickId) && readClickTime(clickId).getTime() >= waitingSince;
-  return { entries, lines, clicks, isClickAwaited: won.some(isAwaited) };
+
+  return {
+    entries,
+    lines,
+    clicks,
+    isClickAwaited: won.some(
+      ({ clickId }: WonClick) => !clicks.has(clickId) && readClickTime(clickId).getTime() >= waitingSince,
+    ),
+  };
 }
 
-/** What an entry adds to figures at one time; the views of `link_daily_v1` add the same. */
-function figuresAt({ kind, linkId }: SyncedEntry, postings: SyncedEntry['postings'], isFirst: boolean) {
+/** Sums what an entry adds to figures at one time; the views of `link_daily_v1` add the same. */
+function sumPostings({ kind, linkId }: SyncedEntry, postings: SyncedEntry['postings'], isFirst: boolean) {
   const sum = (...accounts: readonly Account[]) =>
     postings
       .filter(({ account }) => accounts.includes(account))
@@ -170,24 +195,28 @@ function figuresAt({ kind, linkId }: SyncedEntry, postings: SyncedEntry['posting
   };
 }
 
-/** What each product has of a row. */
+/** The parts of a row by product, as columns. */
 const productColumns = (parts: readonly ProductPart[]): string[] => {
   const list = (value: (part: ProductPart) => string | number) => tsvArray(parts.map(value));
   return [
-    ...[list(({ product }) => product), list(({ title }) => title), list(({ sales }) => sales)],
-    ...[list(({ refunds }) => refunds), list(({ commission }) => commission), list(({ milliItems }) => milliItems)],
+    list(({ product }) => product),
+    list(({ title }) => title),
+    list(({ sales }) => sales),
+    list(({ refunds }) => refunds),
+    list(({ commission }) => commission),
+    list(({ milliItems }) => milliItems),
   ];
 };
 
 /** One row for each time of the entry at which it changes a figure. */
-function rowsOf(entry: SyncedEntry, click: Click | undefined, lines: OrderLines | undefined): string {
+function toRows(entry: SyncedEntry, click: Click | undefined, lines: OrderLines | undefined): string {
   const { brandId, seq, currency, linkId, creatorId, integrationId, source, clickId, postings } = entry;
   const facts = [currency, tsvText(linkId ?? ''), tsvText(creatorId), tsvText(integrationId ?? '')];
   const won = [source, clickId, click?.kind, click?.country, click?.device, click?.referrer_host];
   const texts = [...facts, ...won.map((text) => tsvText(text ?? ''))];
   const [first] = postings;
   const rows = [...Map.groupBy(postings, ({ at }) => at)].map(([at, some], line) => {
-    const { orders, ...sums } = figuresAt(entry, some, first !== undefined && some.includes(first));
+    const { orders, ...sums } = sumPostings(entry, some, first !== undefined && some.includes(first));
     return { line, at: new Date(at).getTime(), orders, isSale: orders === 1, ...sums };
   });
   const parts = lines ? productParts(lines, rows) : [];
@@ -201,14 +230,14 @@ function rowsOf(entry: SyncedEntry, click: Click | undefined, lines: OrderLines 
     .join('');
 }
 
-/** Inserts what the entries' orders add to figures. Resolves to whether it was sent more than once. */
+/** Inserts the figures of the entries' orders. Resolves to whether they were sent more than once. */
 export async function insertOrderFigures(
   clickhouse: ClickHouse,
   { entries, clicks, lines }: OrderEntries,
   token: string,
 ): Promise<boolean> {
   const rows = entries
-    .map((entry) => rowsOf(entry, clicks.get(entry.clickId ?? ''), lines.get(orderPlaceOf(entry))))
+    .map((entry) => toRows(entry, clicks.get(entry.clickId ?? ''), lines.get(toOrderKey(entry))))
     .join('');
   return await insertOnce(clickhouse, 'order_figures_v1', COLUMNS, rows, token);
 }

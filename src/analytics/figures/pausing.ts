@@ -9,11 +9,11 @@ const RENEW_EVERY_MS = 5_000;
 const LOOK_EVERY_MS = 50;
 
 /** Waits until the batch that was begun before the pause is inserted. */
-async function untilInserted(redis: Redis): Promise<void> {
-  const claimed = () => redis.use((client) => client.get(CLICK_CLAIM));
-  const begun = await claimed();
+async function waitUntilInserted(redis: Redis): Promise<void> {
+  const readClaim = () => redis.use((client) => client.get(CLICK_CLAIM));
+  const firstClaim = await readClaim();
   const end = performance.now() + PAUSE_MS;
-  while (begun !== null && (await claimed()) === begun) {
+  while (firstClaim !== null && (await readClaim()) === firstClaim) {
     if (performance.now() > end) throw new Error('A batch of clicks is not acknowledged; is a worker running?');
     await pause(LOOK_EVERY_MS);
   }
@@ -39,7 +39,7 @@ export async function withoutClicks(
     });
   }, RENEW_EVERY_MS);
   try {
-    await untilInserted(redis);
+    await waitUntilInserted(redis);
     await work();
     await assertPaused();
   } finally {

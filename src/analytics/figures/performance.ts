@@ -2,9 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import type { Page } from '../../kit/values/page.ts';
-import { IS_ANYTHING, SUMS, Sums, sourceOf, type Window } from './sums.ts';
-
-const isAllTime = ({ from, until }: Window) => from === undefined && until === undefined;
+import { IS_ANYTHING, SUMS, Sums, selectSource, type Window } from './sums.ts';
 
 const PerformanceSums = Sums.extend({ link_id: z.string() });
 export type PerformanceSums = z.output<typeof PerformanceSums>;
@@ -25,7 +23,11 @@ function performanceRows(
   { creatorIds, linkIds, after, ...window }: PerformanceWhere,
   key: { name: string; of: string } = { name: 'link_id', of: 'link_id' },
 ) {
-  const { from, params } = sourceOf(brandId, window, isAllTime(window) ? 'link_life_v1' : 'link_daily_v1');
+  const { from, params } = selectSource(
+    brandId,
+    window,
+    window.from === undefined && window.until === undefined ? 'link_life_v1' : 'link_daily_v1',
+  );
   const conditions = [
     // Sums without a link are not listed.
     "link_id != ''",
@@ -70,10 +72,10 @@ export async function totalPerformance(
 ): Promise<{ total: number; byCurrency: Sums[] }> {
   const rows = performanceRows(brandId, where);
   const sql = `SELECT currency, count() AS rows, ${SUMS} FROM (${rows.sql}) GROUP BY currency ORDER BY currency`;
-  const found = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
+  const totals = await queryInTime(clickhouse, PerformanceTotals, sql, rows.params);
   return {
-    total: found.reduce((sum, row) => sum + row.rows, 0),
-    byCurrency: found.map(({ rows: _rows, ...sums }) => sums),
+    total: totals.reduce((sum, row) => sum + row.rows, 0),
+    byCurrency: totals.map(({ rows: _rows, ...sums }) => sums),
   };
 }
 

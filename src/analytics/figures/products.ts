@@ -20,17 +20,17 @@ export interface OrderLines {
   refunds: readonly { at: number; items: readonly RefundedItem[] }[];
 }
 
-/** What an entry adds to figures at one time. */
-export interface Added {
+/** The amounts that an entry adds to figures at one time. */
+export interface EntryAmounts {
   at: number;
-  /** Whether it is the sale itself. */
+  /** True for the sale itself. */
   isSale: boolean;
   sales: number;
   refunds: number;
   commission: number;
 }
 
-/** One product's part of it. */
+/** The part of one product. */
 export interface ProductPart {
   product: string;
   title: string;
@@ -44,100 +44,106 @@ export interface ProductPart {
 /** Amounts by product. */
 type Amounts = ReadonlyMap<string, number>;
 
-const sumOf = (amounts: Amounts) => [...amounts.values()].reduce((sum, one) => sum + one, 0);
+const sumAmounts = (amounts: Amounts) => [...amounts.values()].reduce((sum, one) => sum + one, 0);
 
-function added(pairs: readonly (readonly [product: string, amount: number])[]): Map<string, number> {
+function sumByProduct(pairs: readonly (readonly [product: string, amount: number])[]): Map<string, number> {
   const sums = new Map<string, number>();
   for (const [product, amount] of pairs) if (product !== '') sums.set(product, (sums.get(product) ?? 0) + amount);
   return sums;
 }
 
 /** A part of a whole, rounded down. */
-const partOf = (total: number, part: number, whole: number) => Number((BigInt(total) * BigInt(part)) / BigInt(whole));
+const takePart = (total: number, part: number, whole: number) => Number((BigInt(total) * BigInt(part)) / BigInt(whole));
 
 /** Divides a total by weights and a rest without weight; with the rest's share the parts add up to the total. */
-function shareOf(total: number, weights: Amounts, rest: number): Map<string, number> {
-  const whole = sumOf(weights) + rest;
+function splitByWeight(total: number, weights: Amounts, rest: number): Map<string, number> {
+  const whole = sumAmounts(weights) + rest;
   const size = Math.abs(total);
   let before = 0;
   const parts = new Map<string, number>();
   for (const [product, weight] of whole > 0 ? weights : []) {
-    const part = partOf(size, before + weight, whole) - partOf(size, before, whole);
+    const part = takePart(size, before + weight, whole) - takePart(size, before, whole);
     parts.set(product, total < 0 ? -part : part);
     before += weight;
   }
   return parts;
 }
 
-/** As much of a total as the amounts claim: at most all of it. */
-function claimOf(total: number, amounts: Amounts): Map<string, number> {
-  const claimed = Math.min(Math.abs(total), sumOf(amounts));
-  return shareOf(total < 0 ? -claimed : claimed, amounts, 0);
+/** Splits the part of a total that the amounts claim, at most all of it. */
+function splitClaim(total: number, amounts: Amounts): Map<string, number> {
+  const claim = Math.min(Math.abs(total), sumAmounts(amounts));
+  return splitByWeight(total < 0 ? -claim : claim, amounts, 0);
 }
 
 const sizes = (amounts: Amounts) => new Map([...amounts].map(([product, amount]) => [product, Math.abs(amount)]));
 
 /** A product is known by its SKU, or by its title where it has none. */
-const productOf = ({ sku, title }: SoldItem): string => sku ?? title ?? '';
+const getProduct = ({ sku, title }: SoldItem): string => sku ?? title ?? '';
 
 /**
- * Divides what an entry adds to figures among the products of its order, row by row. What no line claims stays without a
- * product: amounts beyond the lines, refunds that name none, and changes of the order after its sale.
+ * Divides the figures of an entry among the products of its order, row by row. Amounts that no line claims stay without
+ * a product: amounts beyond the lines, refunds that name none, and changes of the order after its sale.
  */
-export function productParts({ baseMinor, items, refunds }: OrderLines, rows: readonly Added[]): ProductPart[][] {
-  const byLine = new Map(items.map((item) => [item.lineId, productOf(item)]));
-  const titles = new Map(items.map((item) => [productOf(item), item.title ?? '']));
-  const named = (some: readonly RefundedItem[]) =>
-    added(some.map(({ lineId, amountMinor }) => [byLine.get(lineId) ?? '', amountMinor]));
-  const bought = added(items.map((item) => [productOf(item), item.amountMinor]));
+export function productParts(
+  { baseMinor, items, refunds }: OrderLines,
+  rows: readonly EntryAmounts[],
+): ProductPart[][] {
+  const byLine = new Map(items.map((item) => [item.lineId, getProduct(item)]));
+  const titles = new Map(items.map((item) => [getProduct(item), item.title ?? '']));
+  const toAmounts = (some: readonly RefundedItem[]) =>
+    sumByProduct(some.map(({ lineId, amountMinor }) => [byLine.get(lineId) ?? '', amountMinor]));
+  const bought = sumByProduct(items.map((item) => [getProduct(item), item.amountMinor]));
   // The product of the largest line comes first.
   const sold = new Map([...bought].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));
-  const milli = added(items.map((item) => [productOf(item), item.quantity * 1_000]));
-  const returned = named(refunds.flatMap((refund) => refund.items));
-  const left = new Map(
+  const milli = sumByProduct(items.map((item) => [getProduct(item), item.quantity * 1_000]));
+  const returned = toAmounts(refunds.flatMap((refund) => refund.items));
+  const remaining = new Map(
     [...sold].map(([product, amount]) => [product, Math.max(0, amount - (returned.get(product) ?? 0))]),
   );
 
-  function refundedAt({ at, refunds: total }: Added): Map<string, number> {
-    const known = refunds.filter((refund) => refund.at === at);
-    const its = named(known.flatMap((refund) => refund.items));
-    // A cancellation, or a refund of everything.
-    const isOfAll = its.size === 0 && (known.length === 0 || Math.abs(total) >= baseMinor);
-    return claimOf(total, isOfAll ? left : its);
+  function refundedAt({ at, refunds: total }: EntryAmounts): Map<string, number> {
+    const ownRefunds = refunds.filter((refund) => refund.at === at);
+    const its = toAmounts(ownRefunds.flatMap((refund) => refund.items));
+    // This is a cancellation, or a refund of everything.
+    const isOfAll = its.size === 0 && (ownRefunds.length === 0 || Math.abs(total) >= baseMinor);
+    return splitClaim(total, isOfAll ? remaining : its);
   }
 
   const divided = rows.map((row) => ({
     row,
-    sales: row.isSale ? claimOf(row.sales, sold) : new Map<string, number>(),
+    sales: row.isSale ? splitClaim(row.sales, sold) : new Map<string, number>(),
     refunds: row.refunds === 0 ? new Map<string, number>() : refundedAt(row),
   }));
-  const net = added(
+  const net = sumByProduct(
     divided.flatMap((one) => [
       ...one.sales,
       ...[...one.refunds].map(([product, amount]) => [product, -amount] as const),
     ]),
   );
-  const netRest = rows.reduce((sum, row) => sum + row.sales - row.refunds, 0) - sumOf(net);
-  const isAnything = sumOf(sizes(net)) + Math.abs(netRest) > 0;
+  const netRest = rows.reduce((sum, row) => sum + row.sales - row.refunds, 0) - sumAmounts(net);
+  const isAnything = sumAmounts(sizes(net)) + Math.abs(netRest) > 0;
 
-  function commissionOf({ row, sales, refunds: its }: (typeof divided)[number]): Map<string, number> {
-    if (row.sales !== 0) return shareOf(row.commission, sizes(sales), Math.abs(row.sales - sumOf(sales)));
-    if (row.refunds !== 0) return shareOf(row.commission, sizes(its), Math.abs(row.refunds - sumOf(its)));
-    if (isAnything) return shareOf(row.commission, sizes(net), Math.abs(netRest));
-    return shareOf(row.commission, left, Math.max(0, baseMinor - sumOf(sold)));
+  function splitCommission({ row, sales, refunds: its }: (typeof divided)[number]): Map<string, number> {
+    if (row.sales !== 0) return splitByWeight(row.commission, sizes(sales), Math.abs(row.sales - sumAmounts(sales)));
+    if (row.refunds !== 0) return splitByWeight(row.commission, sizes(its), Math.abs(row.refunds - sumAmounts(its)));
+    if (isAnything) return splitByWeight(row.commission, sizes(net), Math.abs(netRest));
+    return splitByWeight(row.commission, remaining, Math.max(0, baseMinor - sumAmounts(sold)));
   }
 
   return divided.map((one) => {
     const { row, sales, refunds: its } = one;
-    const earned = commissionOf(one);
+    const earned = splitCommission(one);
     const itemsBack = (product: string) => {
       const [back, of] = [its.get(product) ?? 0, sold.get(product) ?? 0];
       return of === 0 ? 0 : Math.round(((milli.get(product) ?? 0) * back) / of);
     };
     return [...sold.keys()]
       .map((product) => ({
-        ...{ product, title: titles.get(product) ?? '', sales: sales.get(product) ?? 0 },
-        ...{ refunds: its.get(product) ?? 0, commission: earned.get(product) ?? 0 },
+        product,
+        title: titles.get(product) ?? '',
+        sales: sales.get(product) ?? 0,
+        refunds: its.get(product) ?? 0,
+        commission: earned.get(product) ?? 0,
         milliItems: (row.isSale ? (milli.get(product) ?? 0) : 0) - itemsBack(product),
       }))
       .filter((part) => row.isSale || part.sales !== 0 || part.refunds !== 0 || part.commission !== 0);

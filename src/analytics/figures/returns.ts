@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, integer, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
-import { type By, eventKeyOf, type Group } from './breakdown.ts';
+import { type Group, type Grouping, toEventKey } from './breakdown.ts';
 
-/** Orders by what their goods cost: by day and campaign. */
+/** Divides orders by the cost of their goods: by day and campaign. */
 export interface CostParts {
   /** The UTC days on which another rate begins, in order. */
   starts: readonly string[];
@@ -12,26 +12,26 @@ export interface CostParts {
   groups: readonly Group[];
   /** Millionths of revenue: of each day's beginning, first that of other links, then those of `groups`. */
   ratesPpm: readonly number[];
-  /** What items of products cost, which replaces the rate for them. */
+  /** The costs of items by product, which replace the rate for them. */
   items?: ItemCosts | undefined;
 }
 
 export interface ItemCosts {
   /** The UTC days on which another cost begins, in order. */
   starts: readonly string[];
-  /** Minor units for an item, by `itemKeyOf`. */
+  /** Minor units for an item, by `toItemKey`. */
   minor: ReadonlyMap<string, number>;
 }
 
 /** The key of a product's cost in an order of this currency, on a day after this many of `starts`. */
-export const itemKeyOf = (starts: number, currency: string, sku: string): string =>
+export const toItemKey = (starts: number, currency: string, sku: string): string =>
   `${starts}-${currency}-${Buffer.from(sku).toString('hex').toUpperCase()}`;
 
 const startsBefore = (starts: readonly string[]) =>
   starts.length === 0 ? '0' : `arrayCount(start -> toDate(start) <= toDate(at), ${idArray(starts)})`;
 
 /** The cost of an item of each of the row's products; -1 where nobody entered one. */
-function unitsOf(items: ItemCosts | undefined): string {
+function toUnitCosts(items: ItemCosts | undefined): string {
   if (!items || items.minor.size === 0) return "CAST([], 'Array(Int64)')";
   const key = `concat(toString(${startsBefore(items.starts)}), '-', currency, '-', hex(product))`;
   const [keys, values] = [[...items.minor.keys()], [...items.minor.values()].map(String)];
@@ -46,7 +46,7 @@ export interface ReturnsWhere {
 }
 
 /** The index of an order in `ratesPpm`. */
-function partOf({ starts, groups }: CostParts): string {
+function toPartIndex({ starts, groups }: CostParts): string {
   const ids = groups.flatMap(({ linkIds }) => linkIds);
   const numbers = groups.flatMap(({ linkIds }, i) => linkIds.map(() => String(i + 1)));
   const group = ids.length === 0 ? '0' : `toUInt32(transform(link_id, ${idArray(ids)}, ${idArray(numbers)}, '0'))`;
@@ -68,13 +68,13 @@ const ReturnSums = z.object({
 export type ReturnSums = z.output<typeof ReturnSums>;
 
 /**
- * Sums per key, currency and part of the costs. The goods of each order and refund are rounded separately, so that
- * rows add up, whatever they are about.
+ * Sums per key, currency and part of the costs. The goods of each order and refund are rounded separately, so that rows
+ * add up under any grouping.
  */
 export async function listReturnSums(
   clickhouse: ClickHouse,
   brandId: string,
-  by: By,
+  by: Grouping,
   { from, until, currency }: ReturnsWhere,
   parts: CostParts,
 ): Promise<ReturnSums[]> {
@@ -89,8 +89,8 @@ export async function listReturnSums(
         arraySum(arrayMap((unit, count) -> if(unit < 0, 0, unit * count), units, counts)) AS of_items,
         arrayExists(unit -> unit >= 0, units) AS has_items
       FROM (
-        SELECT ${eventKeyOf(by)} AS group_key, currency, toUInt32(${partOf(parts)}) AS part, orders AS ordered,
-          sales AS sold, refunds AS refunded, commission AS earned, ${unitsOf(parts.items)} AS units,
+        SELECT ${toEventKey(by)} AS group_key, currency, toUInt32(${toPartIndex(parts)}) AS part, orders AS ordered,
+          sales AS sold, refunds AS refunded, commission AS earned, ${toUnitCosts(parts.items)} AS units,
           if(empty(units), CAST([], 'Array(Int64)'), arrayMap((sale, refund) -> sale - refund, product_sales, product_refunds)) AS gains,
           if(empty(units), CAST([], 'Array(Int64)'), product_items) AS counts
         FROM order_figures_v1
@@ -99,7 +99,9 @@ export async function listReturnSums(
       )
     ) GROUP BY group_key, currency, part`;
   return await queryInTime(clickhouse, ReturnSums, sql, {
-    ...{ brand: brandId, from: tsvTime(from), until: tsvTime(until) },
+    brand: brandId,
+    from: tsvTime(from),
+    until: tsvTime(until),
     ...(currency === undefined ? {} : { currency }),
   });
 }

@@ -41,8 +41,8 @@ export async function listBrokenRollups(clickhouse: ClickHouse, brandId: string)
   ] as const;
   const broken: { table: string; rows: number }[] = [];
   for (const [table, sql] of comparisons) {
-    const [found] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, { brand: brandId });
-    if (found && found.count > 0) broken.push({ table, rows: found.count });
+    const [row] = await readBack(clickhouse, Count, `SELECT count() AS count FROM (${sql})`, { brand: brandId });
+    if (row && row.count > 0) broken.push({ table, rows: row.count });
   }
   return broken;
 }
@@ -58,18 +58,18 @@ export const AccountSum = z.object({
 });
 export type AccountSum = z.output<typeof AccountSum>;
 
-/** All facts of a posting that figures depend on, as one text; ledger/queries.ts builds the same text. */
+/** All facts of a posting that figures depend on, as one text; affiliates/ledger/ledger.ts builds the same text. */
 const POSTING = `concatWithSeparator('|', toString(seq), toString(line), kind, account, toString(amount_minor), currency,
   link_id, creator_id, toString(at))`;
 
-/** The postings that ClickHouse has of the brand's entries up to `position`, except those in `left`. */
+/** The postings that ClickHouse has of the brand's entries up to `position`, except those in `exceptions`. */
 export async function listAccountSums(
   clickhouse: ClickHouse,
   brandId: string,
   position: number,
-  left: readonly Range[],
+  exceptions: readonly Range[],
 ): Promise<AccountSum[]> {
-  const without = left.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ');
+  const without = exceptions.map(({ from, to }) => `AND NOT (seq BETWEEN ${from} AND ${to})`).join(' ');
   return await readBack(
     clickhouse,
     AccountSum,
@@ -100,7 +100,7 @@ export async function listLastSeqs(clickhouse: ClickHouse): Promise<{ brandId: s
   return rows.map(({ brand_id: brandId, seq }) => ({ brandId, seq }));
 }
 
-/** Of these brands, those with a row that was stored twice since the sequence number. */
+/** Lists the brands that have a row that was stored twice since the sequence number. */
 export async function listDoubled(
   clickhouse: ClickHouse,
   table: 'ledger_v1' | 'order_figures_v1',

@@ -77,10 +77,10 @@ export const Sums = z.object({
 export type Sums = z.output<typeof Sums>;
 
 /** Revenue: sales minus refunds. */
-export const revenueOf = ({ sales, refunds }: Pick<Sums, 'sales' | 'refunds'>): number => sales - refunds;
+export const computeRevenue = ({ sales, refunds }: Pick<Sums, 'sales' | 'refunds'>): number => sales - refunds;
 
 /** Commission of any status, minus what refunds took back after payment. */
-export const commissionOf = (sums: Pick<Sums, 'pending' | 'approved' | 'paid' | 'refund_adjustment'>): number =>
+export const computeCommission = (sums: Pick<Sums, 'pending' | 'approved' | 'paid' | 'refund_adjustment'>): number =>
   sums.pending + sums.approved + sums.paid + sums.refund_adjustment;
 
 /** A creator's or a brand's figures in one currency. */
@@ -102,12 +102,12 @@ export interface LinkFigures {
   others: CurrencyFigures[];
 }
 
-export const figuresOf = (sums: Sums): CurrencyFigures => ({
+export const toCurrencyFigures = (sums: Sums): CurrencyFigures => ({
   currency: sums.currency,
   clicks: sums.clicks,
   conversions: sums.conversions,
-  revenueMinor: revenueOf(sums),
-  commissionMinor: commissionOf(sums),
+  revenueMinor: computeRevenue(sums),
+  commissionMinor: computeCommission(sums),
 });
 
 /** Event times: `from` is included, `until` excluded; undefined means unbounded. */
@@ -123,17 +123,17 @@ export const FRESHNESS =
 /** A whole UTC day, or a time to the millisecond. */
 export const Boundary = TimeText.meta({ example: '2026-03-31' });
 
-export const startOf = (boundary: string): Date => new Date(boundary);
+export const toStart = (boundary: string): Date => new Date(boundary);
 
 /** The first moment after the boundary: the next day, or the next millisecond. */
-export function endOf(boundary: string): Date {
+export function toEnd(boundary: string): Date {
   const at = Date.parse(boundary);
   return new Date(isDay(boundary) ? at + DAY_MS : at + 1);
 }
 
 export const isDayEdge = (at: Date | undefined): boolean => at === undefined || at.getTime() % DAY_MS === 0;
 
-/** What is summed: a table, or events folded like its rollup, and the condition on its rows. */
+/** A table to sum, or events folded like its rollup, with the condition on its rows. */
 interface Source {
   from: string;
   params: Record<string, string>;
@@ -155,7 +155,7 @@ function rawSource(brandId: string, { from, until }: Window): Source {
 }
 
 /** Without a window, `rollup` must cover all time; with one, it needs a `day`. */
-export function sourceOf(brandId: string, window: Window, rollup: string): Source {
+export function selectSource(brandId: string, window: Window, rollup: string): Source {
   if (!isDayEdge(window.from) || !isDayEdge(window.until)) return rawSource(brandId, window);
   const day = (at: Date) => tsvTime(at).slice(0, 10);
   const { from, until } = window;

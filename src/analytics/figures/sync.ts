@@ -5,7 +5,7 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { tsvText, tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { StoredPostings } from '../../kit/outbox/ledger-entry.ts';
-import { movedSince } from '../../kit/outbox/queries.ts';
+import { movedSince } from '../../kit/outbox/outbox.ts';
 import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from './customer-rows.ts';
 import type { OrderLines } from './products.ts';
 
@@ -17,7 +17,7 @@ export const Range = z.object({ brand_id: z.string(), from: z.number().int(), to
 export type Range = z.output<typeof Range>;
 const Ranges = z.array(Range);
 
-export interface Behind {
+export interface BrandBacklog {
   brandId: string;
   position: number;
   head: number;
@@ -45,7 +45,7 @@ export async function insertPositions(db: Db, after?: Date): Promise<void> {
  * Brands with entries that are not in a batch yet, locked until the transaction ends. Skips those that another worker
  * has locked.
  */
-export async function lockBehind(db: Db, limit: number, after?: Date): Promise<Behind[]> {
+export async function lockBehind(db: Db, limit: number, after?: Date): Promise<BrandBacklog[]> {
   return await db
     .selectFrom('ledgerPositions as position')
     .innerJoin('outboxNumbers as head', 'head.brandId', 'position.brandId')
@@ -59,7 +59,7 @@ export async function lockBehind(db: Db, limit: number, after?: Date): Promise<B
     .execute();
 }
 
-/** Whether any entry or order must be sent to ClickHouse, in one statement. */
+/** True if any entry or order must be sent to ClickHouse, in one statement. */
 export async function isAnythingToSync(db: Db, after?: Date): Promise<boolean> {
   const { rows } = await sql<{ due: boolean }>`
     select exists (select from ledger_batches where sent_at is null)
@@ -167,12 +167,12 @@ interface LinesRow {
   integrationId: string;
   orderId: string;
   items: unknown;
-  /** Of each refund of the order, whether or not it names lines. */
+  /** Every refund of the order, even if it names no lines. */
   refunds: { at: string; items: unknown }[] | null;
 }
 
-/** Which order of which store. */
-export const orderPlaceOf = ({ integrationId, storeOrderId }: Pick<SyncedEntry, 'integrationId' | 'storeOrderId'>) =>
+/** The key of an order: its store and its id there. */
+export const toOrderKey = ({ integrationId, storeOrderId }: Pick<SyncedEntry, 'integrationId' | 'storeOrderId'>) =>
   `${integrationId} ${storeOrderId}`;
 
 /** The lines of the entries' orders, as far as their stores say what was bought. */
@@ -181,7 +181,7 @@ export async function listLines(db: Db, entries: readonly SyncedEntry[]): Promis
     entries.flatMap((entry) => {
       const { integrationId, storeOrderId, baseMinor } = entry;
       if (integrationId === null || storeOrderId === null || baseMinor === null) return [];
-      return [[orderPlaceOf(entry), { integrationId, storeOrderId, baseMinor }] as const];
+      return [[toOrderKey(entry), { integrationId, storeOrderId, baseMinor }] as const];
     }),
   );
   if (orders.size === 0) return new Map();
@@ -199,12 +199,15 @@ export async function listLines(db: Db, entries: readonly SyncedEntry[]): Promis
       and own.refund_id = ''`.execute(db);
   return new Map(
     rows.map(({ integrationId, orderId, items, refunds }) => {
-      const place = orderPlaceOf({ integrationId, storeOrderId: orderId });
-      const named = (refunds ?? []).map((refund) => ({
+      const place = toOrderKey({ integrationId, storeOrderId: orderId });
+      const parsedRefunds = (refunds ?? []).map((refund) => ({
         at: Date.parse(refund.at),
         items: RefundedItems.parse(refund.items),
       }));
-      return [place, { baseMinor: orders.get(place)?.baseMinor ?? 0, items: Items.parse(items), refunds: named }];
+      return [
+        place,
+        { baseMinor: orders.get(place)?.baseMinor ?? 0, items: Items.parse(items), refunds: parsedRefunds },
+      ];
     }),
   );
 }
@@ -215,28 +218,25 @@ export async function listUnsentRanges(db: Db, brandId: string, column: SentAt):
   return rows.flatMap(({ ranges }) => Ranges.parse(ranges)).filter((range) => range.brand_id === brandId);
 }
 
-export interface Standing {
-  /** When the oldest entry that is missing from the figures was recorded; null if none is missing. */
+export interface StoredFreshness {
+  /** The time at which the oldest entry that is missing from the figures was recorded; null if none is missing. */
   oldestUnsynced: Date | null;
-  /** The same of the table of orders, which may lack later batches too. */
+  /** The same time for the table of orders, which may lack later batches too. */
   oldestUnsyncedOrder: Date | null;
-  /** Since when an order of customers may have changed without being sent; null if none has. */
+  /** The time since which an order of customers may have changed without being sent; null if none has. */
   oldestUnsyncedCustomer: Date | null;
-  /** Whether the brand's figures are complete: no rebuild is running or was interrupted. */
+  /** True if the brand's figures are complete: no rebuild is running or was interrupted. */
   isWhole: boolean;
 }
 
-/**
- * What PostgreSQL knows about the freshness of a brand's figures, in one statement so that all values are from the same
- * moment.
- */
-export async function findStanding(db: Db, brandId: string): Promise<Standing> {
+/** Reads the freshness of a brand's figures in one statement, so that all values are from the same moment. */
+export async function findFreshness(db: Db, brandId: string): Promise<StoredFreshness> {
   const since = (column: 'sent_at' | 'orders_sent_at') => sql`
     (select min(recorded_at) from ledger_entries where brand_id = ${brandId} and seq >= least(
       coalesce((select seq from ledger_positions where brand_id = ${brandId}), 0) + 1,
       (select min((range ->> 'from')::bigint) from ledger_batches, jsonb_array_elements(ranges) range
         where ${sql.ref(column)} is null and range ->> 'brand_id' = ${brandId})))`;
-  const { rows } = await sql<Standing>`
+  const { rows } = await sql<StoredFreshness>`
     select not exists (select from unfolded_brands where brand_id = ${brandId}) as is_whole,
       ${since('sent_at')} as oldest_unsynced, ${since('orders_sent_at')} as oldest_unsynced_order,
       ${UNSENT_CUSTOMER_SINCE(brandId)} as oldest_unsynced_customer`.execute(db);
@@ -262,9 +262,10 @@ export async function countUnsynced(db: Db): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-const foldingOf = (brandId: string | RawBuilder<unknown>) => sql`hashtext('rollcall folding'), hashtext(${brandId})`;
+const toFoldingLock = (brandId: string | RawBuilder<unknown>) =>
+  sql`hashtext('rollcall folding'), hashtext(${brandId})`;
 
-/** Whether the brand's figures are incomplete: a rebuild is running or was interrupted. */
+/** True if the brand's figures are incomplete: a rebuild is running or was interrupted. */
 export async function isBeingRebuilt(db: Db, brandId: string): Promise<boolean> {
   const { rows } = await sql<{ noted: boolean }>`
     select exists (select from unfolded_brands where brand_id = ${brandId}) as noted`.execute(db);
@@ -290,7 +291,7 @@ export async function listUnfolded(db: Db): Promise<string[]> {
   const { rows } = await sql<{ brandId: string }>`
     select brand_id from unfolded_brands
     where tried_at < now() - interval '1 minute'
-      and pg_try_advisory_xact_lock_shared(${foldingOf(sql.ref('brand_id'))})
+      and pg_try_advisory_xact_lock_shared(${toFoldingLock(sql.ref('brand_id'))})
     order by tried_at`.execute(db);
   return rows.map(({ brandId }) => brandId);
 }
@@ -304,7 +305,7 @@ export async function lockPositions(db: Db, brandIds: readonly string[]): Promis
   await sql`insert into ledger_positions (brand_id, seq)
     select brand_id, 0 from outbox_numbers where brand_id in (select ${ids}) and ledger_seq > 0
     order by brand_id on conflict (brand_id) do nothing`.execute(db);
-  await sql`select pg_advisory_xact_lock(${foldingOf(sql.ref('id'))}) from ${ids} as id`.execute(db);
+  await sql`select pg_advisory_xact_lock(${toFoldingLock(sql.ref('id'))}) from ${ids} as id`.execute(db);
   const rows = await db
     .selectFrom('ledgerPositions')
     .select(['brandId', 'seq'])
@@ -320,7 +321,7 @@ export async function lockPositions(db: Db, brandIds: readonly string[]): Promis
  * sent, and must be committed at once, so that the others are sent in the meantime. The token stays, so the rest of such a batch
  * is counted once, whether or not it was sent.
  */
-export async function leaveUnsent(db: Db, brandIds: readonly string[]): Promise<void> {
+export async function removeFromUnsent(db: Db, brandIds: readonly string[]): Promise<void> {
   await sql`
     with unsent as (
       select id from ledger_batches where sent_at is null or orders_sent_at is null order by id for update)
@@ -359,7 +360,7 @@ export async function recordHistory(db: Db, history: string): Promise<void> {
     on conflict (only_one) do update set history = excluded.history`.execute(db);
 }
 
-/** Whether ClickHouse may have entries that a failover lost. Until it is compared, nothing more is sent to it. */
+/** True if ClickHouse may have entries that a failover lost. Until it is compared, nothing more is sent to it. */
 export async function isAfterFailover(db: Db): Promise<boolean> {
   const { current, recorded } = await findHistory(db);
   return recorded !== null && recorded !== current;
@@ -376,12 +377,21 @@ export async function listPositions(db: Db): Promise<Map<string, number>> {
 }
 
 const COLUMNS = [
-  ...['brand_id', 'seq', 'line', 'kind', 'account', 'amount_minor', 'currency'],
-  ...['link_id', 'creator_id', 'at', 'recorded_at'],
+  'brand_id',
+  'seq',
+  'line',
+  'kind',
+  'account',
+  'amount_minor',
+  'currency',
+  'link_id',
+  'creator_id',
+  'at',
+  'recorded_at',
 ];
 
 /** One row per posting of the entry. */
-function rowsOf({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: SyncedEntry): string {
+function toRows({ brandId, seq, kind, currency, linkId, creatorId, postings, recordedAt }: SyncedEntry): string {
   const recorded = tsvTime(recordedAt);
   return postings
     .map(({ account, amount_minor, at }, line) => {
@@ -398,5 +408,5 @@ export async function insertPostings(
   entries: readonly SyncedEntry[],
   token: string,
 ): Promise<boolean> {
-  return await insertOnce(clickhouse, 'ledger_v1', COLUMNS, entries.map(rowsOf).join(''), token);
+  return await insertOnce(clickhouse, 'ledger_v1', COLUMNS, entries.map(toRows).join(''), token);
 }

@@ -1,49 +1,57 @@
 import { z } from 'zod';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, queryInTime } from '../../kit/engines/clickhouse/query.ts';
-import { type CurrencyFigures, figuresOf, type LinkFigures, SUMS, Sums, sourceOf, type Window } from './sums.ts';
+import {
+  type CurrencyFigures,
+  type LinkFigures,
+  SUMS,
+  Sums,
+  selectSource,
+  toCurrencyFigures,
+  type Window,
+} from './sums.ts';
 
-async function sumsWhere(
+async function querySums(
   clickhouse: ClickHouse,
   rollup: 'brand_daily_v1' | 'link_life_v1',
   condition: string,
   params: Record<string, string>,
 ): Promise<CurrencyFigures[]> {
   const sql = `SELECT currency, ${SUMS} FROM ${rollup} WHERE ${condition} GROUP BY currency ORDER BY currency`;
-  return (await queryInTime(clickhouse, Sums, sql, params)).map(figuresOf);
+  return (await queryInTime(clickhouse, Sums, sql, params)).map(toCurrencyFigures);
 }
 
 const OF_BRAND = 'brand_id = {brand:String}';
 
 /** The brand's lifetime figures, one row for each currency, without manual commissions, which have no link. */
-export async function totalsOfBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
+export async function sumBrand(clickhouse: ClickHouse, brandId: string): Promise<CurrencyFigures[]> {
   const [all, unlinked] = await Promise.all([
-    sumsWhere(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId }),
-    sumsWhere(clickhouse, 'link_life_v1', `${OF_BRAND} AND link_id = ''`, { brand: brandId }),
+    querySums(clickhouse, 'brand_daily_v1', OF_BRAND, { brand: brandId }),
+    querySums(clickhouse, 'link_life_v1', `${OF_BRAND} AND link_id = ''`, { brand: brandId }),
   ]);
   const own = new Map(unlinked.map(({ currency, commissionMinor }) => [currency, commissionMinor]));
   return all.map((row) => ({ ...row, commissionMinor: row.commissionMinor - (own.get(row.currency) ?? 0) }));
 }
 
-/** Like `totalsOfBrand`, for the brand's links from the first id to the last, both included. */
-export async function totalsOfSpan(
+/** Like `sumBrand`, for the brand's links from the first id to the last, both included. */
+export async function sumLinkSpan(
   clickhouse: ClickHouse,
   brandId: string,
   span: { first: string; last: string },
 ): Promise<CurrencyFigures[]> {
   const condition = `${OF_BRAND} AND link_id BETWEEN {first:String} AND {last:String}`;
-  return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
+  return await querySums(clickhouse, 'link_life_v1', condition, { brand: brandId, ...span });
 }
 
-/** Like `totalsOfBrand`, for the links with these ids. */
-export async function totalsOfLinks(
+/** Like `sumBrand`, for the links with these ids. */
+export async function sumLinks(
   clickhouse: ClickHouse,
   brandId: string,
   ids: readonly string[],
 ): Promise<CurrencyFigures[]> {
   if (ids.length === 0) return [];
   const condition = `${OF_BRAND} AND link_id IN ${idSet(ids)}`;
-  return await sumsWhere(clickhouse, 'link_life_v1', condition, { brand: brandId });
+  return await querySums(clickhouse, 'link_life_v1', condition, { brand: brandId });
 }
 
 const LinkSums = Sums.extend({ link_id: z.string() });
@@ -53,13 +61,13 @@ const CreatorSums = Sums.extend({ owner_id: z.string() });
 export type Merged = ReadonlyMap<string, string>;
 
 /** The current creator of a row. Almost no brand has merged creators; then it is just the column. */
-export const ownerOf = (merged: Merged, column = 'creator_id'): string =>
+export const toOwnerColumn = (merged: Merged, column = 'creator_id'): string =>
   merged.size === 0
     ? column
     : `transform(${column}, ${idArray([...merged.keys()])}, ${idArray([...merged.values()])}, ${column})`;
 
 /** Lifetime figures of each link; zeros for a link without any yet. */
-export async function lifetimeOf(
+export async function listLinkFigures(
   clickhouse: ClickHouse,
   brandId: string,
   links: readonly { id: string; currency: string }[],
@@ -73,8 +81,10 @@ export async function lifetimeOf(
     GROUP BY link_id, currency ORDER BY link_id, currency`,
     { brand: brandId },
   );
-  const found = Map.groupBy(rows, ({ link_id }) => link_id);
-  return new Map(links.map(({ id, currency }) => [id, linkFigures((found.get(id) ?? []).map(figuresOf), currency)]));
+  const byLink = Map.groupBy(rows, ({ link_id }) => link_id);
+  return new Map(
+    links.map(({ id, currency }) => [id, linkFigures((byLink.get(id) ?? []).map(toCurrencyFigures), currency)]),
+  );
 }
 
 function linkFigures(figures: readonly CurrencyFigures[], currency: string): LinkFigures {
@@ -89,7 +99,7 @@ function linkFigures(figures: readonly CurrencyFigures[], currency: string): Lin
 }
 
 /** Lifetime figures of creators, one row for each currency; no row for a creator without any. */
-export async function byCreator(
+export async function listCreatorFigures(
   clickhouse: ClickHouse,
   brandId: string,
   creatorIds: readonly string[],
@@ -99,27 +109,27 @@ export async function byCreator(
   const rows = await queryInTime(
     clickhouse,
     CreatorSums,
-    `SELECT ${ownerOf(merged)} AS owner_id, currency, ${SUMS} FROM link_life_v1
+    `SELECT ${toOwnerColumn(merged)} AS owner_id, currency, ${SUMS} FROM link_life_v1
     WHERE brand_id = {brand:String} AND owner_id IN ${idSet(creatorIds)}
     GROUP BY owner_id, currency ORDER BY owner_id, currency`,
     { brand: brandId },
   );
-  const found = Map.groupBy(rows, ({ owner_id }) => owner_id);
-  return new Map([...found].map(([id, sums]) => [id, sums.map(figuresOf)]));
+  const byOwner = Map.groupBy(rows, ({ owner_id }) => owner_id);
+  return new Map([...byOwner].map(([id, sums]) => [id, sums.map(toCurrencyFigures)]));
 }
 
 const DaySums = Sums.extend({ day: z.string() });
 
 /** Sums per UTC day and currency, in order. */
 export async function listDays(clickhouse: ClickHouse, brandId: string, window: Window) {
-  const { from, params } = sourceOf(brandId, window, 'brand_daily_v1');
+  const { from, params } = selectSource(brandId, window, 'brand_daily_v1');
   const sql = `SELECT day, currency, ${SUMS} FROM ${from} GROUP BY day, currency ORDER BY day, currency`;
   return await queryInTime(clickhouse, DaySums, sql, params);
 }
 
 /** Sums per creator and currency. */
 export async function listCreatorSums(clickhouse: ClickHouse, brandId: string, window: Window, merged: Merged) {
-  const { from, params } = sourceOf(brandId, window, 'link_daily_v1');
-  const sql = `SELECT ${ownerOf(merged)} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
+  const { from, params } = selectSource(brandId, window, 'link_daily_v1');
+  const sql = `SELECT ${toOwnerColumn(merged)} AS owner_id, currency, ${SUMS} FROM ${from} GROUP BY owner_id, currency ORDER BY owner_id, currency`;
   return await queryInTime(clickhouse, CreatorSums, sql, params);
 }

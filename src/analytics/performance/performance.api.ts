@@ -1,6 +1,6 @@
 import { read } from '../../kit/operation/kit.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
-import { fresh, freshRows } from '../figures/freshness.ts';
+import { withFreshness, withFreshRows } from '../figures/freshness.ts';
 import { listPerformance, totalPerformance } from '../figures/performance.ts';
 import { FRESHNESS } from '../figures/sums.ts';
 import {
@@ -11,7 +11,7 @@ import {
   PerformanceList,
   PerformanceRow,
 } from './performance.shapes.ts';
-import { balancesOf, eachByCampaign, eachRow, listByCampaign, rowsOf, whereOf } from './performance.ts';
+import { eachByCampaign, eachRow, listByCampaign, toBalances, toPerformanceFilter, toRows } from './performance.ts';
 
 const listAffiliatePerformance = read({
   id: 'list_affiliate_performance',
@@ -30,20 +30,20 @@ const listAffiliatePerformance = read({
   query: PerformanceFilter,
   response: PerformanceList,
   handler: (context, { caller: { brandId }, query, ...call }) =>
-    fresh(context, { ...call, caller: { brandId } }, async () => {
+    withFreshness(context, { ...call, caller: { brandId } }, async () => {
       const page = toPage(query);
-      const where = await whereOf(context, brandId, query);
+      const where = await toPerformanceFilter(context, brandId, query);
       if (!where) return { data: [], pagination: toPagination(page, 0), summary: { by_currency: [] } };
       const [sums, { total, byCurrency }] = await Promise.all([
         listPerformance(context.clickhouse, brandId, where, { ...page, sort: query.sort }),
         totalPerformance(context.clickhouse, brandId, where),
       ]);
-      const data = await rowsOf(context, brandId, sums);
-      return { data, pagination: toPagination(page, total), summary: { by_currency: byCurrency.map(balancesOf) } };
+      const data = await toRows(context, brandId, sums);
+      return { data, pagination: toPagination(page, total), summary: { by_currency: byCurrency.map(toBalances) } };
     }),
   csv: {
     item: PerformanceRow,
-    rows: (context, call) => freshRows(context, call, eachRow(context, call.caller.brandId, call.query)),
+    rows: (context, call) => withFreshRows(context, call, eachRow(context, call.caller.brandId, call.query)),
   },
 });
 
@@ -60,7 +60,7 @@ const listCampaignPerformance = read({
   query: CampaignPerformanceFilter,
   response: CampaignPerformanceList,
   handler: (context, { query, ...call }) =>
-    fresh(context, call, async () => {
+    withFreshness(context, call, async () => {
       const page = toPage(query);
       const rows = await listByCampaign(context, call.caller.brandId, query);
       return {
@@ -70,7 +70,7 @@ const listCampaignPerformance = read({
     }),
   csv: {
     item: CampaignPerformance,
-    rows: (context, call) => freshRows(context, call, eachByCampaign(context, call.caller.brandId, call.query)),
+    rows: (context, call) => withFreshRows(context, call, eachByCampaign(context, call.caller.brandId, call.query)),
   },
 });
 

@@ -3,7 +3,7 @@ import { campaignId, creatorEmail, currencyField } from '../../kit/values/fields
 import { PageQuery, Pagination } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { assignedCreatorName } from '../../workflow/creators/creators.shapes.ts';
-import { Boundary, endOf, startOf } from '../figures/sums.ts';
+import { Boundary, toEnd, toStart } from '../figures/sums.ts';
 
 const minor = z.number().int();
 
@@ -66,7 +66,7 @@ function beginsBeforeItEnds(
 ): void {
   const { data: from } = Boundary.safeParse(date_from);
   const { data: to } = Boundary.safeParse(date_to);
-  if (from === undefined || to === undefined || startOf(from) < endOf(to)) return;
+  if (from === undefined || to === undefined || toStart(from) < toEnd(to)) return;
   context.addIssue({ code: 'custom', path: ['date_to'], message: 'must not be before date_from', input: to });
 }
 

@@ -3,7 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { shownName } from '../../workflow/creators/creators.ts';
 import { listPerformance, type PerformanceSums, type PerformanceWhere, sumGroups } from '../figures/performance.ts';
-import { endOf, revenueOf, type Sums, startOf } from '../figures/sums.ts';
+import { computeRevenue, type Sums, toEnd, toStart } from '../figures/sums.ts';
 import type {
   CampaignPerformance,
   CampaignPerformanceFilter,
@@ -12,7 +12,7 @@ import type {
 } from './performance.shapes.ts';
 
 /** Assignments by id, with their creators as the API shows them. */
-export async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {
+async function listAssignments(db: Db, brandId: string, ids: readonly string[]) {
   const rows = await db
     .selectFrom('links')
     .innerJoin('creators', 'creators.id', 'links.creatorId')
@@ -25,22 +25,8 @@ export async function listAssignments(db: Db, brandId: string, ids: readonly str
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Campaigns with their current links, of all creators or of these. */
-export async function listLinksByCampaign(db: Db, brandId: string, creatorIds: readonly string[] | undefined) {
-  return await db
-    .selectFrom('links')
-    .innerJoin('campaigns', (join) =>
-      join.onRef('campaigns.id', '=', 'links.campaignId').onRef('campaigns.brandId', '=', 'links.brandId'),
-    )
-    .select(['campaigns.id', 'campaigns.title', sql<string[]>`array_agg(links.id)`.as('linkIds')])
-    .where('links.brandId', '=', brandId)
-    .$if(creatorIds !== undefined, (query) => query.where('links.creatorId', '=', sql<string>`any(${creatorIds})`))
-    .groupBy('campaigns.id')
-    .execute();
-}
-
 /** Ids of the creator with this address in the figures: several once records were merged. */
-export async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
+async function listCreatorIds(db: Db, brandId: string, email: string): Promise<string[]> {
   const rows = await db
     .selectFrom('creators')
     .leftJoin('creatorMerges as merged', (join) =>
@@ -55,17 +41,17 @@ export async function listCreatorIds(db: Db, brandId: string, email: string): Pr
 
 const BATCH = 1_000;
 
-export const balancesOf = (sums: Sums) => ({
+export const toBalances = (sums: Sums) => ({
   currency: sums.currency,
   clicks: sums.clicks,
   conversions: sums.conversions,
-  revenue_minor: revenueOf(sums),
+  revenue_minor: computeRevenue(sums),
   commission_minor: { pending: sums.pending, approved: sums.approved, paid: sums.paid },
   refund_adjustment_minor: sums.refund_adjustment,
 });
 
 /** Undefined when no row can match, because the brand knows no creator with that address. */
-export async function whereOf(
+export async function toPerformanceFilter(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
   {
@@ -76,8 +62,8 @@ export async function whereOf(
   }: Omit<CampaignPerformanceFilter, 'campaign_id'> & Partial<PerformanceFilter>,
 ): Promise<PerformanceWhere | undefined> {
   const window = {
-    from: date_from === undefined ? undefined : startOf(date_from),
-    until: date_to === undefined ? undefined : endOf(date_to),
+    from: date_from === undefined ? undefined : toStart(date_from),
+    until: date_to === undefined ? undefined : toEnd(date_to),
     linkIds: link_ids,
   };
   if (creator_email === undefined) return window;
@@ -86,7 +72,7 @@ export async function whereOf(
 }
 
 /** Sums with their code or link. */
-export async function rowsOf(
+export async function toRows(
   { postgres }: Pick<Context, 'postgres'>,
   brandId: string,
   sums: readonly PerformanceSums[],
@@ -102,8 +88,9 @@ export async function rowsOf(
         creator_email: creatorEmail,
         creator_name: creatorName,
         campaign_id: campaignId,
-        ...{ type, value },
-        ...balancesOf(sum),
+        type,
+        value,
+        ...toBalances(sum),
       },
     ];
   });
@@ -115,11 +102,11 @@ export async function* eachRow(
   brandId: string,
   filter: PerformanceFilter,
 ): AsyncGenerator<PerformanceRow> {
-  const where = await whereOf(context, brandId, filter);
+  const where = await toPerformanceFilter(context, brandId, filter);
   let after: PerformanceSums | undefined;
   while (where) {
     const sums = await listPerformance(context.clickhouse, brandId, { ...where, after }, { offset: 0, limit: BATCH });
-    yield* await rowsOf(context, brandId, sums);
+    yield* await toRows(context, brandId, sums);
     if (sums.length < BATCH) return;
     after = sums.at(-1);
   }
@@ -132,11 +119,23 @@ interface CampaignSums extends Sums {
   title: string | null;
 }
 
-const keyOf = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
+const toKey = ({ campaignId, currency }: Pick<CampaignSums, 'campaignId' | 'currency'>) => `${campaignId} ${currency}`;
 
 /** Sums by campaign and currency. A link's campaign may change, so only PostgreSQL knows it, not the figures. */
 async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string, where: PerformanceWhere) {
-  const campaigns = await listLinksByCampaign(postgres.db, brandId, where.creatorIds);
+  // Campaigns with their current links, of all creators or of these.
+  const campaigns = await postgres.db
+    .selectFrom('links')
+    .innerJoin('campaigns', (join) =>
+      join.onRef('campaigns.id', '=', 'links.campaignId').onRef('campaigns.brandId', '=', 'links.brandId'),
+    )
+    .select(['campaigns.id', 'campaigns.title', sql<string[]>`array_agg(links.id)`.as('linkIds')])
+    .where('links.brandId', '=', brandId)
+    .$if(where.creatorIds !== undefined, (query) =>
+      query.where('links.creatorId', '=', sql<string>`any(${where.creatorIds})`),
+    )
+    .groupBy('campaigns.id')
+    .execute();
   const linkIds = campaigns.map((campaign) => campaign.linkIds);
   const sums = await sumGroups(clickhouse, brandId, where, linkIds);
   return sums.map(({ place, ...sum }): CampaignSums => {
@@ -145,25 +144,30 @@ async function sumByCampaign({ postgres, clickhouse }: Engines, brandId: string,
   });
 }
 
-/** By revenue in minor units, whatever its currency, then by conversions and clicks. */
-const inOrder = (a: CampaignSums, b: CampaignSums): number =>
-  revenueOf(b) - revenueOf(a) || b.conversions - a.conversions || b.clicks - a.clicks || (keyOf(a) < keyOf(b) ? -1 : 1);
-
 /** One row for each campaign and currency, the highest revenue first. */
 export async function listByCampaign(
   context: Engines,
   brandId: string,
   filter: CampaignPerformanceFilter,
 ): Promise<CampaignPerformance[]> {
-  const where = await whereOf(context, brandId, filter);
+  const where = await toPerformanceFilter(context, brandId, filter);
   const sums = where ? await sumByCampaign(context, brandId, where) : [];
   const { campaign_id } = filter;
-  const wanted = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
-  return wanted.sort(inOrder).map((sum) => ({
-    campaign_id: sum.campaignId,
-    campaign_title: sum.title,
-    ...balancesOf(sum),
-  }));
+  const matching = sums.filter(({ campaignId }) => campaign_id === undefined || campaignId === campaign_id);
+  // By revenue in minor units, whatever its currency, then by conversions and clicks.
+  return matching
+    .sort(
+      (a: CampaignSums, b: CampaignSums): number =>
+        computeRevenue(b) - computeRevenue(a) ||
+        b.conversions - a.conversions ||
+        b.clicks - a.clicks ||
+        (toKey(a) < toKey(b) ? -1 : 1),
+    )
+    .map((sum) => ({
+      campaign_id: sum.campaignId,
+      campaign_title: sum.title,
+      ...toBalances(sum),
+    }));
 }
 
 export async function* eachByCampaign(context: Engines, brandId: string, filter: CampaignPerformanceFilter) {

@@ -4,19 +4,19 @@ import { ApiError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn, timeZoneName } from '../../kit/values/time-zone.ts';
-import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/actions.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
+import { ownAddresses } from '../../platform/people/people.ts';
 import { mailReports } from './reports.jobs.ts';
 import { reportMails } from './reports.mails.ts';
-import { Report, ReportCreate, ReportFilter, ReportPatch, reportOf } from './reports.shapes.ts';
+import { Report, ReportCreate, ReportFilter, ReportPatch, toReport } from './reports.shapes.ts';
 import {
   assertParameters,
   countReports,
   deleteReport,
-  dueAtOf,
   endOfPeriod,
   insertReport,
   reports,
+  toDueAt,
   updateReport,
 } from './reports.ts';
 
@@ -26,16 +26,19 @@ const tag = 'Reports and alerts';
 const all = { path: '/v1/reports', tag, item: Report } as const;
 const one = { path: '/v1/reports/{id}', tag, item: Report } as const;
 
-/** Who gets mails is for people to decide. */
+/** People decide who gets mails, not agents. */
 const forAgents = false;
 
-export const reportOperations = [
+const reportOperations = [
   list({
     ...all,
-    ...{ id: 'list_reports', summary: 'Reports by mail', description: 'Newest first.', forAgents },
+    id: 'list_reports',
+    summary: 'Reports by mail',
+    description: 'Newest first.',
+    forAgents,
     query: ReportFilter,
     rows: reports,
-    itemOf: reportOf,
+    itemOf: toReport,
   }),
   create({
     ...all,
@@ -60,24 +63,34 @@ export const reportOperations = [
       const id = newId('rep', now.getTime());
       const endsOn = endOfPeriod(every, dayIn(timezone, now));
       const row = await insertReport(db, {
-        ...{ id, brandId, name, operation, parameters: JSON.stringify(parameters), every, at, timezone, recipients },
-        ...{ endsOn, dueAt: dueAtOf({ timezone, at }, endsOn), sentAt: null, error: null },
-        ...{ createdAt: now, updatedAt: null },
+        id,
+        brandId,
+        name,
+        operation,
+        parameters: JSON.stringify(parameters),
+        every,
+        at,
+        timezone,
+        recipients,
+        endsOn,
+        dueAt: toDueAt({ timezone, at }, endsOn),
+        sentAt: null,
+        error: null,
+        createdAt: now,
+        updatedAt: null,
       });
       audit({ resourceId: id, old: null, new: row });
-      return reportOf(row);
+      return toReport(row);
     },
   }),
   get({
     ...one,
-    ...{
-      id: 'get_report',
-      summary: 'One report',
-      description: 'Shows its settings, and when it is mailed.',
-      forAgents,
-    },
+    id: 'get_report',
+    summary: 'One report',
+    description: 'Shows its settings, and when it is mailed.',
+    forAgents,
     find: async ({ postgres }, { caller, params }) =>
-      reportOf(await reports.get(postgres.db, caller.brandId, params.id)),
+      toReport(await reports.get(postgres.db, caller.brandId, params.id)),
   }),
   patch({
     ...one,
@@ -101,16 +114,20 @@ export const reportOperations = [
         ...omitUndefined({ name, operation, every, at, timezone }),
         ...(parameters === undefined ? {} : { parameters: JSON.stringify(parameters) }),
         ...(to === undefined ? {} : { recipients: await ownAddresses(work, 'to', to) }),
-        ...(isMoved ? { endsOn, dueAt: dueAtOf(set, endsOn) } : {}),
-        ...{ error: null, updatedAt: now },
+        ...(isMoved ? { endsOn, dueAt: toDueAt(set, endsOn) } : {}),
+        error: null,
+        updatedAt: now,
       });
       audit({ resourceId: id, old, new: row });
-      return reportOf(row);
+      return toReport(row);
     },
   }),
   remove({
-    ...{ id: 'delete_report', path: '/v1/reports/{id}', tag },
-    ...{ summary: 'Delete a report', description: 'It is no longer mailed.' },
+    id: 'delete_report',
+    path: '/v1/reports/{id}',
+    tag,
+    summary: 'Delete a report',
+    description: 'It is no longer mailed.',
     forAgents,
     item: Report,
     errors: ['NOT_FOUND'],
@@ -118,7 +135,7 @@ export const reportOperations = [
       const row = await reports.lock(db, brandId, id);
       await deleteReport(db, brandId, id);
       audit({ resourceId: id, old: row, new: null });
-      return reportOf(row);
+      return toReport(row);
     },
   }),
 ] as const;

@@ -1,4 +1,4 @@
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { periodicJob, waitForEvents } from '../../kit/operation/periodic.ts';
@@ -6,20 +6,20 @@ import { inWork } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
-import { getBrandCurrency, listSubscriptions } from '../../platform/brands/queries.ts';
-import { listAddresses } from '../../platform/people/queries.ts';
+import { getBrandCurrency, listSubscriptions } from '../../platform/brands/brands.ts';
+import { listAddresses } from '../../platform/people/people.ts';
 import type { Figure } from './reports.shapes.ts';
 import {
-  dueAtOf,
   dueReports,
   endOfPeriod,
-  nameOf,
-  operationOf,
-  pageOf,
-  periodsOf,
-  queryOf,
+  getOperation,
+  getReading,
+  getReportName,
   type ReportRow,
-  readingOf,
+  toDueAt,
+  toPagePath,
+  toPeriods,
+  toQuery,
 } from './reports.ts';
 
 const ROWS = 5;
@@ -27,10 +27,10 @@ const ROWS_BEFORE = 100;
 /** Older periods are not mailed. */
 const MAX_AGE_DAYS = 366;
 
-/** The brand, as a reading operation sees its caller. */
-async function callerOf({ postgres }: Context, { id, brandId }: ReportRow): Promise<Caller> {
-  const found = await listSubscriptions(postgres.db, brandId);
-  const own = found.find(({ kind }) => kind === 'brand');
+/** The brand as the caller of a reading operation. */
+async function toCaller({ postgres }: Context, { id, brandId }: ReportRow): Promise<Caller> {
+  const subscriptions = await listSubscriptions(postgres.db, brandId);
+  const own = subscriptions.find(({ kind }) => kind === 'brand');
   if (!own) throw new Error('The brand has no subscription.');
   const never = { expiresAt: null, revokedAt: null, scopes: null };
   return { kind: 'brand', keyId: id, brandId, ...never, subscription: { ...own, version: 0 } };
@@ -44,11 +44,14 @@ interface Answer {
 
 async function readPeriod(context: Context, caller: Caller, report: ReportRow, query: Record<string, string>) {
   const headers = new Map<string, string>();
-  const operation = operationOf(report.operation);
+  const operation = getOperation(report.operation);
   const bytes = await operation.prepare({ params: {}, query, body: undefined, answer: 'json' }).run(context, caller, {
-    ...{ requestId: newId('req', context.clock.now().getTime()), idempotencyKey: undefined },
+    requestId: newId('req', context.clock.now().getTime()),
+    idempotencyKey: undefined,
     setHeader: (name, value) => void headers.set(name, value),
-    ...{ waive: () => {}, note: () => {}, pay: () => Promise.resolve({ isPaid: true }) },
+    waive: () => {},
+    note: () => {},
+    pay: () => Promise.resolve({ isPaid: true }),
   });
   if (!Buffer.isBuffer(bytes)) throw new Error(`${operation.id} returned a stream.`);
   const asOf = headers.get('x-data-as-of');
@@ -58,14 +61,14 @@ async function readPeriod(context: Context, caller: Caller, report: ReportRow, q
 
 /** The figures of the period, and whether all of its events are in them. */
 async function readFigures(context: Context, report: ReportRow): Promise<{ figures: Figure[]; isWhole: boolean }> {
-  const caller = await callerOf(context, report);
-  const { now, before } = periodsOf(report);
+  const caller = await toCaller(context, report);
+  const { now, before } = toPeriods(report);
   const [answer, earlier, currency] = await Promise.all([
-    readPeriod(context, caller, report, queryOf(report, now, ROWS)),
-    readPeriod(context, caller, report, queryOf(report, before, ROWS_BEFORE)),
+    readPeriod(context, caller, report, toQuery(report, now, ROWS)),
+    readPeriod(context, caller, report, toQuery(report, before, ROWS_BEFORE)),
     getBrandCurrency(context.postgres.db, report.brandId),
   ]);
-  const { figures, isDated } = readingOf(report.operation);
+  const { figures, isDated } = getReading(report.operation);
   const lastMs = timeIn(report.timezone, now.until).getTime() - 1;
   return {
     figures: figures(answer.answer, earlier.answer, { parameters: report.parameters, currency }),
@@ -74,11 +77,11 @@ async function readFigures(context: Context, report: ReportRow): Promise<{ figur
 }
 
 /** The next period, if that is not too old. */
-function nextOf(report: ReportRow, now: Date): { endsOn: string; dueAt: Date } {
+function nextPeriod(report: ReportRow, now: Date): { endsOn: string; dueAt: Date } {
   const { every, timezone, endsOn } = report;
   const oldest = dayIn(timezone, new Date(now.getTime() - MAX_AGE_DAYS * DAY_MS));
   const next = endOfPeriod(every, endsOn >= oldest ? endsOn : daysAfter(oldest, -1));
-  return { endsOn: next, dueAt: dueAtOf(report, next) };
+  return { endsOn: next, dueAt: toDueAt(report, next) };
 }
 
 /** Mails a period and moves on to the next, in one transaction. */
@@ -86,19 +89,25 @@ async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
   const { postgres, clock } = context;
   const { id, brandId, every, endsOn } = report;
   const actor = { brandId, keyId: null, operation: 'mail_report', requestId: null };
-  const next = nextOf(report, clock.now());
+  const next = nextPeriod(report, clock.now());
   if (next.endsOn !== endOfPeriod(every, endsOn)) {
     await dueReports.take(postgres.db, report, { ...next, error: null });
     return;
   }
   const { figures, isWhole } = await readFigures(context, report);
-  if (await waitForEvents(context, dueReports, report, { isWhole, since: dueAtOf(report, endsOn) })) return;
-  const { from } = periodsOf(report).now;
-  const { title } = readingOf(report.operation);
+  if (await waitForEvents(context, dueReports, report, { isWhole, since: toDueAt(report, endsOn) })) return;
+  const { from } = toPeriods(report).now;
+  const { title } = getReading(report.operation);
   const to = daysAfter(endsOn, -1);
   const params = {
-    ...{ name: nameOf(report), title: title(report.parameters), every, from, to, figures, isWhole },
-    page: pageOf(report, { from, to }),
+    name: getReportName(report),
+    title: title(report.parameters),
+    every,
+    from,
+    to,
+    figures,
+    isWhole,
+    page: toPagePath(report, { from, to }),
   };
   await inWork(postgres.db, clock, actor, async (work) => {
     if (!(await dueReports.take(work.db, report, { ...next, sentAt: work.now, error: null }))) return;

@@ -9,7 +9,7 @@ const reportMail = template({
   audience: 'brand',
   params: z.object({
     name: z.string(),
-    /** What its figures are, such as "Revenue by creator". */
+    /** The title of its figures, such as "Revenue by creator". */
     title: z.string(),
     every: z.enum(['day', 'week', 'month']),
     from: z.string(),

@@ -42,7 +42,7 @@ const at = z
   .meta({ example: DEFAULT_TIME });
 const timezone = TimeZone.describe('IANA time zone of its periods and mails.');
 
-/** Of a report or an alert. */
+/** The recipients of a report or an alert. */
 export const recipients = z
   .array(z.email().max(320))
   .min(1)
@@ -53,7 +53,13 @@ const to = recipients.describe("Addresses of the brand's people who get the repo
 export const Report = z
   .object({
     id: idField('rep', 'Report id.'),
-    ...{ name, operation, parameters, every, at, timezone, to },
+    name,
+    operation,
+    parameters,
+    every,
+    at,
+    timezone,
+    to,
     next_at: timestamp.describe('When its next mail is sent or retried.').meta({ example: '2026-03-09T07:00:00.000Z' }),
     last_sent_at: timestamp
       .nullable()
@@ -95,11 +101,20 @@ export const ReportPatch = z
 
 export const ReportFilter = z.object(ListQuery);
 
-export const reportOf = (row: ReportRow): z.input<typeof Report> => ({
-  ...{ id: row.id, name: row.name, operation: row.operation, parameters: row.parameters, every: row.every },
-  ...{ at: row.at, timezone: row.timezone, to: row.recipients, next_at: row.dueAt.toISOString() },
-  ...{ last_sent_at: row.sentAt?.toISOString() ?? null, last_error: row.error },
-  ...{ created_at: row.createdAt.toISOString(), updated_at: row.updatedAt?.toISOString() ?? null },
+export const toReport = (row: ReportRow): z.input<typeof Report> => ({
+  id: row.id,
+  name: row.name,
+  operation: row.operation,
+  parameters: row.parameters,
+  every: row.every,
+  at: row.at,
+  timezone: row.timezone,
+  to: row.recipients,
+  next_at: row.dueAt.toISOString(),
+  last_sent_at: row.sentAt?.toISOString() ?? null,
+  last_error: row.error,
+  created_at: row.createdAt.toISOString(),
+  updated_at: row.updatedAt?.toISOString() ?? null,
 });
 
 /** A figure of a mail. Money is in minor units of the currency. */

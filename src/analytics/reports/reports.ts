@@ -66,7 +66,7 @@ function startOfPeriod(every: Every, endsOn: string): string {
 
 type Schedule = Pick<ReportRow, 'timezone' | 'at'>;
 
-export const dueAtOf = ({ timezone, at }: Schedule, endsOn: string): Date => timeIn(timezone, endsOn, at);
+export const toDueAt = ({ timezone, at }: Schedule, endsOn: string): Date => timeIn(timezone, endsOn, at);
 
 interface Days {
   from: string;
@@ -81,7 +81,7 @@ interface FirstAndLast {
 }
 
 /** The period that ends on a day, and the one before. */
-export function periodsOf({ every, endsOn }: Pick<ReportRow, 'every' | 'endsOn'>): { now: Days; before: Days } {
+export function toPeriods({ every, endsOn }: Pick<ReportRow, 'every' | 'endsOn'>): { now: Days; before: Days } {
   const from = startOfPeriod(every, endsOn);
   return { now: { from, until: endsOn }, before: { from: startOfPeriod(every, from), until: from } };
 }
@@ -110,10 +110,10 @@ function changeText({ value, previous, ...amount }: Figure): string {
 export const figureText = (figure: Figure): string =>
   figure.value === null ? 'not known' : `${amountText(figure.value, figure)}${changeText(figure)}`;
 
-type Valued<Row> = { unit: Figure['unit']; of: (row: Row) => number | null };
+type MetricValue<Row> = { unit: Figure['unit']; of: (row: Row) => number | null };
 
-/** What the metrics of breakdowns are called, and what they count. */
-const METRICS: Record<BreakdownQuery['sort'], Valued<BreakdownRow> & { title: string }> = {
+/** The titles and values of the metrics of breakdowns. */
+const METRICS: Record<BreakdownQuery['sort'], MetricValue<BreakdownRow> & { title: string }> = {
   clicks: { title: 'Clicks', unit: 'count', of: (row) => row.clicks },
   visitors: { title: 'Visitors', unit: 'count', of: (row) => row.visitors },
   orders: { title: 'Orders', unit: 'count', of: (row) => row.orders },
@@ -135,7 +135,7 @@ interface Page<R> {
 }
 
 /** A figure for each row. A row that was not there before was 0, if all earlier rows were read. */
-function figuresOfRows<R extends Row>(now: Page<R>, before: Page<R>, { unit, of }: Valued<R>): Figure[] {
+function compareRows<R extends Row>(now: Page<R>, before: Page<R>, { unit, of }: MetricValue<R>): Figure[] {
   return now.data.map((row) => {
     const { key, currency } = row;
     const earlier = before.data.find((one) => one.key === key && one.currency === currency);
@@ -144,7 +144,10 @@ function figuresOfRows<R extends Row>(now: Page<R>, before: Page<R>, { unit, of 
     const label = row.label ?? key ?? 'None';
     return {
       label: isRepeated ? `${label} (${currency})` : label,
-      ...{ value: of(row), previous: earlier ? of(earlier) : absent, unit, currency },
+      value: of(row),
+      previous: earlier ? of(earlier) : absent,
+      unit,
+      currency,
     };
   });
 }
@@ -156,9 +159,9 @@ interface Reading {
   id: string;
   /** Its parameters for the first and last moment. */
   ends: readonly [from: string, to: string];
-  /** Whether it has rows. The first ones are mailed. */
+  /** True if it has rows, of which the first ones are mailed. */
   hasRows: boolean;
-  /** Whether its answer says up to when it is complete. */
+  /** True if its answer says up to when it is complete. */
   isDated: boolean;
   page: string;
   /** The parameters as its page names them. */
@@ -170,7 +173,7 @@ interface Reading {
 const ANALYTICS_ENDS = ['from', 'to'] as const;
 const PERFORMANCE_ENDS = ['date_from', 'date_to'] as const;
 
-function figuresOfAnalytics(now: unknown, before: unknown, { currency }: { currency: string }): Figure[] {
+function compareTotals(now: unknown, before: unknown, { currency }: { currency: string }): Figure[] {
   const [{ summary }, { summary: earlier }] = [Analytics.parse(now), Analytics.parse(before)];
   type Name = 'total_revenue' | 'total_conversions' | 'total_clicks' | 'total_commissions';
   const figure = (label: string, name: Name, unit: 'money' | 'count'): Figure => {
@@ -186,10 +189,12 @@ function figuresOfAnalytics(now: unknown, before: unknown, { currency }: { curre
   ];
 }
 
-function figuresOfShare(now: unknown, before: unknown): Figure[] {
+function compareShares(now: unknown, before: unknown): Figure[] {
   const [{ data }, { data: earlier }] = [Share.parse(now), Share.parse(before)];
   const percent = (label: string, value: number | null, previous: number | null): Figure => ({
-    ...{ label, value, previous },
+    label,
+    value,
+    previous,
     unit: 'percent',
     currency: '',
   });
@@ -202,14 +207,17 @@ function figuresOfShare(now: unknown, before: unknown): Figure[] {
   ];
 }
 
-function figuresOfPerformance(now: unknown, before: unknown): Figure[] {
+function comparePerformance(now: unknown, before: unknown): Figure[] {
   const [{ summary }, { summary: earlier }] = [PerformanceList.parse(now), PerformanceList.parse(before)];
   return summary.by_currency.flatMap((sums) => {
     const { currency } = sums;
     const were = earlier.by_currency.find((one) => one.currency === currency);
     const figure = (label: string, unit: Figure['unit'], of: (row: typeof sums) => number): Figure => ({
       label: `${label} in ${currency}`,
-      ...{ value: of(sums), previous: were ? of(were) : 0, unit, currency },
+      value: of(sums),
+      previous: were ? of(were) : 0,
+      unit,
+      currency,
     });
     return [
       figure('Revenue', 'money', (row) => row.revenue_minor),
@@ -219,61 +227,79 @@ function figuresOfPerformance(now: unknown, before: unknown): Figure[] {
   });
 }
 
-const sortOf = ({ sort }: Parameters) => METRICS[BreakdownQuery.shape.sort.parse(sort)];
-const byOf = ({ by }: Parameters, usual: string) => by ?? usual;
+const findMetric = ({ sort }: Parameters) => METRICS[BreakdownQuery.shape.sort.parse(sort)];
+const toDimension = ({ by }: Parameters, usual: string) => by ?? usual;
 
 const READINGS: Record<ReportOperation, Reading> = {
   analytics: {
-    ...{ id: 'get_analytics', ends: ANALYTICS_ENDS, hasRows: false, isDated: true, page: 'analytics' },
+    id: 'get_analytics',
+    ends: ANALYTICS_ENDS,
+    hasRows: false,
+    isDated: true,
+    page: 'analytics',
     search: (parameters) => parameters,
     title: () => 'Totals of all creators',
-    figures: figuresOfAnalytics,
+    figures: compareTotals,
   },
   breakdown: {
-    ...{ id: 'get_analytics_breakdown', ends: ANALYTICS_ENDS, hasRows: true, isDated: true, page: 'analytics' },
+    id: 'get_analytics_breakdown',
+    ends: ANALYTICS_ENDS,
+    hasRows: true,
+    isDated: true,
+    page: 'analytics',
     search: ({ by = 'creator', ...others }) => ({ of: by, ...others }),
-    title: (parameters) => `${sortOf(parameters).title} by ${byOf(parameters, 'creator').replace('_', ' ')}`,
+    title: (parameters) => `${findMetric(parameters).title} by ${toDimension(parameters, 'creator').replace('_', ' ')}`,
     figures: (now, before, { parameters }) =>
-      figuresOfRows(Breakdown.parse(now), Breakdown.parse(before), sortOf(parameters)),
+      compareRows(Breakdown.parse(now), Breakdown.parse(before), findMetric(parameters)),
   },
   customers: {
-    ...{ id: 'get_analytics_customers', ends: ANALYTICS_ENDS, hasRows: true, isDated: true, page: 'customers' },
+    id: 'get_analytics_customers',
+    ends: ANALYTICS_ENDS,
+    hasRows: true,
+    isDated: true,
+    page: 'customers',
     search: (parameters) => parameters,
-    title: (parameters) => `New customers by ${byOf(parameters, 'creator')}`,
+    title: (parameters) => `New customers by ${toDimension(parameters, 'creator')}`,
     figures: (now, before) =>
-      figuresOfRows(Customers.parse(now), Customers.parse(before), { unit: 'count', of: (row) => row.new_customers }),
+      compareRows(Customers.parse(now), Customers.parse(before), { unit: 'count', of: (row) => row.new_customers }),
   },
   returns: {
-    ...{ id: 'get_analytics_returns', ends: ANALYTICS_ENDS, hasRows: true, isDated: true, page: 'returns' },
+    id: 'get_analytics_returns',
+    ends: ANALYTICS_ENDS,
+    hasRows: true,
+    isDated: true,
+    page: 'returns',
     search: (parameters) => parameters,
-    title: (parameters) => `Profit by ${byOf(parameters, 'campaign')}`,
+    title: (parameters) => `Profit by ${toDimension(parameters, 'campaign')}`,
     figures: (now, before) =>
-      figuresOfRows(Returns.parse(now), Returns.parse(before), { unit: 'money', of: (row) => row.profit_minor }),
+      compareRows(Returns.parse(now), Returns.parse(before), { unit: 'money', of: (row) => row.profit_minor }),
   },
   share: {
-    ...{ id: 'get_analytics_share', ends: ANALYTICS_ENDS, hasRows: false, isDated: false, page: 'customers' },
+    id: 'get_analytics_share',
+    ends: ANALYTICS_ENDS,
+    hasRows: false,
+    isDated: false,
+    page: 'customers',
     search: () => ({}),
     title: () => "Creators' share of all sales",
-    figures: figuresOfShare,
+    figures: compareShares,
   },
   performance: {
-    ...{
-      id: 'list_affiliate_performance',
-      ends: PERFORMANCE_ENDS,
-      hasRows: true,
-      isDated: true,
-      page: 'links',
-    },
+    id: 'list_affiliate_performance',
+    ends: PERFORMANCE_ENDS,
+    hasRows: true,
+    isDated: true,
+    page: 'links',
     search: () => ({}),
     title: () => 'Totals of codes and links',
-    figures: figuresOfPerformance,
+    figures: comparePerformance,
   },
 };
 
-export const readingOf = (operation: ReportOperation): Reading => READINGS[operation];
+export const getReading = (operation: ReportOperation): Reading => READINGS[operation];
 
 /** The page of the app that shows the figures of these days. */
-export function pageOf(
+export function toPagePath(
   { operation, parameters }: Pick<ReportRow, 'operation' | 'parameters'>,
   days: FirstAndLast,
 ): string {
@@ -282,14 +308,14 @@ export function pageOf(
 }
 
 /** The reading operation of a report. */
-export function operationOf(operation: ReportOperation): Operation {
-  const found = findOperation(READINGS[operation].id);
-  if (!found) throw new Error(`There is no operation ${READINGS[operation].id}.`);
-  return found;
+export function getOperation(operation: ReportOperation): Operation {
+  const declaration = findOperation(READINGS[operation].id);
+  if (!declaration) throw new Error(`There is no operation ${READINGS[operation].id}.`);
+  return declaration;
 }
 
 /** The query of a period. The last moment of a period is included. */
-export function queryOf(
+export function toQuery(
   { operation, parameters, timezone }: Pick<ReportRow, 'operation' | 'parameters' | 'timezone'>,
   { from, until }: Days,
   limit: number,
@@ -304,29 +330,40 @@ export function queryOf(
   };
 }
 
-const OF_REPORT = new Set(['from', 'to', 'date_from', 'date_to', 'page', 'limit', 'offset', 'compare', 'granularity']);
+const OWN_PARAMETERS = new Set([
+  'from',
+  'to',
+  'date_from',
+  'date_to',
+  'page',
+  'limit',
+  'offset',
+  'compare',
+  'granularity',
+]);
 
-const under = (problem: Problem): Problem => ({ ...problem, field: `parameters.${problem.field}` });
-const refused = (name: string, message: string): Problem => under({ field: name, code: 'invalid', message });
+const underParameters = (problem: Problem): Problem => ({ ...problem, field: `parameters.${problem.field}` });
+const toProblem = (name: string, message: string): Problem =>
+  underParameters({ field: name, code: 'invalid', message });
 
 /** Throws VALIDATION_ERROR for parameters that the operation does not take, or that the report sets. */
 export function assertParameters(report: Pick<ReportRow, 'operation' | 'parameters' | 'timezone'>): void {
   const { operation, parameters } = report;
-  const own = Object.keys(parameters).filter((name) => OF_REPORT.has(name));
-  if (own.length > 0) throw validationError(own.map((name) => refused(name, 'is set by the report itself.')));
-  const query = queryOf(report, { from: '2026-01-01', until: '2026-01-02' }, 1);
+  const own = Object.keys(parameters).filter((name) => OWN_PARAMETERS.has(name));
+  if (own.length > 0) throw validationError(own.map((name) => toProblem(name, 'is set by the report itself.')));
+  const query = toQuery(report, { from: '2026-01-01', until: '2026-01-02' }, 1);
   try {
-    const { ignored } = operationOf(operation).prepare({ params: {}, query, body: undefined, answer: 'json' });
-    const unknown = ignored.map((name) => refused(name, `is not a parameter of ${operation}.`));
+    const { ignored } = getOperation(operation).prepare({ params: {}, query, body: undefined, answer: 'json' });
+    const unknown = ignored.map((name) => toProblem(name, `is not a parameter of ${operation}.`));
     if (unknown.length > 0) throw validationError(unknown);
   } catch (error) {
     if (!(error instanceof ApiError) || error.code !== 'VALIDATION_ERROR') throw error;
     const problems = error.details ?? [];
-    throw validationError(problems.map((one) => (one.field.startsWith('parameters.') ? one : under(one))));
+    throw validationError(problems.map((one) => (one.field.startsWith('parameters.') ? one : underParameters(one))));
   }
 }
 
-const EVERY_TEXT: Record<Every, string> = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
+const INTERVAL_NAMES: Record<Every, string> = { day: 'Daily', week: 'Weekly', month: 'Monthly' };
 
-export const nameOf = ({ name, every, operation }: Pick<ReportRow, 'name' | 'every' | 'operation'>): string =>
-  name ?? `${EVERY_TEXT[every]} ${operation}`;
+export const getReportName = ({ name, every, operation }: Pick<ReportRow, 'name' | 'every' | 'operation'>): string =>
+  name ?? `${INTERVAL_NAMES[every]} ${operation}`;

@@ -1,15 +1,15 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
 import type { CostRow } from '../costs/costs.ts';
-import { type CostParts, type ItemCosts, itemKeyOf, type ReturnSums } from '../figures/returns.ts';
+import { type CostParts, type ItemCosts, type ReturnSums, toItemKey } from '../figures/returns.ts';
 import type { Period } from '../periods.ts';
 import type { Missing } from './returns.shapes.ts';
 
-const dayOf = (at: Date): string => at.toISOString().slice(0, 10);
+const toDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 const appliesOn = ({ fromDay, toDay }: CostRow, day: string) =>
   (fromDay === null || fromDay <= day) && (toDay === null || day <= toDay);
 
-/** What one part of the orders costs. */
+/** The costs that apply to one part of the orders. */
 interface PartCost {
   /** Millionths of revenue; undefined if nobody entered any. */
   ratePpm: number | undefined;
@@ -17,7 +17,7 @@ interface PartCost {
   perOrder: ReadonlyMap<string, number>;
 }
 
-const sumOf = (rows: readonly CostRow[], of: (row: CostRow) => number | null) =>
+const sumBy = (rows: readonly CostRow[], of: (row: CostRow) => number | null) =>
   rows.reduce((sum, row) => sum + (of(row) ?? 0), 0);
 
 /** The costs of a campaign, or of the brand where the campaign has none of the kind. */
@@ -34,28 +34,28 @@ function partCost(costs: readonly CostRow[], day: string, campaignId: string | n
     if (rows.length > 0)
       perOrder.set(
         code,
-        sumOf(rows, ({ amountMinor }) => amountMinor),
+        sumBy(rows, ({ amountMinor }) => amountMinor),
       );
   }
-  return { ratePpm: percents.length === 0 ? undefined : sumOf(percents, ({ ratePpm }) => ratePpm), perOrder };
+  return { ratePpm: percents.length === 0 ? undefined : sumBy(percents, ({ ratePpm }) => ratePpm), perOrder };
 }
 
-const dayAfter = (day: string) => dayOf(new Date(Date.parse(day) + DAY_MS));
+const dayAfter = (day: string) => toDay(new Date(Date.parse(day) + DAY_MS));
 
 /** The days of a period on which other costs begin to apply. */
-function startsOf(costs: readonly CostRow[], first: string, last: string): string[] {
+function listStarts(costs: readonly CostRow[], first: string, last: string): string[] {
   const edges = costs.flatMap(({ fromDay, toDay }) => [fromDay ?? [], toDay === null ? [] : dayAfter(toDay)].flat());
   return [...new Set(edges)].filter((day) => day > first && day <= last).sort();
 }
 
-function itemsOf(all: readonly CostRow[], first: string, last: string): ItemCosts {
+function toItemCosts(all: readonly CostRow[], first: string, last: string): ItemCosts {
   const costs = all.filter(({ kind }) => kind === 'per_item');
-  const starts = startsOf(costs, first, last);
+  const starts = listStarts(costs, first, last);
   const skus = [...new Set(costs.flatMap(({ sku }) => sku ?? []))];
   const minor = new Map<string, number>();
   for (const [i, day] of [first, ...starts].entries()) {
     for (const sku of skus) {
-      for (const [currency, cost] of itemCosts(costs, sku, day)) minor.set(itemKeyOf(i, currency, sku), cost);
+      for (const [currency, cost] of itemCosts(costs, sku, day)) minor.set(toItemKey(i, currency, sku), cost);
     }
   }
   return { starts, minor };
@@ -68,24 +68,24 @@ export interface GoodsCosts {
 }
 
 /** The costs of goods in the period, by day and campaign. */
-export function goodsCostsOf(
+export function toGoodsCosts(
   all: readonly CostRow[],
   { from, until }: Period,
   campaigns: readonly { key: string; linkIds: readonly string[] }[],
 ): GoodsCosts {
   const costs = all.filter(({ kind }) => kind === 'cogs_percent' || kind === 'per_order');
-  const [first, last] = [dayOf(from), dayOf(new Date(until.getTime() - 1))];
-  const starts = startsOf(costs, first, last);
+  const [first, last] = [toDay(from), toDay(new Date(until.getTime() - 1))];
+  const starts = listStarts(costs, first, last);
   const groups = campaigns.filter(({ key }) => costs.some(({ campaignId }) => campaignId === key));
   const its = [first, ...starts].flatMap((day) =>
     [null, ...groups].map((group) => partCost(costs, day, group?.key ?? null)),
   );
-  const items = itemsOf(all, first, last);
+  const items = toItemCosts(all, first, last);
   return { parts: { starts, groups, ratesPpm: its.map(({ ratePpm }) => ratePpm ?? 0), items }, costs: its };
 }
 
-/** Undefined if nobody entered what goods cost. */
-export function goodsOf(
+/** Sums the cost of a row's goods; undefined if nobody entered one. */
+export function sumGoods(
   { costs }: GoodsCosts,
   { part, currency, orders, goods, uncovered }: ReturnSums,
 ): number | undefined {
@@ -108,8 +108,8 @@ function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number): nu
 export const fixedWithin = (cost: CostRow, { from, until }: Pick<Period, 'from' | 'until'>): number =>
   fixedBefore(cost, until.getTime()) - fixedBefore(cost, from.getTime());
 
-/** The UTC months of a period, cut to it. */
-export function monthsOf({ from, until }: Period): { month: string; from: Date; until: Date }[] {
+/** The UTC months of a period, clipped to it. */
+export function listMonths({ from, until }: Period): { month: string; from: Date; until: Date }[] {
   const months: { month: string; from: Date; until: Date }[] = [];
   for (let start = from; start < until; ) {
     const next = new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, 1));
@@ -120,11 +120,11 @@ export function monthsOf({ from, until }: Period): { month: string; from: Date; 
   return months;
 }
 
-/** What an item of the product cost on a day, by currency. */
+/** The cost of an item of the product on a day, by currency. */
 export function itemCosts(costs: readonly CostRow[], sku: string | null, day: string): Map<string, number> {
   const its = costs.filter((cost) => cost.kind === 'per_item' && cost.sku === sku && appliesOn(cost, day));
   const byCurrency = Map.groupBy(its, ({ currency }) => currency ?? '');
-  return new Map([...byCurrency].map(([currency, rows]) => [currency, sumOf(rows, ({ amountMinor }) => amountMinor)]));
+  return new Map([...byCurrency].map(([currency, rows]) => [currency, sumBy(rows, ({ amountMinor }) => amountMinor)]));
 }
 
 /** The sums of a row. */
@@ -136,23 +136,23 @@ export interface Sums {
   commission: number;
   contractFees: number;
   feePayouts: number;
-  /** What contract fees and payouts of fees cost together. */
+  /** The cost of contract fees and payouts of fees together; a fee that was agreed and paid counts once. */
   fees: number;
   gifts: number;
   fixed: number;
 }
 
-/** How many orders like these pay for what does not depend on their number; null if none do. */
-function breakEvenOf(spent: number, earned: number, orders: number): number | null {
+/** The number of such orders that pays for the costs that do not depend on it; null if none does. */
+function computeBreakEven(spent: number, earned: number, orders: number): number | null {
   if (spent <= 0) return 0;
   if (orders <= 0 || earned <= 0) return null;
   const [needed, each] = [BigInt(spent) * BigInt(orders), BigInt(earned)];
   return Number((needed + each - 1n) / each);
 }
 
-/** The figures of a row. What depends on something that is missing is null. */
-export function returnsOf(sums: Sums, missing: ReadonlySet<Missing>) {
-  const known = (figure: number, ...needs: readonly Missing[]) =>
+/** Computes the figures of a row. A figure that depends on a missing cost is null. */
+export function toReturns(sums: Sums, missing: ReadonlySet<Missing>) {
+  const unlessMissing = (figure: number, ...needs: readonly Missing[]) =>
     needs.some((need) => missing.has(need)) ? null : figure;
   const spent = sums.fees + sums.gifts + sums.fixed;
   const earned = sums.revenue - sums.goods - sums.commission;
@@ -161,17 +161,17 @@ export function returnsOf(sums: Sums, missing: ReadonlySet<Missing>) {
     orders: sums.orders,
     revenue_minor: sums.revenue,
     refunds_minor: sums.refunds,
-    goods_minor: known(sums.goods, 'goods'),
+    goods_minor: unlessMissing(sums.goods, 'goods'),
     commission_minor: sums.commission,
-    contract_fees_minor: known(sums.contractFees, 'contract_fees'),
+    contract_fees_minor: unlessMissing(sums.contractFees, 'contract_fees'),
     fee_payouts_minor: sums.feePayouts,
-    fees_minor: known(sums.fees, 'contract_fees'),
-    gifts_minor: known(sums.gifts, 'gifts'),
+    fees_minor: unlessMissing(sums.fees, 'contract_fees'),
+    gifts_minor: unlessMissing(sums.gifts, 'gifts'),
     fixed_minor: sums.fixed,
-    profit_minor: known(earned - spent, 'goods', 'contract_fees', 'gifts'),
+    profit_minor: unlessMissing(earned - spent, 'goods', 'contract_fees', 'gifts'),
     return_on_spend:
-      spend <= 0 ? null : known(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
-    orders_to_break_even: missing.size > 0 ? null : breakEvenOf(spent, earned, sums.orders),
+      spend <= 0 ? null : unlessMissing(Math.round((sums.revenue / spend) * 100) / 100, 'contract_fees', 'gifts'),
+    orders_to_break_even: missing.size > 0 ? null : computeBreakEven(spent, earned, sums.orders),
     missing: [...missing].sort(),
   };
 }

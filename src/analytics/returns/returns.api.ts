@@ -1,5 +1,5 @@
 import { read } from '../../kit/operation/kit.ts';
-import { figuresAnswer } from '../figures/freshness.ts';
+import { figuresHandlers } from '../figures/freshness.ts';
 import { FRESHNESS } from '../figures/sums.ts';
 import { Returns, ReturnsQuery, ReturnsRow } from './returns.shapes.ts';
 import { eachReturn, findReturns } from './returns.ts';
@@ -19,7 +19,7 @@ const getAnalyticsReturns = read({
   },
   query: ReturnsQuery,
   response: Returns,
-  ...figuresAnswer({ item: ReturnsRow, page: findReturns, rows: eachReturn }),
+  ...figuresHandlers({ item: ReturnsRow, page: findReturns, rows: eachReturn }),
 });
 
 export const returnsOperations = [getAnalyticsReturns] as const;

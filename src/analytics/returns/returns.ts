@@ -3,27 +3,27 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { pageThrough } from '../../kit/values/page.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { type CostRow, listCosts } from '../costs/costs.ts';
-import type { By, Group } from '../figures/breakdown.ts';
+import type { Group, Grouping } from '../figures/breakdown.ts';
 import { listReturnSums, type ReturnSums } from '../figures/returns.ts';
 import type { Merged } from '../figures/totals.ts';
-import { listLinkGroups, listNames, listNamesOf } from '../labels.ts';
-import { type Period, periodOf } from '../periods.ts';
+import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
+import { type Period, resolvePeriod } from '../periods.ts';
 import {
   fixedWithin,
   type GoodsCosts,
-  goodsCostsOf,
-  goodsOf,
   itemCosts,
-  monthsOf,
-  returnsOf,
+  listMonths,
   type Sums,
+  sumGoods,
+  toGoodsCosts,
+  toReturns,
 } from './goods-costs.ts';
 import type { Missing, ReturnsQuery, ReturnsRow } from './returns.shapes.ts';
 
-/** What was agreed with a creator, or paid as a fee, in a month; `before`: earlier than the period. */
+/** Fees that were agreed with a creator or paid to them in a month; `before` means earlier than the period. */
 export interface FeeSum {
   creatorId: string;
   campaignId: string | null;
@@ -34,29 +34,29 @@ export interface FeeSum {
   paidMinor: number;
 }
 
-const monthOf = (at: string, from: Date) => sql`case when ${sql.ref(at)} < ${from} then 'before'
+const toMonth = (at: string, from: Date) => sql`case when ${sql.ref(at)} < ${from} then 'before'
   else to_char(${sql.ref(at)} at time zone 'UTC', 'YYYY-MM') end`;
 
 /** Fees of signed contracts and payouts of fees, from the first on. */
-export async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
+async function listFees(db: Db, brandId: string, { from, until }: Period): Promise<FeeSum[]> {
   const { rows } = await sql<FeeSum>`
     select creator_id, campaign_id, currency, month, sum(agreed)::bigint as agreed_minor, sum(paid)::bigint as paid_minor
     from (
-      select creator_id, campaign_id, compensation_currency as currency, ${monthOf('signedAt', from)} as month,
+      select creator_id, campaign_id, compensation_currency as currency, ${toMonth('signedAt', from)} as month,
         compensation_amount_minor as agreed, 0 as paid
       from contracts
       where brand_id = ${brandId} and status = 'signed' and signed_at < ${until} and compensation_type = 'fixed'
         and compensation_amount_minor is not null
       union all
-      select creator_id, null, currency, ${monthOf('paidAt', from)}, 0, amount_minor
+      select creator_id, null, currency, ${toMonth('paidAt', from)}, 0, amount_minor
       from payouts where brand_id = ${brandId} and is_fee and paid_at < ${until}
     ) as fee
     group by creator_id, campaign_id, currency, month order by month, creator_id, campaign_id, currency`.execute(db);
   return rows;
 }
 
-/** Where a figure is missing. */
-export interface Unknown {
+/** The place of a missing figure. */
+export interface MissingFee {
   creatorId: string;
   campaignId: string | null;
   /** `YYYY-MM`. */
@@ -64,9 +64,9 @@ export interface Unknown {
 }
 
 /** Contracts with a fixed fee that was not entered, signed in the period. */
-export async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<Unknown[]> {
-  const { rows } = await sql<Unknown>`
-    select distinct creator_id, campaign_id, ${monthOf('signedAt', from)} as month
+async function listContractsWithoutFee(db: Db, brandId: string, { from, until }: Period): Promise<MissingFee[]> {
+  const { rows } = await sql<MissingFee>`
+    select distinct creator_id, campaign_id, ${toMonth('signedAt', from)} as month
     from contracts
     where brand_id = ${brandId} and status = 'signed' and signed_at >= ${from} and signed_at < ${until}
       and compensation_type = 'fixed' and compensation_amount_minor is null`.execute(db);
@@ -74,16 +74,16 @@ export async function listContractsWithoutFee(db: Db, brandId: string, { from, u
 }
 
 /** Items of a product sent to a creator on a day. */
-export interface Gift extends Unknown {
+export interface Gift extends MissingFee {
   /** `YYYY-MM-DD`. */
   day: string;
-  /** Null: the shipment does not say what it contains. */
+  /** Null if the shipment does not say what it contains. */
   sku: string | null;
   items: number;
 }
 
 /** Products shipped in the period; those of returned shipments came back. */
-export async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
+async function listGifts(db: Db, brandId: string, { from, until }: Period): Promise<Gift[]> {
   const { rows } = await sql<Gift>`
     select creator_id, campaign_id, to_char(shipped_at at time zone 'UTC', 'YYYY-MM') as month,
       to_char(shipped_at at time zone 'UTC', 'YYYY-MM-DD') as day, product.value ->> 'sku' as sku,
@@ -97,16 +97,24 @@ export async function listGifts(db: Db, brandId: string, { from, until }: Period
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
-/** By store, what belongs to a creator or campaign has no key. */
+/** Costs of a creator or campaign have no key when rows are grouped by store. */
 type ReturnsBy = ReturnsQuery['by'] | 'store';
 
-const NOTHING: Sums = {
-  ...{ orders: 0, revenue: 0, refunds: 0, goods: 0, commission: 0, contractFees: 0, feePayouts: 0, fees: 0 },
-  ...{ gifts: 0, fixed: 0 },
+const ZERO_SUMS: Sums = {
+  orders: 0,
+  revenue: 0,
+  refunds: 0,
+  goods: 0,
+  commission: 0,
+  contractFees: 0,
+  feePayouts: 0,
+  fees: 0,
+  gifts: 0,
+  fixed: 0,
 };
 
 /** Rows as they are summed, by key and currency. */
-class Table {
+class ReturnsTable {
   readonly #rows = new Map<string, { key: string; currency: string; sums: Sums }>();
   readonly #missing = new Map<string, Set<Missing>>();
   readonly #currency: string | undefined;
@@ -118,15 +126,15 @@ class Table {
   add(key: string, currency: string, more: Partial<Sums>): void {
     if (this.#currency !== undefined && currency !== this.#currency) return;
     const place = `${currency} ${key}`;
-    const { sums } = this.#rows.get(place) ?? { sums: NOTHING };
+    const { sums } = this.#rows.get(place) ?? { sums: ZERO_SUMS };
     const names = ['orders', 'revenue', 'refunds', 'goods', 'commission'] as const;
     const others = ['contractFees', 'feePayouts', 'fees', 'gifts', 'fixed'] as const;
-    const added = { ...sums };
-    for (const name of [...names, ...others]) added[name] += more[name] ?? 0;
-    this.#rows.set(place, { key, currency, sums: added });
+    const total = { ...sums };
+    for (const name of [...names, ...others]) total[name] += more[name] ?? 0;
+    this.#rows.set(place, { key, currency, sums: total });
   }
 
-  /** Of one row, or without a currency of all rows of the key. */
+  /** Marks one row, or all rows of the key if no currency is given. */
   miss(what: Missing, key: string, currency = ''): void {
     const place = `${currency} ${key}`;
     this.#missing.set(place, (this.#missing.get(place) ?? new Set<Missing>()).add(what));
@@ -149,24 +157,24 @@ class Table {
   }
 }
 
-/** The key of what belongs to a creator, perhaps to a campaign, and to a time. */
-function keyOf(by: ReturnsBy, { creatorId, campaignId, month }: Unknown): string {
+/** The key of a cost that belongs to a creator and a month, perhaps to a campaign. */
+function toKey(by: ReturnsBy, { creatorId, campaignId, month }: MissingFee): string {
   if (by === 'creator') return creatorId;
   if (by === 'month') return month;
   return by === 'campaign' ? (campaignId ?? '') : '';
 }
 
-function addOrders(table: Table, costs: GoodsCosts, sums: readonly ReturnSums[]): void {
+function addOrders(table: ReturnsTable, costs: GoodsCosts, sums: readonly ReturnSums[]): void {
   for (const row of sums) {
     const { group_key: key, currency, orders, sales, refunds, commission } = row;
-    const goods = goodsOf(costs, row);
+    const goods = sumGoods(costs, row);
     table.add(key, currency, { orders, refunds, commission, revenue: sales - refunds, goods: goods ?? 0 });
     if (goods === undefined && (orders !== 0 || sales !== 0 || refunds !== 0)) table.miss('goods', key, currency);
   }
 }
 
-/** A fee that was agreed and paid costs once, at whichever came first. */
-function addFees(table: Table, by: ReturnsBy, fees: readonly FeeSum[]): void {
+/** Adds fees. A fee that was agreed and paid counts once, in the month of whichever came first. */
+function addFees(table: ReturnsTable, by: ReturnsBy, fees: readonly FeeSum[]): void {
   for (const its of Map.groupBy(fees, ({ creatorId, currency }) => `${currency} ${creatorId}`).values()) {
     const [before, within] = [
       its.filter(({ month }) => month === 'before'),
@@ -178,7 +186,7 @@ function addFees(table: Table, by: ReturnsBy, fees: readonly FeeSum[]): void {
       const cost = Math.max(agreed, paid);
       for (const fee of some) {
         const { currency, agreedMinor, paidMinor } = fee;
-        table.add(keyOf(by, fee), currency, { contractFees: agreedMinor, feePayouts: paidMinor, fees: agreedMinor });
+        table.add(toKey(by, fee), currency, { contractFees: agreedMinor, feePayouts: paidMinor, fees: agreedMinor });
         agreed += agreedMinor;
         paid += paidMinor;
       }
@@ -186,22 +194,22 @@ function addFees(table: Table, by: ReturnsBy, fees: readonly FeeSum[]): void {
       if (!first) continue;
       const newlyAgreed = some.reduce((sum, { agreedMinor }) => sum + agreedMinor, 0);
       const beyond = Math.max(agreed, paid) - cost - newlyAgreed;
-      table.add(keyOf(by, { ...first, campaignId: null }), first.currency, { fees: beyond });
+      table.add(toKey(by, { ...first, campaignId: null }), first.currency, { fees: beyond });
     }
   }
 }
 
-function addGifts(table: Table, by: ReturnsBy, costs: readonly CostRow[], gifts: readonly Gift[]): void {
+function addGifts(table: ReturnsTable, by: ReturnsBy, costs: readonly CostRow[], gifts: readonly Gift[]): void {
   for (const gift of gifts) {
-    const key = keyOf(by, gift);
+    const key = toKey(by, gift);
     const each = itemCosts(costs, gift.sku, gift.day);
     if (gift.sku === null || each.size === 0) table.miss('gifts', key);
     for (const [currency, minor] of each) table.add(key, currency, { gifts: minor * gift.items });
   }
 }
 
-function addFixed(table: Table, by: ReturnsBy, costs: readonly CostRow[], period: Period): void {
-  const parts = by === 'month' ? monthsOf(period) : [{ ...period, month: '' }];
+function addFixed(table: ReturnsTable, by: ReturnsBy, costs: readonly CostRow[], period: Period): void {
+  const parts = by === 'month' ? listMonths(period) : [{ ...period, month: '' }];
   for (const cost of costs) {
     if (cost.kind !== 'fixed') continue;
     for (const { month, ...part } of parts) {
@@ -211,7 +219,7 @@ function addFixed(table: Table, by: ReturnsBy, costs: readonly CostRow[], period
   }
 }
 
-function byOf(by: ReturnsBy, merged: Merged, campaigns: readonly Group[]): By {
+function toReturnsGrouping(by: ReturnsBy, merged: Merged, campaigns: readonly Group[]): Grouping {
   if (by === 'creator') return { of: 'creator', merged };
   return by === 'campaign' ? { of: 'groups', groups: campaigns } : { of: by };
 }
@@ -231,27 +239,29 @@ async function listReturns(
     listCosts(db, brandId),
     getBrandCurrency(db, brandId),
   ]);
-  const goods = goodsCostsOf(costs, period, campaigns);
+  const goods = toGoodsCosts(costs, period, campaigns);
   const where = { from: period.from, until: period.until, currency };
   const [sums, fees, gifts, withoutFee] = await Promise.all([
-    listReturnSums(clickhouse, brandId, byOf(by, merged, campaigns), where, goods.parts),
+    listReturnSums(clickhouse, brandId, toReturnsGrouping(by, merged, campaigns), where, goods.parts),
     listFees(db, brandId, period),
     listGifts(db, brandId, period),
     listContractsWithoutFee(db, brandId, period),
   ]);
-  const table = new Table(currency);
+  const table = new ReturnsTable(currency);
   addOrders(table, goods, sums);
   addFees(table, by, fees);
   addGifts(table, by, costs, gifts);
   addFixed(table, by, costs, period);
-  for (const contract of withoutFee) table.miss('contract_fees', keyOf(by, contract));
+  for (const contract of withoutFee) table.miss('contract_fees', toKey(by, contract));
   const rows = table
     .rows(own)
-    .map((row) => ({ key: row.key || null, currency: row.currency, ...returnsOf(row.sums, row.missing) }));
-  const order = (a: Unlabelled, b: Unlabelled) =>
-    (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
-    `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en');
-  return rows.sort(order);
+    .map((row) => ({ key: row.key || null, currency: row.currency, ...toReturns(row.sums, row.missing) }));
+
+  return rows.sort(
+    (a: Unlabelled, b: Unlabelled) =>
+      (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
+      `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en'),
+  );
 }
 
 async function withLabels(
@@ -263,17 +273,17 @@ async function withLabels(
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const names =
     by === 'creator'
-      ? await listNames(db, brandId, ids)
+      ? await listCreatorNames(db, brandId, ids)
       : by === 'month'
         ? new Map(ids.map((id) => [id, id]))
-        : await listNamesOf(db, brandId, by === 'link' ? 'links' : 'campaigns', ids);
+        : await listNames(db, brandId, by === 'link' ? 'links' : 'campaigns', ids);
   return rows.map(({ key, ...row }) => ({ key, label: key === null ? null : (names.get(key) ?? null), ...row }));
 }
 
-/** No order costs goods. */
+/** Treats goods as free. */
 const NO_GOODS = { starts: [], groups: [], ratesPpm: [0] } as const;
 
-/** What a key cost in commission and fees; null if a fee is not known. */
+/** The commission and fees of a key; null if a fee is not known. */
 export interface Spend {
   key: string;
   currency: string;
@@ -294,22 +304,24 @@ export async function listSpend(
   ]);
   const where = { from: period.from, until: period.until, currency };
   const [sums, fees, withoutFee] = await Promise.all([
-    listReturnSums(clickhouse, brandId, byOf(by, merged, campaigns), where, NO_GOODS),
+    listReturnSums(clickhouse, brandId, toReturnsGrouping(by, merged, campaigns), where, NO_GOODS),
     listFees(db, brandId, period),
     listContractsWithoutFee(db, brandId, period),
   ]);
-  const table = new Table(currency);
+  const table = new ReturnsTable(currency);
   for (const { group_key, currency: code, commission } of sums) table.add(group_key, code, { commission });
   addFees(table, by, fees);
-  for (const contract of withoutFee) table.miss('contract_fees', keyOf(by, contract));
+  for (const contract of withoutFee) table.miss('contract_fees', toKey(by, contract));
   return table.rows(own).map(({ key, currency: code, sums: { commission, fees: paid }, missing }) => ({
-    ...{ key, currency: code, minor: missing.size > 0 ? null : commission + paid },
+    key,
+    currency: code,
+    minor: missing.size > 0 ? null : commission + paid,
   }));
 }
 
-/** One page of what the period earned. */
+/** Finds one page of the period's returns. */
 export async function findReturns(context: Engines, brandId: string, query: ReturnsQuery) {
-  const period = periodOf(query, context.clock.now());
+  const period = resolvePeriod(query, context.clock.now());
   const rows = await listReturns(context, brandId, query, period);
   const { data, pagination } = pageThrough(rows, query);
   const missing = [...new Set(rows.flatMap((row) => row.missing))].sort();
@@ -324,6 +336,6 @@ const LABELLED_TOGETHER = 5_000;
 
 /** Every row, as of one moment. */
 export async function* eachReturn(context: Engines, brandId: string, query: ReturnsQuery): AsyncGenerator<ReturnsRow> {
-  const rows = await listReturns(context, brandId, query, periodOf(query, context.clock.now()));
+  const rows = await listReturns(context, brandId, query, resolvePeriod(query, context.clock.now()));
   for (const some of toChunks(rows, LABELLED_TOGETHER)) yield* await withLabels(context, brandId, query.by, some);
 }

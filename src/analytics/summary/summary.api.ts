@@ -1,46 +1,59 @@
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { countTracked } from '../../workflow/content/content.ts';
 import { listMerged } from '../../workflow/creators/creators.ts';
 import { breakdownOperations } from '../breakdown/breakdown.api.ts';
-import { onlyOf } from '../breakdown/breakdown.ts';
+import { toEventFilter } from '../breakdown/breakdown.ts';
 import { cohortsOperations } from '../cohorts/cohorts.api.ts';
 import { customersOperations } from '../customers/customers.api.ts';
-import { type BreakdownSums, type By, listBreakdownOf } from '../figures/breakdown.ts';
-import { fresh } from '../figures/freshness.ts';
+import { type BreakdownSums, type Grouping, listAllBreakdown } from '../figures/breakdown.ts';
+import { withFreshness } from '../figures/freshness.ts';
 import { FRESHNESS, type Sums } from '../figures/sums.ts';
 import { listCreatorSums, listDays, type Merged } from '../figures/totals.ts';
-import { listNames } from '../labels.ts';
+import { listCreatorNames } from '../labels.ts';
 import { performanceOperations } from '../performance/performance.api.ts';
-import { assertBuckets, earlierOf, type Period, periodOf } from '../periods.ts';
+import { assertBuckets, type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
 import { returnsOperations } from '../returns/returns.api.ts';
 import { Analytics, AnalyticsFilter, DimensionFilter } from './summary.shapes.ts';
-import { countActive, countActiveCampaigns, countConversionsByClick, topOf, totalsOf, trendsOf } from './summary.ts';
+import {
+  countActive,
+  countActiveCampaigns,
+  countConversionsByClick,
+  toTopCreators,
+  toTotals,
+  toTrends,
+} from './summary.ts';
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
 
-/** What analytics are made of: sums by day or hour, by creator, and orders that a click won. */
-interface Read {
+/** The sums behind analytics: by day or hour, by creator, and the orders that a click won. */
+interface PeriodSums {
   times: (Sums & { day: string })[];
   creators: (Sums & { owner_id: string })[];
   byClick: number;
 }
 
-/** A breakdown has one sum of commissions, whatever their status. */
-const asSums = ({ currency, clicks, orders, sales, refunds, commission }: BreakdownSums): Sums => ({
-  ...{ currency, clicks, conversions: orders, sales, refunds, pending: commission, approved: 0, paid: 0 },
+/** A breakdown sums commissions of any status together. */
+const toSums = ({ currency, clicks, orders, sales, refunds, commission }: BreakdownSums): Sums => ({
+  currency,
+  clicks,
+  conversions: orders,
+  sales,
+  refunds,
+  pending: commission,
+  approved: 0,
+  paid: 0,
   refund_adjustment: 0,
 });
 
 const FILTERS = Object.keys(DimensionFilter);
 
-const hasFilter = (query: AnalyticsFilter) =>
+/** True if the answer needs orders by the click that won them, or sums by the hour. */
+const needsOrders = (query: AnalyticsFilter) =>
+  query.granularity === 'hour' ||
   Object.entries(query).some(([name, value]) => value !== undefined && FILTERS.includes(name));
-
-/** Whether the answer needs orders by the click that won them, or sums by the hour. */
-const needsOrders = (query: AnalyticsFilter) => query.granularity === 'hour' || hasFilter(query);
 
 async function readDimensions(
   { postgres: { db }, clickhouse }: Engines,
@@ -48,17 +61,17 @@ async function readDimensions(
   merged: Merged,
   query: AnalyticsFilter,
   period: Period,
-): Promise<Read> {
+): Promise<PeriodSums> {
   const { granularity } = query;
-  const where = { ...period, only: await onlyOf(db, brandId, merged, query) };
-  const by: By = { of: granularity === 'hour' ? 'day_and_hour' : 'day' };
+  const where = { ...period, only: await toEventFilter(db, brandId, merged, query) };
+  const by: Grouping = { of: granularity === 'hour' ? 'day_and_hour' : 'day' };
   const [times, creators] = await Promise.all([
-    listBreakdownOf(clickhouse, brandId, by, where),
-    listBreakdownOf(clickhouse, brandId, { of: 'creator', merged }, where),
+    listAllBreakdown(clickhouse, brandId, by, where),
+    listAllBreakdown(clickhouse, brandId, { of: 'creator', merged }, where),
   ]);
   return {
-    times: times.map((row) => ({ ...asSums(row), day: row.group_key })),
-    creators: creators.map((row) => ({ ...asSums(row), owner_id: row.group_key })),
+    times: times.map((row) => ({ ...toSums(row), day: row.group_key })),
+    creators: creators.map((row) => ({ ...toSums(row), owner_id: row.group_key })),
     byClick: times.reduce((sum, row) => sum + row.click_orders, 0),
   };
 }
@@ -68,7 +81,7 @@ async function readPostings(
   brandId: string,
   merged: Merged,
   period: Period,
-): Promise<Read> {
+): Promise<PeriodSums> {
   const [times, creators, byClick] = await Promise.all([
     listDays(clickhouse, brandId, period),
     listCreatorSums(clickhouse, brandId, period, merged),
@@ -77,7 +90,7 @@ async function readPostings(
   return { times, creators, byClick };
 }
 
-/** The totals of a period, and what they were made of. */
+/** Reads the totals of a period and the sums behind them. */
 async function readPeriod(engines: Engines, brandId: string, merged: Merged, query: AnalyticsFilter, period: Period) {
   const { db } = engines.postgres;
   const [currency, campaigns, pieces, sums] = await Promise.all([
@@ -89,7 +102,7 @@ async function readPeriod(engines: Engines, brandId: string, merged: Merged, que
       : readPostings(engines, brandId, merged, period),
   ]);
   const summary = {
-    ...totalsOf(sums.times, currency, sums.byClick),
+    ...toTotals(sums.times, currency, sums.byClick),
     active_creators: countActive(sums.creators),
     active_campaigns: campaigns,
     content_pieces_tracked: pieces,
@@ -97,19 +110,19 @@ async function readPeriod(engines: Engines, brandId: string, merged: Merged, que
   return { ...sums, currency, summary };
 }
 
-async function analyticsOf(engines: Engines, brandId: string, query: AnalyticsFilter) {
+async function findAnalytics(engines: Engines, brandId: string, query: AnalyticsFilter) {
   const { db } = engines.postgres;
   const { compare, granularity } = query;
-  const period = periodOf(query, engines.clock.now());
+  const period = resolvePeriod(query, engines.clock.now());
   assertBuckets(period, granularity);
-  const earlier = compare && earlierOf(period, compare);
+  const earlier = compare && toEarlierPeriod(period, compare);
   const merged = await listMerged(db, brandId);
   const [now, before] = await Promise.all([
     readPeriod(engines, brandId, merged, query, period),
     earlier && readPeriod(engines, brandId, merged, query, earlier),
   ]);
-  const top = topOf(now.creators, now.currency);
-  const names = await listNames(
+  const top = toTopCreators(now.creators, now.currency);
+  const names = await listCreatorNames(
     db,
     brandId,
     top.map(({ id }) => id),
@@ -119,7 +132,7 @@ async function analyticsOf(engines: Engines, brandId: string, query: AnalyticsFi
     summary: now.summary,
     previous: earlier && before ? { period: earlier.shown, summary: before.summary } : null,
     top_creators: top.map((creator) => ({ ...creator, name: names.get(creator.id) ?? null })),
-    trends: trendsOf(now.times, period, granularity, now.currency),
+    trends: toTrends(now.times, period, granularity, now.currency),
   };
 }
 
@@ -140,17 +153,17 @@ const getAnalytics = read({
   query: AnalyticsFilter,
   response: Analytics,
   handler: (context, call) =>
-    fresh(
+    withFreshness(
       context,
       call,
-      () => analyticsOf(context, call.caller.brandId, call.query),
+      () => findAnalytics(context, call.caller.brandId, call.query),
       needsOrders(call.query) ? 'orders' : 'postings',
     ),
 });
 
-export const analyticsOperations = [getAnalytics] as const;
+const analyticsOperations = [getAnalytics] as const;
 
-export const analytics = noun({
+export const analyticsNoun = noun({
   name: 'analytics',
   tag: {
     name: 'Analytics',

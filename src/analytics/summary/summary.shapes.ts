@@ -4,7 +4,7 @@ import { currencyField, idField } from '../../kit/values/fields.ts';
 import { Currency } from '../../kit/values/money.ts';
 import { integerParameter, timestamp } from '../../kit/values/page.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { Boundary, startOf } from '../figures/sums.ts';
+import { Boundary, toStart } from '../figures/sums.ts';
 
 const money = z.number();
 const OtherCurrency = z.object({
@@ -20,11 +20,11 @@ export type Granularity = (typeof GRANULARITIES)[number];
 
 /** The answer has a date for every bucket of the period, so ClickHouse must be able to store both ends. */
 const StorableBoundary = Boundary.refine(
-  (boundary) => isOnStorableDay(startOf(boundary)),
+  (boundary) => isOnStorableDay(toStart(boundary)),
   'must be from 1970-01-01 to 2149-06-06 in UTC',
 );
 
-/** A filter's value for what stands under the key null. */
+/** The value of a filter that selects the key null. */
 export const NONE = 'none';
 
 /** A filter takes the `key` of a breakdown's row. */
@@ -87,7 +87,7 @@ export const currencyQuery = Currency.optional().describe(
 
 const minor = z.number().int();
 
-/** What orders came to, in rows of figures; `docs/analytics.md` has the same definitions. */
+/** Figures of orders in a row; `docs/analytics.md` has the same definitions. */
 export const orderFigures = {
   orders: minor
     .describe('Attributed orders that were paid, at the time of the order; refunds do not reduce them.')

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import { commissionOf, revenueOf, type Sums, type Window } from '../figures/sums.ts';
-import { bucketOf, bucketsOf, type Period } from '../periods.ts';
+import { computeCommission, computeRevenue, type Sums, type Window } from '../figures/sums.ts';
+import { listBuckets, type Period, toBucket } from '../periods.ts';
 import type { Granularity } from './summary.shapes.ts';
 
 export const countActiveCampaigns = (db: Db, brandId: string): Promise<number> =>
@@ -25,19 +25,19 @@ export const countConversionsByClick = (db: Db, brandId: string, { from, until }
 const TOP = 10;
 
 const total = (rows: readonly Sums[], of: (sums: Sums) => number) => rows.reduce((sum, row) => sum + of(row), 0);
-const clicksOf = ({ clicks }: Sums) => clicks;
-const conversionsOf = ({ conversions }: Sums) => conversions;
+const getClicks = ({ clicks }: Sums) => clicks;
+const getConversions = ({ conversions }: Sums) => conversions;
 
 /** Money of many rows, in major units: the brand's currency, and the other currencies apart. */
-function moneyOf(rows: readonly Sums[], currency: string) {
+function sumMoney(rows: readonly Sums[], currency: string) {
   const groups = Map.groupBy(rows, (row) => row.currency);
   const others = [...groups.keys()].filter((code) => code !== currency).sort();
   const inCurrency = (code: string) => {
     const own = groups.get(code) ?? [];
     return {
       currency: code,
-      revenue: fromMinor(total(own, revenueOf), code),
-      commissions: fromMinor(total(own, commissionOf), code),
+      revenue: fromMinor(total(own, computeRevenue), code),
+      commissions: fromMinor(total(own, computeCommission), code),
     };
   };
   // A currency without sales only has clicks.
@@ -47,10 +47,10 @@ function moneyOf(rows: readonly Sums[], currency: string) {
 
 const withoutCommissions = ({ currency, revenue }: { currency: string; revenue: number }) => ({ currency, revenue });
 
-export function totalsOf(days: readonly Sums[], currency: string, conversionsByClick: number) {
-  const { own, others } = moneyOf(days, currency);
-  const clicks = total(days, clicksOf);
-  const conversions = total(days, conversionsOf);
+export function toTotals(days: readonly Sums[], currency: string, conversionsByClick: number) {
+  const { own, others } = sumMoney(days, currency);
+  const clicks = total(days, getClicks);
+  const conversions = total(days, getConversions);
   return {
     total_revenue: own.revenue,
     total_commissions: own.commissions,
@@ -68,14 +68,14 @@ export function countActive(rows: readonly CreatorSums[]): number {
 }
 
 /** By revenue in the brand's currency, then conversions, then id. */
-export function topOf(rows: readonly CreatorSums[], currency: string) {
+export function toTopCreators(rows: readonly CreatorSums[], currency: string) {
   return [...Map.groupBy(rows, (row) => row.owner_id)]
     .map(([id, sums]) => {
-      const { own, others } = moneyOf(sums, currency);
+      const { own, others } = sumMoney(sums, currency);
       return {
         id,
         revenue: own.revenue,
-        conversions: total(sums, conversionsOf),
+        conversions: total(sums, getConversions),
         by_currency: others.map(withoutCommissions),
       };
     })
@@ -84,20 +84,20 @@ export function topOf(rows: readonly CreatorSums[], currency: string) {
     .slice(0, TOP);
 }
 
-export function trendsOf(
+export function toTrends(
   days: readonly (Sums & { day: string })[],
   period: Period,
   granularity: Granularity,
   currency: string,
 ) {
-  const byBucket = Map.groupBy(days, ({ day }) => bucketOf(day, granularity));
-  return bucketsOf(period, granularity).map((date) => {
+  const byBucket = Map.groupBy(days, ({ day }) => toBucket(day, granularity));
+  return listBuckets(period, granularity).map((date) => {
     const rows = byBucket.get(date) ?? [];
-    const { own, others } = moneyOf(rows, currency);
+    const { own, others } = sumMoney(rows, currency);
     return {
       date,
       revenue: own.revenue,
-      clicks: total(rows, clicksOf),
+      clicks: total(rows, getClicks),
       by_currency: others.map(withoutCommissions),
     };
   });

@@ -9,12 +9,11 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, below, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { type Runner, readFilters, withSaved } from '../saved-searches/filter/filters.ts';
-import { narrowed } from '../search/forced.ts';
 import { findPks, matchingPks, type Named } from '../search/pks.ts';
-import { neededField, planOf } from '../search/plan.ts';
-import { recentOf } from '../search/recent.ts';
+import { neededField } from '../search/plan.ts';
 import type { CreatorSearchQuery } from '../search/search-schema.ts';
 import { likenessOf, similarPks } from '../search/similar.ts';
+import { settlePlan } from '../search/text-in-place.ts';
 import {
   type CreatorListRow,
   countCreators,
@@ -61,10 +60,9 @@ async function add(work: Work, { list, pks, by }: Adding): Promise<{ list: Creat
 async function matchesOf(context: Context, caller: Runner, sent: CreatorSearchQuery): Promise<number[]> {
   const { directory, postgres } = context;
   const query = await withSaved(postgres.db, caller, sent);
-  const plan = await narrowed(directory, caller, query, planOf(query, [], 'places'));
   const snapshot = await directory.snapshot(query.directory_version);
   await directory.assertServes(snapshot, neededField(query));
-  const { filter } = await recentOf(context, query, plan.filter);
+  const { filter } = await settlePlan(context, caller, query, { snapshot });
   const { similar_to: seeds } = query;
   if (seeds) {
     return await similarPks(
@@ -107,7 +105,7 @@ export async function createList(
   return made;
 }
 
-/** Finds creators by name; `@` before a username is ignored. */
+/** Finds creators by name or the address of their profile; `@` before a username is ignored. */
 export const findNamed = ({ directory }: Context, { pks, usernames }: Named): Promise<Found> =>
   findPks(directory, { pks, usernames: usernames.map((name) => name.replace(/^@/, '')) });
 

@@ -42,9 +42,9 @@ const pks = z
   .describe('Creators, by `pk`.')
   .meta({ example: [173_560_420] });
 const usernames = z
-  .array(z.string().trim().min(1).max(200))
+  .array(z.string().trim().min(1).max(500))
   .max(MAX_AT_ONCE)
-  .describe('Usernames. With or without `@`; case is ignored.')
+  .describe('Usernames, with or without `@`, or addresses of Instagram profiles; case is ignored.')
   .meta({ example: ['gordonramen'] });
 
 export const CreatorsToAdd = z

@@ -1,6 +1,6 @@
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { fold } from '../search/place-names.ts';
 import { type Hashes, type Kind, type Name, type Named, openHashes, TAG_BITS } from './hashes.ts';
 import { findKey, type HashRow, listHashes, stateOfHashes } from './queries.ts';
 
@@ -40,10 +40,10 @@ function isIn({ hashes, tags, known }: Loaded, { pk, username, extracted_email: 
   const mayBe = (tag: number) => ((tags[tag >> 3] ?? 0) & (1 << (tag & 7))) !== 0;
   const isKnown = (name: Name) => known.has(keyOf(name.kind, hashes.hashOf(name)));
   if (mayBe(hashes.tagOfPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
-  if (mayBe(hashes.tagOfText('username', fold(username))) && isKnown({ kind: 'username', value: username }))
+  if (mayBe(hashes.tagOfText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
     return true;
   if (email === null || email === undefined) return false;
-  return mayBe(hashes.tagOfText('email', fold(email))) && isKnown({ kind: 'email', value: email });
+  return mayBe(hashes.tagOfText('email', foldAccents(email))) && isKnown({ kind: 'email', value: email });
 }
 
 /** Opens the stored key of all hashes; undefined before anyone opted out. */

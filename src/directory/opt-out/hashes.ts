@@ -1,5 +1,5 @@
+import { foldAccents } from '../../kit/values/fold.ts';
 import { keyedHash } from '../../kit/values/secrets.ts';
-import { fold } from '../search/place-names.ts';
 
 export const KINDS = ['pk', 'username', 'email'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -57,7 +57,7 @@ export interface Hashes {
 }
 
 /** The form in which a name is compared: as the index folds the field. */
-const textOf = ({ kind, value }: Name): string => (kind === 'pk' ? String(value) : fold(value));
+const textOf = ({ kind, value }: Name): string => (kind === 'pk' ? String(value) : foldAccents(value));
 
 export function openHashes(key: Buffer): Hashes {
   const sip = keyedHash(key, 'tag');

@@ -1,10 +1,10 @@
 import { writeLetter } from '../../kit/mail/letter.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { keyedHash } from '../../kit/values/secrets.ts';
 import { enginesOf } from '../imports/indexing/writer.ts';
-import { fold } from '../search/place-names.ts';
 import { forget } from './forget.ts';
 import type { ForgetRequest } from './queries.ts';
 import { claimRequests, deleteExpiredRequests, findRequest, insertRequest, updateRequest } from './requests-queries.ts';
@@ -25,7 +25,7 @@ export async function requestForgetting({ postgres, clock, secrets }: Context, e
   const createdAt = clock.now();
   const expiresAt = new Date(createdAt.getTime() + LINK_LIVES_MS);
   const id = newId('fgr', createdAt.getTime());
-  const addressHash = keyedHash(secrets.key('forget request'), fold(email));
+  const addressHash = keyedHash(secrets.key('forget request'), foldAccents(email));
   const row = { id, email: secrets.seal(email, contextOf(id)), addressHash, createdAt, expiresAt };
   const since = new Date(createdAt.getTime() - LINK_LIVES_MS);
   await insertRequest(postgres.db, row, { most: MOST_MAILS, since });

@@ -8,7 +8,7 @@ import { ApiError, below, notFound, unavailable, validationError } from '../../k
 import { newId } from '../../kit/values/ids.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { lockBrand } from '../../platform/brands/queries.ts';
-import { ownAddresses } from '../../platform/people/actions.ts';
+import { ownAddresses } from '../../platform/people/people.ts';
 import { readFilters } from './filter/filters.ts';
 import { findMoment, readKnown } from './filter/matching.ts';
 import { isUndisturbed } from './filter/queries.ts';

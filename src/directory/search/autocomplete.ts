@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { read } from '../../kit/operation/kit.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 import { clampedParameter } from '../../kit/values/page.ts';
 import { sortOf } from './order.ts';
-import { fold } from './place-names.ts';
 import { usernameStartsWith } from './query.ts';
 import { DirectoryCreator } from './schema.ts';
 
@@ -34,7 +34,7 @@ export const autocompleteCreators = read({
       .string()
       .min(1)
       .max(100)
-      .refine((value) => fold(beginningIn(value)) !== '', 'must have a character of a username')
+      .refine((value) => foldAccents(beginningIn(value)) !== '', 'must have a character of a username')
       .describe('Start of a username, with or without `@`.')
       .meta({ example: 'gord' }),
     limit: clampedParameter(20).default(10).describe('Most suggestions to return; larger values are clamped to 20.'),

@@ -1,5 +1,6 @@
 import type { DirectoryCreator, DirectoryCreatorDetail } from './schema.ts';
-import { countryCodeOf, metrosOf, stateCodeOf } from './stored-place.ts';
+import { listOtherSpellings } from './search-words.ts';
+import { countryCodeOf, listCityIds, metrosOf, stateCodeOf } from './stored-place.ts';
 
 /** One row of an import. Unknown fields may be absent. */
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {
@@ -20,6 +21,8 @@ export interface Facts {
 
 /** The first version of the mapping, under `_meta`, that has the fields after `metros`. */
 export const MAPPING_VERSION = 2;
+/** The first version of the mapping that has other spellings of words. */
+const SPELLINGS_VERSION = 3;
 
 /** The Elasticsearch document of a creator: the card that search returns as stored, and fields for filters and details. */
 export interface CreatorDocument {
@@ -40,6 +43,12 @@ export interface CreatorDocument {
     changed_at: number | undefined;
     content_hash: string | undefined;
     source: string | undefined;
+    /** Ids of the cities that the place may be. */
+    cities: number[] | undefined;
+    /** Spellings under which the name is found besides the stored one. */
+    name_spellings: string | undefined;
+    /** The same for the other texts that `q` searches. */
+    text_spellings: string | undefined;
   };
 }
 
@@ -51,6 +60,7 @@ function splitNiches(niches: string | null): string[] {
     .filter((niche) => niche !== '');
 }
 
+const toFilled = <T>(values: T[]): T[] | undefined => (values.length === 0 ? undefined : values);
 const isFilled = (text: string | null) => text !== null && text.trim() !== '';
 
 export function documentOf(row: CreatorRow, facts: Facts = {}): CreatorDocument {
@@ -90,13 +100,18 @@ export function documentOf(row: CreatorRow, facts: Facts = {}): CreatorDocument 
       changed_at: facts.changedAt,
       content_hash: facts.hash,
       source: facts.source,
+      cities: toFilled(listCityIds(city, state, country)),
+      name_spellings: listOtherSpellings([row.full_name]),
+      text_spellings: listOtherSpellings([row.username, row.category, row.biography, niches]),
     },
   };
 }
 
 /** The document without the fields that an index with an earlier mapping rejects. */
 export function documentFor(version: number, document: CreatorDocument): object {
-  if (version >= MAPPING_VERSION) return document;
-  const { has_url: _url, data_as_of: _as, changed_at: _at, content_hash: _hash, source: _source, ...x } = document.x;
+  if (version >= SPELLINGS_VERSION) return document;
+  const { cities: _cities, name_spellings: _names, text_spellings: _texts, ...known } = document.x;
+  if (version >= MAPPING_VERSION) return { card: document.card, x: known };
+  const { has_url: _url, data_as_of: _as, changed_at: _at, content_hash: _hash, source: _source, ...x } = known;
   return { card: document.card, x };
 }

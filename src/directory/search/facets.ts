@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 import type { Counts, Snapshot } from './counts.ts';
 import { FIELD, type Ranged } from './order.ts';
-import { fold } from './place-names.ts';
 import { CountAnswer, type Filter, queryOf } from './query.ts';
 import { valuedOf } from './regions.ts';
 import { fetchPage } from './search.ts';
@@ -21,7 +21,7 @@ const termsOf = (field: string, size: number, beginning = '') => {
 
 /** Codes of states and countries are in capitals, ids of metros have hyphens, other values are folded. */
 function beginningIn(name: string, text: string): string {
-  const folded = fold(text);
+  const folded = foldAccents(text);
   if (name === 'state' || name === 'country') return folded.toUpperCase();
   return name === 'metro' ? folded.replaceAll(' ', '-') : folded;
 }

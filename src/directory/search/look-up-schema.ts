@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { fold } from './place-names.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
+import { readHandle } from '../../kit/values/handle-address.ts';
 import { DirectoryCreator, SAMPLE_PK } from './schema.ts';
 
 /** Values that one search looks up together. */
@@ -12,13 +13,19 @@ const MAX_EMAIL = 320;
 
 const withoutAt = (value: string) => value.trim().replace(/^@/, '');
 
-/** The first of the values that fold alike, as it was sent. */
+/** The username that a text means: that of a profile's address, or the text itself, which then may be nobody's. */
+export function toUsername(text: string): string {
+  const reading = readHandle(text, 'photo_app');
+  return 'handle' in reading ? reading.handle : text;
+}
+
+/** The first of the values that mean the same, as it was sent. */
 function distinct(values: readonly string[]): string[] {
-  const folded = values.map(fold);
+  const folded = values.map((value) => foldAccents(toUsername(value)));
   return values.filter((_, i) => folded.indexOf(folded[i] ?? '') === i);
 }
 
-const notBlank = (values: readonly string[]) => values.every((value) => fold(value) !== '');
+const notBlank = (values: readonly string[]) => values.every((value) => foldAccents(value) !== '');
 const BLANK = 'must have no blank value between commas';
 
 const separated = (value: string) => value.split(',').map(withoutAt);
@@ -52,7 +59,10 @@ const texts = (most: number, description: string) =>
     .describe(description)
     .optional();
 
-export const usernames = texts(200, 'Only these usernames, separated by commas; `@` is ignored.');
+export const usernames = texts(
+  500,
+  'Only these usernames or addresses of Instagram profiles, separated by commas; `@` is ignored.',
+);
 export const emails = texts(MAX_EMAIL, 'Only these e-mail addresses, separated by commas.');
 
 export const NotFound = z
@@ -86,8 +96,8 @@ export const CreatorLookUp = z
       .default([])
       .describe('Keys of creators to look up.')
       .meta({ example: [SAMPLE_PK] }),
-    usernames: sent(201)
-      .describe('Usernames to look up; case, accents and `@` are ignored.')
+    usernames: sent(500)
+      .describe('Usernames or addresses of Instagram profiles to look up; case, accents and `@` are ignored.')
       .meta({ example: ['@gordongram'] }),
     emails: sent(MAX_EMAIL)
       .describe('E-mail addresses to look up.')

@@ -3,7 +3,7 @@ import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import { bodyOf } from './body.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
-import type { NotFound } from './look-up-schema.ts';
+import { type NotFound, toUsername } from './look-up-schema.ts';
 import { type Clause, type Filter, queryOf, SOUGHT } from './query.ts';
 import { totalIn } from './search.ts';
 
@@ -36,7 +36,7 @@ export async function lookUp(
   const { pks = [], usernames = [], emails = [] } = sought;
   const values: Clause[] = [
     ...pks.map((value) => ({ term: { [SOUGHT.pks]: value } })),
-    ...usernames.map((value) => ({ term: { [SOUGHT.usernames]: value } })),
+    ...usernames.map((value) => ({ term: { [SOUGHT.usernames]: toUsername(value) } })),
     ...emails.map((value) => ({ term: { [SOUGHT.emails]: value } })),
   ];
   const queries = values.map((value, i) => ({ constant_score: { filter: value, boost: values.length - i } }));

@@ -1,7 +1,8 @@
 import { distance } from 'fastest-levenshtein';
+import { foldAccents } from '../../kit/values/fold.ts';
 import { later } from '../../kit/values/later.ts';
 import { citiesByKey, type KnownCity, membersByKey, metros, namesakesOf } from './place-atlas.ts';
-import { fold, placeKey } from './place-names.ts';
+import { placeKey } from './place-names.ts';
 
 /** Longer than any place name; longer texts are cut here. */
 const LONGEST_NAME = 60;
@@ -18,13 +19,14 @@ const metroNames = metros.flatMap((metro) => [metro.name, ...metro.aliases]);
 /** One text with all known names, so that searching for a part of any name is a single scan. */
 const allNames = later(() => {
   const memberCities = [...membersByKey.values()].flat().map((member) => member.city);
-  return [...new Set([...cities(), ...memberCities].map((city) => fold(city.name))), ...metroNames.map(fold)].join(
-    '\n',
-  );
+  return [
+    ...new Set([...cities(), ...memberCities].map((city) => foldAccents(city.name))),
+    ...metroNames.map(foldAccents),
+  ].join('\n');
 });
 
 export function isPartOfKnownName(text: string): boolean {
-  return text.length <= LONGEST_NAME && allNames().includes(fold(text));
+  return text.length <= LONGEST_NAME && allNames().includes(foldAccents(text));
 }
 
 /** Names by length: a name within two edits is at most two letters longer or shorter. Larger cities come first. */

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { toChunks } from '../../kit/values/chunks.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
-import { fold } from './place-names.ts';
+import { toUsername } from './look-up-schema.ts';
 import { type Clause, CountAnswer, type Filter, queryOf } from './query.ts';
 import { DirectoryCreator } from './schema.ts';
 
@@ -56,7 +57,7 @@ async function pksByUsername({ counts }: Directory, { index }: Snapshot, usernam
       query: { terms: { 'card.username': some } },
     };
     const { hits } = await counts.ask(index, Names, body);
-    for (const { _source } of hits.hits.reverse()) found.set(fold(_source.card.username), _source.card.pk);
+    for (const { _source } of hits.hits.reverse()) found.set(foldAccents(_source.card.username), _source.card.pk);
   }
   return found;
 }
@@ -73,10 +74,11 @@ export async function findPks(
 ): Promise<{ pks: number[]; notFound: { pks: number[]; usernames: string[] } }> {
   const snapshot = await directory.snapshot();
   const known = await knownPks(directory, snapshot, [...new Set(pks)]);
-  const named = await pksByUsername(directory, snapshot, [...new Set(usernames.map(fold))]);
+  const keyOf = (name: string) => foldAccents(toUsername(name));
+  const named = await pksByUsername(directory, snapshot, [...new Set(usernames.map(keyOf))]);
   const missing = {
     pks: [...new Set(pks)].filter((pk) => !known.has(pk)),
-    usernames: [...new Set(usernames)].filter((name) => !named.has(fold(name))),
+    usernames: [...new Set(usernames)].filter((name) => !named.has(keyOf(name))),
   };
   return { pks: [...new Set([...known, ...named.values()])], notFound: missing };
 }

@@ -2,9 +2,11 @@ import { z } from 'zod';
 import cityRows from '../../../metros/cities.json' with { type: 'json' };
 import countryRows from '../../../metros/countries.json' with { type: 'json' };
 import metroRows from '../../../metros/metros.json' with { type: 'json' };
+import nameRows from '../../../metros/names.json' with { type: 'json' };
 import wordRows from '../../../metros/not-places.json' with { type: 'json' };
 import stateRows from '../../../metros/states.json' with { type: 'json' };
 import townRows from '../../../metros/towns.json' with { type: 'json' };
+import { foldAccents } from '../../kit/values/fold.ts';
 import { later } from '../../kit/values/later.ts';
 import { placeKey, placeKeys } from './place-names.ts';
 
@@ -30,6 +32,8 @@ export interface Metro {
 
 /** A city and where it is. Members of metros that the dictionary of cities lacks have no population. */
 export interface KnownCity {
+  /** GeoNames' id; 0 if the dictionary lacks the city. */
+  id: number;
   name: string;
   state: string | null;
   country: string;
@@ -116,14 +120,36 @@ function placesOf<T>(fill: (places: Map<string, T>) => void): Places<T> {
   return { get: (key) => all().get(key), has: (key) => all().has(key), values: () => all().values() };
 }
 
-/** The cities of the dictionary by name, the largest first. */
-export const citiesByKey = placesOf<KnownCity[]>((places) => {
-  for (const [area, cities] of Object.entries(CityRows.parse(cityRows))) {
-    for (const [name, population] of cities) {
-      append(places, placeKey(name), { name, population, ...readArea(area) });
-    }
-  }
+/** The ids and other names of an area's cities, in the order of the cities. */
+const NameRows = z.record(z.string(), z.array(z.string()));
+
+/** The cities of the dictionary with their other names, by main name. */
+const namedCities = later(() => {
+  const names = NameRows.parse(nameRows);
+  return Object.entries(CityRows.parse(cityRows)).flatMap(([area, cities]) =>
+    cities.map(([name, population], i) => {
+      const [id = '0', ...others] = names[area]?.[i]?.split(' ') ?? [];
+      return { city: { id: Number(id), name, population, ...readArea(area) }, others };
+    }),
+  );
+});
+
+function sortBySize(places: Map<string, KnownCity[]>): void {
   for (const namesakes of places.values()) namesakes.sort((a, b) => b.population - a.population);
+}
+
+/** The cities of the dictionary by main name, the largest first. */
+export const citiesByKey = placesOf<KnownCity[]>((places) => {
+  for (const { city } of namedCities()) append(places, placeKey(city.name), city);
+  sortBySize(places);
+});
+
+/** The same cities by their names in other languages, former names and nicknames. */
+export const citiesByOtherName = placesOf<KnownCity[]>((places) => {
+  for (const { city, others } of namedCities()) {
+    for (const key of others) append(places, key, city);
+  }
+  sortBySize(places);
 });
 
 export const metroByAlias = placesOf<Metro>((places) => {
@@ -135,15 +161,33 @@ export const metroByAlias = placesOf<Metro>((places) => {
 export const membersByKey = placesOf<Membership[]>((places) => {
   for (const metro of metros) {
     for (const { city, state, country } of metro.members) {
-      append(places, placeKey(city), { metroId: metro.id, city: { name: city, state, country, population: 0 } });
+      append(places, placeKey(city), { metroId: metro.id, city: { id: 0, name: city, state, country, population: 0 } });
     }
+  }
+});
+
+const AFFIXES = /^(?:the )?(?:(greater|metro|metropolitan) )?(.+?)(?: (metro(?:politan)?(?: area)?|area))?$/;
+
+/** The place in `Greater Dallas` or `Dallas metro area`; undefined without such words. */
+export function readMetroCore(name: string): string | undefined {
+  const [, before, core, after] = AFFIXES.exec(foldAccents(name)) ?? [];
+  return before || after ? core : undefined;
+}
+
+/** Metros by the cities that their names have, for `Dallas area` and `Fort Worth metro`. */
+export const metroByCore = placesOf<Metro>((places) => {
+  for (const metro of metros) {
+    const parts = metro.name.split('-');
+    const first = metro.aliases.flatMap((alias) => alias.split('-').slice(0, 1));
+    const cores = [metro.name, ...metro.aliases].flatMap((name) => readMetroCore(name) ?? []);
+    for (const key of [...cores, ...parts, ...first].map(placeKey)) if (!places.has(key)) places.set(key, metro);
   }
 });
 
 /** Smaller US towns, recognized only together with their state. */
 const townsByKey = placesOf<KnownCity[]>((places) => {
   for (const [area, towns] of Object.entries(z.record(z.string(), z.array(z.string())).parse(townRows))) {
-    for (const name of towns) append(places, placeKey(name), { name, population: 0, ...readArea(area) });
+    for (const name of towns) append(places, placeKey(name), { id: 0, name, population: 0, ...readArea(area) });
   }
 });
 

@@ -1,7 +1,10 @@
+import { foldAccents } from '../../kit/values/fold.ts';
 import { isPartOfKnownName, nearestOf, nearestPlace } from './nearest-place.ts';
+import { findNamed } from './other-names.ts';
 import {
   type Country,
   citiesByKey,
+  citiesByOtherName,
   countries,
   countryByKey,
   countryOfPart,
@@ -9,15 +12,17 @@ import {
   type KnownCity,
   type Metro,
   metroByAlias,
+  metroByCore,
   metros,
   namesakesOf,
   type Places,
+  readMetroCore,
   type State,
   stateByKey,
   stateByName,
   states,
 } from './place-atlas.ts';
-import { fold, placeKey, spellingsOf } from './place-names.ts';
+import { placeKey, spellingsOf } from './place-names.ts';
 
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
@@ -25,17 +30,25 @@ import { fold, placeKey, spellingsOf } from './place-names.ts';
  * stored. A suggestion is the closest known name for an unknown text.
  */
 export type PlaceReading =
-  | { kind: 'metro'; metro: Metro; state?: State; country?: Country }
-  | { kind: 'city'; name: string; spellings: string[]; state?: State; country?: Country }
-  | {
-      kind: 'city_contains';
-      text: string;
-      spellings?: string[];
-      state?: State;
-      country?: Country;
-      suggestion?: string;
-    }
+  | ({ kind: 'metro'; metro: Metro } & Narrowed)
+  | ({ kind: 'city'; name: string; spellings: string[] } & Narrowed & AlsoNamed)
+  | ({ kind: 'city_contains'; text: string; spellings?: string[]; suggestion?: string } & Narrowed & AlsoNamed)
   | KnownState;
+
+interface Narrowed {
+  state?: State;
+  country?: Country;
+  /** The folded value, if it also matches as part of a stored text: `Austin TX`. */
+  asSent?: string;
+}
+
+interface AlsoNamed {
+  /** The cities that the value names, which match under all their names. */
+  cities?: KnownCity[];
+  /** Cities that have the value as another name, but were not meant. */
+  others?: KnownCity[];
+}
+
 /** A state of the US, and the folded text it was read from, which is all that matches abroad. */
 interface KnownState {
   kind: 'state';
@@ -67,22 +80,62 @@ export function listCountries(): readonly Country[] {
 
 /** Reads a metro's alias or full name, else `City, ST` or `City, Country`, else part of a city's name. */
 export function readCity(value: string): PlaceReading {
-  const metro = findMetro(value);
-  if (metro) return { kind: 'metro', metro };
-  return readCityInArea(value) ?? readCityText(value);
+  return readMetro(value) ?? readCityInArea(value) ?? readCityBeforeArea(value) ?? readCityText(value);
+}
+
+/** The metro or city that a value names; undefined if it is a part of a name or unknown, which is not looked for. */
+export function readKnownCity(value: string): PlaceReading | undefined {
+  const metro = readMetro(value);
+  if (metro) return metro;
+  if (value.includes(',')) {
+    const reading = readCityInArea(value);
+    return reading?.kind === 'city_contains' && !reading.cities ? undefined : reading;
+  }
+  const isNamed = findCities(value) !== undefined || find(citiesByOtherName, value) !== undefined;
+  return isNamed ? readCityText(value) : readCityBeforeArea(value);
+}
+
+/** The values of `city_any` in a value that names two places, such as `NYC|LA` or `Paris, London`; else undefined. */
+export function findSeveralPlaces(value: string): string[] | undefined {
+  const parts = value.split(value.includes('|') ? '|' : ',').map((part) => part.trim());
+  const [first = '', second = '', ...more] = parts;
+  if (value.includes('|')) return parts.length > 1 && parts.every((part) => placeKey(part) !== '') ? parts : undefined;
+  if (parts.length !== 2 || more.length > 0 || findMetro(value)) return undefined;
+  const reading = readCityInArea(value);
+  return (reading && liesInArea(reading)) || !arePlacesApart(first, second) ? undefined : parts;
+}
+
+/** A place before a comma or a space that is known in the area after it. */
+function liesInArea(reading: PlaceReading): boolean {
+  if (reading.kind === 'metro') return reading.metro.members.some(liesIn(reading));
+  return reading.kind === 'city' || (reading.kind === 'city_contains' && reading.cities !== undefined);
+}
+
+/** A city of another country, or of the US, is no district or province after a comma: `Rosario, Santa Fe` is one place. */
+function arePlacesApart(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((name) => findMetro(name) ?? findLargeCity(name));
+  if (!first || !second) return false;
+  if ('aliases' in first && 'aliases' in second) return first.id !== second.id;
+  return first.country !== second.country || first.country === 'US';
+}
+
+const LARGE = 500_000;
+
+function findLargeCity(name: string): KnownCity | undefined {
+  return findCities(name)?.find(({ population }) => population >= LARGE);
 }
 
 export function readState(value: string): StateReading {
   const state = find(stateByKey, value);
-  if (state) return { kind: 'state', state, text: fold(value) };
-  return { kind: 'state_text', text: fold(value), ...suggesting(nearestState(value)) };
+  if (state) return { kind: 'state', state, text: foldAccents(value) };
+  return { kind: 'state_text', text: foldAccents(value), ...suggesting(nearestState(value)) };
 }
 
 export function readCountry(value: string): CountryReading {
   const country = find(countryByKey, value);
   if (country) return { kind: 'country', country };
-  const text = fold(value);
-  const isPartOfName = countries.some(({ name }) => fold(name).includes(text));
+  const text = foldAccents(value);
+  const isPartOfName = countries.some(({ name }) => foldAccents(name).includes(text));
   return { kind: 'country_contains', text, ...suggesting(isPartOfName ? undefined : nearestCountry(value)) };
 }
 
@@ -95,7 +148,7 @@ export function readLocation(q: string): PlaceReading | undefined {
     return reading?.kind === 'city_contains' ? undefined : reading;
   }
   const state = find(stateByName, q) ?? stateInCapitals(q.trim());
-  if (state) return { kind: 'state', state, text: fold(q) };
+  if (state) return { kind: 'state', state, text: foldAccents(q) };
   return findCities(q) && !everydayWords.has(placeKey(withoutArticle(q))) ? readCityText(q) : undefined;
 }
 
@@ -104,7 +157,7 @@ function find<T>(places: Pick<Places<T>, 'get'>, value: string): T | undefined {
 }
 
 function withoutArticle(value: string): string {
-  return fold(value).replace(/^the /, '');
+  return foldAccents(value).replace(/^the /, '');
 }
 
 function findCities(value: string): KnownCity[] | undefined {
@@ -114,6 +167,38 @@ function findCities(value: string): KnownCity[] | undefined {
 function findMetro(value: string): Metro | undefined {
   return find(metroByAlias, value);
 }
+
+/**
+ * Reads a metro's alias or name, or `Dallas area`, `greater SF` and `New York metro`, which still match as part of a stored
+ * text, too. A city that is called so comes first.
+ */
+function readMetro(value: string): PlaceReading | undefined {
+  const named = findMetro(value);
+  if (named) return { kind: 'metro', metro: named };
+  const core = value.length > LONGEST_PLACE || findCities(value) ? undefined : readMetroCore(value);
+  const metro = core === undefined ? undefined : (findMetro(core) ?? find(metroByCore, core));
+  return metro && { kind: 'metro', metro, asSent: foldAccents(value) };
+}
+
+const MOST_AREA_WORDS = 3;
+
+/** Reads `Austin TX` and `Paris France` like the same with a comma. It still matches as part of a stored text, too. */
+function readCityBeforeArea(value: string): PlaceReading | undefined {
+  if (value.length > LONGEST_PLACE || value.includes(',') || findCities(value)) return undefined;
+  const words = value.trim().split(/\s+/);
+  for (let count = 1; count <= MOST_AREA_WORDS && count < words.length; count += 1) {
+    const [name, area] = [words.slice(0, -count).join(' '), words.slice(-count).join(' ')];
+    if (!stateByKey.has(placeKey(area)) && !isCountryAfterCity(area)) continue;
+    const reading = readCityInArea(`${name}, ${area}`);
+    if (!reading || reading.kind === 'state' || !liesInArea(reading)) continue;
+    return { ...reading, asSent: foldAccents(value) };
+  }
+  return undefined;
+}
+
+/** The codes of countries are everyday words in small letters. */
+const isCountryAfterCity = (text: string): boolean =>
+  countryOf(text) !== undefined && (text.length > 2 || text === text.toUpperCase());
 
 function stateInCapitals(value: string): State | undefined {
   return /^[A-Z]{2}$/.test(value) ? stateByKey.get(value.toLowerCase()) : undefined;
@@ -126,22 +211,31 @@ function suggesting(suggestion: string | undefined): { suggestion?: string } {
 /** The text as sent, and the common spellings of the names. */
 function allSpellings(value: string, cities: readonly KnownCity[]): string[] {
   const names = new Set(cities.map((city) => city.name));
-  return [...new Set([fold(value), ...[...names].flatMap(spellingsOf)])];
+  return [...new Set([foldAccents(value), ...[...names].flatMap(spellingsOf)])];
 }
 
 /** A known city as a user writes it (`st louis`, `The Bronx`) matches its name in all spellings. */
 function readCityText(value: string): PlaceReading {
-  const text = fold(value);
+  const text = foldAccents(value);
   const namesakes = findCities(value) ?? [];
   const [largest] = namesakes;
   if (largest) {
     const parts = [withoutArticle(value), text];
-    const part = parts.find((spelling) => namesakes.some((city) => fold(city.name).includes(spelling)));
-    const read = part ?? fold(largest.name);
+    const part = parts.find((spelling) => namesakes.some((city) => foldAccents(city.name).includes(spelling)));
+    const read = part ?? foldAccents(largest.name);
     const others = allSpellings(value, namesakes).filter((spelling) => !spelling.includes(read));
-    return { kind: 'city_contains', text: read, ...(others.length === 0 ? {} : { spellings: others }) };
+    const spellings = others.length === 0 ? {} : { spellings: others };
+    return { kind: 'city_contains', text: read, ...spellings, ...listNamed(placeKey(largest.name)) };
   }
-  return { kind: 'city_contains', text, ...suggesting(nearestTo(value)) };
+  const named = value.length > LONGEST_PLACE ? {} : listNamed(placeKey(value));
+  return { kind: 'city_contains', text, ...named, ...(named.cities ? {} : suggesting(nearestTo(value))) };
+}
+
+/** The cities of a name, for a reading. */
+function listNamed(key: string, liesThere?: (city: KnownCity) => boolean): AlsoNamed {
+  const { meant, others } = findNamed(key, liesThere);
+  const cities = meant.filter(({ id }) => id !== 0);
+  return { ...(cities.length > 0 ? { cities } : {}), ...(others.length > 0 ? { others } : {}) };
 }
 
 function nearestTo(value: string): string | undefined {
@@ -172,9 +266,10 @@ function readCityInArea(value: string): PlaceReading | undefined {
   if (metro) return { kind: 'metro', metro, ...area };
   const cities = namesakesOf(key).filter(liesIn(area));
   const [city] = cities;
-  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area };
-  const suggestion = nearestPlace(name, liesIn(area));
-  return { kind: 'city_contains', text: fold(name), ...area, ...suggesting(suggestion) };
+  const named = listNamed(key, liesIn(area));
+  if (city) return { kind: 'city', name: city.name, spellings: allSpellings(name, cities), ...area, ...named };
+  const suggestion = named.cities ? undefined : nearestPlace(name, liesIn(area));
+  return { kind: 'city_contains', text: foldAccents(name), ...area, ...named, ...suggesting(suggestion) };
 }
 
 /** After a city, a part of a country means the country: `London, England`. */
@@ -183,13 +278,16 @@ function countryOf(text: string): Country | undefined {
   return countryByKey.get(key) ?? countryOfPart.get(key);
 }
 
+/** All places with a name, as their main or another one. */
+const listAllNamed = (key: string): KnownCity[] => [...namesakesOf(key), ...(citiesByOtherName.get(key) ?? [])];
+
 function readArea(key: string, [first = '', second, ...more]: string[]): Area | undefined {
   if (more.length > 0) return undefined;
   const state = stateByKey.get(placeKey(first));
   if (second === undefined) return pickArea(key, state, countryOf(first));
   const country = countryOf(second);
   if (country?.code === 'US') return state && { state };
-  return country && namesakesOf(key).some(liesIn({ country })) ? { country } : undefined;
+  return country && listAllNamed(key).some(liesIn({ country })) ? { country } : undefined;
 }
 
 /** `DE` is Delaware and Germany: it means the state, unless the city is known only in the country (`Berlin, DE`). */
@@ -197,7 +295,7 @@ function pickArea(key: string, state: State | undefined, country: Country | unde
   if (!state) return country && { country };
   if (!country) return { state };
   const places: Array<Pick<KnownCity, 'state' | 'country'>> = [
-    ...namesakesOf(key),
+    ...listAllNamed(key),
     ...(metroByAlias.get(key)?.members ?? []),
   ];
   const isOnlyAbroad = !places.some(liesIn({ state })) && places.some(liesIn({ country }));

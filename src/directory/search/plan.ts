@@ -1,7 +1,14 @@
+import type { PlaceInText } from './place-in-text.ts';
 import { plainClauses, plainInterpretation, withoutPlaces } from './plain.ts';
-import { buildFilter, type Filter } from './query.ts';
+import { buildFilter, type Filter, locationClauses } from './query.ts';
 import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
-import { type Interpretation, interpretationOf, understand } from './understand.ts';
+import {
+  explainTextInPlace,
+  type Interpretation,
+  interpretationOf,
+  type Understanding,
+  understand,
+} from './understand.ts';
 
 /** Everything that depends only on the parameters of a search. */
 export interface Plan {
@@ -77,6 +84,10 @@ export function neededField(query: CreatorSearchQuery): string | undefined {
   return named ?? (isSorted ? `sort=${query.sort}` : excluded);
 }
 
+/** The older interface reads the address of a profile as text. */
+const withoutAddresses = (understood: Understanding, q: string | undefined): Understanding =>
+  understood.q?.kind === 'username' && q !== undefined ? { ...understood, q: { kind: 'text', text: q } } : understood;
+
 function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matching: Matching) {
   if (matching === 'places') {
     const understood = understand(query);
@@ -86,12 +97,24 @@ function madePlan(query: CreatorSearchQuery, ignored: readonly string[], matchin
     };
   }
   const rest = withoutPlaces(query);
-  const understood = understand(rest);
+  const understood = withoutAddresses(understand(rest), rest.q);
   const { clauses, ranges } = buildFilter(rest, understood);
   return {
     filter: { clauses: [...clauses, ...plainClauses(query)], ranges },
     interpretation: plainInterpretation(query, interpretationOf(rest, understood, ignored)),
   };
+}
+
+/** The plan of a `q` whose text finds nobody: its other words in the place. */
+export function planInPlace(query: CreatorSearchQuery, ignored: readonly string[], placed: PlaceInText): Plan {
+  const understood = understand({ ...query, q: placed.text, q_as: 'text' });
+  const filter = buildFilter(query, understood);
+  const interpretation = {
+    ...interpretationOf(query, understand(query), ignored, repeated(query)),
+    q: explainTextInPlace(query.q ?? '', placed),
+  };
+  const narrowed = { ...filter, clauses: [...filter.clauses, ...locationClauses(placed.reading)] };
+  return { filter: narrowed, interpretation, meta: metaOf(interpretation) };
 }
 
 export const metaOf = (interpretation: Interpretation): string =>

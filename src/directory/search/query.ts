@@ -1,7 +1,11 @@
 import { z } from 'zod';
+import { fold, foldAccents } from '../../kit/values/fold.ts';
+import { toUsername } from './look-up-schema.ts';
 import { FIELD, orderOf, type Ranged, type Sort, withinScores } from './order.ts';
+import type { CountryReading, PlaceReading } from './places.ts';
 import { type Bounds, nextUp } from './regions.ts';
 import type { CreatorSearchQuery } from './search-schema.ts';
+import { expandWord, hasLetterOrDigit } from './search-words.ts';
 import type { Understanding } from './understand.ts';
 
 /** An Elasticsearch query clause. */
@@ -72,18 +76,29 @@ function placeClauses(reading: Understanding['city']): Clause[] {
   const country = reading.country ? [term('x.country_code', reading.country.code)] : [];
   switch (reading.kind) {
     case 'metro':
-      return [term('x.metros', reading.metro.id), ...state, ...country];
-    case 'city':
-      return [any(...reading.spellings.map((name) => term('card.city', name))), ...state, ...country];
+      return orAsSent([term('x.metros', reading.metro.id), ...state, ...country], reading);
+    case 'city': {
+      const named = any(...reading.spellings.map((name) => term('card.city', name)));
+      return orAsSent(orOneOf([named, ...state, ...country], reading.cities), reading);
+    }
     case 'city_contains': {
       const { text, spellings } = reading;
       const named = spellings ? containsAny('card.city', text, spellings) : contains('card.city', text);
-      return [named, ...state, ...country];
+      return orAsSent(orOneOf([named, ...state, ...country], reading.cities), reading);
     }
   }
 }
 
-const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
+/** The clauses of a place that is a part of `q`. */
+export const locationClauses = (reading: PlaceReading | CountryReading): Clause[] =>
+  reading.kind === 'country' || reading.kind === 'country_contains' ? countryClause(reading) : placeClauses(reading);
+
+/** The same, or a city that the value names: an import has compared its state and country. */
+const orOneOf = (clauses: Clause[], cities: readonly { id: number }[] | undefined): Clause[] =>
+  cities ? [any(all(clauses), { terms: { 'x.cities': cities.map(({ id }) => String(id)) } })] : clauses;
+
+const orAsSent = (clauses: Clause[], { asSent }: { asSent?: string }): Clause[] =>
+  asSent === undefined ? clauses : [any(all(clauses), contains('card.city', asSent))];
 
 /** The prefix lengths of usernames that the mapping indexes as terms. */
 const INDEXED_BEGINNING = /^[\x21-\x7e]{1,8}$/;
@@ -95,7 +110,7 @@ export function usernameStartsWith(beginning: string): Clause {
     : { prefix: { 'card.username': { value: beginning } } };
 }
 
-const wordsOf = (text: string) => [...new Set(text.split(/\s+/u).filter((word) => HAS_LETTER_OR_DIGIT.test(word)))];
+const wordsOf = (text: string) => [...new Set(text.split(/\s+/u).filter(hasLetterOrDigit))];
 
 /** One edit for words of 4 to 7 letters, two from 8; the first two letters must be right. */
 const EDITS = { fuzziness: 'AUTO:4,8', prefix_length: 2, fuzzy_rewrite: 'constant_score' };
@@ -104,19 +119,36 @@ const wordIn = (field: string, word: string, more: object = {}): Clause => ({
   match: { [field]: { query: word, operator: 'and', ...more } },
 });
 
-/** Every word must match in one of the five fields, folded; the username also by prefix. */
+/** Every word must match in one of the five fields, in any of its spellings; the username also by prefix. */
 function textClauses(text: string, typos: boolean): Clause[] {
   return wordsOf(text).map((word) =>
-    any(wordIn('q_all', word), usernameStartsWith(word), ...(typos ? [wordIn('q_all', word, EDITS)] : [])),
+    any(
+      ...[word, ...expandWord(word)].map((spelling) => wordIn('q_all', spelling)),
+      ...usernamePrefixes(word),
+      ...(typos ? [wordIn('q_all', word, EDITS)] : []),
+    ),
   );
+}
+
+function qClauses(q: Understanding['q'], typos: boolean): Clause[] {
+  if (q?.kind === 'text') return textClauses(q.text, typos);
+  return q?.kind === 'username' ? [term('card.username', q.username)] : placeClauses(q);
+}
+
+/** A styled word begins no username, but its plain letters do. */
+function usernamePrefixes(word: string): Clause[] {
+  const folded = fold(word);
+  return (folded === foldAccents(word) ? [word] : [word, folded]).map(usernameStartsWith);
 }
 
 /** BM25 over all five fields; the words of the full name and the start of the username weigh more. Every match scores above 0. */
 function scoringOf(text: string, typos: boolean): Clause[] {
   return wordsOf(text).flatMap((word) => [
-    wordIn('q_all', word),
-    wordIn('q_name', word, { boost: 2 }),
-    { constant_score: { filter: usernameStartsWith(word), boost: 4 } },
+    ...[word, ...expandWord(word)].flatMap((spelling) => [
+      wordIn('q_all', spelling),
+      wordIn('q_name', spelling, { boost: 2 }),
+    ]),
+    ...usernamePrefixes(word).map((filter) => ({ constant_score: { filter, boost: 4 } })),
     ...(typos ? [{ constant_score: { filter: wordIn('q_all', word, EDITS), boost: 0.1 } }] : []),
   ]);
 }
@@ -153,7 +185,7 @@ function severalClauses(query: CreatorSearchQuery, understood: Understanding): C
 function soughtClauses({ pks = [], usernames = [], emails = [] }: CreatorSearchQuery): Clause[] {
   return anyOf([
     ...(pks.length === 0 ? [] : [{ terms: { [SOUGHT.pks]: pks } }]),
-    ...(usernames.length === 0 ? [] : [{ terms: { [SOUGHT.usernames]: usernames } }]),
+    ...(usernames.length === 0 ? [] : [{ terms: { [SOUGHT.usernames]: usernames.map(toUsername) } }]),
     ...(emails.length === 0 ? [] : [{ terms: { [SOUGHT.emails]: emails } }]),
   ]);
 }
@@ -179,7 +211,7 @@ export function buildFilter(query: CreatorSearchQuery, understood: Understanding
     ...countryClause(understood.country),
     ...stateClause(understood.state),
     ...placeClauses(understood.city),
-    ...(q?.kind === 'text' ? textClauses(q.text, typos) : placeClauses(q)),
+    ...qClauses(q, typos),
     ...severalClauses(query, understood),
     ...soughtClauses(query),
   ];

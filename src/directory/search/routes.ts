@@ -8,14 +8,13 @@ import { integerParameter, type Pagination, toPagination } from '../../kit/value
 import { withSaved } from '../saved-searches/filter/filters.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
-import { filterOf, narrowed, neededBy } from './forced.ts';
+import { filterOf, neededBy } from './forced.ts';
 import { CreatorFreshness, freshnessOf } from './freshness.ts';
 import { findCreator } from './get.ts';
 import { lookUp } from './look-up.ts';
 import { BRAND_AT_MOST, CreatorLookUp, CreatorLookUpAnswer } from './look-up-schema.ts';
-import { type Matching, metaOf, neededField, type Plan, planOf } from './plan.ts';
+import { type Matching, metaOf, neededField, type Plan } from './plan.ts';
 import type { Filter } from './query.ts';
-import { recentOf } from './recent.ts';
 import { DirectoryCreatorDetail, SAMPLE_PK } from './schema.ts';
 import { assertKept, fetchPage } from './search.ts';
 import {
@@ -29,7 +28,10 @@ import {
 } from './search-schema.ts';
 import { findSimilar, likenessOf, similarPks } from './similar.ts';
 import { soughtOf } from './sought.ts';
+import { suggest } from './suggestions.ts';
+import { settlePlan } from './text-in-place.ts';
 import { typosIn } from './typos.ts';
+import type { Interpretation } from './understand.ts';
 import { BLOCK, openWalk } from './walk.ts';
 
 export const SEARCH_CREDITS = 10;
@@ -89,7 +91,8 @@ const keyed = (pks: readonly number[]): Filter => ({
 /** The plan with the words that `q` matched. */
 async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan): Promise<Plan> {
   const { q } = plan.interpretation;
-  const typos = q?.read_as === 'text' ? await typosIn(counts, snapshot, q.value) : [];
+  const text = q?.read_as === 'text' ? q.value : q?.text;
+  const typos = text === undefined ? [] : await typosIn(counts, snapshot, text);
   const interpretation = { ...plan.interpretation, typos };
   return { ...plan, interpretation, meta: metaOf(interpretation) };
 }
@@ -172,16 +175,19 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
     handler: async (context, { caller, query: sent, setHeader, ignored, waive, note }) => {
       const { directory, postgres } = context;
       const query = await withSaved(postgres.db, caller, sent);
-      const plan = await narrowed(directory, caller, query, planOf(query, ignored, matching));
       const page = pageOfQuery(query);
       const snapshot = await directory.snapshot(query.directory_version);
       await directory.assertServes(snapshot, neededField(query) ?? neededBy(caller));
       setHeader('x-directory-version', snapshot.index);
-      const { filter: wanted, gone } = await recentOf(context, query, plan.filter);
+      const { plan, filter: wanted, gone } = await settlePlan(context, caller, query, { snapshot, ignored, matching });
       const besides = async (cards: string) => ({
         ...(query.with ? { freshness: await freshnessOf(directory, snapshot, cards) } : {}),
         ...(await gone()),
       });
+      const suggestOthers = async (interpretation: Interpretation) =>
+        matching === 'plain' || isLookUp(query)
+          ? {}
+          : { suggestions: await suggest(context, caller, query, { snapshot, interpretation }) };
       const found = (results: number) => note({ results, sought: soughtOf(query) });
       directory.searching.count += 1;
       directory.searching.begun += 1;
@@ -195,10 +201,16 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           const previewed = similar ? keyed(await similarPks(directory, snapshot, similar)) : filter;
           const { total, preview, notFound } = await previewOf(context, snapshot, query, previewed);
           found(total);
+          const suggestions = total === 0 && !similar ? await suggestOthers(interpretation) : {};
           return {
             data: [],
             pagination: { ...toPagination(page, total), has_more: false },
-            meta: { interpretation, ...(notFound ? { not_found: notFound } : {}), ...(await besides('')) },
+            meta: {
+              interpretation,
+              ...suggestions,
+              ...(notFound ? { not_found: notFound } : {}),
+              ...(await besides('')),
+            },
             preview,
           };
         }
@@ -227,7 +239,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
           page,
         );
         found(total);
-        const more = await besides(cards);
+        const more = { ...(total === 0 ? await suggestOthers(interpretation) : {}), ...(await besides(cards)) };
         return new RawJson(answerBytes(cards, toPagination(page, total), withMore(meta, more)));
       } catch (error) {
         return assertKept(error, snapshot.index);

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
+import { foldAccents } from '../../kit/values/fold.ts';
+import { parseHandleAddress } from '../../kit/values/handle-address.ts';
 import type { Unchecked } from '../../kit/values/problems.ts';
 import { LOOKED_UP_AT_MOST } from './look-up-schema.ts';
-import { fold } from './place-names.ts';
-import { readCity, readCountry, readLocation, readState } from './places.ts';
+import { findSeveralPlaces, readCity, readCountry, readLocation, readState } from './places.ts';
 
 type Rule = (query: Unchecked<string>, context: z.RefinementCtx) => void;
 
@@ -37,9 +38,9 @@ const assertOrder: Rule = (query, context) => {
 
 /** A form that two values share if they mean the same. */
 const READINGS: Readonly<Record<string, (value: string) => string>> = {
-  category: fold,
-  niche: fold,
-  gender: fold,
+  category: foldAccents,
+  niche: foldAccents,
+  gender: foldAccents,
   city: (value) => JSON.stringify(readCity(value)),
   state: (value) => JSON.stringify({ ...readState(value), text: '' }),
   country: (value) => JSON.stringify(readCountry(value)),
@@ -88,6 +89,8 @@ const assertWords: Rule = ({ q, q_as, typos, sort }, context) => {
   if (q === undefined) refuse(context, 'sort', 'by relevance needs q', sort);
   else if (typeof q === 'string' && q_as !== 'text' && readLocation(q)) {
     refuse(context, 'sort', `by relevance needs a text, and q ${JSON.stringify(q)} is a place: add q_as=text`, sort);
+  } else if (typeof q === 'string' && q_as !== 'text' && parseHandleAddress(q)?.handle) {
+    refuse(context, 'sort', `by relevance needs a text, and q ${JSON.stringify(q)} is an address: add q_as=text`, sort);
   }
 };
 
@@ -159,6 +162,14 @@ const assertWalk: Rule = (query, context) => {
       refuse(context, name, 'must not be combined with walk, which returns every match', String(value));
   }
 };
+
+/** Refuses two places in `city`, which would find nobody. The older interface matches them as text. */
+export function assertOnePlace({ city }: Unchecked<string>, context: z.RefinementCtx): void {
+  const places = typeof city === 'string' ? findSeveralPlaces(city) : undefined;
+  if (!places) return;
+  const message = `must be one place: for several, send city_any=${places.join('|')}`;
+  context.addIssue({ code: 'custom', path: ['city'], params: { code: 'several_places' }, message, input: city });
+}
 
 /** The rules across the parameters of a search; each message names both sides. */
 export function assertSettled(query: Unchecked<string>, context: z.RefinementCtx): void {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foldAccents } from '../../kit/values/fold.ts';
 import {
   booleanParameter,
   clampedParameter,
@@ -15,10 +16,11 @@ import { besideOthers } from '../../kit/values/problems.ts';
 import { CardFreshness } from './freshness.ts';
 import { emails, LOOKED_UP_AT_MOST, NotFound, pks, pksOf, usernames } from './look-up-schema.ts';
 import { SORTS, type Sort } from './order.ts';
-import { fold } from './place-names.ts';
 import { DirectoryCreator } from './schema.ts';
-import { assertSettled } from './search-rules.ts';
+import { assertOnePlace, assertSettled } from './search-rules.ts';
+import { hasLetterOrDigit } from './search-words.ts';
 import { Similarity, similarTo } from './similar-schema.ts';
+import { Suggestion } from './suggestions-schema.ts';
 import { Interpretation } from './understand.ts';
 
 const MAX_Q_CHARACTERS = 500;
@@ -29,7 +31,7 @@ const line = z.string().max(200);
 /** Text that folds to nothing (a lone accent) is ignored like blank text: as a pattern it would match everyone. */
 const text = (description: string) =>
   line
-    .transform((value) => (fold(value) === '' ? undefined : value))
+    .transform((value) => (foldAccents(value) === '' ? undefined : value))
     .pipe(line.optional())
     .describe(description)
     .optional();
@@ -42,9 +44,10 @@ const q = z
     (value) => value.split(/\s+/u).filter(Boolean).length <= MAX_Q_WORDS,
     `must have at most ${MAX_Q_WORDS} words`,
   )
-  .refine((value) => /[\p{L}\p{N}]/u.test(value), 'must have a letter or a digit')
+  .refine(hasLetterOrDigit, 'must have a letter or a digit')
   .describe(
-    'Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place.',
+    'Free text over username, name, biography, niches and category. If `q` is only a location, it filters by place; ' +
+      'if it is only the address of an Instagram profile, by username.',
   )
   .meta({ example: 'vegan' })
   .optional();
@@ -62,7 +65,10 @@ const several = (description: string) =>
       z
         .array(z.string().max(200))
         .max(MAX_VALUES, `must have at most ${MAX_VALUES} values`)
-        .refine((values) => values.every((value) => fold(value) !== ''), 'must not have a blank value between |'),
+        .refine(
+          (values) => values.every((value) => foldAccents(value) !== ''),
+          'must not have a blank value between |',
+        ),
     )
     .describe(description)
     .meta({ [SEPARATOR]: '|' })
@@ -123,7 +129,7 @@ const earlier = {
     .describe('`true`: only creators with an e-mail address. `false`: only those without.')
     .optional(),
   country: text('Country code or name in any spelling; other text matches as a substring.'),
-  city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, or part of a city name.'),
+  city: text('Metro shorthand (NYC, LA, Bay Area …), `City, ST`, a city by any of its names, or part of one.'),
   state: text('State, as abbreviation or full name.'),
   gender: text('Exact gender; case is ignored.'),
   ...PageQuery,
@@ -201,7 +207,9 @@ export const CreatorSearchQuery = z
     niche_any: several('Any of up to 20 niches or parts of them, separated by `|`.'),
     country_any: several('Any of up to 20 countries, separated by `|`.'),
     state_any: several('Any of up to 20 states, separated by `|`.'),
-    city_any: several('Any of up to 20 metros or cities, separated by `|`.'),
+    city_any: several(
+      'Any of up to 20 metros or cities, separated by `|` (a comma belongs to a place): `NYC|Austin, TX`.',
+    ),
     gender_any: several('Any of up to 20 genders, separated by `|`.'),
     not_category: several('Excludes up to 20 categories, separated by `|`.'),
     not_niche: several('Excludes up to 20 niches or parts of them, separated by `|`.'),
@@ -243,7 +251,8 @@ export const CreatorSearchQuery = z
     with: z.enum(['freshness']).describe('`freshness`: `meta.freshness` says how fresh each creator is.').optional(),
     facet_q: text('Only values of facets that begin with this text; case and accents are ignored.'),
   })
-  .superRefine(assertSettled, besideOthers);
+  .superRefine(assertSettled, besideOthers)
+  .superRefine(assertOnePlace, besideOthers);
 export type CreatorSearchQuery = z.output<typeof CreatorSearchQuery>;
 
 /** The rules across the parameters of a query that was read already. */
@@ -362,6 +371,11 @@ export const CreatorSearchAnswer = z
           .array(CardFreshness)
           .optional()
           .describe('How fresh each creator of the page is, in its order. Only with `with=freshness`.'),
+        suggestions: z
+          .array(Suggestion)
+          .max(3)
+          .optional()
+          .describe('Searches near this one that find somebody. Only if it finds nobody.'),
         not_found: NotFound.optional().describe(
           'Values of `pks`, `usernames` and `emails` that the directory lacks. Only with one of them.',
         ),

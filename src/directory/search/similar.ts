@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { validationError } from '../../kit/values/errors.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 import type { Page } from '../../kit/values/page.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { FIELD } from './order.ts';
-import { fold } from './place-names.ts';
 import { type Clause, type Filter, queryOf } from './query.ts';
 import { DirectoryCreator } from './schema.ts';
 import { SIMILAR_AT_MOST, type Similarity } from './similar-schema.ts';
@@ -56,11 +56,11 @@ const WORDS_BOOST = 0.4;
 const BANDS = [2, 5, 20];
 const BAND_BOOST = 1;
 
-const known = (value: string | null | undefined) => (value === null || value === undefined ? [] : [fold(value)]);
+const known = (value: string | null | undefined) => (value === null || value === undefined ? [] : [foldAccents(value)]);
 
 /** States and countries are codes. */
 const traitsOf = ({ card, x }: Creator): Traits => ({
-  niche: x.niches.map(fold),
+  niche: x.niches.map(foldAccents),
   category: known(card.category),
   metro: x.metros,
   state: x.state_code === undefined ? [] : [x.state_code],

@@ -1,5 +1,7 @@
+import { findNamed } from './other-names.ts';
 import {
   citiesByKey,
+  citiesByOtherName,
   countryByKey,
   countryOfPart,
   type KnownCity,
@@ -21,6 +23,7 @@ function remember<V>(answers: Map<string, V>, question: string, answer: V): V {
 const countryCodes = new Map<string, string | null>();
 const stateCodes = new Map<string, string | null>();
 const metroIds = new Map<string, string[]>();
+const cityIds = new Map<string, number[]>();
 
 /** The ISO code of a stored country in any spelling; null if it is not a country. */
 export function countryCodeOf(country: string | null): string | null {
@@ -80,7 +83,34 @@ function readStoredPlace(city: string, state: string | null, country: string | n
   };
 }
 
+const MOST_CITIES = 8;
+
+/**
+ * The ids of the cities that a stored row may lie in under any of their names, main names first, then the largest. The
+ * array is shared between calls and must not be changed.
+ */
+export function listCityIds(city: string | null, state: string | null, country: string | null): number[] {
+  if (!city) return [];
+  const question = `${city}\n${state ?? ''}\n${country ?? ''}`;
+  const kept = cityIds.get(question);
+  if (kept !== undefined) return kept;
+  const place = readStoredPlace(city, state, country);
+  const named = [...(citiesByKey.get(place.key) ?? []), ...(citiesByOtherName.get(place.key) ?? [])];
+  const ids = named.filter((one) => one.id !== 0 && agrees(place, one)).map(({ id }) => id);
+  return remember(cityIds, question, [...new Set(ids)].slice(0, MOST_CITIES));
+}
+
 function metrosOfPlace(place: StoredPlace): string[] {
+  const ids = metrosByMainName(place);
+  if (ids.length > 0 || citiesByKey.has(place.key) || membersByKey.has(place.key)) return ids;
+  const named = findNamed(place.key, (city) => agrees(place, city)).meant;
+  const [only] = named;
+  if (!only || (named.length > 1 && !isPlaced(place))) return [];
+  // The city's own main name and area say which members of metros it is.
+  return metrosByMainName({ key: placeKey(only.name), state: only.state, country: only.country });
+}
+
+function metrosByMainName(place: StoredPlace): string[] {
   const ids = new Set<string>();
   const metro = citiesByKey.has(place.key) ? undefined : metroByAlias.get(place.key);
   if (metro?.members.some((member) => agrees(place, member))) ids.add(metro.id);

@@ -9,10 +9,13 @@ const Answer = z.object({
   suggest: z.object({ one: Words, two: Words }),
 });
 
-const near = (max_edits: number, min_word_length: number) => ({
+/** `missing` leaves out words that the directory has. */
+type SuggestMode = 'always' | 'missing';
+
+const near = (max_edits: number, min_word_length: number, suggest_mode: SuggestMode) => ({
   term: {
     field: 'q_all',
-    suggest_mode: 'always',
+    suggest_mode,
     sort: 'frequency',
     max_edits,
     min_word_length,
@@ -28,8 +31,9 @@ export async function typosIn(
   counts: Counts,
   snapshot: Snapshot,
   text: string,
+  mode: SuggestMode = 'always',
 ): Promise<NonNullable<Interpretation['typos']>> {
-  const body = { size: 0, track_total_hits: false, suggest: { text, one: near(1, 4), two: near(2, 8) } };
+  const body = { size: 0, track_total_hits: false, suggest: { text, one: near(1, 4, mode), two: near(2, 8, mode) } };
   const { one, two } = (await counts.ask(snapshot.index, Answer, body)).suggest;
   return one.map(({ text: word, options }, i) => {
     const found = [...word].length < 8 ? options : (two[i]?.options ?? []);

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { parseHandleAddress } from '../../kit/values/handle-address.ts';
+import type { KnownCity } from './place-atlas.ts';
+import type { PlaceInText } from './place-in-text.ts';
 import {
   type CountryReading,
   type PlaceReading,
@@ -11,7 +14,7 @@ import {
 
 /** How the place parameters of a search are read. */
 export interface Understanding {
-  q: PlaceReading | { kind: 'text'; text: string } | undefined;
+  q: PlaceReading | { kind: 'text'; text: string } | { kind: 'username'; username: string } | undefined;
   city: PlaceReading | undefined;
   state: StateReading | undefined;
   country: CountryReading | undefined;
@@ -35,11 +38,23 @@ interface PlaceWords {
   not_country?: string[] | undefined;
 }
 
+/** The username of a `q` that is only the address of a profile in the directory. */
+function readProfileAddress(q: string): string | undefined {
+  const address = parseHandleAddress(q);
+  return address?.platform === 'photo_app' ? (address.handle ?? undefined) : undefined;
+}
+
+function readQ(q: string, as: PlaceWords['q_as']): Understanding['q'] {
+  const text = { kind: 'text' as const, text: q };
+  if (as === 'text') return text;
+  const username = readProfileAddress(q);
+  return username === undefined ? (readLocation(q) ?? text) : { kind: 'username', username };
+}
+
 export function understand(query: PlaceWords): Understanding {
   const { q, city, state, country } = query;
-  const location = q === undefined || query.q_as === 'text' ? undefined : readLocation(q);
   return {
-    q: location ?? (q === undefined ? undefined : { kind: 'text', text: q }),
+    q: q === undefined ? undefined : readQ(q, query.q_as),
     city: city === undefined ? undefined : readCity(city),
     state: state === undefined ? undefined : readState(state),
     country: country === undefined ? undefined : readCountry(country),
@@ -51,17 +66,34 @@ export function understand(query: PlaceWords): Understanding {
   };
 }
 
+const PLACE = {
+  name: z.string().describe('Main name of the city.').meta({ example: 'Munich' }),
+  state: z.string().nullable().describe('Code of its US state; null abroad.').meta({ example: null }),
+  country: z.string().describe('Code of its country.').meta({ example: 'DE' }),
+};
+
 const Read = z
   .object({
     value: z.string().describe('Value as sent.').meta({ example: 'Bay Area' }),
     read_as: z
-      .enum(['text', 'metro', 'city', 'city_contains', 'state', 'state_text', 'country', 'country_contains'])
+      .enum([
+        'text',
+        'text_in_place',
+        'username',
+        'metro',
+        'city',
+        'city_contains',
+        'state',
+        'state_text',
+        'country',
+        'country_contains',
+      ])
       .describe('What the value was read as. `…_contains`, `state_text` and `text` match as plain text.')
       .meta({ example: 'metro' }),
     name: z
       .string()
       .nullable()
-      .describe('Name of the metro, city, state or country; null for free text.')
+      .describe('Name of the metro, city, state or country, or the username; null for free text.')
       .meta({ example: 'San Francisco Bay Area' }),
     state: z.string().nullable().describe('State code that narrows the match; null if none.').meta({ example: 'CA' }),
     country: z
@@ -74,6 +106,40 @@ const Read = z
       .nullable()
       .describe('Nearest known name if the place is unknown; otherwise null.')
       .meta({ example: null }),
+    text: z
+      .string()
+      .optional()
+      .describe('Words of `q` that are searched in the place. Only if `read_as` is `text_in_place`.')
+      .meta({ example: 'skincare' }),
+    place: z.string().optional().describe('Words of `q` that are the place, likewise.').meta({ example: 'NYC' }),
+    instead_of: z
+      .object({ read_as: z.literal('text').describe('Always `text`.'), total: z.literal(0).describe('Always 0.') })
+      .optional()
+      .describe('The usual reading, which found nobody. Only if `read_as` is `text_in_place`.'),
+    offer: z
+      .object({
+        q: z.string().describe('The words beside the place.').meta({ example: 'fitness' }),
+        city: z.string().optional().describe('The place, if it is a metro or a city.').meta({ example: 'LA' }),
+        state: z.string().optional().describe('The place, if it is a state.'),
+        country: z.string().optional().describe('The place, if it is a country.'),
+      })
+      .optional()
+      .describe(
+        'Parameters of another reading of a `q` that ends or begins with a place. Only if its text finds anybody.',
+      ),
+    also: z
+      .array(z.object(PLACE))
+      .optional()
+      .describe('Cities that the value names, which match under all their names too. Only if there are any.'),
+    others: z
+      .array(
+        z.object({
+          value: z.string().describe('A value that finds just this city.').meta({ example: 'Odesa, UA' }),
+          ...PLACE,
+        }),
+      )
+      .optional()
+      .describe('Other cities that are called so and are not included. Only if there are any.'),
   })
   .meta({ id: 'InterpretedValue' });
 type Read = z.infer<typeof Read>;
@@ -128,12 +194,20 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
   switch (reading.kind) {
     case 'text':
       return read;
+    case 'username':
+      return { ...read, name: reading.username };
     case 'metro':
       return { ...read, name: reading.metro.name, ...narrowed(reading) };
     case 'city':
-      return { ...read, name: reading.name, ...narrowed(reading) };
+      return { ...read, name: reading.name, ...narrowed(reading), ...explainCities(reading) };
     case 'city_contains':
-      return { ...read, name: reading.text, ...narrowed(reading), did_you_mean: reading.suggestion ?? null };
+      return {
+        ...read,
+        name: reading.text,
+        ...narrowed(reading),
+        did_you_mean: reading.suggestion ?? null,
+        ...explainCities(reading),
+      };
     case 'state':
       return { ...read, name: reading.state.name, state: reading.state.code };
     case 'country':
@@ -142,6 +216,23 @@ function explain(value: string | undefined, reading: Reading | undefined): Read 
     case 'country_contains':
       return { ...read, name: reading.text, did_you_mean: reading.suggestion ?? null };
   }
+}
+
+/** How a `q` was read whose text found nobody. */
+export function explainTextInPlace(value: string, { text, place, reading }: PlaceInText): Read | null {
+  const read = explain(value, reading);
+  const instead_of = { read_as: 'text' as const, total: 0 as const };
+  return read && { ...read, read_as: 'text_in_place', text, place, instead_of };
+}
+
+const explainCity = ({ name, state, country }: KnownCity) => ({ name, state, country });
+
+function explainCities({ cities, others }: { cities?: KnownCity[]; others?: KnownCity[] }) {
+  const offered = others?.map((city) => ({
+    value: `${city.name}, ${city.state ?? city.country}`,
+    ...explainCity(city),
+  }));
+  return { ...(cities ? { also: cities.map(explainCity) } : {}), ...(offered ? { others: offered } : {}) };
 }
 
 function narrowed(reading: { state?: { code: string }; country?: { code: string } }) {

@@ -9,15 +9,15 @@ import { toCsv } from '../../kit/operation/csv.ts';
 import type { Streaming } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, validationError } from '../../kit/values/errors.ts';
 import { scoredAlike } from './counts.ts';
-import { narrowed, neededBy } from './forced.ts';
+import { neededBy } from './forced.ts';
 import { sortOf } from './order.ts';
-import { neededField, planOf } from './plan.ts';
+import { neededField } from './plan.ts';
 import { queryOf } from './query.ts';
-import { recentOf } from './recent.ts';
 import { DirectoryCreator } from './schema.ts';
 import { assertKept } from './search.ts';
 import { type CreatorSearchQuery, sortOfQuery } from './search-schema.ts';
 import { soughtOf } from './sought.ts';
+import { settlePlan } from './text-in-place.ts';
 import { cursorOf, type Position, readCursor } from './walk-cursor.ts';
 
 /** Creators that are paid together. */
@@ -113,9 +113,9 @@ function splitHits(bytes: Buffer): Omit<Read, 'tookMs'> {
 async function readOn(context: Context, { query, caller, position }: Walk, size: number): Promise<Read> {
   const { directory } = context;
   const sort = sortOfQuery(query);
-  // Read each time, because lists change.
-  const plan = await narrowed(directory, caller, query, planOf(query, [], 'places'));
-  const { filter } = await recentOf(context, query, plan.filter);
+  // The filter is read for each block, because lists change.
+  const snapshot = await directory.snapshot(position.index);
+  const { filter } = await settlePlan(context, caller, query, { snapshot });
   const body = JSON.stringify({
     size,
     track_total_hits: false,

@@ -9,7 +9,7 @@ import Fastify, {
 } from 'fastify';
 import type { Request } from '../../kit/access/keys/identify.ts';
 import type { AddressLimit } from '../../kit/access/rate/address.ts';
-import { readCookie } from '../../kit/access/sessions/cookie.ts';
+import { readCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { type ApiError, errorBody } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';

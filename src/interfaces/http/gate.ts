@@ -15,7 +15,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Answer, Circumstances, Operation, Prepared } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
-import type { OpenCall } from '../../platform/requests/actions.ts';
+import type { OpenCall } from '../../platform/requests/call-record.ts';
 
 /** A caller that changes during its call is read again this often before the call fails. */
 const MAX_READINGS = 5;

@@ -4,7 +4,7 @@ import {
   countFailure,
   findReceiver,
   markReceived,
-  markStatus,
+  updateAccessStatus,
   type Receiver,
 } from '../../affiliates/stores/connections/connections.ts';
 import { type Inbox, openInbox, type RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
@@ -44,7 +44,7 @@ export interface Receivers {
 async function refuseForNow({ postgres, clock }: Context, receiver: Receiver, error: unknown): Promise<never> {
   const now = clock.now();
   await countFailure(postgres.db, receiver.id, now).catch(ignoreFailure('the answer says it; health is a hint'));
-  await markStatus(postgres.db, receiver, 'reauth_required', now);
+  await updateAccessStatus(postgres.db, receiver, 'reauth_required', now);
   throw storeUnavailable(error);
 }
 

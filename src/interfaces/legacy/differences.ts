@@ -4,7 +4,7 @@ import { AffiliateList, LinkCreate, LinkPatch } from '../../affiliates/links/lin
 import { Analytics, DimensionFilter, PlainAnalyticsFilter } from '../../analytics/summary/summary.shapes.ts';
 import { DirectoryCreatorDetail } from '../../directory/search/schema.ts';
 import { listSchema, Pagination, timestampInput } from '../../kit/values/page.ts';
-import { OlderWebhook } from '../../platform/webhooks/schema.ts';
+import { OlderWebhook } from '../../platform/webhooks/webhooks.shapes.ts';
 import {
   Campaign,
   CampaignCreate,

@@ -8,7 +8,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { formatMoney, fromPpm } from '../../kit/values/money.ts';
 import { isRecord } from '../../kit/values/wire.ts';
-import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../../platform/agents/policy/queries.ts';
+import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../../platform/agents/agent-policy.ts';
 import { getBrandCurrency } from '../../platform/brands/queries.ts';
 
 function refused(rule: string, message: string): ApiError {

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../directory/imports/indexing/random.ts';
 import { generateCreators } from '../../directory/imports/indexing/sample.ts';
-import { fold } from '../../directory/search/place-names.ts';
+import { foldAccents } from '../../kit/values/fold.ts';
 
 /** A creator of the sample directory, as the brand knows them. */
 export interface Person {
@@ -49,10 +49,10 @@ export function drawPeople(count: number): Person[] {
   )) {
     if (name === null || followers === null || followers < 2_500 || followers > 900_000 || rate === null) continue;
     const [firstName = name, lastName = ''] = name.split(' ');
-    const nickname = `${fold(firstName)}${fold(lastName).slice(0, 1)}`;
+    const nickname = `${foldAccents(firstName)}${foldAccents(lastName).slice(0, 1)}`;
     if (names.has(nickname)) continue;
     names.add(nickname);
-    const mailbox = fold(name).replaceAll(/[^a-z0-9]+/g, '.');
+    const mailbox = foldAccents(name).replaceAll(/[^a-z0-9]+/g, '.');
     people.push({
       pk,
       name,
@@ -62,7 +62,7 @@ export function drawPeople(count: number): Person[] {
       email: `${mailbox}@creators.example`,
       followers,
       engagementRate: rate,
-      tiktok: random.chance(0.5) ? `${fold(name).replaceAll(/[^a-z0-9]+/g, '')}.tok` : null,
+      tiktok: random.chance(0.5) ? `${foldAccents(name).replaceAll(/[^a-z0-9]+/g, '')}.tok` : null,
       picture: drawPortrait(people.length + 1),
       tags: random.chance(0.6) ? [random.pick(TAGS)] : [],
     });

@@ -5,7 +5,7 @@ import type { CallOf } from '../../interfaces/nouns.ts';
 import { sendDueMails } from '../../kit/mail/sender.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { dayIn, timeIn, toMonday } from '../../kit/values/time-zone.ts';
-import { listOwners } from '../../platform/people/queries.ts';
+import { listOwners } from '../../platform/people/people.ts';
 import type { Past } from './past.ts';
 
 const ZONE = 'UTC';

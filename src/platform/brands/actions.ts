@@ -21,7 +21,7 @@ import {
   updateBrand,
   updatePlan,
 } from './queries.ts';
-import type { BrandPatch } from './schema.ts';
+import type { BrandPatch } from './brands.api.ts';
 
 export interface BrandRequest {
   name: string;

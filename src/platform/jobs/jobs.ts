@@ -1,190 +1,349 @@
-import { openQueue, openWorker, type RunOptions } from '../../kit/engines/redis/queue.ts';
+import { createHash } from 'node:crypto';
+import { type Insertable, type Selectable, sql } from 'kysely';
+import type { z } from 'zod';
+import type { FileStore } from '../../kit/engines/files/store.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { JobFilesTable, JobsTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Job, QueuedWork } from '../../kit/operation/job.ts';
-import { inWork } from '../../kit/operation/work.ts';
-import { ApiError, ignoreFailure } from '../../kit/values/errors.ts';
-import { randomBase62 } from '../../kit/values/ids.ts';
-import { findKind, JobFailure, type JobKind, type TurnOutcome } from './actions.ts';
-import { againAfterMs, FILES_KEPT_MS, storageKeyOf } from './policy.ts';
-import {
-  type ClaimedJob,
-  claimTurn,
-  endTurn,
-  forgetFiles,
-  insertFile,
-  listDueIds,
-  listFiles,
-  listWithEndedFiles,
-  renewTurn,
-} from './queries.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { isRecord, toWire } from '../../kit/values/wire.ts';
+import { lockBrand } from '../brands/queries.ts';
+import { fileUrlOf } from './job-files.ts';
+import type { Job, KindName } from './jobs.api.ts';
 
-const TURNS = 'job-turns';
-const AT_ONCE = 50;
-/** A turn is renewed so many times before it would count as lost. */
-const RENEWALS = 3;
+export type JobStatus = JobsTable['status'];
 
-const OURS = 'Something went wrong on our side. Start the job again; if it fails again, tell us its id.';
-
-const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
-const actorOf = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
-
-/** Removes what turns left behind whose worker died while it wrote. */
-async function removeLost({ postgres, files }: Context, job: ClaimedJob): Promise<void> {
-  if (job.lostClaims.length === 0) return;
-  const next = (await listFiles(postgres.db, job)).length + 1;
-  for (const claim of job.lostClaims) await files.remove(storageKeyOf(job.id, next, claim));
-}
-
-/** Stores what a turn did. False when the job was cancelled, or another worker took it over. */
-async function keep(context: Context, job: ClaimedJob, kind: JobKind, outcome: TurnOutcome): Promise<boolean> {
-  const { postgres, clock } = context;
-  return await inWork(postgres.db, clock, actorOf(job), async (work) => {
-    const { now } = work;
-    if ('waitMs' in outcome) {
-      const dueAt = later(context, outcome.waitMs);
-      const wait = { status: 'running', dueAt, updatedAt: now, rows: job.rows, failures: job.failures } as const;
-      const cursor = outcome.cursor === undefined ? {} : { cursor: JSON.stringify(outcome.cursor) };
-      return (await endTurn(work.db, job, { ...wait, ...cursor })) !== undefined;
-    }
-    const { cursor, rows, totalRows, result, file, isDone } = outcome;
-    const row = await endTurn(work.db, job, {
-      rows,
-      failures: 0,
-      cursor: JSON.stringify(cursor),
-      dueAt: now,
-      updatedAt: now,
-      ...(totalRows === undefined ? {} : { totalRows }),
-      ...(result === undefined ? {} : { result: JSON.stringify(result) }),
-      ...(isDone
-        ? { status: 'done' as const, endedAt: now, filesEndAt: new Date(now.getTime() + FILES_KEPT_MS) }
-        : { status: 'running' as const }),
-    });
-    if (!row) return false;
-    if (file) await insertFile(work.db, { ...file, jobId: job.id, brandId: job.brandId, createdAt: now });
-    if (isDone) await kind.ended?.(work, row);
-    return true;
-  });
-}
-
-/** Another attempt follows after an outage, or after a bug that may have been a coincidence; then the job has failed. */
-async function noteFailure(context: Context, job: ClaimedJob, kind: JobKind, error: unknown): Promise<void> {
-  const { postgres, clock, failures: repeated } = context;
-  const failures = job.failures + 1;
-  const waitMs = error instanceof JobFailure ? undefined : againAfterMs(failures);
-  if (!(error instanceof JobFailure)) repeated.failed('running a job', error, { job: job.id, brandId: job.brandId });
-  await inWork(postgres.db, clock, actorOf(job), async (work) => {
-    const { now } = work;
-    const noted = { rows: job.rows, failures, updatedAt: now };
-    if (waitMs !== undefined) {
-      await endTurn(work.db, job, { ...noted, status: 'running', dueAt: later(context, waitMs) });
-      return;
-    }
-    const message = error instanceof JobFailure || error instanceof ApiError ? error.message : OURS;
-    const ended = { status: 'failed', error: message, dueAt: now, endedAt: now, filesEndAt: now } as const;
-    const row = await endTurn(work.db, job, { ...noted, ...ended });
-    if (row) await kind.failed?.(work, row);
-  });
-}
-
-/** Keeps the file if its row was committed, which is unknown when the answer to the commit was lost. */
-async function removeUnkept({ postgres, files }: Context, job: ClaimedJob, key: string): Promise<void> {
-  const kept = await listFiles(postgres.db, job);
-  if (kept.some(({ storageKey }) => storageKey === key)) return;
-  await files.remove(key).catch(ignoreFailure('the file ends with its job'));
-}
-
-async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal): Promise<void> {
-  const { postgres, clock, config } = context;
-  const kind = findKind(job.kind);
-  const lost = new AbortController();
-  const signal = AbortSignal.any([lost.signal, closing]);
-  const seen = { seenRows: job.rows };
-  const renewing = setInterval(() => {
-    renewTurn(postgres.db, job, { dueAt: later(context, config.workerLostAfterMs), ...seen }).then(
-      (isOurs) => isOurs || lost.abort(),
-      ignoreFailure('another worker takes the turn if it cannot be renewed in time'),
-    );
-  }, config.workerLostAfterMs / RENEWALS);
-  let outcome: TurnOutcome | undefined;
-  try {
-    await removeLost(context, job);
-    outcome = await kind.run(context, job, { signal, note: (rows) => void Object.assign(seen, { seenRows: rows }) });
-    signal.throwIfAborted();
-    const isKept = await keep(context, job, kind, outcome);
-    if (isKept) return;
-    lost.abort();
-    signal.throwIfAborted();
-  } catch (error) {
-    if (!lost.signal.aborted) {
-      if (closing.aborted) {
-        const back = { status: 'running', dueAt: clock.now(), updatedAt: clock.now() } as const;
-        await endTurn(postgres.db, job, { ...back, rows: job.rows, failures: job.failures });
-      } else await noteFailure(context, job, kind, error);
-    }
-    const written = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
-    if (written) await removeUnkept(context, job, written);
-  } finally {
-    clearInterval(renewing);
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'jobs.kind': KindName;
   }
 }
 
-/** Runs the next turn of any job. False when none is due. */
-export async function takeTurn(context: Context, closing: AbortSignal = context.stopping.signal): Promise<boolean> {
-  const until = later(context, context.config.workerLostAfterMs);
-  const job = await claimTurn(context.postgres.db, context.clock.now(), until, randomBase62(12));
-  if (!job) return false;
-  await runTurn(context, job, closing);
-  return true;
+export type JobRow = Selectable<JobsTable>;
+export type JobFileRow = Selectable<JobFilesTable>;
+
+/** A file in the list of jobs. */
+interface ListedFile extends Pick<JobFileRow, 'number' | 'name' | 'storageKey' | 'rows' | 'sizeBytes'> {
+  /** In hex digits. */
+  sha256: string;
 }
 
-function startTurns(context: Context, redisUrl: string, options: RunOptions) {
-  const { postgres, clock, config, failures, stopping } = context;
-  const closing = new AbortController();
-  const signal = AbortSignal.any([closing.signal, stopping.signal]);
-  const queue = openQueue(redisUrl, TURNS, options);
-  const run = async () => {
-    while (!signal.aborted && (await takeTurn(context, signal)));
-  };
-  const worker = openWorker(redisUrl, TURNS, run, {
-    ...options,
-    lostAfterMs: config.workerLostAfterMs,
-    onError: (error) => failures.failed('waiting for jobs', error),
-  });
+export interface JobWhere extends ListWindow {
+  status?: JobStatus | undefined;
+  kind?: KindName | undefined;
+  schedule_id?: string | undefined;
+}
+
+export const jobs = listing({
+  noun: 'job',
+  table: 'jobs',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, { status, kind, schedule_id: scheduleId }: JobWhere) =>
+    db.selectFrom('jobs').where((eb) => eb.and(omitUndefined({ status, kind, scheduleId }))),
+  rows: (db) =>
+    db
+      .selectFrom('jobs')
+      .selectAll('jobs')
+      .select(
+        sql<ListedFile[]>`(select coalesce(json_agg(json_build_object('number', number, 'name', name,
+          'storageKey', storage_key, 'rows', rows, 'sizeBytes', size_bytes, 'sha256', encode(sha256, 'hex'))
+          order by number), '[]') from job_files where job_id = jobs.id)`.as('files'),
+      ),
+});
+
+export const insertJob = (db: Db, row: Insertable<JobsTable>): Promise<JobRow> =>
+  db.insertInto('jobs').values(row).returningAll().executeTakeFirstOrThrow();
+
+/** Jobs that have not ended. */
+export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
+  countRows(
+    db.selectFrom('jobs').select(COUNT).where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']),
+  );
+
+/** Whether a job of a schedule has not ended. */
+export async function isUnderWay(db: Db, brandId: string, scheduleId: string): Promise<boolean> {
+  const job = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('scheduleId', '=', scheduleId)
+    .where('status', 'in', ['queued', 'running'])
+    .executeTakeFirst();
+  return job !== undefined;
+}
+
+/** A turn: the job as it was claimed. */
+export type ClaimedJob = JobRow & { claim: string };
+
+/**
+ * Takes the next turn until `until`: of the brand that has waited longest, its oldest job. Takes over turns that were
+ * lost.
+ */
+export async function claimTurn(db: Db, now: Date, until: Date, claim: string): Promise<ClaimedJob | undefined> {
+  const { rows } = await sql<ClaimedJob>`
+    with next as (
+      select job.id from jobs as job left join job_turns as turn on turn.brand_id = job.brand_id
+      where job.status in ('queued', 'running') and job.due_at <= ${now}
+      order by turn.at nulls first, job.created_at, job.id limit 1 for update of job skip locked
+    ), turn as (
+      insert into job_turns (brand_id, at) select brand_id, clock_timestamp() from jobs join next using (id)
+      on conflict (brand_id) do update set at = excluded.at
+    )
+    update jobs set status = 'running', started_at = coalesce(started_at, ${now}), due_at = ${until}, claim = ${claim},
+      seen_rows = null, lost_claims = case when claim is null then lost_claims else lost_claims || claim end
+    from next where jobs.id = next.id returning jobs.*`.execute(db);
+  return rows[0];
+}
+
+const claimed = (db: Db, { id, brandId, claim }: ClaimedJob) =>
+  db.updateTable('jobs').where('brandId', '=', brandId).where('id', '=', id).where('claim', '=', claim);
+
+/** Extends a turn, and shows how far it is. False when the job was cancelled, or another worker took it over. */
+export async function renewTurn(db: Db, job: ClaimedJob, change: { dueAt: Date; seenRows: number }): Promise<boolean> {
+  const { numUpdatedRows } = await claimed(db, job).set(change).executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
+
+export interface TurnEnd {
+  status: JobStatus;
+  dueAt: Date;
+  updatedAt: Date;
+  rows: number;
+  failures: number;
+  cursor?: string;
+  totalRows?: number;
+  error?: string;
+  result?: string;
+  endedAt?: Date;
+  filesEndAt?: Date;
+}
+
+/** Ends a turn. Undefined when the job was cancelled, or another worker took it over. */
+export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise<JobRow | undefined> {
+  return await claimed(db, job)
+    .set({ ...change, claim: null, lostClaims: [], seenRows: null })
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Cancels a job that has not ended. Its files end now. */
+export async function cancelJob(db: Db, brandId: string, id: string, now: Date): Promise<JobRow | undefined> {
+  return await db
+    .updateTable('jobs')
+    .set({ status: 'cancelled', endedAt: now, updatedAt: now, filesEndAt: now, seenRows: null })
+    .set({
+      lostClaims: sql<string[]>`case when claim is null then lost_claims else lost_claims || claim end`,
+      claim: null,
+    })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('status', 'in', ['queued', 'running'])
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export async function insertFile(db: Db, file: Insertable<JobFilesTable>): Promise<void> {
+  await db.insertInto('jobFiles').values(file).execute();
+}
+
+export async function listFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId' | 'id'>): Promise<JobFileRow[]> {
+  return await db
+    .selectFrom('jobFiles')
+    .selectAll()
+    .where('brandId', '=', brandId)
+    .where('jobId', '=', id)
+    .orderBy('number')
+    .execute();
+}
+
+/** A file in the storage whose time has not ended. Any brand's: the caller has a signed URL of it. */
+export async function findFile(db: Db, jobId: string, number: number, now: Date) {
+  return await db
+    .selectFrom('jobFiles')
+    .innerJoin('jobs', 'jobs.id', 'jobFiles.jobId')
+    .select(['jobFiles.name', 'jobFiles.mimeType', 'jobFiles.storageKey', 'jobFiles.sizeBytes', 'jobFiles.sha256'])
+    .where('jobFiles.jobId', '=', jobId)
+    .where('jobFiles.number', '=', number)
+    .where('jobs.filesEndAt', '>', now)
+    .executeTakeFirst();
+}
+
+/** Jobs with a turn that may begin. */
+export async function listDueIds(db: Db, now: Date, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('jobs')
+    .select('id')
+    .where('status', 'in', ['queued', 'running'])
+    .where('dueAt', '<=', now)
+    .orderBy('dueAt')
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}
+
+/** Ended jobs whose files are to be removed from the storage. */
+export async function listWithEndedFiles(db: Db, now: Date, limit: number): Promise<JobRow[]> {
+  return await db
+    .selectFrom('jobs')
+    .selectAll()
+    .where('filesEndAt', '<=', now)
+    .orderBy('filesEndAt')
+    .limit(limit)
+    .execute();
+}
+
+/** Forgets the files of a job, which are no longer in the storage. */
+export async function forgetFiles(db: Db, { brandId, id }: Pick<JobRow, 'brandId' | 'id'>): Promise<void> {
+  await db.deleteFrom('jobFiles').where('brandId', '=', brandId).where('jobId', '=', id).execute();
+  await db
+    .updateTable('jobs')
+    .set({ filesEndAt: null, lostClaims: [] })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .execute();
+}
+
+export type ListedJob = Awaited<ReturnType<typeof jobs.get>>;
+
+/** The row as the audit log shows it. */
+export const auditedJob = ({ id, kind, status }: JobRow) => ({ id, kind, status });
+
+export function jobOf(row: ListedJob, context: Pick<Context, 'config' | 'secrets'>): z.input<typeof Job> {
+  const { filesEndAt, request, result, totalRows, status } = row;
+  const rows = row.seenRows ?? row.rows;
+  const progress = totalRows === null ? null : totalRows === 0 ? 1 : Math.min(rows, totalRows) / totalRows;
   return {
-    sweep: async () => {
-      for (const id of await listDueIds(postgres.db, clock.now(), AT_ONCE)) await queue.add(id);
-    },
-    close: async () => {
-      closing.abort();
-      await Promise.all([worker.close(), queue.close()]);
-    },
+    ...toWire(row),
+    rows,
+    request: isRecord(request) ? request : {},
+    result: isRecord(result) ? result : null,
+    progress: status === 'done' ? 1 : progress,
+    files: row.files.map(({ number, name, rows: its, sizeBytes, sha256, storageKey }) => ({
+      number,
+      name,
+      rows: its,
+      size_bytes: sizeBytes,
+      sha256,
+      url:
+        storageKey === null || filesEndAt === null ? null : fileUrlOf(context, { jobId: row.id, number }, filesEndAt),
+    })),
   };
 }
 
-/** Runs jobs turn by turn. Whichever row woke the worker, the next turn is of the brand that has waited longest. */
-export const turnWork: QueuedWork = {
-  queue: TURNS,
-  sweep: { name: 'sweep-jobs', everyMs: 1_000, asksFor: 'jobs that have a turn' },
-  start: startTurns,
-};
-
-/** Removes the files of jobs that ended 7 days ago, failed or were cancelled. */
-export async function removeEndedFiles({ postgres, files, clock }: Context): Promise<void> {
-  for (let ended = AT_ONCE; ended === AT_ONCE; ) {
-    const jobs = await listWithEndedFiles(postgres.db, clock.now(), AT_ONCE);
-    ended = jobs.length;
-    for (const job of jobs) {
-      const written = await listFiles(postgres.db, job);
-      const lost = job.lostClaims.map((claim) => storageKeyOf(job.id, written.length + 1, claim));
-      for (const key of [...written.flatMap(({ storageKey }) => storageKey ?? []), ...lost]) await files.remove(key);
-      await forgetFiles(postgres.db, job);
-    }
-  }
+export interface NewJob {
+  kind: KindName;
+  request: object;
+  /** When its first turn may begin. */
+  dueAt: Date;
+  scheduleId?: string;
 }
 
-export const endFiles: Job = {
-  name: 'end-job-files',
-  everyMs: 10_000,
-  asksFor: 'files of jobs that ended 7 days ago, failed or were cancelled',
-  run: removeEndedFiles,
-};
+const MAX_OPEN = 200;
+
+/** Refuses a job of a brand that has many waiting already. The lock makes concurrent calls count each other's. */
+export async function assertRoom({ db, brandId }: Work): Promise<void> {
+  await lockBrand(db, brandId);
+  if ((await countOpenJobs(db, brandId)) < MAX_OPEN) return;
+  throw new ApiError(
+    'CONFLICT',
+    `A brand has at most ${MAX_OPEN} jobs that have not ended; wait for one or cancel it.`,
+  );
+}
+
+/** Records a job. A worker takes it within a second. */
+export async function createJob(work: Work, { kind, request, dueAt, scheduleId }: NewJob): Promise<ListedJob> {
+  const { db, now, brandId, audit } = work;
+  const row = await insertJob(db, {
+    id: newId('job', now.getTime()),
+    brandId,
+    kind,
+    request: JSON.stringify(request),
+    status: 'queued',
+    cursor: null,
+    totalRows: null,
+    error: null,
+    result: null,
+    scheduleId: scheduleId ?? null,
+    claim: null,
+    dueAt,
+    startedAt: null,
+    endedAt: null,
+    filesEndAt: null,
+    createdAt: now,
+    updatedAt: null,
+  });
+  audit({ resourceId: row.id, old: null, new: auditedJob(row) });
+  return { ...row, files: [] };
+}
+
+/** What the brand can change, such as a bucket that refuses: another attempt would not help. The message is public. */
+export class JobFailure extends Error {}
+
+/** What a turn did, and where the next one begins; or how long the job has to wait. */
+export type TurnOutcome =
+  | { waitMs: number; cursor?: unknown }
+  | {
+      cursor: unknown;
+      /** Of the whole job, so far. */
+      rows: number;
+      totalRows?: number;
+      /** What the job found, as its answer shows it. */
+      result?: object;
+      file?: Omit<JobFileRow, 'jobId' | 'brandId' | 'createdAt'>;
+      isDone: boolean;
+    };
+
+interface Turn {
+  /** Aborted when the job was cancelled, another worker took it over, or this one stops. */
+  signal: AbortSignal;
+  /** Shows how many rows of the whole job are done. */
+  note(rows: number): void;
+}
+
+/** What jobs of one kind do. */
+export interface JobKind {
+  /** Does a part of the job that takes seconds, because other brands' jobs wait, and writes one file at most. */
+  run(context: Context, job: ClaimedJob, turn: Turn): Promise<TurnOutcome>;
+  /** In the transaction that ends the job. */
+  ended?(work: Work, job: JobRow): Promise<void>;
+  failed?(work: Work, job: JobRow): Promise<void>;
+}
+
+const kinds = new Map<string, JobKind>();
+
+export function registerKind(name: KindName, kind: JobKind): void {
+  kinds.set(name, kind);
+}
+
+export function findKind(name: string): JobKind {
+  const kind = kinds.get(name);
+  if (!kind) throw new Error(`There are no jobs of the kind ${name}.`);
+  return kind;
+}
+
+/** Writes a file of a job, and measures it on the way. */
+export async function storeFile(
+  store: Pick<FileStore, 'write'>,
+  { key, mimeType, signal }: { key: string; mimeType: string; signal: AbortSignal },
+  bytes: AsyncIterable<Buffer>,
+): Promise<{ sizeBytes: number; sha256: Buffer }> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  async function* measured(): AsyncGenerator<Buffer> {
+    for await (const chunk of bytes) {
+      signal.throwIfAborted();
+      sizeBytes += chunk.length;
+      hash.update(chunk);
+      yield chunk;
+    }
+  }
+  await store.write(key, measured(), mimeType);
+  return { sizeBytes, sha256: hash.digest() };
+}

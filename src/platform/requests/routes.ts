@@ -2,8 +2,7 @@ import type { z } from 'zod';
 import { listKeyNames } from '../../kit/access/keys/queries.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { read } from '../../kit/operation/kit.ts';
-import { CALLS_KEPT_MS } from './policy.ts';
-import { type RequestRow, listRequests as selectRequests } from './queries.ts';
+import { CALLS_KEPT_MS, listRequests as selectRequests, type RequestRow } from './requests.ts';
 import { cursorOf, KeyRequest, KeyRequests, RequestFilter, readCursor } from './schema.ts';
 
 const READ_AT_ONCE = 5_000;

@@ -7,9 +7,9 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { mapRows, toWire } from '../../kit/values/wire.ts';
 import { readSeries } from './calls/actions.ts';
-import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './queries.ts';
+import { eachUsage, findDataSubscription, listUsage as selectUsage, type UsageWindow } from './usage.ts';
 import { UsageFilter, UsageList, UsageRow } from './schema.ts';
-import { getSearchUsage } from './searches/routes.ts';
+import { getSearchUsage } from './search-usage.api.ts';
 
 const DEFAULT_DAYS = 30;
 

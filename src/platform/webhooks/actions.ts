@@ -7,7 +7,7 @@ import { newId } from '../../kit/values/ids.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { lockBrand } from '../brands/queries.ts';
-import { GOOD_STANDING, hintOf, newWebhookSecret } from './policy.ts';
+import { GOOD_STANDING, hintOf, newWebhookSecret } from './health.ts';
 import {
   cancelPending,
   countSubscriptions,
@@ -17,7 +17,7 @@ import {
   type SubscriptionRow,
   updateSubscription,
 } from './queries.ts';
-import { knownEvents, type WebhookPatch, type WebhookRotate } from './schema.ts';
+import { knownEvents, type WebhookPatch, type WebhookRotate } from './webhooks.shapes.ts';
 
 const MAX_SUBSCRIPTIONS = 10;
 

@@ -1,10 +1,10 @@
 import { noun } from '../../kit/operation/noun.ts';
-import { forgetOldDeliveries, webhookConsumer } from './deliveries/jobs.ts';
+import { forgetOldDeliveries, webhookConsumer } from './fan-out.ts';
 import { webhookDeliveryOperations } from './deliveries/routes.ts';
-import { webhookMails } from './mails.ts';
+import { webhookMails } from './webhooks.mails.ts';
 import { webhookOperations } from './routes.ts';
 
-export const webhooks = noun({
+export const webhooksNoun = noun({
   name: 'webhooks',
   tag: {
     name: 'Webhooks',

@@ -15,7 +15,7 @@ import {
   WebhookRotate,
   WebhookRotated,
   webhookOf,
-} from './schema.ts';
+} from './webhooks.shapes.ts';
 
 const tag = 'Webhooks';
 

@@ -14,7 +14,7 @@ import {
   listBrandPlans,
   listSubscriptions,
 } from '../../platform/brands/queries.ts';
-import { BrandPatch, brandOf } from '../../platform/brands/schema.ts';
+import { BrandPatch, brandOf } from '../../platform/brands/brands.api.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';

@@ -1,7 +1,7 @@
-import { type Asking, openStore, renewToken } from '../../affiliates/stores/connections/connect.ts';
-import { addressWarnings, warningsOf } from '../../affiliates/stores/connections/warnings.ts';
+import { type StoreContext, openStore, renewToken } from '../../affiliates/stores/connections/connect.ts';
+import { listAddressWarnings, listWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import { getIntegrationWithHealth } from '../../affiliates/stores/connections/connections.ts';
-import { integrationOf, webhookUrlOf } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { toIntegration, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks.ts';
 import { callJson } from '../../kit/engines/http/client.ts';
@@ -37,9 +37,9 @@ async function step(what: string, look: () => Promise<string>, fix: string): Pro
 const RECONNECT = 'Connect the store again (`integration connect`), which keeps its id and its orders.';
 
 async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
-  const [warning] = addressWarnings(row, linksUrl);
+  const [warning] = listAddressWarnings(row, linksUrl);
   if (warning) throw new Error(warning.message);
-  const url = new URL(webhookUrlOf(linksUrl, row));
+  const url = new URL(toWebhookUrl(linksUrl, row));
   const call = { url, name: url.host, method: 'POST', headers: {}, body: {}, timeoutMs: CALL_MS, maxBytes: MAX_BYTES };
   const { status } = await callJson({ ...call, method: 'POST' });
   // The delivery is unsigned, so 401 proves that the address leads to this installation.
@@ -47,7 +47,7 @@ async function lookAtAddress(row: Row, linksUrl: string): Promise<string> {
   return url.href;
 }
 
-async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
+async function lookAtWebhooks(asking: StoreContext, row: Row): Promise<string> {
   const { topics } = getClient(row.provider);
   const dueBy = new Date(asking.clock.now().getTime() + LOOKED_AT_EVERY_MS);
   const kept = await keepWebhooksNow(asking, row, dueBy);
@@ -57,7 +57,7 @@ async function lookAtWebhooks(asking: Asking, row: Row): Promise<string> {
   return `created by hand: ${topics.join(', ')}`;
 }
 
-function lookAtDeliveries({ webhook_health: health }: ReturnType<typeof integrationOf>): string {
+function lookAtDeliveries({ webhook_health: health }: ReturnType<typeof toIntegration>): string {
   const last = health.last_received_at ?? 'never';
   if (health.status === 'ok') return `the last one came ${last}`;
   throw new Error(
@@ -66,7 +66,7 @@ function lookAtDeliveries({ webhook_health: health }: ReturnType<typeof integrat
 }
 
 /** Everything that a connection lives on, in the order in which it breaks. */
-export async function checkIntegration(asking: Asking, brandId: string, id: string): Promise<Step[]> {
+export async function checkIntegration(asking: StoreContext, brandId: string, id: string): Promise<Step[]> {
   const { config, clock, postgres } = asking;
   const read = () => getIntegrationWithHealth(postgres.db, brandId, id, clock.now());
   const row = await read();
@@ -98,12 +98,12 @@ export async function checkIntegration(asking: Asking, brandId: string, id: stri
     ),
   ];
   const now = await read();
-  const [warning] = warningsOf(now, config.linksUrl).filter(({ code }) => code === 'api_version');
+  const [warning] = listWarnings(now, config.linksUrl).filter(({ code }) => code === 'api_version');
   const version = async () => {
     if (warning) throw new Error(warning.message);
     return now.apiVersion ?? 'not versioned';
   };
-  const item = integrationOf(now, clock.now(), config);
+  const item = toIntegration(now, clock.now(), config);
   return [
     ...steps,
     await step('version', version, ''),

@@ -3,24 +3,24 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import {
-  type Asking,
-  askWhoItIs,
+  type StoreContext,
+  identifyStore,
   connectStore,
   disconnectStore,
   type StoreEntry,
 } from '../../affiliates/stores/connections/connect.ts';
-import { addressWarnings } from '../../affiliates/stores/connections/warnings.ts';
+import { listAddressWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import {
   findBrandOfIntegration,
   type IntegrationRow,
   integrations,
 } from '../../affiliates/stores/connections/connections.ts';
-import { integrationOf, PROVIDERS, webhookUrlOf } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { toIntegration, PROVIDERS, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { AppRefused, type Provider } from '../../affiliates/stores/formats/provider.ts';
 import { startBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
 import { findBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
-import { backfillOf } from '../../affiliates/stores/sweeps/sweeps.api.ts';
+import { toBackfill } from '../../affiliates/stores/sweeps/sweeps.api.ts';
 import { keepWebhooksNow } from '../../affiliates/stores/webhooks.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
@@ -123,7 +123,7 @@ function explained(error: unknown): never {
 }
 
 /** The engines that calls to a store need. */
-const toStoreClient = ({ db, clock, config, secrets }: CommandEngines): Asking => ({
+const toStoreClient = ({ db, clock, config, secrets }: CommandEngines): StoreContext => ({
   postgres: { db },
   clock,
   config,
@@ -144,7 +144,7 @@ const BY_HAND: Readonly<Record<Provider, string>> = {
   generic: 'In the store, send',
 };
 
-async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<string> {
+async function switchWebhooksOn(asking: StoreContext, row: IntegrationRow): Promise<string> {
   const { topics, webhooks } = getClient(row.provider);
   const kept = await keepWebhooksNow(asking, row, asking.clock.now()).catch((error: unknown) => ({
     webhookState: 'manual' as const,
@@ -156,7 +156,7 @@ async function switchWebhooksOn(asking: Asking, row: IntegrationRow): Promise<st
     return 'Its webhooks are on: Rollcall created them and checks them every 15 minutes.\n';
   // Shopify signs an admin's webhooks with another secret than an app's.
   if (row.provider === 'shopify' && problem !== null) return `${problem}\nRollcall tries again every 15 minutes.\n`;
-  const url = webhookUrlOf(asking.config.linksUrl, row);
+  const url = toWebhookUrl(asking.config.linksUrl, row);
   return `${problem === null ? '' : `${problem}\n`}${BY_HAND[row.provider]}\n  ${topics.join(', ')}\nto ${url}\n`;
 }
 
@@ -165,10 +165,10 @@ async function connect(engines: CommandEngines, options: ConnectOptions): Promis
   const { provider, url } = options;
   const brand = await getBrand(db, options.brand);
   const entry = { provider, baseUrl: url, ...(await readSecrets(options)) };
-  for (const { message } of addressWarnings({ provider, baseUrl: url }, config.linksUrl)) {
+  for (const { message } of listAddressWarnings({ provider, baseUrl: url }, config.linksUrl)) {
     around().err.write(`Warning: ${message}\n`);
   }
-  const store = await askWhoItIs({ config, clock }, entry).catch(explainedStore);
+  const store = await identifyStore({ config, clock }, entry).catch(explainedStore);
   const actor = { brandId: brand.id, keyId: null, operation: 'connect_affiliate_store', requestId: null };
   const row = await inWork(db, clock, actor, (work) => connectStore(work, secrets(), store));
   around().out.write(`${row.id}\n`);
@@ -198,7 +198,7 @@ async function list({ db, clock, config }: CommandEngines, options: { brand?: st
     const window = { page, limit: 100, offset: seen };
     const { rows, total } = await integrations.list(db, brandId, { sort: 'newest', now }, window);
     for (const row of rows) {
-      const { id, provider, status, webhook_health, storefront_url, name } = integrationOf(row, now, config);
+      const { id, provider, status, webhook_health, storefront_url, name } = toIntegration(row, now, config);
       items.push({ id, provider, status, webhooks: webhook_health.status, storefront_url, name });
     }
     seen += rows.length;
@@ -222,7 +222,7 @@ async function backfill({ db, clock }: CommandEngines, id: string): Promise<void
   const actor = { brandId, keyId: null, operation: 'start_store_backfill', requestId: null };
   const row =
     running && running.dueAt !== null ? running : await inWork(db, clock, actor, (work) => startBackfill(work, id));
-  const { status, before, reached_at, orders_read, orders_recorded, orders_unread, problem } = backfillOf(row);
+  const { status, before, reached_at, orders_read, orders_recorded, orders_unread, problem } = toBackfill(row);
   const far = reached_at === null ? 'nothing read yet' : `read up to ${reached_at}`;
   around().out.write(
     `${status}: ${far} of orders that changed before ${before}; ${orders_read} read, ${orders_recorded} recorded, ` +

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createSignInPath } from '../../kit/access/sessions/actions.ts';
-import { ensurePersonToSignIn } from '../../platform/people/actions.ts';
+import { createSignInPath } from '../../platform/people/sessions.ts';
+import { ensurePersonToSignIn } from '../../platform/people/people.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Variant } from '../../kit/outbox/events.ts';
-import { renderBody, renderHeaders, TERMS } from '../../platform/webhooks/policy.ts';
+import { renderBody, renderHeaders, TERMS } from '../../platform/webhooks/health.ts';
 
 export interface Forwarded {
   variant: Variant;

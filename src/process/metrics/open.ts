@@ -14,7 +14,7 @@ import {
   meterOutbox,
   openMetrics,
 } from '../../kit/values/metrics.ts';
-import { readWebhookFigures } from '../../platform/webhooks/sending/queries.ts';
+import { readWebhookFigures } from '../../platform/webhooks/claims.ts';
 import { openJobQueues } from '../job-status.ts';
 import { meterJobs } from './jobs.ts';
 import { openScraped } from './scraped.ts';

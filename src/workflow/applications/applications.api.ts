@@ -13,14 +13,14 @@ import {
   ApplicationOfCampaign,
   ApplicationPatch,
   ApplicationSaved,
-  toApplication,
   CampaignApplicationFilter,
+  toApplication,
 } from './applications.shapes.ts';
 import { applications, getApplication, patchApplication } from './applications.ts';
 
 const tag = 'Applications';
 
-export const applicationOperations = [
+const applicationOperations = [
   read({
     id: 'list_campaign_applications',
     path: '/v1/campaigns/{id}/applications',

@@ -84,6 +84,7 @@ export const ApplicationFilter = CampaignApplicationFilter.extend({
   campaign_id: campaignFilter,
   creator_email: creatorFilter,
 });
+export type ApplicationFilter = z.output<typeof ApplicationFilter>;
 
 export const ApplicationList = listSchema(Application);
 

@@ -40,7 +40,7 @@ function toAsset(row: AssetRow, context: Signing): Asset {
   });
 }
 
-export const assetOperations = [
+const assetOperations = [
   read({
     id: 'list_assets',
     path: '/v1/assets',

@@ -36,9 +36,9 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 export async function makeThumbnail(context: Context, id: string): Promise<void> {
   const { postgres, files, clock, log } = context;
   const now = clock.now();
-  const claimed = await claimThumbnail(postgres.db, id, now, new Date(now.getTime() + RETRY_AFTER_MS));
-  if (!claimed) return;
-  const { storageKey, thumbnailAttempts } = claimed;
+  const picture = await claimThumbnail(postgres.db, id, now, new Date(now.getTime() + RETRY_AFTER_MS));
+  if (!picture) return;
+  const { storageKey, thumbnailAttempts } = picture;
   if (thumbnailAttempts > MAX_ATTEMPTS) return await updateThumbnail(postgres.db, id, FAILED);
   try {
     const { webp, width, height } = await thumbnailOf(await files.read(storageKey));

@@ -7,13 +7,13 @@ import { violates } from '../../kit/engines/postgres/violation.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { getAddressee } from '../applications/applications.ts';
 import { matchesCreator, toLikePattern } from '../creators/creators.ts';
-import type { AssetPatch, AssetUpload } from './assets.shapes.ts';
-import { daysAfter, EXPIRING_DAYS, computeRightsEnd } from './rights.ts';
-import { type StoredFile, claimUpload } from './uploads.ts';
+import type { AssetFilter, AssetPatch, AssetUpload } from './assets.shapes.ts';
+import { computeRightsEnd, daysAfter, EXPIRING_DAYS } from './rights.ts';
+import { claimUpload, type StoredFile } from './uploads.ts';
 
 export type AssetType = AssetsTable['type'];
 export type AssetSource = AssetsTable['source'];
@@ -34,27 +34,15 @@ declare module '../../kit/engines/postgres/columns.ts' {
   }
 }
 
-export interface AssetWhere extends ListWindow {
-  folder_id?: string | undefined;
-  type?: AssetType | undefined;
-  search?: string | undefined;
-  tag?: string | undefined;
-  campaign_id?: string | undefined;
-  creator_email?: string | undefined;
-  rights?: 'valid' | 'expiring' | 'expired' | undefined;
-  /** The time at which `rights` is evaluated. */
-  now: Date;
-}
+/** `rights` depends on the time. */
+type AssetSelection = Omit<AssetFilter, keyof Page> & { now: Date };
 
-function inRights(rights: NonNullable<AssetWhere['rights']>, now: Date) {
+function inRights(rights: NonNullable<AssetFilter['rights']>, now: Date) {
   const end = sql.ref<Date | null>('assets.rightsExpiresAt');
   if (rights === 'expired') return sql<boolean>`${end} <= ${now}`;
   if (rights === 'valid') return sql<boolean>`(${end} is null or ${end} > ${now})`;
   return sql<boolean>`(${end} > ${now} and ${end} <= ${daysAfter(now, EXPIRING_DAYS)})`;
 }
-
-const isInFolder = (folderId: string) =>
-  folderId === 'root' ? sql<boolean>`assets.folder_id is null` : sql<boolean>`assets.folder_id = ${folderId}`;
 
 /** Joined with their creator; deleted assets are excluded. */
 const withCreator = (db: Db) =>
@@ -70,13 +58,20 @@ export const assets = listing({
   table: 'assets',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, { folder_id, type, search, tag, campaign_id, creator_email, rights, now }: AssetWhere) => {
+  matching: (
+    db,
+    brandId,
+    { folder_id, type, search, tag, campaign_id, creator_email, rights, now }: AssetSelection,
+  ) => {
     let query = db
       .selectFrom('assets')
       .where('assets.deletedAt', 'is', null)
       .where((eb) => eb.and(omitUndefined({ type, campaignId: campaign_id })))
       .where(matchesCreator('assets.creatorId', brandId, creator_email));
-    if (folder_id !== undefined) query = query.where(isInFolder(folder_id));
+    if (folder_id !== undefined)
+      query = query.where(
+        folder_id === 'root' ? sql<boolean>`assets.folder_id is null` : sql<boolean>`assets.folder_id = ${folder_id}`,
+      );
     if (search !== undefined) query = query.where('assets.name', 'ilike', toLikePattern(search));
     if (tag !== undefined) query = query.where(sql<boolean>`${tag} = any(assets.tags)`);
     if (rights !== undefined) query = query.where(inRights(rights, now));
@@ -95,7 +90,7 @@ export async function listAssetsById(db: Db, brandId: string, ids: readonly stri
 }
 
 /** Locked in the order of their ids, so that overlapping selections cannot deadlock. */
-export async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
+async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
   return await db
     .selectFrom('assets')
     .selectAll()
@@ -109,12 +104,12 @@ export async function lockAssets(db: Db, brandId: string, ids: readonly string[]
 
 export type StoredAssetRow = Selectable<AssetsTable>;
 
-export async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise<StoredAssetRow> {
+async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise<StoredAssetRow> {
   return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
 /** Undefined if it is deleted. */
-export async function updateAsset(
+async function updateAsset(
   db: Db,
   brandId: string,
   id: string,
@@ -235,7 +230,7 @@ export const markNotified = (
 /** The facts of a new asset besides its file. */
 export interface NewAsset {
   source: AssetSource;
-  /** Default: the file's name. */
+  /** The file's name if omitted. */
   name?: string | undefined;
   folderId?: string | undefined;
   campaignId?: string | null | undefined;
@@ -254,8 +249,10 @@ const toMissingProblem = (field: string, what: string): Problem => ({
 
 /** The statement that writes an asset decides whether its references exist. */
 function translateViolation(error: unknown): unknown {
-  if (violates(error, 'assets_brand_id_folder_id_fkey')) return validationError([toMissingProblem('folder_id', 'folder')]);
-  if (violates(error, 'assets_brand_id_campaign_id_fkey')) return validationError([toMissingProblem('campaign_id', 'campaign')]);
+  if (violates(error, 'assets_brand_id_folder_id_fkey'))
+    return validationError([toMissingProblem('folder_id', 'folder')]);
+  if (violates(error, 'assets_brand_id_campaign_id_fkey'))
+    return validationError([toMissingProblem('campaign_id', 'campaign')]);
   return error;
 }
 
@@ -311,10 +308,10 @@ export async function uploadAsset(work: Work, file: StoredFile, input: AssetUplo
   });
 }
 
-function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[], field: string): void {
-  const known = new Set(found.map(({ id }) => id));
+function assertAllFound(ids: readonly string[], rows: readonly StoredAssetRow[], field: string): void {
+  const knownIds = new Set(rows.map(({ id }) => id));
   const details = ids.flatMap((id, i) =>
-    known.has(id)
+    knownIds.has(id)
       ? []
       : [
           {
@@ -328,24 +325,24 @@ function assertAllFound(ids: readonly string[], found: readonly StoredAssetRow[]
   throw new ApiError('INVALID_SELECTION', message, { details });
 }
 
-/** A new end of the rights is announced again. */
-function rightsColumns({ rights, rights_expires_at }: AssetPatch) {
-  return {
-    ...(rights === undefined ? {} : { rights: rights === null ? null : JSON.stringify(rights) }),
-    ...(rights_expires_at === undefined ? {} : { rightsExpiresAt: rights_expires_at, rightsNoticeDays: null }),
-  };
-}
-
 /** Applies the patch to the whole selection, or changes nothing. */
 export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetRow[]> {
   const { db, now, brandId } = work;
   const ids = [...new Set(patch.ids ?? (patch.id === undefined ? [] : [patch.id]))];
-  const found = await lockAssets(db, brandId, ids);
-  assertAllFound(ids, found, patch.ids ? 'ids' : 'id');
+  const rows = await lockAssets(db, brandId, ids);
+  assertAllFound(ids, rows, patch.ids ? 'ids' : 'id');
   const { name, folder_id: folderId, tags, usage_rights: usageRights } = patch;
   const columns = { ...omitUndefined({ name, folderId, usageRights }), ...(tags ? { tags: [...new Set(tags)] } : {}) };
-  for (const old of found) {
-    const change = { ...columns, ...rightsColumns(patch), updatedAt: now };
+  for (const old of rows) {
+    // A new end of the rights is announced again.
+    const change = {
+      ...columns,
+      ...(patch.rights === undefined ? {} : { rights: patch.rights === null ? null : JSON.stringify(patch.rights) }),
+      ...(patch.rights_expires_at === undefined
+        ? {}
+        : { rightsExpiresAt: patch.rights_expires_at, rightsNoticeDays: null }),
+      updatedAt: now,
+    };
     const row = await updateAsset(db, brandId, old.id, change).catch((error: unknown) => {
       throw translateViolation(error);
     });

@@ -74,8 +74,8 @@ function isText(sample: Buffer): boolean {
  */
 export async function detectContentType(sample: Buffer, filename: string): Promise<ContentType> {
   const { fileTypeFromBuffer } = await import('file-type');
-  const found = await fileTypeFromBuffer(sample);
-  if (found) return { type: classifyMimeType(found.mime), mimeType: found.mime };
+  const fileType = await fileTypeFromBuffer(sample);
+  if (fileType) return { type: classifyMimeType(fileType.mime), mimeType: fileType.mime };
   const plain = PLAIN_TEXTS[extname(filename).toLowerCase()];
   if (plain !== undefined && isText(sample)) return { type: 'document', mimeType: plain };
   return { type: 'other', mimeType: 'application/octet-stream' };
@@ -83,26 +83,27 @@ export async function detectContentType(sample: Buffer, filename: string): Promi
 
 /** The type that the sender claims, by media type or else by name; undefined if neither tells. */
 function claimedType(filename: string, mimeType: string): AssetType | undefined {
-  const named = classifyMimeType(mimeType.toLowerCase());
-  if (named !== 'other') return named;
+  const type = classifyMimeType(mimeType.toLowerCase());
+  if (type !== 'other') return type;
   return /^(application\/octet-stream)?$/i.test(mimeType) ? EXTENSIONS[extname(filename).toLowerCase()] : undefined;
 }
 
 /** The same containers hold audio and video. */
 const isMedia = (type: AssetType) => type === 'audio' || type === 'video';
 
-/** Why a file's content contradicts its name; undefined if it does not. */
+/** Describes how a file's content contradicts its name; undefined if it does not. */
 export function describeMismatch(content: ContentType, filename: string, mimeType: string): string | undefined {
-  const claimed = claimedType(filename, mimeType);
-  if (claimed === undefined || claimed === content.type) return undefined;
-  if (isMedia(claimed) && isMedia(content.type)) return undefined;
-  return `is called ${claimed}, and its content is ${content.mimeType}.`;
+  const claim = claimedType(filename, mimeType);
+  if (claim === undefined || claim === content.type) return undefined;
+  if (isMedia(claim) && isMedia(content.type)) return undefined;
+  return `is called ${claim}, and its content is ${content.mimeType}.`;
 }
 
 const MAY_SHOW = new Set(['image', 'video', 'audio']);
 
 /** True if a browser may display it; anything else is downloaded, whatever type it claims. */
-export const isShown = ({ type, mimeType }: ContentType): boolean => MAY_SHOW.has(type) && classifyMimeType(mimeType) === type;
+export const isShown = ({ type, mimeType }: ContentType): boolean =>
+  MAY_SHOW.has(type) && classifyMimeType(mimeType) === type;
 
 /** The storage key of a new file, in one of 256 × 256 folders, so that none is large. */
 export function newStorageKey(): string {
@@ -122,18 +123,21 @@ interface FileToken {
 const MAC_BYTES = 16;
 const TOKEN = /^(ast_\w{1,60})\.([ot])\.([0-9a-z]{1,10})\.([\w-]{22})$/;
 
-function computeMac(secrets: Context['secrets'], signed: string): Buffer {
-  return createHmac('sha256', secrets.key('file')).update(signed).digest().subarray(0, MAC_BYTES);
+function computeMac(secrets: Context['secrets'], payload: string): Buffer {
+  return createHmac('sha256', secrets.key('file')).update(payload).digest().subarray(0, MAC_BYTES);
 }
 
 /**
  * The signed URL of an asset's file. It works for at least an hour and expires on the hour, so that it stays the same
  * for an hour and browsers can cache the file.
  */
-export function signFileUrl({ config, secrets, clock }: Pick<Context, 'config' | 'secrets' | 'clock'>, token: FileToken) {
+export function signFileUrl(
+  { config, secrets, clock }: Pick<Context, 'config' | 'secrets' | 'clock'>,
+  token: FileToken,
+) {
   const endsAtHour = Math.floor(clock.now().getTime() / HOUR_MS) + 2;
-  const signed = `${token.assetId}.${token.form === 'original' ? 'o' : 't'}.${endsAtHour.toString(36)}`;
-  return `${config.linksUrl}/files/${signed}.${computeMac(secrets, signed).toString('base64url')}`;
+  const payload = `${token.assetId}.${token.form === 'original' ? 'o' : 't'}.${endsAtHour.toString(36)}`;
+  return `${config.linksUrl}/files/${payload}.${computeMac(secrets, payload).toString('base64url')}`;
 }
 
 /** Undefined if the signature is wrong or the URL has expired. */
@@ -143,9 +147,9 @@ export function readFileToken(
 ): (FileToken & { endsAt: Date }) | undefined {
   const [, assetId, form, hour, mac] = TOKEN.exec(text) ?? [];
   if (assetId === undefined || form === undefined || hour === undefined || mac === undefined) return undefined;
-  const given = Buffer.from(mac, 'base64url');
+  const signature = Buffer.from(mac, 'base64url');
   const own = computeMac(secrets, `${assetId}.${form}.${hour}`);
-  if (given.length !== MAC_BYTES || !timingSafeEqual(given, own)) return undefined;
+  if (signature.length !== MAC_BYTES || !timingSafeEqual(signature, own)) return undefined;
   const endsAt = new Date(Number.parseInt(hour, 36) * HOUR_MS);
   if (endsAt <= clock.now()) return undefined;
   return { assetId, form: form === 'o' ? 'original' : 'thumbnail', endsAt };

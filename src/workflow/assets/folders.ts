@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { z } from 'zod';
 import type { AssetFoldersTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -9,12 +9,12 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, type Problem, validationError } from '../../kit/values/errors.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
 import { newId } from '../../kit/values/ids.ts';
-import { ListQuery } from '../../kit/values/page.ts';
+import { ListQuery, type Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { toLikePattern } from '../creators/creators.ts';
 
 /** Folders at the root have depth 1. */
-export const MAX_DEPTH = 10;
+const MAX_DEPTH = 10;
 
 export const Folder = z
   .object({
@@ -67,11 +67,6 @@ export type FolderFilter = z.output<typeof FolderFilter>;
 
 export type FolderRow = Selectable<AssetFoldersTable>;
 
-type FolderWhere = Pick<
-  FolderFilter,
-  'parent_id' | 'search' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
-
 const withCount = (db: Db, brandId: string) =>
   db
     .selectFrom('assetFolders')
@@ -94,7 +89,7 @@ export const folders = listing({
   table: 'assetFolders',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { parent_id, search }: FolderWhere) =>
+  matching: (db, _brandId, { parent_id, search }: Omit<FolderFilter, keyof Page>) =>
     db
       .selectFrom('assetFolders')
       .$if(parent_id === 'root', (query) => query.where('parentId', 'is', null))
@@ -102,18 +97,18 @@ export const folders = listing({
       .$if(search !== undefined, (query) => query.where('name', 'ilike', toLikePattern(search ?? ''))),
   rows: withCount,
 });
-export const { get: getFolder } = folders;
+const { get: getFolder } = folders;
 
 /**
  * Prevents other moves of the brand's folders until the transaction ends: two concurrent moves could make each folder
  * the parent of the other.
  */
-export async function lockTree(db: Db, brandId: string): Promise<void> {
+async function lockTree(db: Db, brandId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`asset folders of ${brandId}`}, 0))`.execute(db);
 }
 
 /** The ids from a folder up to the root, starting with the folder. Empty if it does not belong to the brand. */
-export async function listAncestors(db: Db, brandId: string, id: string): Promise<string[]> {
+async function listAncestors(db: Db, brandId: string, id: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     with recursive line as (
       select id, parent_id, 1 as step from asset_folders where brand_id = ${brandId} and id = ${id}
@@ -127,7 +122,7 @@ export async function listAncestors(db: Db, brandId: string, id: string): Promis
 }
 
 /** The number of levels of a folder and its contents: 1 if it contains no folders. */
-export async function measureHeight(db: Db, brandId: string, id: string): Promise<number> {
+async function measureHeight(db: Db, brandId: string, id: string): Promise<number> {
   const { rows } = await sql<{ height: number }>`
     with recursive tree as (
       select id, 1 as level from asset_folders where brand_id = ${brandId} and id = ${id}
@@ -140,7 +135,7 @@ export async function measureHeight(db: Db, brandId: string, id: string): Promis
   return rows[0]?.height ?? 0;
 }
 
-export async function findFolderNamed(db: Db, brandId: string, parentId: string | null, name: string) {
+async function findFolderNamed(db: Db, brandId: string, parentId: string | null, name: string) {
   return await db
     .selectFrom('assetFolders')
     .select('id')
@@ -150,23 +145,10 @@ export async function findFolderNamed(db: Db, brandId: string, parentId: string 
     .executeTakeFirst();
 }
 
-/** Undefined if the parent has a folder with this name. */
-export async function insertFolder(db: Db, row: Insertable<AssetFoldersTable>): Promise<FolderRow | undefined> {
-  return await db
-    .insertInto('assetFolders')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
-export const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
+const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
   lockOwn(db.selectFrom('assetFolders').selectAll(), 'folder', brandId, id);
 
-export const updateFolder = (db: Db, brandId: string, id: string, change: Updateable<AssetFoldersTable>) =>
-  updateOwn(db.updateTable('assetFolders').set(change).returningAll(), brandId, id);
-
-export async function deleteFolder(db: Db, brandId: string, id: string): Promise<void> {
+async function deleteFolder(db: Db, brandId: string, id: string): Promise<void> {
   await db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
@@ -180,11 +162,11 @@ async function nameConflict(db: Db, brandId: string, parentId: string | null, na
 }
 
 /** A folder may move into any of the brand's folders except itself and those inside it, at most ten levels deep. */
-async function assertParent(db: Db, brandId: string, parentId: string, moved: { id: string } | undefined) {
+async function assertParent(db: Db, brandId: string, parentId: string, folder: { id: string } | undefined) {
   const line = await listAncestors(db, brandId, parentId);
   if (line.length === 0) throw wrongParent('not_found', 'is not a folder of this brand.');
-  if (moved && line.includes(moved.id)) throw wrongParent('circular', 'is the folder itself, or is within it.');
-  const height = moved ? await measureHeight(db, brandId, moved.id) : 1;
+  if (folder && line.includes(folder.id)) throw wrongParent('circular', 'is the folder itself, or is within it.');
+  const height = folder ? await measureHeight(db, brandId, folder.id) : 1;
   if (line.length + height <= MAX_DEPTH) return;
   throw wrongParent('too_deep', `would put a folder deeper than ${MAX_DEPTH} levels.`);
 }
@@ -194,7 +176,13 @@ export async function createFolder(work: Work, { name, parent_id: parentId = nul
   await lockTree(db, brandId);
   if (parentId !== null) await assertParent(db, brandId, parentId, undefined);
   const id = newId('fld', now.getTime());
-  const row = await insertFolder(db, { id, brandId, name, parentId, createdAt: now, updatedAt: null });
+  // The insert does nothing if the parent has a folder with this name.
+  const row = await db
+    .insertInto('assetFolders')
+    .values({ id, brandId, name, parentId, createdAt: now, updatedAt: null })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (!row) throw await nameConflict(db, brandId, parentId, name);
   work.audit({ resourceId: row.id, old: null, new: row });
   return await getFolder(db, brandId, row.id);
@@ -207,9 +195,16 @@ export async function patchFolder(work: Work, id: string, { name, parent_id: par
   if (parentId != null) await assertParent(db, brandId, parentId, { id });
   const [newParent, newName] = [parentId === undefined ? old.parentId : parentId, name ?? old.name];
   // With the tree locked, no other change can take the name before this one commits.
-  const taken = await findFolderNamed(db, brandId, newParent, newName);
-  if (taken && taken.id !== id) throw await nameConflict(db, brandId, newParent, newName);
-  const row = await updateFolder(db, brandId, id, { ...omitUndefined({ name, parentId }), updatedAt: now });
+  const namesake = await findFolderNamed(db, brandId, newParent, newName);
+  if (namesake && namesake.id !== id) throw await nameConflict(db, brandId, newParent, newName);
+  const row = await updateOwn(
+    db
+      .updateTable('assetFolders')
+      .set({ ...omitUndefined({ name, parentId }), updatedAt: now })
+      .returningAll(),
+    brandId,
+    id,
+  );
   work.audit({ resourceId: id, old, new: row });
   return await getFolder(db, brandId, id);
 }

@@ -41,9 +41,6 @@ interface AssetTerms {
   rightsExpiresAt: Date | null;
 }
 
-const includes = (channels: readonly string[], channel: string) =>
-  channels.some((one) => one.toLowerCase() === channel.toLowerCase());
-
 /** Decides if an asset may be used at a time, on a channel if one is named. */
 export function mayUse(
   { source, usageRights, rights, rightsExpiresAt: until }: AssetTerms,
@@ -54,7 +51,11 @@ export function mayUse(
   const begins = rights?.starts_on;
   if (begins && on < new Date(begins)) return { allowed: false, reason: 'not_begun', until };
   const channels = rights?.channels ?? [];
-  if (channel !== undefined && channels.length > 0 && !includes(channels, channel)) {
+  if (
+    channel !== undefined &&
+    channels.length > 0 &&
+    !channels.some((one) => one.toLowerCase() === channel.toLowerCase())
+  ) {
     return { allowed: false, reason: 'channel_not_included', until };
   }
   if (rights === null && usageRights === null && until === null) {

@@ -186,6 +186,7 @@ export const BriefFilter = z.object({
   status: status.optional().describe('Only briefs with this status.'),
   ...ListQuery,
 });
+export type BriefFilter = z.output<typeof BriefFilter>;
 
 export const toBrief = (row: BriefFacts): Brief => Brief.parse(toWire(row));
 export const toBriefDetail = (row: BriefFacts, recipients: readonly RecipientRow[]) =>

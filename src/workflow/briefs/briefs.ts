@@ -8,30 +8,17 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { type Addressee, findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
-import type { BriefCreate, BriefPatch, BriefSent } from './briefs.shapes.ts';
+import type { BriefCreate, BriefFilter, BriefPatch, BriefSent } from './briefs.shapes.ts';
 
 export type BriefStatus = BriefsTable['status'];
 
 export type BriefRow = Selectable<BriefsTable>;
 export type RecipientRow = Selectable<BriefRecipientsTable>;
-
-export interface BriefWhere extends ListWindow {
-  campaign_id?: string | undefined;
-  creator_email?: string | undefined;
-  status?: BriefStatus | undefined;
-}
-
-const withCreator = (db: Db) =>
-  db
-    .selectFrom('briefs')
-    .leftJoin('creators', 'creators.id', 'briefs.creatorId')
-    .selectAll('briefs')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
 
 export type BriefFacts = Awaited<ReturnType<typeof getBrief>>;
 
@@ -40,18 +27,23 @@ export const briefs = listing({
   table: 'briefs',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'sentAt', 'firstViewedAt', 'completedAt'],
-  matching: (db, brandId, { campaign_id, creator_email, status }: BriefWhere) =>
+  matching: (db, brandId, { campaign_id, creator_email, status }: Omit<BriefFilter, keyof Page>) =>
     db
       .selectFrom('briefs')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id })))
       .where(({ exists, or, selectFrom }) => {
-        const received = selectFrom('briefRecipients as recipient')
+        const ownRecipients = selectFrom('briefRecipients as recipient')
           .select('recipient.briefId')
           .whereRef('recipient.briefId', '=', 'briefs.id')
           .where(matchesCreator('recipient.creatorId', brandId, creator_email));
-        return or([matchesCreator('briefs.creatorId', brandId, creator_email), exists(received)]);
+        return or([matchesCreator('briefs.creatorId', brandId, creator_email), exists(ownRecipients)]);
       }),
-  rows: withCreator,
+  rows: (db: Db) =>
+    db
+      .selectFrom('briefs')
+      .leftJoin('creators', 'creators.id', 'briefs.creatorId')
+      .selectAll('briefs')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName']),
 });
 export const { get: getBrief } = briefs;
 
@@ -94,19 +86,15 @@ export async function listReceived(db: Db, brandId: string, creatorId: string, l
     .execute();
 }
 
-export const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
+const lockBrief = (db: Db, brandId: string, id: string): Promise<BriefRow> =>
   lockOwn(db.selectFrom('briefs').selectAll(), 'brief', brandId, id);
 
-export async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
+async function insertBrief(db: Db, row: Insertable<BriefsTable>): Promise<BriefRow> {
   return await db.insertInto('briefs').values(row).returningAll().executeTakeFirstOrThrow();
 }
 
-export const updateBrief = (db: Db, brandId: string, id: string, change: Updateable<BriefsTable>) =>
+const updateBrief = (db: Db, brandId: string, id: string, change: Updateable<BriefsTable>) =>
   updateOwn(db.updateTable('briefs').set(change).returningAll(), brandId, id);
-
-export async function deleteBrief(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
 
 /** The recipients, in the order of sending. */
 export async function listRecipients(db: Db, brandId: string, briefId: string): Promise<RecipientRow[]> {
@@ -120,12 +108,8 @@ export async function listRecipients(db: Db, brandId: string, briefId: string): 
     .execute();
 }
 
-export async function insertRecipient(db: Db, row: Insertable<BriefRecipientsTable>): Promise<void> {
-  await db.insertInto('briefRecipients').values(row).execute();
-}
-
 /** Records a recipient's first view; false if it was not the first. */
-export const markViewed = (
+const markViewed = (
   db: Db,
   brandId: string,
   { briefId, creatorId }: { briefId: string; creatorId: string },
@@ -146,7 +130,7 @@ export const markViewed = (
  * The campaign's uncompleted briefs that this creator received and whose recipients all have approved work and owe
  * nothing more. Locked until the transaction ends.
  */
-export async function lockFinished(
+async function lockFinished(
   db: Db,
   brandId: string,
   { campaignId, creatorId }: { campaignId: string; creatorId: string },
@@ -190,9 +174,10 @@ type SendOutcome = BriefSent['recipients'][number];
  */
 async function checkReferences(work: Work, { creator_email: email, campaign_id }: BriefPatch) {
   const problems = await campaignProblems(work, campaign_id);
-  const named = email === null || email === undefined ? undefined : email;
-  const addressee = named === undefined ? undefined : await findAddressee(work.db, work.brandId, named);
-  if (named !== undefined && !addressee) problems.push(notOnRoster(named));
+  const requestedEmail = email === null || email === undefined ? undefined : email;
+  const addressee =
+    requestedEmail === undefined ? undefined : await findAddressee(work.db, work.brandId, requestedEmail);
+  if (requestedEmail !== undefined && !addressee) problems.push(notOnRoster(requestedEmail));
   if (problems.length > 0) throw validationError(problems);
   return addressee?.id ?? null;
 }
@@ -292,31 +277,31 @@ export async function removeBrief(work: Work, id: string): Promise<void> {
   const { db, brandId } = work;
   const old = await lockBrief(db, brandId, id);
   assertTransition(old.status, 'deleted');
-  await deleteBrief(db, brandId, id);
+  await db.deleteFrom('briefs').where('brandId', '=', brandId).where('id', '=', id).execute();
   work.audit({ resourceId: id, old, new: null });
 }
 
-/** The recipients, each once, however often and in whatever case they are named. */
+/** Resolves the recipients, each once, ignoring case and repetitions. */
 async function resolveAddressees(
   { db, brandId }: Work,
   { id }: BriefRow,
   emails: readonly string[] | undefined,
 ): Promise<Addressee[]> {
   const { creatorEmail } = await getBrief(db, brandId, id);
-  const named = emails ?? (creatorEmail === null ? [] : [creatorEmail]);
-  if (named.length === 0) {
+  const addresses = emails ?? (creatorEmail === null ? [] : [creatorEmail]);
+  if (addresses.length === 0) {
     const message = 'is required: the brief has no creator.';
     throw validationError([{ field: 'recipients', code: 'no_recipient', message }]);
   }
   const problems: Problem[] = [];
-  const found = new Map<string, Addressee>();
-  for (const [i, email] of named.entries()) {
+  const addressees = new Map<string, Addressee>();
+  for (const [i, email] of addresses.entries()) {
     const addressee = await findAddressee(db, brandId, email);
-    if (addressee) found.set(addressee.id, addressee);
+    if (addressee) addressees.set(addressee.id, addressee);
     else problems.push(notOnRoster(email, emails ? `recipients.${i}.email` : 'creator_email'));
   }
   if (problems.length > 0) throw validationError(problems);
-  return [...found.values()];
+  return [...addressees.values()];
 }
 
 async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow, to: Addressee): Promise<SendOutcome> {
@@ -331,7 +316,10 @@ async function sendTo(work: Work, { id, title, linkVersion, dueDate }: BriefRow,
   });
   // The same mail was queued before, when the address was suppressed.
   if (queued !== 'queued') return { email, status: 'failed', reason: 'suppressed' };
-  await insertRecipient(db, { brandId, briefId: id, creatorId, email, sentAt: now, viewedAt: null });
+  await db
+    .insertInto('briefRecipients')
+    .values({ brandId, briefId: id, creatorId, email, sentAt: now, viewedAt: null })
+    .execute();
   return { email, status: 'sent', reason: null };
 }
 
@@ -341,10 +329,10 @@ export async function sendBrief(work: Work, id: string, emails: readonly string[
   const old = await lockBrief(db, brandId, id);
   assertTransition(old.status, 'sent');
   const addressees = await resolveAddressees(work, old, emails);
-  const known = new Set((await listRecipients(db, brandId, id)).map(({ creatorId }) => creatorId));
+  const recipientIds = new Set((await listRecipients(db, brandId, id)).map(({ creatorId }) => creatorId));
   const recipients: SendOutcome[] = [];
   for (const to of addressees) {
-    const isKnown = known.has(to.id);
+    const isKnown = recipientIds.has(to.id);
     recipients.push(
       isKnown ? { email: to.email, status: 'skipped', reason: 'already_sent' } : await sendTo(work, old, to),
     );

@@ -7,14 +7,14 @@ import { idField } from '../../kit/values/fields.ts';
 import { toPage, toPagination } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import {
-  toAmount,
   CampaignCreator,
   CampaignCreatorFilter,
   CampaignCreatorList,
-  toCampaignCreator,
   countByStage,
   listCampaignCreators,
   sumFees,
+  toAmount,
+  toCampaignCreator,
 } from './campaign-creators.ts';
 import {
   Campaign,
@@ -36,7 +36,7 @@ async function* eachCampaignCreator(
   for (const row of await listCampaignCreators(db, { brandId, campaignId }, stage)) yield toCampaignCreator(row);
 }
 
-export const listCampaignCreatorsOperation = read({
+const listCampaignCreatorsOperation = read({
   id: 'list_campaign_creators',
   path: '/v1/campaigns/{id}/creators',
   tag: 'Campaigns',
@@ -61,8 +61,8 @@ export const listCampaignCreatorsOperation = read({
       countByStage(db, of),
       sumFees(db, of),
     ]);
-    const counted = stages.filter(({ stage }) => query.stage === undefined || stage === query.stage);
-    const total = counted.reduce((sum, { creators }) => sum + creators, 0);
+    const matchingStages = stages.filter(({ stage }) => query.stage === undefined || stage === query.stage);
+    const total = matchingStages.reduce((sum, { creators }) => sum + creators, 0);
     return {
       data: rows.map(toCampaignCreator),
       pagination: toPagination(page, total),
@@ -78,7 +78,7 @@ const toCampaign = <Row extends CampaignRow>(row: Row) => ({
   compensation_label: compensationLabel(row),
 });
 
-export const campaignOperations = [
+const campaignOperations = [
   list({
     id: 'list_campaigns',
     path: '/v1/campaigns',

@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { CampaignsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -14,15 +14,19 @@ import {
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { toLikePattern } from '../creators/creators.ts';
-import { type CampaignCreate, type CampaignPatch, CampaignSaved, compensationProblem } from './campaigns.shapes.ts';
-
-type CampaignStatus = 'active' | 'draft' | 'paused' | 'completed';
+import {
+  type CampaignCreate,
+  type CampaignFilter,
+  type CampaignPatch,
+  CampaignSaved,
+  compensationProblem,
+} from './campaigns.shapes.ts';
 
 export type CampaignRow = Selectable<CampaignsTable>;
 
@@ -43,17 +47,12 @@ const withCounts = (db: Db, brandId: string) =>
       ];
     });
 
-export interface CampaignWhere extends ListWindow {
-  status?: CampaignStatus | undefined;
-  search?: string | undefined;
-}
-
 export const campaigns = listing({
   noun: 'campaign',
   table: 'campaigns',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, _brandId, { status, search }: CampaignWhere) =>
+  matching: (db, _brandId, { status, search }: Omit<CampaignFilter, keyof Page>) =>
     db
       .selectFrom('campaigns')
       .where((eb) => eb.and(omitUndefined({ status })))
@@ -61,20 +60,6 @@ export const campaigns = listing({
   rows: withCounts,
 });
 export const { get: getCampaign } = campaigns;
-
-export const lockCampaign = (db: Db, brandId: string, id: string): Promise<CampaignRow> =>
-  lockOwn(db.selectFrom('campaigns').selectAll(), 'campaign', brandId, id);
-
-export async function insertCampaign(db: Db, row: Insertable<CampaignsTable>): Promise<CampaignRow> {
-  return await db.insertInto('campaigns').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-export const updateCampaign = (db: Db, brandId: string, id: string, change: Updateable<CampaignsTable>) =>
-  updateOwn(db.updateTable('campaigns').set(change).returningAll(), brandId, id);
-
-/** Campaigns are never deleted, so an existing one stays. */
-export const hasCampaign = (db: Db, brandId: string, id: string): Promise<boolean> =>
-  isFound(db.selectFrom('campaigns').select('id').where('brandId', '=', brandId).where('id', '=', id));
 
 /** A date arrives as midnight UTC, so a deadline at midnight UTC means the whole day. */
 export const isWholeDay = (deadline: Date): boolean => deadline.getTime() % DAY_MS === 0;
@@ -99,31 +84,31 @@ const UNKNOWN: Compensation = { type: '', amount: null, currency: null };
 const toEventData = (row: CampaignRow) =>
   CampaignSaved.parse({ ...toWire(row), compensation_label: compensationLabel(row) });
 
-/** True if a patch changed anything but the time of the last change. */
-const hasChanged = (old: CampaignRow, row: CampaignRow) =>
-  JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null });
-
 export async function createCampaign(work: Work, input: CampaignCreate): Promise<CampaignRow> {
   const { db, now, brandId } = work;
   const { compensation, requirements } = input;
   const currency = await getBrandCurrency(db, brandId);
-  const stored = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
-  const row = await insertCampaign(db, {
-    id: newId('cmp', now.getTime()),
-    brandId,
-    title: input.name,
-    status: input.status,
-    campaignType: input.type ?? null,
-    description: input.description ?? null,
-    ...storedCompensation(stored, currency),
-    platforms: requirements?.platforms ?? null,
-    minFollowers: requirements?.min_followers ?? null,
-    contentTypes: requirements?.content_types ?? null,
-    deliverablesCount: requirements?.deliverables_count ?? null,
-    deadline: input.deadline ?? null,
-    createdAt: now,
-    updatedAt: null,
-  });
+  const terms = compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null;
+  const row = await db
+    .insertInto('campaigns')
+    .values({
+      id: newId('cmp', now.getTime()),
+      brandId,
+      title: input.name,
+      status: input.status,
+      campaignType: input.type ?? null,
+      description: input.description ?? null,
+      ...storedCompensation(terms, currency),
+      platforms: requirements?.platforms ?? null,
+      minFollowers: requirements?.min_followers ?? null,
+      contentTypes: requirements?.content_types ?? null,
+      deliverablesCount: requirements?.deliverables_count ?? null,
+      deadline: input.deadline ?? null,
+      createdAt: now,
+      updatedAt: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
   work.audit({ resourceId: row.id, old: null, new: row });
   work.emit('campaign.created', toEventData(row));
   return row;
@@ -166,16 +151,25 @@ function requirementColumns(patch: CampaignPatch['requirements']) {
 /** Sets only the columns that the patch names, on a locked row. */
 export async function patchCampaign(work: Work, id: string, patch: CampaignPatch): Promise<CampaignRow> {
   const { db, now, brandId } = work;
-  const old = await lockCampaign(db, brandId, id);
+  const old = await lockOwn(db.selectFrom('campaigns').selectAll(), 'campaign', brandId, id);
   const { name, type, description, deadline, status, compensation, requirements } = patch;
-  const row = await updateCampaign(db, brandId, id, {
-    ...omitUndefined({ title: name, campaignType: type, description, deadline, status }),
-    ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
-    ...requirementColumns(requirements),
-    updatedAt: now,
-  });
+  const row = await updateOwn(
+    db
+      .updateTable('campaigns')
+      .set({
+        ...omitUndefined({ title: name, campaignType: type, description, deadline, status }),
+        ...compensationColumns(old, compensation, await getBrandCurrency(db, brandId)),
+        ...requirementColumns(requirements),
+        updatedAt: now,
+      })
+      .returningAll(),
+    brandId,
+    id,
+  );
   work.audit({ resourceId: id, old, new: row });
-  if (hasChanged(old, row)) work.emit('campaign.updated', toEventData(row));
+  // A patch that changes nothing but the time of the last change is not announced.
+  if (JSON.stringify({ ...old, updatedAt: null }) !== JSON.stringify({ ...row, updatedAt: null }))
+    work.emit('campaign.updated', toEventData(row));
   return row;
 }
 
@@ -184,6 +178,9 @@ export async function campaignProblems(
   { db, brandId }: Pick<Work, 'db' | 'brandId'>,
   id: string | null | undefined,
 ): Promise<Problem[]> {
-  if (id === null || id === undefined || (await hasCampaign(db, brandId, id))) return [];
+  if (id === null || id === undefined) return [];
+  // Campaigns are never deleted, so an existing one stays.
+  const query = db.selectFrom('campaigns').select('id').where('brandId', '=', brandId).where('id', '=', id);
+  if (await isFound(query)) return [];
   return [{ field: 'campaign_id', code: 'not_found', message: 'is not a campaign of this brand.' }];
 }

@@ -18,12 +18,12 @@ import {
   claimDuePosts,
   endInterrupted,
   endRefresh,
-  type ResolvedPost,
   findPost,
   followPosts,
   insertShortLink,
   listRefreshing,
   listRefreshingAt,
+  type ResolvedPost,
   resolvePost,
   trackContent,
 } from './content.ts';
@@ -42,7 +42,10 @@ type Reading = Parameters<typeof endRefresh>[2];
 const YOUTUBE = 'youtube.com';
 const toVideoId = (canonicalKey: string): string => canonicalKey.slice(YOUTUBE.length + 1);
 
-async function readFromProvider({ config, failures }: Context, post: { platform: string; url: string }): Promise<Reading> {
+async function readFromProvider(
+  { config, failures }: Context,
+  post: { platform: string; url: string },
+): Promise<Reading> {
   if (config.contentProviderUrl === undefined) return 'no_provider';
   try {
     return (await readPost(config, config.contentProviderUrl, post)) ?? 'gone';
@@ -73,9 +76,9 @@ async function readPosts(context: Context, post: RefreshingPost) {
 /** Reads one post that is being refreshed. A second run finds it refreshed, and does nothing. */
 async function refreshPost(context: Context, id: string): Promise<void> {
   const { postgres, clock } = context;
-  const found = await findPost(postgres.db, id);
-  if (found?.status !== 'refreshing') return;
-  for (const { post, reading } of await readPosts(context, found)) {
+  const duePost = await findPost(postgres.db, id);
+  if (duePost?.status !== 'refreshing') return;
+  for (const { post, reading } of await readPosts(context, duePost)) {
     const actor = { brandId: post.brandId, keyId: null, operation: 'refresh_content', requestId: null };
     await inWork(postgres.db, clock, actor, (work) => endRefresh(work, post.id, reading));
   }
@@ -121,7 +124,7 @@ const TRACKING_EVENTS: ReadonlySet<string> = new Set(['deliverable.approved', 'd
 
 type Deliverable = NonNullable<Awaited<ReturnType<typeof findDeliverable>>>;
 
-/** For work that is approved after its contract's first post was read. */
+/** Sets the end of rights for work that was approved after its contract's first post was read. */
 async function endRights({ clock }: Pick<Context, 'clock'>, db: Db, { brandId, contractId }: Deliverable) {
   if (!contractId) return;
   const actor = { brandId, keyId: null, operation: 'track_deliverable', requestId: null };
@@ -146,9 +149,9 @@ async function trackDeliverable(context: Context, db: Db, { brandId, event, data
   if (!work) return;
   if (work.contentUrl !== null) {
     const post = await resolvePost(context.config, work.contentUrl);
-    const given = readPostAddress(work.contentUrl);
-    if (typeof post !== 'string' && typeof given !== 'string' && given.isShort)
-      await insertShortLink(db, { brandId, shortKey: given.key, canonicalKey: post.key });
+    const address = readPostAddress(work.contentUrl);
+    if (typeof post !== 'string' && typeof address !== 'string' && address.isShort)
+      await insertShortLink(db, { brandId, shortKey: address.key, canonicalKey: post.key });
     if (work.track) await track(context, db, work, post);
   }
   if (event === 'deliverable.approved') await endRights(context, db, work);

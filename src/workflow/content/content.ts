@@ -14,7 +14,7 @@ import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { endRightsByPosts } from '../assets/assets.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
-import { listOfContract, listSubmissions } from '../deliverables/deliverables.ts';
+import { listContractDeliverables, listSubmissions } from '../deliverables/deliverables.ts';
 import { type ContentCreate, type ContentFilter, toContent, toNewContent } from './content.shapes.ts';
 import {
   type AddressProblem,
@@ -37,17 +37,12 @@ const withCreator = (db: Db) =>
 
 export type ContentRow = Awaited<ReturnType<typeof getContent>>;
 
-export type ContentWhere = Pick<
-  ContentFilter,
-  'creator_email' | 'platform' | 'campaign_id' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
-
 const posts = listing({
   noun: 'tracked content',
   table: 'content',
   time: 'trackedAt',
   changed: ['trackedAt', 'lastRefreshed', 'refreshRequestedAt'],
-  matching: (db, brandId, { creator_email, platform, campaign_id }: ContentWhere) =>
+  matching: (db, brandId, { creator_email, platform, campaign_id }: Omit<ContentFilter, keyof Page>) =>
     db
       .selectFrom('content')
       .where('content.deletedAt', 'is', null)
@@ -60,7 +55,7 @@ export const { get: getContent, each: eachContent } = posts;
 const SUMS = ['views', 'likes', 'comments', 'shares', 'saves'] as const;
 
 /** A page, and the sums over all matching rows, counted and summed in one scan. */
-export async function listContent(db: Db, brandId: string, where: ContentWhere, page: Page) {
+export async function listContent(db: Db, brandId: string, where: Omit<ContentFilter, keyof Page>, page: Page) {
   const { total, ...sums } = await posts
     .found(db, brandId, where)
     .select(({ fn }) => [
@@ -81,7 +76,7 @@ export async function listContent(db: Db, brandId: string, where: ContentWhere, 
 }
 
 /** The row, locked until the transaction ends; undefined if it is no longer tracked. */
-export async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
+async function findLockedContent(db: Db, brandId: string, id: string): Promise<ContentRow | undefined> {
   return await withCreator(db)
     .where('content.brandId', '=', brandId)
     .where('content.id', '=', id)
@@ -95,7 +90,7 @@ export async function listMetrics(db: Db, contentId: string): Promise<Selectable
 }
 
 /** Returns the id of the existing row if the brand already tracks the post. */
-export async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
+async function insertContent(db: Db, row: Insertable<ContentTable>): Promise<string | undefined> {
   const inserted = await db
     .insertInto('content')
     .values(row)
@@ -113,17 +108,12 @@ export async function insertContent(db: Db, row: Insertable<ContentTable>): Prom
   return id;
 }
 
-export async function updateContent(
-  db: Db,
-  brandId: string,
-  id: string,
-  change: Updateable<ContentTable>,
-): Promise<void> {
+async function updateContent(db: Db, brandId: string, id: string, change: Updateable<ContentTable>): Promise<void> {
   await db.updateTable('content').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
 /** Stores the day's reading; a later one on the same day replaces it. */
-export async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
+async function upsertMetrics(db: Db, row: Insertable<ContentMetricsTable>): Promise<void> {
   const { contentId: _id, date: _date, ...metrics } = row;
   await db
     .insertInto('contentMetrics')
@@ -216,7 +206,7 @@ export async function listRefreshingAt(db: Db, host: string, except: string, lim
 }
 
 /** The known publication dates of these posts, including posts that are no longer tracked. */
-export async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
+async function listPostDates(db: Db, brandId: string, canonicalKeys: readonly string[]): Promise<Date[]> {
   if (canonicalKeys.length === 0) return [];
   const rows = await db
     .selectFrom('content')
@@ -228,7 +218,7 @@ export async function listPostDates(db: Db, brandId: string, canonicalKeys: read
   return rows.flatMap(({ postedAt }) => postedAt ?? []);
 }
 
-/** Stores where a short link leads. */
+/** Stores the post that a short link leads to. */
 export async function insertShortLink(db: Db, link: ContentShortLinksTable): Promise<void> {
   await db
     .insertInto('contentShortLinks')
@@ -238,7 +228,7 @@ export async function insertShortLink(db: Db, link: ContentShortLinksTable): Pro
 }
 
 /** The posts that these short links lead to, where known. */
-export async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
+async function listShortLinks(db: Db, brandId: string, shortKeys: readonly string[]) {
   if (shortKeys.length === 0) return [];
   return await db
     .selectFrom('contentShortLinks')
@@ -251,7 +241,7 @@ export async function listShortLinks(db: Db, brandId: string, shortKeys: readonl
 /**
  * Approved work whose URL has this post's id or a short link to it, under contracts whose rights count from the post.
  */
-export async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
+async function listWorkPostedAs(db: Db, brandId: string, canonicalKey: string) {
   const postId = canonicalKey.slice(canonicalKey.indexOf(':') + 1);
   return await db
     .selectFrom('deliverables')
@@ -367,8 +357,8 @@ export async function requestRefresh(work: Work, id: string): Promise<ContentRow
   const old = await findLockedContent(db, brandId, id);
   if (!old) throw notFound('tracked content');
   if (old.status === 'refreshing' || refreshAvailableAt(old.refreshRequestedAt, now) !== null) return old;
-  const begun = { status: 'refreshing', refreshRequestedAt: now, refreshBeganAt: now, nextRefreshAt: null } as const;
-  await updateContent(db, brandId, id, begun);
+  const change = { status: 'refreshing', refreshRequestedAt: now, refreshBeganAt: now, nextRefreshAt: null } as const;
+  await updateContent(db, brandId, id, change);
   const row = await getContent(db, brandId, id);
   work.audit({ resourceId: id, old, new: row });
   return row;
@@ -430,13 +420,13 @@ async function resolveKeys({ db, brandId }: Work, urls: readonly (string | null)
   const resolved = new Map(
     (await listShortLinks(db, brandId, short)).map((link) => [link.shortKey, link.canonicalKey]),
   );
-  return new Map(posts.map(({ given, key }) => [given, resolved.get(key) ?? key]));
+  return new Map(posts.map(({ given: url, key }) => [url, resolved.get(key) ?? key]));
 }
 
 /** Updates the end of rights that count from the first post. */
 export async function followPosts(work: Work, contractId: string): Promise<void> {
   const { db, brandId } = work;
-  const works = await listOfContract(db, brandId, contractId);
+  const works = await listContractDeliverables(db, brandId, contractId);
   const approved = works.flatMap(({ status, contentUrl }) => (status === 'approved' ? [contentUrl] : []));
   const dates = await listPostDates(db, brandId, [...(await resolveKeys(work, approved)).values()]);
   if (dates.length === 0) return;
@@ -450,12 +440,12 @@ export async function followPosts(work: Work, contractId: string): Promise<void>
 
 /** Does the same for the contracts whose approved work includes this post. */
 async function followPost(work: Work, canonicalKey: string): Promise<void> {
-  const found = await listWorkPostedAs(work.db, work.brandId, canonicalKey);
+  const candidates = await listWorkPostedAs(work.db, work.brandId, canonicalKey);
   const keys = await resolveKeys(
     work,
-    found.map(({ contentUrl }) => contentUrl),
+    candidates.map(({ contentUrl }) => contentUrl),
   );
-  const contracts = found.flatMap(({ contractId, contentUrl }) =>
+  const contracts = candidates.flatMap(({ contractId, contentUrl }) =>
     contractId !== null && keys.get(contentUrl ?? '') === canonicalKey ? [contractId] : [],
   );
   for (const contractId of new Set(contracts)) await followPosts(work, contractId);

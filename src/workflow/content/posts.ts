@@ -5,14 +5,14 @@ import platforms from './platforms.json' with { type: 'json' };
 /** A request within this time of the previous one does nothing. Scheduled readings do not count as requests. */
 const COOL_DOWN_MS = HOUR_MS;
 
-/** From when a refresh has an effect; null for any time. */
+/** The time from which a refresh has an effect; null for any time. */
 export function refreshAvailableAt(requestedAt: Date | null, now: Date): Date | null {
   if (requestedAt === null) return null;
   const at = new Date(requestedAt.getTime() + COOL_DOWN_MS);
   return at > now ? at : null;
 }
 
-/** The next scheduled reading: daily for 30 days, then weekly for 90. Null: never again. */
+/** The next scheduled reading: daily for 30 days, then weekly for 90. Null if there is none. */
 export function nextRefreshAt(trackedAt: Date, now: Date): Date | null {
   const age = now.getTime() - trackedAt.getTime();
   if (age < 30 * DAY_MS) return new Date(now.getTime() + DAY_MS);
@@ -41,11 +41,11 @@ function roundHalfEven(numerator: number, denominator: number): number {
 
 /** In percent: engagements divided by views, or by followers if views are unknown or zero; null if neither is known. */
 export function engagementRate({ views, likes, comments, shares, saves, followers }: Reading): number | null {
-  const known = [likes, comments, shares, saves].filter((count) => count !== null);
+  const engagements = [likes, comments, shares, saves].filter((count) => count !== null);
   const reach = views || followers || 0;
-  if (reach === 0 || known.length === 0) return null;
+  if (reach === 0 || engagements.length === 0) return null;
   return roundHalfEven(
-    known.reduce((sum, count) => sum + count, 0),
+    engagements.reduce((sum, count) => sum + count, 0),
     reach,
   );
 }
@@ -102,29 +102,26 @@ export type AddressProblem = 'not_an_address' | 'unsupported_platform' | 'not_a_
 /** Aliases of a host; its links to a post are equivalent. */
 const FAMILY: Readonly<Record<string, string>> = { 'instagr.am': 'instagram.com', 'youtu.be': 'youtube.com' };
 
-const normalizeHost = (url: URL) =>
-  url.hostname
-    .toLowerCase()
-    .replace(/^(?:www|m|mobile)\./, '')
-    .replace(/\.$/, '');
-
 /** Parses a post's URL, or returns what is wrong with it. */
 export function readPostAddress(text: string): Post | AddressProblem {
   const address = text.includes('://') ? text : `https://${text}`;
   if (!URL.canParse(address)) return 'not_an_address';
   const url = new URL(address);
   if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return 'not_an_address';
-  const host = normalizeHost(url);
+  const host = url.hostname
+    .toLowerCase()
+    .replace(/^(?:www|m|mobile)\./, '')
+    .replace(/\.$/, '');
   const forms = FORMS.get(host);
   if (!forms) return 'unsupported_platform';
   const path = url.pathname.replace(/\/+$/, '') || '/';
   for (const { path: pattern, query, ...form } of forms) {
-    const found = pattern.exec(path);
-    if (!found) continue;
-    const id = query === undefined ? found[1] : url.searchParams.get(query);
+    const match = pattern.exec(path);
+    if (!match) continue;
+    const id = query === undefined ? match[1] : url.searchParams.get(query);
     if (!id || !/^[\w-]{1,100}$/.test(id)) continue;
-    const kept = query === undefined ? '' : `?${query}=${id}`;
-    return { ...form, url: `https://${host}${path}${kept}`, key: `${FAMILY[host] ?? host}:${id}` };
+    const search = query === undefined ? '' : `?${query}=${id}`;
+    return { ...form, url: `https://${host}${path}${search}`, key: `${FAMILY[host] ?? host}:${id}` };
   }
   return 'not_a_post';
 }

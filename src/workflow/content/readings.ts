@@ -63,7 +63,7 @@ const PARTS = 'snippet,statistics,paidProductPlacementDetails';
 export const VIDEOS_AT_ONCE = 50;
 
 /** YouTube writes counts as text, and omits those that the channel hides. */
-const written = z
+const countText = z
   .string()
   .regex(/^\d{1,15}$/)
   .transform(Number)
@@ -75,25 +75,10 @@ const Videos = z.object({
     z.object({
       id: z.string(),
       snippet: z.object({ title: z.string(), publishedAt: z.iso.datetime({ offset: true }) }),
-      statistics: z.object({ viewCount: written, likeCount: written, commentCount: written }),
+      statistics: z.object({ viewCount: countText, likeCount: countText, commentCount: countText }),
       paidProductPlacementDetails: z.object({ hasPaidProductPlacement: z.boolean() }).optional(),
     }),
   ),
-});
-
-type Video = z.output<typeof Videos>['items'][number];
-
-const toReading = ({ snippet, statistics, paidProductPlacementDetails: placement }: Video): ProvidedReading => ({
-  views: statistics.viewCount,
-  likes: statistics.likeCount,
-  comments: statistics.commentCount,
-  shares: null,
-  saves: null,
-  followers: null,
-  type: null,
-  caption: snippet.title.slice(0, 5_000),
-  posted_at: new Date(snippet.publishedAt),
-  paid_partnership: placement?.hasPaidProductPlacement ?? null,
 });
 
 /** The current state of YouTube videos by id, from one call of `videos.list`. Deleted and private ones are missing. */
@@ -108,5 +93,21 @@ export async function readVideos(config: Config, ids: readonly string[]): Promis
   const videos = status === 200 ? Videos.safeParse(body) : undefined;
   if (!videos?.success)
     throw unavailable(YOUTUBE, new Error(`${YOUTUBE} answered ${status}: ${videos?.error.message ?? ''}`));
-  return new Map(videos.data.items.map((video) => [video.id, toReading(video)]));
+  return new Map(
+    videos.data.items.map((video) => [
+      video.id,
+      {
+        views: video.statistics.viewCount,
+        likes: video.statistics.likeCount,
+        comments: video.statistics.commentCount,
+        shares: null,
+        saves: null,
+        followers: null,
+        type: null,
+        caption: video.snippet.title.slice(0, 5_000),
+        posted_at: new Date(video.snippet.publishedAt),
+        paid_partnership: video.paidProductPlacementDetails?.hasPaidProductPlacement ?? null,
+      },
+    ]),
+  );
 }

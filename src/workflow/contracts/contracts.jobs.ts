@@ -7,16 +7,16 @@ const AT_ONCE = 100;
 
 /** Expires contracts that are due. A failure does not delay the others. Returns how many expired. */
 export async function expireDue({ postgres, clock, failures }: Context): Promise<number> {
-  let ended = 0;
+  let expiredCount = 0;
   for (const { id, brandId } of await listExpired(postgres.db, clock.now(), AT_ONCE)) {
     const actor = { brandId, keyId: null, operation: 'expire_contract', requestId: null };
     try {
-      if (await inWork(postgres.db, clock, actor, (work) => expireContract(work, id))) ended += 1;
+      if (await inWork(postgres.db, clock, actor, (work) => expireContract(work, id))) expiredCount += 1;
     } catch (error) {
       failures.failed('expiring a contract', error, { brandId, contract: id });
     }
   }
-  return ended;
+  return expiredCount;
 }
 
 export const expireContracts: Job = {

@@ -4,10 +4,10 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import { getBrand } from '../../platform/brands/queries.ts';
-import { mailPeople } from '../../platform/people/actions.ts';
+import { getBrand } from '../../platform/brands/brands.ts';
+import { mailPeople } from '../../platform/people/people.ts';
 import type { Addressee } from '../applications/applications.ts';
-import { listOfContract } from '../deliverables/deliverables.ts';
+import { listContractDeliverables } from '../deliverables/deliverables.ts';
 import { workUrl } from '../deliverables/moves.ts';
 import type { ContractFacts, ContractRow } from './contracts.ts';
 import { documentText, readDocument } from './document.ts';
@@ -73,11 +73,11 @@ const contractSigned = template({
     link_version: z.int(),
     document: z.string().describe('The signed text, for people.'),
   }),
-  write: ({ title, document, deliverable_id, link_version, ...signed }, facts) => ({
+  write: ({ title, document, deliverable_id, link_version, ...signature }, facts) => ({
     subject: `Signed: ${title}`,
     heading: `You signed the contract with ${facts.brandName}`,
     paragraphs: [document],
-    facts: evidence({ title, ...signed }),
+    facts: evidence({ title, ...signature }),
     ...(deliverable_id === null
       ? {}
       : { action: { label: 'Hand in your work', url: workUrl(facts, deliverable_id, link_version) } }),
@@ -87,10 +87,10 @@ const contractSigned = template({
 const contractSignedBrand = template({
   audience: 'brand',
   params: SignatureParams.extend({ contract_id: z.string().optional() }),
-  write: ({ contract_id, ...signed }, { appUrlOf }) => ({
-    subject: `${signed.signer_name} signed: ${signed.title}`,
+  write: ({ contract_id, ...signature }, { appUrlOf }) => ({
+    subject: `${signature.signer_name} signed: ${signature.title}`,
     paragraphs: ['The contract is signed. Its text and hash are kept with it.'],
-    facts: evidence(signed),
+    facts: evidence(signature),
     // Mails that were queued before an upgrade have no id.
     action: {
       label: 'See the contract',
@@ -124,7 +124,7 @@ declare module '../../kit/mail/kinds.ts' {
   interface Mails extends MailsOf<typeof contractMails> {}
 }
 
-/** To the contract's creator, with the link for signing; once for each sending. */
+/** Mails the contract's creator the link for signing, once for each sending. */
 export async function mailSent(work: Work, row: ContractRow, to: Addressee): Promise<void> {
   const { id, linkVersion, title } = row;
   await queueMail(work, {
@@ -141,7 +141,7 @@ export async function mailSent(work: Work, row: ContractRow, to: Addressee): Pro
   });
 }
 
-/** To a creator who received the contract: it can no longer be signed. */
+/** Tells a creator who received the contract that it can no longer be signed. */
 export async function mailEnded(
   work: Work,
   { id, creatorId, creatorEmail, title }: ContractFacts,
@@ -157,27 +157,27 @@ export async function mailEnded(
   });
 }
 
-/** To both sides, with the signed text. */
+/** Mails both sides the signed text. */
 export async function mailSigned(work: Work, row: ContractFacts): Promise<void> {
   const { id, creatorId, creatorEmail, title, signedAt, signerName, contentHash, document } = row;
   const { contactEmail } = await getBrand(work.db, work.brandId);
-  const signed = {
+  const signature = {
     title,
     signed_at: (signedAt ?? work.now).toISOString(),
     signer_name: signerName ?? '',
     sha256: contentHash?.toString('hex') ?? '',
   };
-  const toBrand = { kind: 'contract_signed_brand' as const, subjectRow: id, params: { ...signed, contract_id: id } };
+  const toBrand = { kind: 'contract_signed_brand' as const, subjectRow: id, params: { ...signature, contract_id: id } };
   await mailPeople(work, 'contracts', toBrand, contactEmail);
   if (creatorEmail === null || document === null) return;
-  const [first] = await listOfContract(work.db, work.brandId, id);
+  const [first] = await listContractDeliverables(work.db, work.brandId, id);
   await queueMail(work, {
     kind: 'contract_signed',
     to: creatorEmail,
     subjectRow: id,
     creatorId,
     params: {
-      ...signed,
+      ...signature,
       deliverable_id: first?.id ?? null,
       link_version: first?.linkVersion ?? 0,
       document: documentText(readDocument(document)),

@@ -245,11 +245,12 @@ export const ContractFilter = z.object({
     .default('newest')
     .describe('`due`: soonest first, by `expires_at`. Contracts that need no signature come last.'),
 });
+export type ContractFilter = z.output<typeof ContractFilter>;
 
-const toContractWire = ({ items: promised, contentHash, ...row }: ContractFacts) => ({
+const toContractWire = ({ items: deliverables, contentHash, ...row }: ContractFacts) => ({
   ...toWire(row),
   compensation: toCompensation(row),
-  deliverables: promised.map(toWire),
+  deliverables: deliverables.map(toWire),
   content_sha256: contentHash?.toString('hex') ?? null,
 });
 

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import type { PageLinks } from '../../kit/access/page-tokens.ts';
 import type { ContractItemsTable, ContractsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -8,28 +8,32 @@ import type { Work } from '../../kit/operation/work.ts';
 import { type Compensation, storedCompensation } from '../../kit/values/compensation.ts';
 import { ApiError, type Problem, validationError, wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { applyPatch, omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { getBrand, getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrand, getBrandCurrency } from '../../platform/brands/brands.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems, getCampaign, validateCompensation } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
-import { cancelOfContract, makeDeliverables, updateOfContract } from '../deliverables/deliverables.ts';
+import {
+  cancelContractDeliverables,
+  createContractDeliverables,
+  updateContractDeliverables,
+} from '../deliverables/deliverables.ts';
 import { mailEnded, mailSent, mailSigned, signingLink } from './contracts.mails.ts';
-import { type ContractCreate, type ContractPatch, toContract, type ItemInput } from './contracts.shapes.ts';
+import {
+  type ContractCreate,
+  type ContractFilter,
+  type ContractPatch,
+  type ItemInput,
+  toContract,
+} from './contracts.shapes.ts';
 import { hashDocument, writeDocument } from './document.ts';
 
 export type ContractStatus = ContractsTable['status'];
 
 export type ContractRow = Selectable<ContractsTable>;
 export type ItemRow = Pick<Selectable<ContractItemsTable>, 'type' | 'platform' | 'quantity' | 'dueDate'>;
-
-export interface ContractWhere extends ListWindow {
-  creator_email?: string | undefined;
-  campaign_id?: string | undefined;
-  status?: ContractStatus | undefined;
-}
 
 /** The promised deliverables, in order; as `json`, which keeps the order of keys. */
 const items = sql<ItemRow[]>`(
@@ -38,13 +42,6 @@ const items = sql<ItemRow[]>`(
   ) order by item.position), '[]')
   from contract_items as item
   where item.brand_id = contracts.brand_id and item.contract_id = contracts.id)`;
-
-const withFacts = (db: Db) =>
-  db
-    .selectFrom('contracts')
-    .innerJoin('creators', 'creators.id', 'contracts.creatorId')
-    .selectAll('contracts')
-    .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]);
 
 /** A contract with its promised deliverables. */
 export type ContractFacts = Awaited<ReturnType<typeof getContract>>;
@@ -59,12 +56,17 @@ export const contracts = listing({
       else 'infinity' end`,
     of: ({ status, expiresAt }) => (status === 'draft' || status === 'sent' ? expiresAt : null) ?? 'infinity',
   },
-  matching: (db, brandId, { creator_email, campaign_id, status }: ContractWhere) =>
+  matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ContractFilter, keyof Page>) =>
     db
       .selectFrom('contracts')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id })))
       .where(matchesCreator('contracts.creatorId', brandId, creator_email)),
-  rows: withFacts,
+  rows: (db: Db) =>
+    db
+      .selectFrom('contracts')
+      .innerJoin('creators', 'creators.id', 'contracts.creatorId')
+      .selectAll('contracts')
+      .select(['creators.email as creatorEmail', 'creators.name as creatorName', items.as('items')]),
 });
 export const { get: getContract } = contracts;
 
@@ -79,32 +81,23 @@ export async function findLinkedContract(db: Db, id: string, version: number): P
   return row && (await contracts.find(db, row.brandId, id));
 }
 
-export const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
+const lockContract = (db: Db, brandId: string, id: string): Promise<ContractRow> =>
   lockOwn(db.selectFrom('contracts').selectAll(), 'contract', brandId, id);
 
-export async function insertContract(db: Db, row: Insertable<ContractsTable>): Promise<void> {
-  await db.insertInto('contracts').values(row).execute();
-}
-
-export async function replaceItems(
-  db: Db,
-  brandId: string,
-  contractId: string,
-  items: readonly ItemRow[],
-): Promise<void> {
+async function replaceItems(db: Db, brandId: string, contractId: string, items: readonly ItemRow[]): Promise<void> {
   await db.deleteFrom('contractItems').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
   const rows = items.map((item, position) => ({ ...item, brandId, contractId, position }));
   if (rows.length > 0) await db.insertInto('contractItems').values(rows).execute();
 }
 
-export const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
+const updateContract = (db: Db, brandId: string, id: string, change: Updateable<ContractsTable>) =>
   updateOwn(db.updateTable('contracts').set(change).returningAll(), brandId, id);
 
 /**
  * Signs a sent contract that has not expired, if this is its current link; undefined otherwise. Of several concurrent
  * signatures only one succeeds.
  */
-export async function signSent(
+async function signSent(
   db: Db,
   brandId: string,
   { id, version }: { id: string; version: number },
@@ -177,16 +170,12 @@ function toAuditRow(row: ContractRow) {
   return { ...rest, contentSha256: contentHash?.toString('hex') ?? null };
 }
 
-const toItem = ({ type, platform = null, quantity, due_date: dueDate = null }: ItemInput) => ({
-  type,
-  platform,
-  quantity,
-  dueDate,
-});
-
 async function compensationColumns({ db, brandId }: Work, compensation: ContractCreate['compensation']) {
   const currency = await getBrandCurrency(db, brandId);
-  return storedCompensation(compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null, currency);
+  return storedCompensation(
+    compensation ? validateCompensation(applyPatch(UNKNOWN, compensation), currency) : null,
+    currency,
+  );
 }
 
 function expiryProblems(expiresAt: Date | null | undefined, now: Date): Problem[] {
@@ -208,9 +197,14 @@ async function checkReferences(work: Work, { creator_email, campaign_id, expires
 }
 
 async function setItems(work: Work, contract: ContractRow, inputs: readonly ItemInput[]): Promise<void> {
-  const items = inputs.map(toItem);
+  const items = inputs.map(({ type, platform = null, quantity, due_date: dueDate = null }: ItemInput) => ({
+    type,
+    platform,
+    quantity,
+    dueDate,
+  }));
   await replaceItems(work.db, work.brandId, contract.id, items);
-  await makeDeliverables(work, contract, items);
+  await createContractDeliverables(work, contract, items);
 }
 
 /** Creates a draft, with one deliverable for each promised unit. */
@@ -219,19 +213,22 @@ export async function createContract(work: Work, input: ContractCreate): Promise
   const creatorId = await checkReferences(work, input);
   if (creatorId === undefined) throw validationError([notOnRoster(input.creator_email)]);
   const id = newId('ctr', now.getTime());
-  await insertContract(db, {
-    id,
-    brandId,
-    creatorId,
-    title: input.title,
-    status: 'draft',
-    createdAt: now,
-    ...(await compensationColumns(work, input.compensation)),
-    campaignId: input.campaign_id ?? null,
-    usageRights: input.usage_rights ?? null,
-    terms: input.terms ? JSON.stringify(input.terms) : null,
-    expiresAt: input.expires_at ?? null,
-  });
+  await db
+    .insertInto('contracts')
+    .values({
+      id,
+      brandId,
+      creatorId,
+      title: input.title,
+      status: 'draft',
+      createdAt: now,
+      ...(await compensationColumns(work, input.compensation)),
+      campaignId: input.campaign_id ?? null,
+      usageRights: input.usage_rights ?? null,
+      terms: input.terms ? JSON.stringify(input.terms) : null,
+      expiresAt: input.expires_at ?? null,
+    })
+    .execute();
   const row = await lockContract(db, brandId, id);
   await setItems(work, row, input.deliverables);
   work.audit({ resourceId: id, old: null, new: toAuditRow(row) });
@@ -252,7 +249,7 @@ export async function patchContract(work: Work, id: string, patch: ContractPatch
     updatedAt: now,
   });
   if (patch.deliverables) await setItems(work, row, patch.deliverables);
-  else await updateOfContract(db, brandId, id, { creatorId: row.creatorId, campaignId: row.campaignId });
+  else await updateContractDeliverables(db, brandId, id, { creatorId: row.creatorId, campaignId: row.campaignId });
   work.audit({ resourceId: id, old: toAuditRow(old), new: toAuditRow(row) });
   return await getContract(db, brandId, id);
 }
@@ -300,7 +297,7 @@ async function endContract(work: Work, old: ContractRow, reason: 'expired' | 'vo
     linkVersion: old.linkVersion + 1,
   });
   work.audit({ resourceId: old.id, old: toAuditRow(old), new: toAuditRow(row) });
-  await cancelOfContract(work, old.id);
+  await cancelContractDeliverables(work, old.id);
   if (old.status === 'sent') await mailEnded(work, await getContract(db, brandId, old.id), reason);
 }
 
@@ -337,12 +334,6 @@ export interface Signature {
 }
 
 /**
- * Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
- * contract.
- */
-const evidenceContext = (contractId: string) => `contract ${contractId}`;
-
-/**
  * The creator signs the sent contract. Undefined if it can no longer be signed, because it was already signed or has
  * expired. The signer's name, network address and browser are kept as evidence, the latter two sealed.
  */
@@ -353,7 +344,9 @@ export async function signContract(
   { name, address, userAgent }: Signature,
 ): Promise<ContractFacts | undefined> {
   const { db, now, brandId } = work;
-  const seal = (text: string) => secrets.seal(text, evidenceContext(old.id));
+  // Sealed for one contract, so that a copy of the table reveals neither value, and neither can be moved to another
+  // contract.
+  const seal = (text: string) => secrets.seal(text, `contract ${old.id}`);
   const signature = {
     signerName: name,
     signerIpSealed: seal(address),

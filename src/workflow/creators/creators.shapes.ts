@@ -1,19 +1,78 @@
 import { z } from 'zod';
 import { currencyField, idField, PLATFORM_NAMES } from '../../kit/values/fields.ts';
+import { type HandlePlatform, parseHandleAddress, readHandle } from '../../kit/values/handle-address.ts';
 import { integerParameter, ListQuery, listSchema, timestamp } from '../../kit/values/page.ts';
+import { platformName } from '../../kit/values/platforms.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
+import { MAX_ADDRESS } from '../../kit/values/web-address.ts';
 
 /** Never dots alone: a handle becomes part of a path at the profile provider's. */
-export const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
+const HANDLE_FORM = /^(?![.-]*$)[\w.-]+$/;
 
-/** A handle as people type it, kept without the leading @. */
-export const Handle = z
+const MAX_HANDLE = 50;
+
+/** The fields that hold the handles of a platform. */
+type HandleFields = Partial<Record<HandlePlatform, string>>;
+
+/** Explains why a text is no handle on the platform, with the code that the API gives it; undefined if it is one. */
+export function findHandleProblem(
+  text: string,
+  platform: HandlePlatform,
+  fields: HandleFields,
+): { code: string; message: string } | undefined {
+  const reading = readHandle(text, platform);
+  if ('handle' in reading) {
+    if (reading.handle.length <= MAX_HANDLE && HANDLE_FORM.test(reading.handle)) return undefined;
+    return { code: 'invalid_format', message: 'must be at most 50 letters, digits, ".", "_" and "-"' };
+  }
+  if (reading.problem === 'not_a_profile') {
+    const message = `must be a handle or the address of a profile on ${platformName(platform)}`;
+    return { code: reading.problem, message };
+  }
+  const field = reading.platform === 'other' ? undefined : fields[reading.platform];
+  const name = reading.platform === 'other' ? 'another platform' : platformName(reading.platform);
+  const where = field ? `send it as ${field}` : `only ${Object.keys(fields).map(platformName).join(' and ')} are kept`;
+  return { code: reading.problem, message: `is an address of ${name}: ${where}` };
+}
+
+/** The handle in a text that has no problem. */
+export function toHandle(text: string, platform: HandlePlatform): string {
+  const reading = readHandle(text, platform);
+  return 'handle' in reading ? reading.handle : text;
+}
+
+/** A handle as people type it or the address of a profile, kept as the handle without the leading @. */
+const handleOn = (platform: HandlePlatform, fields: HandleFields) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(MAX_ADDRESS)
+    .superRefine((text, context) => {
+      const problem = findHandleProblem(text, platform, fields);
+      if (problem) context.addIssue({ code: 'custom', params: { code: problem.code }, message: problem.message });
+    })
+    .overwrite((text) => toHandle(text, platform));
+
+const HANDLE_FIELDS = { photo_app: 'ig_handle', video_app: 'tt_handle' };
+
+export const InstagramHandle = handleOn('photo_app', HANDLE_FIELDS).meta({ example: '@gordongram' });
+export const TikTokHandle = handleOn('video_app', HANDLE_FIELDS).meta({ example: '@gordongram' });
+
+/** A filter takes the addresses of both platforms. */
+const platformIn = (text: string): HandlePlatform =>
+  parseHandleAddress(text)?.platform === 'video_app' ? 'video_app' : 'photo_app';
+
+const AnyHandle = z
   .string()
   .trim()
   .min(1)
-  .max(51)
-  .regex(/^@?(?![.-]*$)[\w.-]{1,50}$/, 'must be at most 50 letters, digits, ".", "_" and "-"')
-  .overwrite((text) => text.replace(/^@/, ''))
+  .max(MAX_ADDRESS)
+  .superRefine((text, context) => {
+    const problem = findHandleProblem(text, platformIn(text), { photo_app: 'handle', video_app: 'handle' });
+    if (problem) context.addIssue({ code: 'custom', params: { code: problem.code }, message: problem.message });
+  })
+  .overwrite((text) => toHandle(text, platformIn(text)))
   .meta({ example: '@gordongram' });
 
 export const Email = z.string().trim().max(254).pipe(z.email()).meta({ example: 'ana@example.com' });
@@ -32,7 +91,9 @@ export const PersonFilter = {
     .describe('Part of a name, e-mail address or handle; case is ignored.')
     .optional(),
   creator_email: Email.describe('The whole e-mail address; case is ignored.').optional(),
-  handle: Handle.describe('The whole handle on either platform, with or without `@`; case is ignored.').optional(),
+  handle: AnyHandle.describe(
+    'The whole handle on either platform, with or without `@`, or the address of the profile; case is ignored.',
+  ).optional(),
   tag: z.string().trim().min(1).max(50).describe('Only creators with this tag; case is ignored.').optional(),
 };
 
@@ -139,5 +200,6 @@ export const CreatorFilter = z.object({
     .optional(),
   ...ListQuery,
 });
+export type CreatorFilter = z.output<typeof CreatorFilter>;
 
 export const CreatorList = listSchema(Creator);

@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import type { CreatorsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db, Exports } from '../../kit/engines/postgres/open.ts';
@@ -7,8 +7,9 @@ import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow, Page } from '../../kit/values/page.ts';
-import type { HandlePlatform, ProfileColumns } from './profiles.ts';
+import type { Page } from '../../kit/values/page.ts';
+import type { CreatorFilter, PersonFilter } from './creators.shapes.ts';
+import type { ProfileColumns } from './profiles.ts';
 
 export type CreatorRow = Selectable<CreatorsTable>;
 
@@ -25,16 +26,6 @@ export interface Identity {
  */
 export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
-}
-
-/** Undefined if another creator of the brand has this e-mail or one of these handles. */
-export async function insertCreator(db: Db, row: Insertable<CreatorsTable>): Promise<CreatorRow | undefined> {
-  return await db
-    .insertInto('creators')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returningAll()
-    .executeTakeFirst();
 }
 
 /** The brand's creators with this e-mail or one of these handles. */
@@ -57,7 +48,7 @@ export async function listMatching(db: Db, brandId: string, identity: Identity):
 }
 
 /** Undefined if another creator of the brand has the new e-mail or handle. */
-export async function updateCreator(
+async function updateCreator(
   db: Db,
   creator: { id: string; brandId: string },
   change: Updateable<CreatorsTable>,
@@ -89,10 +80,7 @@ export async function updateCreator(
     .executeTakeFirst();
 }
 
-export interface CreatorWhere extends ListWindow, PersonWhere {
-  platform?: HandlePlatform | 'stream_app' | undefined;
-  min_followers?: number | undefined;
-}
+type CreatorConditions = Omit<CreatorFilter, keyof Page>;
 
 const HANDLE = { photo_app: 'creators.igHandle', video_app: 'creators.ttHandle' } as const;
 const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFollowers' } as const;
@@ -103,7 +91,7 @@ const largestFollowing = sql<number | null>`greatest(creators.ig_followers, crea
 const TIMES = { time: 'entry.addedAt', changed: ['entry.addedAt', 'entry.updatedAt', 'creators.updatedAt'] };
 
 /** Creators who are or were on the roster. Applicants are not creators of the brand. */
-function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
+function matchingCreators(db: Db, brandId: string, where: CreatorConditions) {
   const { platform, min_followers } = where;
   let matching = db
     .selectFrom('rosterEntries as entry')
@@ -123,7 +111,7 @@ function matchingCreators(db: Db, brandId: string, where: CreatorWhere) {
  * Does not use the list kit: creators are ordered and paged by their roster entries, so a row comes from two tables, and
  * its figures from ClickHouse.
  */
-async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut: Cut) {
+async function selectCreators(db: Db, brandId: string, where: CreatorConditions, cut: Cut) {
   const rows = matchingCreators(db, brandId, where)
     .selectAll('creators')
     .select(['entry.id as entryId', 'entry.addedAt as joinedAt', 'entry.note', 'entry.status as rosterStatus'])
@@ -133,14 +121,14 @@ async function selectCreators(db: Db, brandId: string, where: CreatorWhere, cut:
 
 export type ListedCreator = Awaited<ReturnType<typeof selectCreators>>[number];
 
-export async function listCreators(db: Db, brandId: string, where: CreatorWhere, page: Page) {
+export async function listCreators(db: Db, brandId: string, where: CreatorConditions, page: Page) {
   const { total } = await matchingCreators(db, brandId, where)
     .select(({ fn }) => fn.countAll<number>().as('total'))
     .executeTakeFirstOrThrow();
   return { rows: await selectCreators(db, brandId, where, page), total };
 }
 
-export function eachCreator(exports: Exports, brandId: string, where: CreatorWhere) {
+export function eachCreator(exports: Exports, brandId: string, where: CreatorConditions) {
   return inBatches<ListedCreator>(exports, brandId, (trx, last, limit) =>
     selectCreators(trx, brandId, where, { limit, after: last && { at: last.joinedAt, id: last.entryId } }),
   );
@@ -194,7 +182,7 @@ export async function updateProfile(
     .executeTakeFirst();
 }
 
-/** The creators that merged ones became, by the old id. Figures still carry the old ids. */
+/** Maps the old ids of merged creators to the current ones. Figures still carry the old ids. */
 export async function listMerged(db: Db, brandId: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('creatorMerges')
@@ -218,24 +206,8 @@ export async function findCreatorPage(db: Db, id: string): Promise<CreatorRow | 
   return await db.selectFrom('creators').selectAll().where('id', '=', id).executeTakeFirst();
 }
 
-/** Searches every brand: who lost their link only gives an address. */
-export async function listCreatorsByEmail(db: Db, email: string) {
-  return await db
-    .selectFrom('creators')
-    .select(['id', 'brandId', 'email', 'linkVersion'])
-    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
-    .orderBy('createdAt', 'desc')
-    .orderBy('id', 'desc')
-    .limit(20)
-    .execute();
-}
-
-export interface PersonWhere {
-  search?: string | undefined;
-  creator_email?: string | undefined;
-  handle?: string | undefined;
-  tag?: string | undefined;
-}
+/** Conditions on the person behind a row. */
+export type PersonConditions = Pick<CreatorFilter, keyof typeof PersonFilter>;
 
 /** An `ilike` pattern that matches the text literally, anywhere. */
 export const toLikePattern = (text: string): string => `%${text.replace(/[\\%_]/g, '\\$&')}%`;
@@ -250,30 +222,30 @@ export function matchesCreator(column: string, brandId: string, email: string | 
 }
 
 /** True if the filter has any condition on the creator. */
-export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonWhere): boolean =>
+export const hasPersonFilter = ({ search, creator_email, handle, tag }: PersonConditions): boolean =>
   [search, creator_email, handle, tag].some((one) => one !== undefined);
 
-/** The filter as a condition on `creators`. */
-export function matchesPerson({ search, creator_email: email, handle, tag }: PersonWhere) {
+/** Translates the filter to a condition on `creators`. */
+export function matchesPerson({ search, creator_email: email, handle, tag }: PersonConditions) {
   const pattern = toLikePattern(search ?? '');
-  const found =
+  const bySearch =
     search === undefined
       ? ANYBODY
       : sql<boolean>`(creators.name ilike ${pattern} or creators.email ilike ${pattern}
           or creators.ig_handle ilike ${pattern} or creators.tt_handle ilike ${pattern})`;
-  const written = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
-  const called =
+  const byEmail = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
+  const byHandle =
     handle === undefined
       ? ANYBODY
       : sql<boolean>`(lower(creators.ig_handle) = lower(${handle}) or lower(creators.tt_handle) = lower(${handle}))`;
-  const tagged =
+  const byTag =
     tag === undefined
       ? ANYBODY
       : sql<boolean>`exists (select from unnest(creators.tags) as one (tag) where lower(one.tag) = lower(${tag}))`;
-  return sql<boolean>`(${found} and ${written} and ${called} and ${tagged})`;
+  return sql<boolean>`(${bySearch} and ${byEmail} and ${byHandle} and ${byTag})`;
 }
 
-/** The creator as the API shows them beside a link: by the link's own name for them, else theirs. */
+/** The creator's name beside a link: the link's own name for them, else theirs. */
 export const shownName = sql<string | null>`coalesce(links.creator_name, creators.name)`.as('creatorName');
 
 /** The one name shown for a creator. */
@@ -289,7 +261,13 @@ export interface NewCreator extends Identity, Omit<ProfileColumns, 'name'> {
 export async function createCreator(work: Work, person: NewCreator): Promise<CreatorRow | undefined> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
-  const row = await insertCreator(db, { ...person, id: newId('crt', now.getTime()), brandId, createdAt: now });
+  // The insert does nothing if another creator of the brand has this e-mail or one of these handles.
+  const row = await db
+    .insertInto('creators')
+    .values({ ...person, id: newId('crt', now.getTime()), brandId, createdAt: now })
+    .onConflict((conflict) => conflict.doNothing())
+    .returningAll()
+    .executeTakeFirst();
   if (row) work.audit({ resourceId: row.id, old: null, new: row });
   return row;
 }
@@ -315,10 +293,10 @@ export async function changeCreator(
 
 async function findOrCreate(work: Work, email: string, name: string | null): Promise<CreatorRow> {
   const identity = { email, igHandle: null, ttHandle: null };
-  const made = await createCreator(work, { ...identity, name });
-  const found = made ?? (await listMatching(work.db, work.brandId, identity))[0];
-  if (!found) throw new Error('The creator that blocked the insert was not found.');
-  return found;
+  const newCreator = await createCreator(work, { ...identity, name });
+  const creator = newCreator ?? (await listMatching(work.db, work.brandId, identity))[0];
+  if (!creator) throw new Error('The creator that blocked the insert was not found.');
+  return creator;
 }
 
 /**
@@ -344,7 +322,16 @@ export async function ensureCreator(
 
 /** Mails the page of each brand that knows this address, at most once an hour, and does not reveal whether any does. */
 export async function mailPageLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
-  for (const { id, brandId, email: to, linkVersion } of await listCreatorsByEmail(postgres.db, email)) {
+  // Searches every brand, because a person who lost their link only gives an address.
+  const creators = await postgres.db
+    .selectFrom('creators')
+    .select(['id', 'brandId', 'email', 'linkVersion'])
+    .where(sql<string>`lower(email)`, '=', email.toLowerCase())
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(20)
+    .execute();
+  for (const { id, brandId, email: to, linkVersion } of creators) {
     if (to === null) continue;
     const actor = { brandId, keyId: null, operation: 'request_page', requestId };
     await inWork(postgres.db, clock, actor, async (work) => {

@@ -15,7 +15,7 @@ const PROVIDER_MAX_BYTES = 64 * 1024;
 const NAMESAKES = 10;
 
 /** The platforms whose handles are stored. */
-export type HandlePlatform = 'photo_app' | 'video_app';
+type HandlePlatform = 'photo_app' | 'video_app';
 
 /** The public profile of a handle. */
 interface Profile {
@@ -34,9 +34,9 @@ async function readDirectory({ directory }: Context, handle: string): Promise<Pr
   const { index } = await directory.snapshot();
   const query: Clause = { term: { 'card.username': handle } };
   const { hits } = await directory.counts.ask(index, Hits, { size: NAMESAKES, query });
-  const found = hits.hits.find(({ _source }) => _source.card.username.toLowerCase() === handle.toLowerCase());
-  if (!found) return undefined;
-  const { full_name, profile_pic_url, follower_count, engagement_rate } = found._source.card;
+  const hit = hits.hits.find(({ _source }) => _source.card.username.toLowerCase() === handle.toLowerCase());
+  if (!hit) return undefined;
+  const { full_name, profile_pic_url, follower_count, engagement_rate } = hit._source.card;
   return {
     name: full_name,
     pictureUrl: profile_pic_url,
@@ -62,7 +62,7 @@ async function askProvider(
 ): Promise<Profile | undefined> {
   const { profileProviderUrl: base, profileProviderToken: token } = config;
   if (base === undefined) return undefined;
-  const found = await getJson({
+  const profile = await getJson({
     url: new URL(`${base.replace(/\/$/, '')}/profiles/${platform}/${encodeURIComponent(handle)}`),
     name: 'The profile provider',
     shape: ProvidedProfile,
@@ -70,8 +70,8 @@ async function askProvider(
     timeoutMs: PROVIDER_TIMEOUT_MS,
     maxBytes: PROVIDER_MAX_BYTES,
   });
-  if (!found) return undefined;
-  const { name, picture_url, followers } = found;
+  if (!profile) return undefined;
+  const { name, picture_url, followers } = profile;
   return { name: name || null, pictureUrl: picture_url ?? null, followers: followers ?? null, engagementRate: null };
 }
 
@@ -81,8 +81,8 @@ async function readProfile(context: Context, platform: HandlePlatform, handle: s
     () => (platform === 'photo_app' ? readDirectory(context, handle) : Promise.resolve(undefined)),
     () => askProvider(context, platform, handle),
   ];
-  for (const read of sources) {
-    const profile = await read().catch((error: unknown) => {
+  for (const readSource of sources) {
+    const profile = await readSource().catch((error: unknown) => {
       context.failures.failed('reading a profile', error, { platform });
       return undefined;
     });
@@ -96,7 +96,7 @@ export type ProfileColumns = Partial<
   Pick<CreatorRow, 'name' | 'pfpUrl' | 'igFollowers' | 'ttFollowers' | 'engagementRate' | 'profiledAt'>
 >;
 
-/** Makes outside calls, so never within a transaction. A creator is profiled once every handle is known. */
+/** Makes outside calls, so it must not run within a transaction. A creator is profiled once every handle is known. */
 export async function lookUpProfile(
   context: Context,
   { igHandle, ttHandle }: Omit<Identity, 'email'>,
@@ -120,11 +120,11 @@ const AT_ONCE = 10;
 
 async function profile(context: Context, creator: CreatorRow): Promise<boolean> {
   const { postgres, clock } = context;
-  const found = await lookUpProfile(context, creator);
-  if (Object.keys(found).length === 0) return false;
+  const columns = await lookUpProfile(context, creator);
+  if (Object.keys(columns).length === 0) return false;
   const actor = { brandId: creator.brandId, keyId: null, operation: 'profile_creator', requestId: null };
   return await inWork(postgres.db, clock, actor, async ({ db, now, audit }) => {
-    const row = await updateProfile(db, creator, { ...found, updatedAt: now });
+    const row = await updateProfile(db, creator, { ...columns, updatedAt: now });
     if (row) audit({ resourceId: row.id, old: creator, new: row });
     return row?.profiledAt != null;
   });
@@ -135,8 +135,8 @@ export async function profileUnknown(context: Context): Promise<number> {
   let profiled = 0;
   for (;;) {
     const due = await claimUnprofiled(context.postgres.db, context.clock.now(), AT_ONCE);
-    const known = await Promise.all(due.map((creator) => profile(context, creator)));
-    profiled += known.filter(Boolean).length;
+    const results = await Promise.all(due.map((creator) => profile(context, creator)));
+    profiled += results.filter(Boolean).length;
     if (due.length < AT_ONCE) return profiled;
   }
 }

@@ -9,14 +9,14 @@ import {
   DeliverableFilter,
   DeliverablePatch,
   DeliverableSaved,
-  toDeliverableDetail,
   toDeliverable,
+  toDeliverableDetail,
 } from './deliverables.shapes.ts';
 import { createDeliverable, deliverables, getDeliverable, listSubmissions, patchDeliverable } from './deliverables.ts';
 
 const tag = 'Deliverables';
 
-export const deliverableOperations = [
+const deliverableOperations = [
   list({
     id: 'list_deliverables',
     path: '/v1/deliverables',

@@ -74,7 +74,7 @@ const platform = z
   .describe(`Platform the content is posted on: ${PLATFORM_NAMES}; null when left open.`)
   .meta({ example: 'photo_app' });
 const dueDate = z.string().nullable().describe('Day it is due, in UTC; null for none.').meta({ example: '2027-01-31' });
-/** One unit, or several alike, as it is returned. */
+/** One unit, or several alike, as they are returned. */
 export const WorkShown = { type, platform, due_date: dueDate };
 const dueDateInput = DueDate.nullable().describe('Day it is due, in UTC; null for none.');
 export const WorkInput = {
@@ -240,6 +240,7 @@ export const DeliverableFilter = z.object({
     .default('newest')
     .describe('`due`: soonest first. What creators no longer owe comes last.'),
 });
+export type DeliverableFilter = z.output<typeof DeliverableFilter>;
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
   submittedAt !== null && isLateAt(submittedAt, dueDate);

@@ -8,27 +8,25 @@ import type { Work } from '../../kit/operation/work.ts';
 import type { EventName } from '../../kit/outbox/events.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { createAsset } from '../assets/assets.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
 import { mailCreated, mailMove } from './deliverables.mails.ts';
-import { type DeliverableCreate, type DeliverablePatch, toDeliverable } from './deliverables.shapes.ts';
-import { assetRightsOf, ENDED_WITH_CONTRACT, isLateAt, refusalOf } from './moves.ts';
+import {
+  type DeliverableCreate,
+  type DeliverableFilter,
+  type DeliverablePatch,
+  toDeliverable,
+} from './deliverables.shapes.ts';
+import { ENDED_WITH_CONTRACT, findMoveError, isLateAt, toAssetRights } from './moves.ts';
 
 export type DeliverableStatus = DeliverablesTable['status'];
 
 export type DeliverableRow = Selectable<DeliverablesTable>;
 export type SubmissionRow = Selectable<DeliverableSubmissionsTable>;
-
-export interface DeliverableWhere extends ListWindow {
-  campaign_id?: string | undefined;
-  contract_id?: string | undefined;
-  creator_email?: string | undefined;
-  status?: DeliverableStatus | undefined;
-}
 
 const withCreator = (db: Db, brandId: string) =>
   db
@@ -55,7 +53,7 @@ export const deliverables = listing({
       then coalesce(deliverables.due_date, 'infinity') else 'infinity' end`,
     of: ({ status, dueDate }) => (OWED.has(status) ? dueDate : null) ?? 'infinity',
   },
-  matching: (db, brandId, { campaign_id, contract_id, creator_email, status }: DeliverableWhere) =>
+  matching: (db, brandId, { campaign_id, contract_id, creator_email, status }: Omit<DeliverableFilter, keyof Page>) =>
     db
       .selectFrom('deliverables')
       .where((eb) => eb.and(omitUndefined({ status, campaignId: campaign_id, contractId: contract_id })))
@@ -71,7 +69,7 @@ export async function findDeliverableOfLink(db: Db, id: string): Promise<Deliver
 }
 
 /** The usage rights of its contract; undefined without a contract. */
-export async function findRights(db: Db, brandId: string, contractId: string | null) {
+async function findRights(db: Db, brandId: string, contractId: string | null) {
   if (contractId === null) return undefined;
   return await db
     .selectFrom('contracts')
@@ -82,14 +80,18 @@ export async function findRights(db: Db, brandId: string, contractId: string | n
 }
 
 /** A contract's deliverables, in the order of its items. */
-export async function listOfContract(db: Db, brandId: string, contractId: string): Promise<DeliverableFacts[]> {
+export async function listContractDeliverables(
+  db: Db,
+  brandId: string,
+  contractId: string,
+): Promise<DeliverableFacts[]> {
   return await withCreator(db, brandId)
     .where('deliverables.contractId', '=', contractId)
     .orderBy('deliverables.position')
     .execute();
 }
 
-export const lockDeliverable = (db: Db, brandId: string, id: string): Promise<DeliverableRow> =>
+const lockDeliverable = (db: Db, brandId: string, id: string): Promise<DeliverableRow> =>
   lockOwn(db.selectFrom('deliverables').selectAll(), 'deliverable', brandId, id);
 
 /** Every submitted version of these deliverables, newest first. */
@@ -104,17 +106,12 @@ export async function listSubmissions(db: Db, brandId: string, ids: readonly str
     .execute();
 }
 
-export async function insertDeliverables(db: Db, rows: Insertable<DeliverablesTable>[]): Promise<void> {
+async function insertDeliverables(db: Db, rows: Insertable<DeliverablesTable>[]): Promise<void> {
   if (rows.length > 0) await db.insertInto('deliverables').values(rows).execute();
 }
 
-/** Deletes the deliverables of a draft contract, which its creator has not seen. */
-export async function deleteOfContract(db: Db, brandId: string, contractId: string): Promise<void> {
-  await db.deleteFrom('deliverables').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
-}
-
 /** Updates the creator and campaign of a draft's deliverables, which follow the contract's. */
-export async function updateOfContract(
+export async function updateContractDeliverables(
   db: Db,
   brandId: string,
   contractId: string,
@@ -128,11 +125,11 @@ export async function updateOfContract(
     .execute();
 }
 
-export const updateDeliverable = (db: Db, brandId: string, id: string, change: Updateable<DeliverablesTable>) =>
+const updateDeliverable = (db: Db, brandId: string, id: string, change: Updateable<DeliverablesTable>) =>
   updateOwn(db.updateTable('deliverables').set(change).returningAll(), brandId, id);
 
 /** A contract's deliverables in one of these states, locked until the transaction ends. */
-export async function lockOfContract(
+async function lockContractDeliverables(
   db: Db,
   brandId: string,
   contractId: string,
@@ -149,46 +146,14 @@ export async function lockOfContract(
     .execute();
 }
 
-/** Moves pending deliverables to in_progress; undefined if there are none. */
-export async function startPending(db: Db, brandId: string, id: string, at: Date): Promise<DeliverableRow | undefined> {
-  return await db
-    .updateTable('deliverables')
-    .set({ status: 'in_progress', updatedAt: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .where('status', '=', 'pending')
-    .returningAll()
-    .executeTakeFirst();
-}
-
-export async function insertSubmission(db: Db, row: Insertable<DeliverableSubmissionsTable>): Promise<void> {
-  await db.insertInto('deliverableSubmissions').values(row).execute();
-}
-
-/** Stores the brand's feedback on the version that it reviewed. */
-export async function updateFeedback(
-  db: Db,
-  brandId: string,
-  { id, version }: DeliverableRow,
-  feedback: string | null,
-): Promise<void> {
-  await db
-    .updateTable('deliverableSubmissions')
-    .set({ feedback })
-    .where('brandId', '=', brandId)
-    .where('deliverableId', '=', id)
-    .where('n', '=', version)
-    .execute();
-}
-
 type StoredFile = Parameters<typeof createAsset>[1];
 type DeliverableEvent = Exclude<Extract<EventName, `deliverable.${string}`>, 'deliverable.track_requested'>;
 
 /** Creators' texts are private: the audit log shows that they changed, not what they say. */
-const auditedOf = ({ caption: _caption, declinedReason: _reason, ...row }: DeliverableRow) => row;
+const toAuditRow = ({ caption: _caption, declinedReason: _reason, ...row }: DeliverableRow) => row;
 
 function audit(work: Work, old: DeliverableRow | null, row: DeliverableRow): void {
-  work.audit({ resourceId: row.id, old: old && auditedOf(old), new: auditedOf(row) });
+  work.audit({ resourceId: row.id, old: old && toAuditRow(old), new: toAuditRow(row) });
 }
 
 /** Audits a move and emits its event. Returns the row for display. */
@@ -245,7 +210,7 @@ export async function createDeliverable(work: Work, input: DeliverableCreate): P
   return facts;
 }
 
-interface Promised {
+interface PromisedItem {
   type: string;
   platform: string | null;
   quantity: number;
@@ -253,12 +218,13 @@ interface Promised {
 }
 
 /** Creates one for each unit that a contract promises, replacing those that an earlier draft of it created. */
-export async function makeDeliverables(
+export async function createContractDeliverables(
   { db, now, brandId }: Work,
   { id: contractId, creatorId, campaignId }: { id: string; creatorId: string; campaignId: string | null },
-  items: readonly Promised[],
+  items: readonly PromisedItem[],
 ): Promise<void> {
-  await deleteOfContract(db, brandId, contractId);
+  // The creator has not seen a draft, so its deliverables may disappear.
+  await db.deleteFrom('deliverables').where('brandId', '=', brandId).where('contractId', '=', contractId).execute();
   const units = items.flatMap(({ quantity, ...item }) => Array.from({ length: quantity }, () => item));
   await insertDeliverables(
     db,
@@ -276,7 +242,7 @@ export async function makeDeliverables(
   );
 }
 
-const EVENT_OF = {
+const MOVE_EVENTS = {
   approved: 'deliverable.approved',
   revision_requested: 'deliverable.revision_requested',
   cancelled: 'deliverable.cancelled',
@@ -287,21 +253,30 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);
   const { status, feedback, due_date: dueDate, track } = patch;
-  const moved = status !== undefined && status !== old.status ? status : undefined;
-  const refusal = moved && refusalOf('brand', old.status, moved);
+  const newStatus = status !== undefined && status !== old.status ? status : undefined;
+  const refusal = newStatus && findMoveError('brand', old.status, newStatus);
   if (refusal) throw refusal;
   const change = {
-    ...omitUndefined({ status: moved, dueDate, track }),
+    ...omitUndefined({ status: newStatus, dueDate, track }),
     // A review without feedback clears the earlier feedback.
-    ...(moved === 'approved' || moved === 'revision_requested'
+    ...(newStatus === 'approved' || newStatus === 'revision_requested'
       ? { feedback: feedback ?? null }
       : omitUndefined({ feedback })),
-    ...(moved === 'approved' ? { approvedAt: now } : {}),
+    ...(newStatus === 'approved' ? { approvedAt: now } : {}),
   };
   if (isDeepStrictEqual({ ...old, ...change }, old)) return await getDeliverable(db, brandId, id);
   const row = await updateDeliverable(db, brandId, id, { ...change, updatedAt: now });
-  if (row.feedback !== old.feedback) await updateFeedback(db, brandId, row, row.feedback);
-  if (moved) return await announceByMail(work, EVENT_OF[moved], old, row);
+  if (row.feedback !== old.feedback) {
+    // The feedback belongs to the version that the brand reviewed.
+    await db
+      .updateTable('deliverableSubmissions')
+      .set({ feedback: row.feedback })
+      .where('brandId', '=', brandId)
+      .where('deliverableId', '=', row.id)
+      .where('n', '=', row.version)
+      .execute();
+  }
+  if (newStatus) return await announceByMail(work, MOVE_EVENTS[newStatus], old, row);
   audit(work, old, row);
   const facts = await getDeliverable(db, brandId, id);
   // It is already approved, so consumers that track posts need this separate event.
@@ -312,9 +287,9 @@ export async function patchDeliverable(work: Work, id: string, patch: Deliverabl
 }
 
 /** Cancels the deliverables of a contract that expired or was voided. The contract's own mail announces it. */
-export async function cancelOfContract(work: Work, contractId: string): Promise<void> {
+export async function cancelContractDeliverables(work: Work, contractId: string): Promise<void> {
   const { db, now, brandId } = work;
-  for (const old of await lockOfContract(db, brandId, contractId, ENDED_WITH_CONTRACT)) {
+  for (const old of await lockContractDeliverables(db, brandId, contractId, ENDED_WITH_CONTRACT)) {
     const row = await updateDeliverable(db, brandId, old.id, { status: 'cancelled', updatedAt: now });
     await announce(work, 'deliverable.cancelled', old, row);
   }
@@ -323,12 +298,19 @@ export async function cancelOfContract(work: Work, contractId: string): Promise<
 /** The creator has started: pending deliverables are in progress from now on. */
 export async function startDeliverables(work: Work, pending: readonly DeliverableRow[]): Promise<void> {
   for (const old of pending) {
-    const row = await startPending(work.db, work.brandId, old.id, work.now);
+    const row = await work.db
+      .updateTable('deliverables')
+      .set({ status: 'in_progress', updatedAt: work.now })
+      .where('brandId', '=', work.brandId)
+      .where('id', '=', old.id)
+      .where('status', '=', 'pending')
+      .returningAll()
+      .executeTakeFirst();
     if (row) audit(work, old, row);
   }
 }
 
-export interface Handed {
+export interface SubmittedWork {
   contentUrl: string | null;
   caption: string | null;
   /** Received files, which become assets in the brand's library. */
@@ -336,7 +318,7 @@ export interface Handed {
 }
 
 /** Submitted files get the contract's usage rights; without a contract they get none. */
-async function keepFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
+async function storeFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
   const { campaignId, creatorId, contractId } = row;
   const rights = files.length === 0 ? undefined : await findRights(work.db, work.brandId, contractId);
   const ids: string[] = [];
@@ -345,7 +327,7 @@ async function keepFiles(work: Work, row: DeliverableRow, files: readonly Stored
       source: 'deliverable',
       campaignId,
       creatorId,
-      ...assetRightsOf(rights),
+      ...toAssetRights(rights),
     });
     ids.push(id);
   }
@@ -353,24 +335,27 @@ async function keepFiles(work: Work, row: DeliverableRow, files: readonly Stored
 }
 
 /** Adds a version for review. */
-export async function submitDeliverable(work: Work, id: string, handed: Handed): Promise<DeliverableFacts> {
+export async function submitDeliverable(work: Work, id: string, submission: SubmittedWork): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);
-  const refusal = refusalOf('creator', old.status, 'submitted');
+  const refusal = findMoveError('creator', old.status, 'submitted');
   if (refusal) throw refusal;
   const version = old.version + 1;
-  const { contentUrl, caption } = handed;
-  const content = { contentUrl, caption, assetIds: await keepFiles(work, old, handed.files) };
-  await insertSubmission(db, {
-    ...content,
-    id: newId('sub', now.getTime()),
-    brandId,
-    deliverableId: id,
-    n: version,
-    at: now,
-    feedback: null,
-    isLate: isLateAt(now, old.dueDate),
-  });
+  const { contentUrl, caption } = submission;
+  const content = { contentUrl, caption, assetIds: await storeFiles(work, old, submission.files) };
+  await db
+    .insertInto('deliverableSubmissions')
+    .values({
+      ...content,
+      id: newId('sub', now.getTime()),
+      brandId,
+      deliverableId: id,
+      n: version,
+      at: now,
+      feedback: null,
+      isLate: isLateAt(now, old.dueDate),
+    })
+    .execute();
   const row = await updateDeliverable(db, brandId, id, {
     ...content,
     status: 'submitted',
@@ -386,7 +371,7 @@ export async function submitDeliverable(work: Work, id: string, handed: Handed):
 export async function declineDeliverable(work: Work, id: string, reason: string): Promise<DeliverableFacts> {
   const { db, now, brandId } = work;
   const old = await lockDeliverable(db, brandId, id);
-  const refusal = refusalOf('creator', old.status, 'declined');
+  const refusal = findMoveError('creator', old.status, 'declined');
   if (refusal) throw refusal;
   const row = await updateDeliverable(db, brandId, id, {
     status: 'declined',

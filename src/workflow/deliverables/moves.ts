@@ -1,7 +1,7 @@
 import type { MailFacts } from '../../kit/mail/template.ts';
 import { YEAR_MS } from '../../kit/values/duration.ts';
 import { type ApiError, wrongState } from '../../kit/values/errors.ts';
-import { daysAfter, computeRightsEnd } from '../assets/rights.ts';
+import { computeRightsEnd, daysAfter } from '../assets/rights.ts';
 import { ContractTerms } from './deliverables.shapes.ts';
 import type { DeliverableStatus } from './deliverables.ts';
 
@@ -32,16 +32,16 @@ const MOVES: Record<'brand' | 'creator', Record<DeliverableStatus, readonly Deli
   creator: CREATOR,
 };
 
-export const allowedOf = (who: 'brand' | 'creator', status: DeliverableStatus): readonly DeliverableStatus[] =>
+export const listMoves = (who: 'brand' | 'creator', status: DeliverableStatus): readonly DeliverableStatus[] =>
   MOVES[who][status];
 
-/** Why a move is refused; undefined when it is allowed. */
-export function refusalOf(
+/** Explains why a move is refused; undefined when it is allowed. */
+export function findMoveError(
   who: 'brand' | 'creator',
   status: DeliverableStatus,
   target: DeliverableStatus,
 ): ApiError | undefined {
-  const allowed = allowedOf(who, status);
+  const allowed = listMoves(who, status);
   return allowed.includes(target) ? undefined : wrongState('deliverable', status, target, allowed);
 }
 
@@ -52,7 +52,7 @@ export const isKnownToCreator = (row: { contractId: string | null; contractStatu
 /** The statuses that a contract's end cancels; submitted and approved work stays. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];
 
-/** By the UTC day: nothing is late on the due day itself. */
+/** Compares UTC days: nothing is late on the due day itself. */
 export const isLateAt = (at: Date, dueDate: string | null): boolean =>
   dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
 
@@ -63,7 +63,7 @@ export interface AgreedRights {
 }
 
 /** The rights to a file that was submitted under a contract, from the contract's terms. */
-export function assetRightsOf(agreed: AgreedRights | undefined) {
+export function toAssetRights(agreed: AgreedRights | undefined) {
   if (!agreed) return {};
   const { usageRights, signedAt } = agreed;
   if (agreed.terms === null) return { usageRights };

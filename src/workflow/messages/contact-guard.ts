@@ -4,7 +4,7 @@ import { later } from '../../kit/values/later.ts';
 import words from './contact-words.json' with { type: 'json' };
 
 const load = createRequire(import.meta.url);
-/** It takes a tenth of a second to load: not at the start, and only for messages with many digits. */
+/** Loading takes a tenth of a second, so it happens only for messages with many digits. */
 const phones = later((): typeof import('libphonenumber-js/min') => load('libphonenumber-js/min'));
 
 /** The number of replies that a creator may send in an hour. */
@@ -13,17 +13,24 @@ export const REPLIES_PER_HOUR = 20;
 const NAMES: Readonly<Record<ContactKind, string>> = { email: 'an e-mail address', phone: 'a phone number' };
 
 /** The kinds of contact details in a message's subject or text. */
-export function contactsOf({ subject, body }: { subject?: string | null | undefined; body: string }): ContactKind[] {
-  return [...new Set([...contactsIn(subject ?? ''), ...contactsIn(body)])].sort();
+export function findMessageContacts({
+  subject,
+  body,
+}: {
+  subject?: string | null | undefined;
+  body: string;
+}): ContactKind[] {
+  return [...new Set([...findContacts(subject ?? ''), ...findContacts(body)])].sort();
 }
 
-export const inWords = (found: readonly ContactKind[]): string => found.map((kind) => NAMES[kind]).join(' and ');
+export const describeContacts = (kinds: readonly ContactKind[]): string =>
+  kinds.map((kind) => NAMES[kind]).join(' and ');
 
 /** Throws CONTACT_INFO_BLOCKED with the kind of contact that was found, but not its text. */
 export function assertNoContacts(message: { subject?: string | null | undefined; body: string }): void {
-  const matched = contactsOf(message);
+  const matched = findMessageContacts(message);
   if (matched.length === 0) return;
-  const text = `The message contains ${inWords(matched)}; remove it, because messages must not contain contact details.`;
+  const text = `The message contains ${describeContacts(matched)}; remove it, because messages must not contain contact details.`;
   throw new ApiError('CONTACT_INFO_BLOCKED', text, { facts: { matched } });
 }
 
@@ -36,9 +43,9 @@ const INVISIBLE = /\p{Default_Ignorable_Code_Point}|\p{Cf}|\u20e3/gu;
  */
 const MAX_FORM = 3;
 
-/** A character beyond ASCII in its compatible form, with the digits of every script as 0 to 9. */
+/** Reads a character beyond ASCII in its compatible form, with the digits of every script as 0 to 9. */
 function readCharacter(character: string): string {
-  // For U+2474 and U+2488, `(1)` and `1.`, only the number.
+  // U+2474 and U+2488, `(1)` and `1.`, become the number alone.
   const form = character.normalize('NFKC').replace(/^\(?(\d+)[).]$/, '$1');
   return (form.length > MAX_FORM ? character : form).replace(/[^\P{Nd}0-9]/gu, (digit) => {
     // The ten digits of a script are consecutive; zero follows the last character that is not a digit.
@@ -49,25 +56,28 @@ function readCharacter(character: string): string {
   });
 }
 
-/** The text as it looks: compatible forms folded, invisible characters removed, digits of every script as 0 to 9. */
-function readable(text: string): string {
+/**
+ * Normalizes the text to its appearance: compatible forms folded, invisible characters removed, digits of every script
+ * as 0 to 9.
+ */
+function normalizeText(text: string): string {
   const forms = new Map<string, string>();
-  const formOf = (character: string): string => {
-    const known = forms.get(character);
-    if (known !== undefined) return known;
+  const toForm = (character: string): string => {
+    const cachedForm = forms.get(character);
+    if (cachedForm !== undefined) return cachedForm;
     const form = readCharacter(character);
     forms.set(character, form);
     return form;
   };
   return text
     .normalize('NFC')
-    .replace(/[^\0-\x7f]/gu, formOf)
+    .replace(/[^\0-\x7f]/gu, toForm)
     .normalize('NFC')
     .replace(INVISIBLE, '')
     .replace(/(?<=[\p{L}\p{N}])。(?=[a-z])/giu, '.');
 }
 
-const oneOf = (list: readonly string[]) => `(?:${[...list].sort((a, b) => b.length - a.length).join('|')})`;
+const toAlternation = (list: readonly string[]) => `(?:${[...list].sort((a, b) => b.length - a.length).join('|')})`;
 const START = '(?<![\\p{L}\\p{N}])';
 const END = '(?![\\p{L}\\p{N}])';
 /**
@@ -79,9 +89,9 @@ const NAME_BEFORE = /(?<=([\p{L}\p{N}][\p{L}\p{N}._%+-]{0,63}))/uy;
 /** Few hyphens, and below few dots in a row, because matching `a-at-a-at-…` would restart at each of them. */
 const HOST = '[\\p{L}\\p{N}]{1,63}(?:-{1,2}[\\p{L}\\p{N}]{1,63}){0,4}';
 const LEVELS = '{0,5}';
-const [TLD, PLAIN_TLD] = [oneOf(words.tlds), oneOf(words.plainTlds)];
-const [AT, DOT] = [oneOf(words.at), oneOf(words.dot)];
-const PROVIDER = oneOf(words.providers);
+const [TLD, PLAIN_TLD] = [toAlternation(words.tlds), toAlternation(words.plainTlds)];
+const [AT, DOT] = [toAlternation(words.at), toAlternation(words.dot)];
+const PROVIDER = toAlternation(words.providers);
 const OPEN = '[([{<*_|/\\-"\']{1,3}\\s*';
 const CLOSE = '\\s*[)\\]}>*_|/\\-"\']{1,3}';
 /** `(at)`, `[ät]`, `{arroba}`, and a bare at sign in brackets. */
@@ -100,33 +110,32 @@ const EMAILS = [
   `${NAME}\\s*${BRACKETED_AT}\\s*${PROVIDER}${END}`,
   `${NAME}\\s+${AT}\\s+${HOST}(?:\\s+${DOT}\\s+${HOST})${LEVELS}\\s+${DOT}\\s+${PLAIN_TLD}${END}`,
   `${NAME}\\s+${AT}\\s+${PROVIDER}(?:\\s+${DOT}\\s+|\\s*${BRACKETED_DOT}\\s*|\\s*\\.\\s*)${TLD}${END}`,
-  `${NAME}\\s+${AT}\\s+${oneOf(words.bareProviders)}${END}`,
+  `${NAME}\\s+${AT}\\s+${toAlternation(words.bareProviders)}${END}`,
 ].map((pattern) => new RegExp(pattern, 'giu'));
 
 /** Capitals separate the words: `annaATexampleDOTcom`. */
 const CAMEL = /[a-z0-9._-]AT[a-z0-9-]+(?:DOT[a-z0-9-]+)*DOT[a-z]{2,}/;
 
-/** Joins single characters with spaces between them: `a n n @ m a i l . c o m`. */
-const joined = (text: string): string =>
-  text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) => spelt.replace(/\s/g, ''));
-
 const isWrittenIn = (text: string): boolean => EMAILS.some((pattern) => text.search(pattern) >= 0);
 
 const hasEmail = (text: string): boolean => {
   if (CAMEL.test(text) || isWrittenIn(text)) return true;
-  const together = joined(text);
+  // Joins single characters with spaces between them: `a n n @ m a i l . c o m`.
+  const together = text.replace(/(?<!\S)(?:[\p{L}\p{N}@._-]\s{1,3}){5,}[\p{L}\p{N}@._-](?!\S)/gu, (spelt) =>
+    spelt.replace(/\s/g, ''),
+  );
   return together !== text && isWrittenIn(together);
 };
 
-/** Removes what the pattern finds, with the name before it. */
-function without(text: string, pattern: RegExp): string {
+/** Removes the matches of the pattern, with the name before each. */
+function removeMatches(text: string, pattern: RegExp): string {
   const parts: string[] = [];
   let from = 0;
-  for (const { index, 0: found } of text.matchAll(pattern)) {
+  for (const { index, 0: match } of text.matchAll(pattern)) {
     NAME_BEFORE.lastIndex = index;
     const name = NAME_BEFORE.exec(text)?.[1] ?? '';
     parts.push(text.slice(from, Math.max(from, index - name.length)), ' ¤ ');
-    from = index + found.length;
+    from = index + match.length;
   }
   return parts.join('') + text.slice(from);
 }
@@ -155,7 +164,7 @@ const NUMBERS_OF_OTHER_THINGS = [
   `${START}[a-z]{3}_[0-9A-Za-z]{20}${END}`,
   `${START}[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}${END}`,
   `(?<![\\d.])${OCTET}(?:\\.${OCTET}){3}(?!\\.?\\d)`,
-  `${START}(?:${oneOf(words.context)})${LABEL}\\s*[:#=]?\\s*[#(]?\\p{L}{0,4}-?\\d[\\d-]*(?:\\s\\d{4,})*`,
+  `${START}(?:${toAlternation(words.context)})${LABEL}\\s*[:#=]?\\s*[#(]?\\p{L}{0,4}-?\\d[\\d-]*(?:\\s\\d{4,})*`,
   '(?<!\\d)#\\s?\\d[\\d-]*',
   `${ALONE}${DAY}\\.?\\s?[-–]\\s?${DAY}[./]${MONTH}[./](?:${YEAR}|\\d{2})?${AND_NO_MORE}`,
   `${ALONE}${YEAR}[-/.]${MONTH}[-/.]${DAY}(?:[t ]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d+)?)?(?:z|[+-]\\d{2}:?\\d{2})?)?${AND_NO_MORE}`,
@@ -167,7 +176,7 @@ const NUMBERS_OF_OTHER_THINGS = [
   `(?<![\\d+])${YEAR}(?:\\s*(?:[-–/,&]|to|and|bis|und|y|et|e|a|à)?\\s*${YEAR}){1,9}(?!\\d)`,
   `${CURRENCY}\\s?${AMOUNT}(?!\\d)(?:\\s?[-–]\\s?${CURRENCY}?\\s?${AMOUNT}(?!\\d))?`,
   `(?<![\\d+])${AMOUNT}(?:\\s?[-–]\\s?${AMOUNT})?\\s?(?:${CURRENCY}|%)`,
-  `(?<![\\d+])\\d[\\d.,' ]{0,20}\\s?(?:million|mio|k|m)?\\.?\\s?(?:\\p{L}+\\s)?${oneOf(words.units)}${END}`,
+  `(?<![\\d+])\\d[\\d.,' ]{0,20}\\s?(?:million|mio|k|m)?\\.?\\s?(?:\\p{L}+\\s)?${toAlternation(words.units)}${END}`,
   `(?<![\\d+.,])\\d{1,3}(?:[,'’]\\d{3})+(?:\\.\\d+)?(?![\\d,])`,
   '(?<![\\d+.,])\\d{1,2}(?:[. ]\\d{3}){2,}(?:,\\d+)?(?![.\\s/-]?\\d)',
   '(?<![\\d+.])-?\\d{1,3}[.,]\\d{4,}(?!\\d)°?',
@@ -182,7 +191,7 @@ const NUMBERS_OF_OTHER_THINGS = [
 const CODE = /(?<![\p{L}\p{N}])(?=[A-Z0-9]*[A-Z])(?=(?:[A-Z]*\d){4})[A-Z0-9]{8,}(?![\p{L}\p{N}])/gu;
 
 /** Replaces letters that stand for digits in mostly numeric text: `O151 234 S678`. */
-const misspelt = (text: string): string =>
+const replaceLookalikes = (text: string): string =>
   text.replace(/(?<![\p{L}\p{N}])[\dOoIlS|]{3,}(?![\p{L}\p{N}])/gu, (run) =>
     run.replace(/\d/g, '').length * 2 > run.length
       ? run
@@ -195,18 +204,19 @@ const MIN_SPELT = 4;
 const MIN_DIGITS = 7;
 const MAX_DIGITS = 15;
 
-const GLUED = new RegExp(`^(?:${oneOf([...DIGIT_WORDS.keys()])}){${MIN_SPELT},}$`, 'u');
-const EACH_WORD = new RegExp(oneOf([...DIGIT_WORDS.keys()]), 'gu');
-/** Splits `nullfünfeinszweidrei` into its words. */
-const apart = (text: string): string =>
-  text.replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token));
+const GLUED = new RegExp(`^(?:${toAlternation([...DIGIT_WORDS.keys()])}){${MIN_SPELT},}$`, 'u');
+const EACH_WORD = new RegExp(toAlternation([...DIGIT_WORDS.keys()]), 'gu');
 
 /**
  * Finds a number that is spelt in words: four words and seven digits in total, or two words within a number of nine.
  */
 function isSpelt(text: string): boolean {
   let [digits, spelt, times] = ['', 0, 1];
-  for (const [token] of apart(text.toLowerCase()).matchAll(/[\p{L}]+|\d+|[¤:;!?&]/gu)) {
+  // Splits `nullfünfeinszweidrei` into its words.
+  for (const [token] of text
+    .toLowerCase()
+    .replace(/\p{L}{12,80}/gu, (token) => (GLUED.test(token) ? (token.match(EACH_WORD) ?? []).join(' ') : token))
+    .matchAll(/[\p{L}]+|\d+|[¤:;!?&]/gu)) {
     if (BETWEEN_WORDS.has(token)) continue;
     const value = DIGIT_WORDS.get(token) ?? (/^\d{1,4}$/.test(token) ? token : undefined);
     if (REPEATED[token] !== undefined) times = REPEATED[token];
@@ -229,7 +239,7 @@ const RUN = /(?<![\p{L}\d])[+(]{0,3}\d(?:[\s.\-–—/():·•_*~|#]{0,4}\d)*(?!
 /** Separators that only phone numbers have: `415+555+2671`, `415 dash 555 dash 2671`. */
 const BETWEEN_WORDS = new Set([...words.between, ...words.dot]);
 const ODD = new RegExp(
-  `(?<=\\d)(?:\\s{0,2}[^\\p{L}\\p{N}\\s.,;%\\-–—/():·•_~|#$€£¥₹₽₺₩¤]{1,3}\\s{0,2}|\\s(?:${oneOf([...BETWEEN_WORDS, ...words.and])})\\s)(?=\\d)`,
+  `(?<=\\d)(?:\\s{0,2}[^\\p{L}\\p{N}\\s.,;%\\-–—/():·•_~|#$€£¥₹₽₺₩¤]{1,3}\\s{0,2}|\\s(?:${toAlternation([...BETWEEN_WORDS, ...words.and])})\\s)(?=\\d)`,
   'giu',
 );
 
@@ -280,12 +290,12 @@ function isNumber(run: string): boolean {
 function hasPhone(text: string): boolean {
   let rest = text.replace(CODE, ' ~ ');
   for (const pattern of NUMBERS_OF_OTHER_THINGS) rest = rest.replace(pattern, ' ¤ ');
-  const bare = misspelt(rest);
+  const bare = replaceLookalikes(rest);
   const runs = bare.match(RUN) ?? [];
   return (
     runs.some(isNumber) ||
     isFormed(bare.replace(ODD, '^'), ADDED) ||
-    isFormed(misspelt(text), LISTED) ||
+    isFormed(replaceLookalikes(text), LISTED) ||
     isSpelt(rest) ||
     hidesNumber(runs.filter((run) => countDigits(run) > MAX_DIGITS))
   );
@@ -296,11 +306,11 @@ function hasPhone(text: string): boolean {
  * other scripts. Prices, dates, order numbers, handles and links do not count. Seven or more digits are a phone number,
  * unless the word right before them or their form says otherwise.
  */
-export function contactsIn(text: string): ContactKind[] {
-  const read = readable(text);
-  const found: ContactKind[] = [];
-  if (hasEmail(read)) found.push('email');
-  const withoutEmails = EMAILS.reduce(without, read);
-  if (CALLING.test(read) || hasPhone(withoutEmails)) found.push('phone');
-  return found;
+export function findContacts(text: string): ContactKind[] {
+  const normalText = normalizeText(text);
+  const kinds: ContactKind[] = [];
+  if (hasEmail(normalText)) kinds.push('email');
+  const withoutEmails = EMAILS.reduce(removeMatches, normalText);
+  if (CALLING.test(normalText) || hasPhone(withoutEmails)) kinds.push('phone');
+  return kinds;
 }

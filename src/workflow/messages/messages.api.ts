@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { listMailStates } from '../../kit/mail/queries.ts';
+import { listMailStates } from '../../kit/mail/mails.ts';
 import { act, create, get, list } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { idField } from '../../kit/values/fields.ts';
@@ -13,24 +13,13 @@ import {
   getMessageNumber,
   type ListedConversation,
   listMessages,
-  messageOf,
   readConversation,
   sendMessage,
+  toMessage,
 } from './messages.ts';
 
 const tag = 'Messages';
 const byConversation = z.object({ conversationId: idField('cnv', 'Conversation id.').max(100) });
-
-function conversationOf({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) {
-  return {
-    conversation_id: id,
-    creator_email: creatorEmail,
-    creator_name: creatorName,
-    last_message: { body: preview, sender, sent_at: sentAt.toISOString() },
-    unread_count: row.brandUnread,
-    message_count: row.messageCount,
-  };
-}
 
 /** `email_sent` is false when the message's mail failed or is held back. */
 async function readThread(db: Db, brandId: string, id: string, { limit, before, before_number }: ThreadQuery) {
@@ -38,10 +27,10 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
   const older = before === undefined ? [] : [await getMessageNumber(db, brandId, id, before)];
   if (before_number !== undefined) older.push(before_number);
   const rows = await listMessages(db, conversation, { limit: limit + 1, before: Math.min(...older) });
-  const shown = rows.slice(0, limit).reverse();
-  const mailed = shown.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
+  const visibleRows = rows.slice(0, limit).reverse();
+  const mailed = visibleRows.filter(({ emailState }) => emailState === 'queued').map((row) => row.id);
   const states = await listMailStates(db, brandId, 'message_sent', mailed);
-  const failed = new Set(
+  const failedIds = new Set(
     states.flatMap(({ subjectRow, state }) => (state === 'failed' || state === 'held' ? [subjectRow] : [])),
   );
   const person = { email: conversation.creatorEmail, name: conversation.creatorName };
@@ -52,16 +41,16 @@ async function readThread(db: Db, brandId: string, id: string, { limit, before, 
     unread_count: conversation.brandUnread,
     message_count: conversation.messageCount,
     has_more: rows.length > limit,
-    messages: shown.map((row) => {
-      const message = messageOf(row, person);
-      return { ...message, number: row.number, email_sent: message.email_sent && !failed.has(row.id) };
+    messages: visibleRows.map((row) => {
+      const message = toMessage(row, person);
+      return { ...message, number: row.number, email_sent: message.email_sent && !failedIds.has(row.id) };
     }),
   };
 }
 
 const ConversationRead = Thread.pick({ conversation_id: true, unread_count: true, message_count: true });
 
-export const messageOperations = [
+const messageOperations = [
   list({
     id: 'list_conversations',
     path: '/v1/messages',
@@ -73,7 +62,14 @@ export const messageOperations = [
     query: ConversationFilter,
     item: Conversation,
     rows: conversations,
-    itemOf: conversationOf,
+    itemOf: ({ id, creatorEmail, creatorName, preview, sender, sentAt, ...row }: ListedConversation) => ({
+      conversation_id: id,
+      creator_email: creatorEmail,
+      creator_name: creatorName,
+      last_message: { body: preview, sender, sent_at: sentAt.toISOString() },
+      unread_count: row.brandUnread,
+      message_count: row.messageCount,
+    }),
   }),
   create({
     id: 'send_message',

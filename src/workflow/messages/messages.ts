@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { ConversationsTable, MessagesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -8,8 +8,9 @@ import type { Work } from '../../kit/operation/work.ts';
 import { HOUR_MS } from '../../kit/values/duration.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { mailPeople } from '../../platform/people/actions.ts';
+import { mailPeople } from '../../platform/people/people.ts';
 import { type Addressee, getAddressee } from '../applications/applications.ts';
 import { matchesCreator } from '../creators/creators.ts';
 import { REPLIES_PER_HOUR } from './contact-guard.ts';
@@ -19,11 +20,6 @@ export type Sender = MessagesTable['sender'];
 
 export type ConversationRow = Selectable<ConversationsTable>;
 export type MessageRow = Selectable<MessagesTable>;
-
-type ConversationWhere = Pick<
-  ConversationFilter,
-  'creator_email' | 'unread' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
 
 const withCreator = (db: Db) =>
   db
@@ -49,7 +45,7 @@ export const conversations = listing({
   table: 'conversations',
   time: 'lastMessageAt',
   changed: ['createdAt', 'lastMessageAt'],
-  matching: (db, brandId, { creator_email, unread }: ConversationWhere) =>
+  matching: (db, brandId, { creator_email, unread }: Omit<ConversationFilter, keyof Page>) =>
     db
       .selectFrom('conversations')
       .$if(unread !== undefined, (query) => query.where('brandUnread', unread ? '>' : '=', 0))
@@ -65,7 +61,7 @@ export async function findConversationPage(db: Db, id: string) {
 }
 
 /** A creator's conversation with the brand, if they have one. */
-export async function findConversationOf(db: Db, brandId: string, creatorId: string) {
+export async function findCreatorConversation(db: Db, brandId: string, creatorId: string) {
   return await db
     .selectFrom('conversations')
     .selectAll()
@@ -105,11 +101,11 @@ export async function listMessages(
 }
 
 /** Locked until the transaction ends, so that messages get consecutive numbers. */
-export const lockConversation = (db: Db, brandId: string, id: string): Promise<ConversationRow> =>
+const lockConversation = (db: Db, brandId: string, id: string): Promise<ConversationRow> =>
   lockOwn(db.selectFrom('conversations').selectAll(), 'conversation', brandId, id);
 
 /** The conversation with a creator, created if needed, with one more message of the brand counted. */
-export async function openConversation(
+async function openConversation(
   db: Db,
   { id, brandId, creatorId, now }: { id: string; brandId: string; creatorId: string; now: Date },
 ): Promise<ConversationRow> {
@@ -129,28 +125,8 @@ export async function openConversation(
     .executeTakeFirstOrThrow();
 }
 
-/** Counts one more message of the creator in a locked conversation. */
-export async function countReply(db: Db, { brandId, id }: ConversationRow, now: Date): Promise<ConversationRow> {
-  return await db
-    .updateTable('conversations')
-    .set((eb) => ({
-      messageCount: eb('messageCount', '+', 1),
-      brandUnread: eb('brandUnread', '+', 1),
-      creatorUnread: 0,
-      lastMessageAt: sql<Date>`greatest(last_message_at, ${now})`,
-    }))
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-}
-
-export async function insertMessage(db: Db, row: Insertable<MessagesTable>): Promise<MessageRow> {
-  return await db.insertInto('messages').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
-/** Records what the other side has read. */
-export async function markRead(
+/** Marks the other side's messages as read. */
+async function markRead(
   db: Db,
   { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
   sender: Sender,
@@ -166,7 +142,7 @@ export async function markRead(
     .execute();
 }
 
-export async function clearUnread(
+async function clearUnread(
   db: Db,
   { brandId, id }: Pick<ConversationRow, 'brandId' | 'id'>,
   side: 'brandUnread' | 'creatorUnread',
@@ -179,26 +155,12 @@ export async function clearUnread(
     .execute();
 }
 
-/** The creator's messages since a time, newest first. */
-export async function listRecentReplies(db: Db, { brandId, id }: ConversationRow, since: Date, limit: number) {
-  return await db
-    .selectFrom('messages')
-    .select(['body', 'sentAt'])
-    .where('brandId', '=', brandId)
-    .where('conversationId', '=', id)
-    .where('sender', '=', 'creator')
-    .where('sentAt', '>', since)
-    .orderBy('number', 'desc')
-    .limit(limit)
-    .execute();
-}
-
 /** The same text within this time counts as a form that was submitted twice. */
 const TWICE_MS = 60_000;
 
 type Person = { email: string | null; name: string | null };
 
-export const messageOf = (row: MessageRow, { email, name }: Person): Message =>
+export const toMessage = (row: MessageRow, { email, name }: Person): Message =>
   Message.parse({ ...toWire(row), creator_email: email, creator_name: name, email_sent: row.emailState === 'queued' });
 
 /** The audit log never contains the text of messages. */
@@ -207,7 +169,7 @@ function auditMessage(work: Work, { subject: _subject, body: _body, ...row }: Me
   work.audit({ resourceId: row.conversationId, old: null, new: { ...row, messageId: row.id }, generated });
 }
 
-interface Written {
+interface NewMessage {
   id: string;
   sender: Sender;
   subject: string | null;
@@ -216,12 +178,21 @@ interface Written {
 }
 
 /** Inserts the message, which the conversation has already counted. */
-async function write({ db }: Work, { id, brandId, messageCount, lastMessageAt }: ConversationRow, message: Written) {
+async function write({ db }: Work, { id, brandId, messageCount, lastMessageAt }: ConversationRow, message: NewMessage) {
   const place = { brandId, conversationId: id, number: messageCount, sentAt: lastMessageAt };
-  return await insertMessage(db, { ...message, ...place, readAt: null });
+  return await db
+    .insertInto('messages')
+    .values({ ...message, ...place, readAt: null })
+    .returningAll()
+    .executeTakeFirstOrThrow();
 }
 
-async function mailOf(work: Work, conversation: ConversationRow, to: Addressee, message: Omit<Written, 'emailState'>) {
+async function mailMessage(
+  work: Work,
+  conversation: ConversationRow,
+  to: Addressee,
+  message: Omit<NewMessage, 'emailState'>,
+) {
   const { id, subject, body } = message;
   const params = { conversation_id: conversation.id, link_version: conversation.linkVersion, subject, body };
   const state = await queueMail(work, {
@@ -247,10 +218,10 @@ export async function sendMessage(work: Work, input: MessageCreate): Promise<Mes
     subject: input.subject ?? null,
     body: input.body,
   };
-  const emailState = input.send_email ? await mailOf(work, conversation, to, message) : 'none';
+  const emailState = input.send_email ? await mailMessage(work, conversation, to, message) : 'none';
   const row = await write(work, conversation, { ...message, emailState });
   auditMessage(work, row);
-  return messageOf(row, to);
+  return toMessage(row, to);
 }
 
 /** Marks the creator's messages as read by the brand. */
@@ -271,23 +242,47 @@ export async function seeConversation({ db, now }: Work, conversation: Conversat
   await clearUnread(db, conversation, 'creatorUnread');
 }
 
-export type Reply = 'sent' | 'sent_before' | 'too_many';
+export type ReplyResult = 'sent' | 'sent_before' | 'too_many';
 
 /** Stores a creator's message from the page. */
-export async function receiveReply(work: Work, conversation: { id: string } & Person, body: string): Promise<Reply> {
+export async function receiveReply(
+  work: Work,
+  conversation: { id: string } & Person,
+  body: string,
+): Promise<ReplyResult> {
   const { db, now, brandId } = work;
   const locked = await lockConversation(db, brandId, conversation.id);
   const since = new Date(now.getTime() - HOUR_MS);
-  const recent = await listRecentReplies(db, locked, since, REPLIES_PER_HOUR);
+  const recent = await db
+    .selectFrom('messages')
+    .select(['body', 'sentAt'])
+    .where('brandId', '=', locked.brandId)
+    .where('conversationId', '=', locked.id)
+    .where('sender', '=', 'creator')
+    .where('sentAt', '>', since)
+    .orderBy('number', 'desc')
+    .limit(REPLIES_PER_HOUR)
+    .execute();
   const [last] = recent;
   if (last?.body === body && now.getTime() - last.sentAt.getTime() < TWICE_MS) return 'sent_before';
   if (recent.length >= REPLIES_PER_HOUR) return 'too_many';
   await markRead(db, locked, 'brand', now);
-  const counted = await countReply(db, locked, now);
+  const updated = await db
+    .updateTable('conversations')
+    .set((eb) => ({
+      messageCount: eb('messageCount', '+', 1),
+      brandUnread: eb('brandUnread', '+', 1),
+      creatorUnread: 0,
+      lastMessageAt: sql<Date>`greatest(last_message_at, ${now})`,
+    }))
+    .where('brandId', '=', locked.brandId)
+    .where('id', '=', locked.id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
   const message = { id: newId('msg', now.getTime()), sender: 'creator' as const, subject: null, body };
-  const row = await write(work, counted, { ...message, emailState: 'none' });
+  const row = await write(work, updated, { ...message, emailState: 'none' });
   auditMessage(work, row);
-  work.emit('message.received', messageOf(row, conversation));
+  work.emit('message.received', toMessage(row, conversation));
   await mailPeople(work, 'replies', {
     kind: 'message_received',
     subjectRow: row.id,

@@ -9,7 +9,7 @@ import { MAX_NOTE } from './roster.shapes.ts';
 import { findEntry, type RosterRow, updateEntry } from './roster.ts';
 
 /** A creator of the brand by their own id or their entry's, locked until the transaction ends. */
-export async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
+async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorRow | undefined> {
   const byEntry = db
     .selectFrom('rosterEntries')
     .select('creatorId')
@@ -25,7 +25,7 @@ export async function lockPerson(db: Db, brandId: string, id: string): Promise<C
 }
 
 /** Rows of a creator that the ledger refers to. The ledger is never rewritten. */
-export async function countMoney(db: Db, brandId: string, creatorId: string) {
+async function countMoney(db: Db, brandId: string, creatorId: string) {
   const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
     select
       (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${creatorId}) as orders,
@@ -52,7 +52,7 @@ async function listReferences(db: Db): Promise<{ table: string; column: string }
 }
 
 /** Moves every row that refers to one creator to another. */
-export async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
+async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
   for (const { table, column } of await listReferences(db)) {
     await sql`
       update ${sql.table(table)} set ${sql.ref(column)} = ${creatorId}
@@ -61,30 +61,26 @@ export async function moveReferences(db: Db, brandId: string, goneId: string, cr
 }
 
 /** Deletes the merged creator and records who owns its clicks now. */
-export async function replaceCreator(db: Db, gone: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
-  const { id: goneId, brandId } = gone;
+async function replaceCreator(db: Db, source: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
+  const { id: goneId, brandId } = source;
   await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();
   await db.insertInto('creatorMerges').values({ brandId, goneId, creatorId, mergedAt }).execute();
 }
 
-export async function deleteEntry(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
-
-interface Pair {
-  gone: CreatorRow;
-  kept: CreatorRow;
+interface MergePair {
+  source: CreatorRow;
+  target: CreatorRow;
 }
 
 const invalidInto = (code: string, message: string) => validationError([{ field: 'into', code, message }]);
 
-async function lockPair({ db, brandId }: Work, id: string, into: string): Promise<Pair> {
-  const gone = await lockPerson(db, brandId, id);
-  if (!gone) throw notFound('creator on the roster');
-  const kept = await lockPerson(db, brandId, into);
-  if (!kept) throw invalidInto('not_found', 'is not a creator of this brand.');
-  if (kept.id === gone.id) throw invalidInto('same', 'is the same creator.');
-  return { gone, kept };
+async function lockPair({ db, brandId }: Work, id: string, into: string): Promise<MergePair> {
+  const source = await lockPerson(db, brandId, id);
+  if (!source) throw notFound('creator on the roster');
+  const target = await lockPerson(db, brandId, into);
+  if (!target) throw invalidInto('not_found', 'is not a creator of this brand.');
+  if (target.id === source.id) throw invalidInto('same', 'is the same creator.');
+  return { source, target };
 }
 
 /** Orders and payouts are in the ledger under their creator's id, and the ledger is never rewritten. */
@@ -98,34 +94,18 @@ async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise
   );
 }
 
-/** The values that the kept creator lacks. If both have a handle or an address, the kept creator's wins. */
-function joinedColumns({ gone, kept }: Pair): Partial<CreatorRow> {
-  return {
-    email: kept.email ?? gone.email,
-    name: kept.name ?? gone.name,
-    igHandle: kept.igHandle ?? gone.igHandle,
-    ttHandle: kept.ttHandle ?? gone.ttHandle,
-    pfpUrl: kept.pfpUrl ?? gone.pfpUrl,
-    igFollowers: kept.igFollowers ?? gone.igFollowers,
-    ttFollowers: kept.ttFollowers ?? gone.ttFollowers,
-    engagementRate: kept.engagementRate ?? gone.engagementRate,
-    tags: [...new Set([...kept.tags, ...gone.tags])].slice(0, MAX_TAGS),
-    profiledAt: kept.profiledAt ?? gone.profiledAt,
-  };
+function joinedNote(target: string | null, source: string | null): string | null {
+  if (target === null || source === null || target === source) return target ?? source;
+  return `${target}\n\n${source}`.slice(0, MAX_NOTE);
 }
 
-function joinedNote(kept: string | null, gone: string | null): string | null {
-  if (kept === null || gone === null || kept === gone) return kept ?? gone;
-  return `${kept}\n\n${gone}`.slice(0, MAX_NOTE);
-}
-
-/** Leaves one entry: that of the kept creator, on the roster if either was. */
-async function joinEntries(work: Work, { gone, kept }: Pair): Promise<RosterRow | undefined> {
+/** Leaves one entry: that of the target creator, on the roster if either was. */
+async function joinEntries(work: Work, { source, target }: MergePair): Promise<RosterRow | undefined> {
   const { db, now, brandId } = work;
-  const [going, staying] = [await findEntry(db, brandId, gone.id), await findEntry(db, brandId, kept.id)];
+  const [going, staying] = [await findEntry(db, brandId, source.id), await findEntry(db, brandId, target.id)];
   if (!going) return staying;
-  if (!staying) return await updateEntry(db, going, { creatorId: kept.id, updatedAt: now });
-  await deleteEntry(db, brandId, going.id);
+  if (!staying) return await updateEntry(db, going, { creatorId: target.id, updatedAt: now });
+  await db.deleteFrom('rosterEntries').where('brandId', '=', brandId).where('id', '=', going.id).execute();
   work.audit({ resourceId: going.id, old: going, new: null });
   const status = staying.status === 'removed' ? going.status : staying.status;
   const row = await updateEntry(db, staying, { status, note: joinedNote(staying.note, going.note), updatedAt: now });
@@ -133,9 +113,9 @@ async function joinEntries(work: Work, { gone, kept }: Pair): Promise<RosterRow 
   return row;
 }
 
-async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
+async function moveRecords(work: Work, { source, target }: MergePair): Promise<void> {
   try {
-    await moveReferences(work.db, work.brandId, gone.id, kept.id);
+    await moveReferences(work.db, work.brandId, source.id, target.id);
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new ApiError(
@@ -152,12 +132,24 @@ async function moveAll(work: Work, { gone, kept }: Pair): Promise<void> {
 export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
   await lockBrandRoster(work.db, work.brandId);
   const pair = await lockPair(work, id, into);
-  const { gone, kept } = pair;
-  await assertNoMoney(work, gone);
+  const { source, target } = pair;
+  await assertNoMoney(work, source);
   const entry = await joinEntries(work, pair);
-  await moveAll(work, pair);
-  await replaceCreator(work.db, gone, kept.id, work.now);
-  work.audit({ resourceId: gone.id, old: gone, new: null });
-  await changeCreator(work, kept, joinedColumns(pair));
-  return entry?.id ?? kept.id;
+  await moveRecords(work, pair);
+  await replaceCreator(work.db, source, target.id, work.now);
+  work.audit({ resourceId: source.id, old: source, new: null });
+  // The target gets the values that it lacks. If both have a handle or an address, the target's wins.
+  await changeCreator(work, target, {
+    email: target.email ?? source.email,
+    name: target.name ?? source.name,
+    igHandle: target.igHandle ?? source.igHandle,
+    ttHandle: target.ttHandle ?? source.ttHandle,
+    pfpUrl: target.pfpUrl ?? source.pfpUrl,
+    igFollowers: target.igFollowers ?? source.igFollowers,
+    ttFollowers: target.ttFollowers ?? source.ttFollowers,
+    engagementRate: target.engagementRate ?? source.engagementRate,
+    tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
+    profiledAt: target.profiledAt ?? source.profiledAt,
+  });
+  return entry?.id ?? target.id;
 }

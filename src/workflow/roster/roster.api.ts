@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PLANS } from '../../kit/access/keys/plans.ts';
-import type { Caller } from '../../kit/access/keys/queries.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
 import { act, create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { toWire } from '../../kit/values/wire.ts';
@@ -23,9 +23,9 @@ import { addByEmail, addByHandle, getRecord, patchEntry, removeEntry, roster, wi
 const tag = 'Roster';
 const byId = z.object({ id: z.string().max(100).describe('Roster id (`rst_…`), or the id of its creator.') });
 
-const limitOf = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
+const getRosterLimit = ({ subscription }: Caller) => PLANS[subscription.plan].rosterLimit;
 
-export const rosterOperations = [
+const rosterOperations = [
   list({
     id: 'list_roster',
     path: '/v1/roster',
@@ -52,7 +52,7 @@ export const rosterOperations = [
     item: RosterAdded,
     errors: ['ALREADY_ON_ROSTER', 'CREATOR_LIMIT_REACHED'],
     apply: async (work, { caller, body }) => {
-      const { id } = await addByEmail(work, limitOf(caller), body);
+      const { id } = await addByEmail(work, getRosterLimit(caller), body);
       return toWire(await getRecord(work.db, work.brandId, id));
     },
   }),
@@ -75,7 +75,7 @@ export const rosterOperations = [
     lookUp: (context, { body }) =>
       lookUpProfile(context, { igHandle: body.ig_handle ?? null, ttHandle: body.tt_handle ?? null }),
     apply: async (work, { caller, body }, profile) => {
-      const { entry, creator } = await addByHandle(work, limitOf(caller), body, profile);
+      const { entry, creator } = await addByHandle(work, getRosterLimit(caller), body, profile);
       return { ...toWire(creator), id: entry.id, status: entry.status };
     },
   }),
@@ -101,7 +101,7 @@ export const rosterOperations = [
     item: RosterRecord,
     errors: ['NOT_FOUND', 'CONFLICT', 'CREATOR_LIMIT_REACHED'],
     apply: async (work, { caller, params, body }) => {
-      await patchEntry(work, limitOf(caller), params.id, body);
+      await patchEntry(work, getRosterLimit(caller), params.id, body);
       return toWire(await getRecord(work.db, work.brandId, params.id));
     },
   }),

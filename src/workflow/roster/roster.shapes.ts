@@ -4,7 +4,15 @@ import { creatorEmail, currencyField, idField, updatedAt } from '../../kit/value
 import { ListQuery, timestamp } from '../../kit/values/page.ts';
 import { besideOthers, type Unchecked } from '../../kit/values/problems.ts';
 import { fromOutside } from '../../kit/values/untrusted.ts';
-import { CreatorName, Email, Handle, PersonFilter, personFields, Tags } from '../creators/creators.shapes.ts';
+import {
+  CreatorName,
+  Email,
+  InstagramHandle,
+  PersonFilter,
+  personFields,
+  Tags,
+  TikTokHandle,
+} from '../creators/creators.shapes.ts';
 
 const status = z
   .enum(['active', 'hired', 'paused', 'removed'])
@@ -114,8 +122,12 @@ export type RosterAdd = z.output<typeof RosterAdd>;
 
 export const RosterAddByHandle = z
   .object({
-    ig_handle: Handle.nullable().optional().describe('Instagram handle (`photo_app`), with or without `@`.'),
-    tt_handle: Handle.nullable().optional().describe('TikTok handle (`video_app`), with or without `@`.'),
+    ig_handle: InstagramHandle.nullable()
+      .optional()
+      .describe('Instagram handle (`photo_app`), with or without `@`, or the address of the profile.'),
+    tt_handle: TikTokHandle.nullable()
+      .optional()
+      .describe('TikTok handle (`video_app`), with or without `@`, or the address of the profile.'),
     name: name.optional(),
     creator_email: Email.nullable()
       .optional()

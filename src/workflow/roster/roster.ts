@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { RosterEntriesTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
@@ -8,29 +8,28 @@ import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { fromMinor } from '../../kit/values/money.ts';
-import type { ListWindow } from '../../kit/values/page.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import {
   type CreatorRow,
   changeCreator,
+  createCreator,
   ensureCreator,
   getCreator,
-  type Identity,
-  matchesPerson,
   hasPersonFilter,
+  type Identity,
   listMatching,
   lockBrandRoster,
-  createCreator,
-  type PersonWhere,
+  matchesPerson,
 } from '../creators/creators.ts';
 import type { ProfileColumns } from '../creators/profiles.ts';
-import type { RosterAdd, RosterAddByHandle, RosterPatch } from './roster.shapes.ts';
+import type { RosterAdd, RosterAddByHandle, RosterFilter, RosterPatch } from './roster.shapes.ts';
 
 export type RosterStatus = RosterEntriesTable['status'];
 
 export type RosterRow = Selectable<RosterEntriesTable>;
 
-/** Per currency: paid commissions, minus what refunds took back after payment and payouts netted. */
+/** Paid commissions by currency, minus the refunds that payouts netted. */
 const EARNED = sql<{ currency: string; minor: number }[]>`(
   select coalesce(jsonb_agg(jsonb_build_object('currency', one.currency, 'minor', one.minor) order by one.currency), '[]')
   from (
@@ -98,16 +97,12 @@ const INCLUDED: Record<'active' | 'paused' | 'removed', RosterStatus[]> = {
   removed: ['removed'],
 };
 
-export interface RosterWhere extends ListWindow, PersonWhere {
-  status?: keyof typeof INCLUDED | undefined;
-}
-
 export const roster = listing({
   noun: 'creator on the roster',
   table: 'roster_entries',
   time: 'addedAt',
   changed: ['addedAt', 'updatedAt'],
-  matching: (db, brandId, { status, ...where }: RosterWhere) => {
+  matching: (db, brandId, { status, ...where }: Omit<RosterFilter, keyof Page>) => {
     let entries = db.selectFrom('rosterEntries');
     if (status !== undefined) entries = entries.where('status', 'in', INCLUDED[status]);
     if (!hasPersonFilter(where)) return entries;
@@ -117,7 +112,7 @@ export const roster = listing({
   rows: withCreators,
 });
 
-/** Found by the entry's id or its creator's. */
+/** Finds the entry by its id or its creator's. */
 export async function getRecord(db: Db, brandId: string, id: string) {
   const row = await withCreators(db, brandId)
     .where('rosterEntries.brandId', '=', brandId)
@@ -127,8 +122,8 @@ export async function getRecord(db: Db, brandId: string, id: string) {
   return withEarned(row);
 }
 
-/** Found by the entry's id or its creator's. */
-export async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
+/** Finds the entry by its id or its creator's. */
+async function getEntry(db: Db, brandId: string, id: string): Promise<RosterRow> {
   const row = await findEntry(db, brandId, id);
   if (!row) throw notFound('creator on the roster');
   return row;
@@ -143,22 +138,6 @@ export async function findEntry(db: Db, brandId: string, id: string): Promise<Ro
     .executeTakeFirst();
 }
 
-/** Counts the places of the plan that are in use: every entry that is not removed. */
-export const countOnRoster = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
-  );
-
-/** Undefined if the creator already has an entry. */
-export async function insertEntry(db: Db, row: Insertable<RosterEntriesTable>): Promise<RosterRow | undefined> {
-  return await db
-    .insertInto('rosterEntries')
-    .values(row)
-    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
-    .returningAll()
-    .executeTakeFirst();
-}
-
 export const updateEntry = (db: Db, { brandId, id }: RosterRow, change: Updateable<RosterEntriesTable>) =>
   updateOwn(db.updateTable('rosterEntries').set(change).returningAll(), brandId, id);
 
@@ -170,7 +149,10 @@ interface NewEntry {
 
 /** Throws CREATOR_LIMIT_REACHED if the roster, including the creator just added, exceeds the plan. */
 async function assertWithinLimit({ db, brandId }: Work, limit: number): Promise<void> {
-  const count = await countOnRoster(db, brandId);
+  // Every entry that is not removed uses a place of the plan.
+  const count = await countRows(
+    db.selectFrom('rosterEntries').where('brandId', '=', brandId).where('status', '<>', 'removed').select(COUNT),
+  );
   if (count <= limit) return;
   throw new ApiError(
     'CREATOR_LIMIT_REACHED',
@@ -198,15 +180,21 @@ async function announce(work: Work, event: 'roster.creator_added' | 'roster.crea
   work.emit(event, { id, creator_id, ...person, status, added_at: addedAt.toISOString() });
 }
 
-/** Adds a creator to the roster or puts it back; `added` is false if it was there already. */
+/** Adds a creator to the roster or puts them back; `added` is false if they were there already. */
 async function addEntry(work: Work, limit: number, { creatorId, status, note }: NewEntry) {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const id = newId('rst', now.getTime());
-  const made = await insertEntry(db, { id, brandId, creatorId, status, note, addedAt: now, updatedAt: null });
-  if (made) {
-    await settle(work, limit, null, made);
-    return { entry: made, added: true };
+  // The insert does nothing if the creator already has an entry.
+  const newEntry = await db
+    .insertInto('rosterEntries')
+    .values({ id, brandId, creatorId, status, note, addedAt: now, updatedAt: null })
+    .onConflict((conflict) => conflict.columns(['brandId', 'creatorId']).doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (newEntry) {
+    await settle(work, limit, null, newEntry);
+    return { entry: newEntry, added: true };
   }
   const old = await getEntry(db, brandId, creatorId);
   if (old.status !== 'removed') return { entry: old, added: false };
@@ -224,13 +212,13 @@ export async function putOnRoster(
   limit: number,
   creatorId: string,
 ): Promise<{ entryId: string; added: boolean }> {
-  const { entry, added } = await addEntry(work, limit, { creatorId, status: 'active', note: null });
-  return { entryId: entry.id, added };
+  const { entry, added: isNew } = await addEntry(work, limit, { creatorId, status: 'active', note: null });
+  return { entryId: entry.id, added: isNew };
 }
 
 async function addNew(work: Work, limit: number, input: NewEntry): Promise<RosterRow> {
-  const { entry, added } = await addEntry(work, limit, input);
-  if (added) return entry;
+  const { entry, added: isNew } = await addEntry(work, limit, input);
+  if (isNew) return entry;
   throw new ApiError('ALREADY_ON_ROSTER', 'This creator is already on the roster.', {
     facts: { existing_id: entry.id },
   });
@@ -253,20 +241,20 @@ const same = (a: string | null, b: string | null) => a?.toLowerCase() === b?.toL
 /** The one creator with these handles and this address; missing values are filled in. Two creators are a CONFLICT. */
 async function joinIdentity(work: Work, identity: Identity, columns: Partial<CreatorRow>): Promise<CreatorRow> {
   const matching = await listMatching(work.db, work.brandId, identity);
-  const found = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
-  if (!found) throw new Error('The creator that blocked the insert was not found.');
+  const match = matching.find(({ igHandle }) => same(igHandle, identity.igHandle)) ?? matching[0];
+  if (!match) throw new Error('The creator that blocked the insert was not found.');
   const { email, igHandle, ttHandle } = identity;
-  const fits = (given: string | null, held: string | null) => given === null || held === null || same(given, held);
-  const isOne = fits(email, found.email) && fits(igHandle, found.igHandle) && fits(ttHandle, found.ttHandle);
+  const fits = (a: string | null, b: string | null) => a === null || b === null || same(a, b);
+  const isOne = fits(email, match.email) && fits(igHandle, match.igHandle) && fits(ttHandle, match.ttHandle);
   if (matching.length > 1 || !isOne) {
     const what = email === null ? 'The handles' : 'The handles and the e-mail address';
-    throw await conflict(work, found.id, `${what} belong to different creators of the brand.`);
+    throw await conflict(work, match.id, `${what} belong to different creators of the brand.`);
   }
-  const joined = await changeCreator(work, found, {
+  const joined = await changeCreator(work, match, {
     ...columns,
-    ...(found.email === null && email !== null ? { email } : {}),
-    ...(found.igHandle === null && igHandle !== null ? { igHandle } : {}),
-    ...(found.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
+    ...(match.email === null && email !== null ? { email } : {}),
+    ...(match.igHandle === null && igHandle !== null ? { igHandle } : {}),
+    ...(match.ttHandle === null && ttHandle !== null ? { ttHandle } : {}),
   });
   if (!joined) throw new Error('What nobody else had is taken.');
   return joined;
@@ -281,14 +269,14 @@ export async function addByHandle(
   const { ig_handle: igHandle = null, tt_handle: ttHandle = null, creator_email: email = null } = input;
   const identity = { email, igHandle, ttHandle };
   const { name = null, ...seen } = profile;
-  const made = await createCreator(work, {
+  const newCreator = await createCreator(work, {
     ...seen,
     ...identity,
     name: input.name ?? name,
     tags: input.tags ?? [],
   });
-  const stated = omitUndefined({ name: input.name ?? undefined, tags: input.tags ?? undefined });
-  const creator = made ?? (await joinIdentity(work, identity, { ...seen, ...stated }));
+  const ownValues = omitUndefined({ name: input.name ?? undefined, tags: input.tags ?? undefined });
+  const creator = newCreator ?? (await joinIdentity(work, identity, { ...seen, ...ownValues }));
   const entry = await addNew(work, limit, { creatorId: creator.id, status: 'hired', note: null });
   return { entry, creator };
 }

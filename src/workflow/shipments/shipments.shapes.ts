@@ -23,7 +23,15 @@ const AddressFields = z.object({
 });
 
 const ShippingAddress = AddressFields.partial()
-  .transform((given) => ({ street: null, line2: null, city: null, state: null, zip: null, country: null, ...given }))
+  .transform((address) => ({
+    street: null,
+    line2: null,
+    city: null,
+    state: null,
+    zip: null,
+    country: null,
+    ...address,
+  }))
   .pipe(AddressFields)
   .describe('Fields that are missing are null.');
 

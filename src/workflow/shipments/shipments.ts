@@ -1,4 +1,4 @@
-import type { Insertable, Updateable } from 'kysely';
+import type { Updateable } from 'kysely';
 import type { ShipmentsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -6,6 +6,7 @@ import { type Queued, queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { notFound, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
+import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
@@ -56,28 +57,23 @@ const withCreator = (db: Db, brandId: string) =>
 export type ShipmentRow = Awaited<ReturnType<typeof getShipment>>;
 
 /** A created shipment waits to be sent, like a pending one. */
-const INCLUDED: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> = {
+const STATUSES: Record<NonNullable<ShipmentFilter['status']>, ShipmentStatus[]> = {
   pending: ['created', 'pending'],
   shipped: ['shipped'],
   delivered: ['delivered'],
   returned: ['returned'],
 };
 
-export type ShipmentWhere = Pick<
-  ShipmentFilter,
-  'creator_email' | 'campaign_id' | 'status' | 'created_after' | 'created_before' | 'updated_after' | 'sort'
->;
-
 export const shipments = listing({
   noun: 'shipment',
   table: 'shipments',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
-  matching: (db, brandId, { creator_email, campaign_id, status }: ShipmentWhere) =>
+  matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ShipmentFilter, keyof Page>) =>
     db
       .selectFrom('shipments')
       .where((eb) => eb.and(omitUndefined({ campaignId: campaign_id })))
-      .$if(status !== undefined, (query) => query.where('status', 'in', INCLUDED[status ?? 'pending']))
+      .$if(status !== undefined, (query) => query.where('status', 'in', STATUSES[status ?? 'pending']))
       .where(matchesCreator('shipments.creatorId', brandId, creator_email)),
   rows: withCreator,
 });
@@ -88,10 +84,6 @@ export async function lockShipment(db: Db, brandId: string, id: string): Promise
   const row = await withCreator(db, brandId).where('shipments.id', '=', id).forUpdate('shipments').executeTakeFirst();
   if (!row) throw notFound('shipment');
   return row;
-}
-
-export async function insertShipment(db: Db, row: Insertable<ShipmentsTable>): Promise<void> {
-  await db.insertInto('shipments').values(row).execute();
 }
 
 export async function updateShipment(
@@ -141,7 +133,7 @@ interface Times {
 const STAGE: Record<ShipmentStatus, number> = { created: 0, pending: 0, shipped: 1, delivered: 2, returned: 2 };
 
 /** The times of shipping and delivery after a move: entering a status sets its time, going back clears it. */
-export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
+function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times {
   const stage = STAGE[status];
   const delivered = status === 'delivered' ? (old.deliveredAt ?? now) : old.deliveredAt;
   return {
@@ -151,14 +143,15 @@ export function timesAfter(old: Times, status: ShipmentStatus, now: Date): Times
 }
 
 /** "2 × Serum (SKU-1), 1 × Brush". */
-export const describeProducts = (products: readonly ShipmentProduct[]): string =>
+const describeProducts = (products: readonly ShipmentProduct[]): string =>
   products.map(({ name, sku, quantity }) => `${quantity} × ${name}${sku === null ? '' : ` (${sku})`}`).join(', ');
 
-type Fields = Omit<ShipmentPatch, 'status'>;
+type ShipmentFields = Omit<ShipmentPatch, 'status'>;
 
 /** The columns that the input sets. Products without a description describe themselves. */
-function columnsOf({ products, shipping_address: address, product_description, ...rest }: Fields) {
-  const described = products && product_description === undefined ? describeProducts(complete(products)) : undefined;
+function toColumns({ products, shipping_address: address, product_description, ...rest }: ShipmentFields) {
+  const described =
+    products && product_description === undefined ? describeProducts(completeProducts(products)) : undefined;
   return omitUndefined({
     campaignId: rest.campaign_id,
     carrier: rest.carrier,
@@ -166,12 +159,12 @@ function columnsOf({ products, shipping_address: address, product_description, .
     estimatedArrival: rest.estimated_arrival,
     notes: rest.notes,
     productDescription: product_description ?? described ?? product_description,
-    products: products === undefined || products === null ? products : JSON.stringify(complete(products)),
+    products: products === undefined || products === null ? products : JSON.stringify(completeProducts(products)),
     shippingAddress: address === undefined || address === null ? address : JSON.stringify(address),
   });
 }
 
-const complete = (products: NonNullable<Fields['products']>) =>
+const completeProducts = (products: NonNullable<ShipmentFields['products']>) =>
   products.map(({ name, sku = null, quantity }) => ({ name, sku, quantity }));
 
 export async function createShipment(work: Work, input: ShipmentCreate): Promise<ShipmentRow> {
@@ -182,15 +175,18 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
   if (!addressee || problems.length > 0)
     throw validationError([...(addressee ? [] : [notOnRoster(email)]), ...problems]);
   const id = newId('shp', now.getTime());
-  await insertShipment(db, {
-    ...columnsOf(fields),
-    id,
-    brandId,
-    creatorId: addressee.id,
-    status: 'created',
-    createdAt: now,
-    trackAt: fields.tracking_number ? now : null,
-  });
+  await db
+    .insertInto('shipments')
+    .values({
+      ...toColumns(fields),
+      id,
+      brandId,
+      creatorId: addressee.id,
+      status: 'created',
+      createdAt: now,
+      trackAt: fields.tracking_number ? now : null,
+    })
+    .execute();
   const row = await getShipment(db, brandId, id);
   work.audit({ resourceId: id, old: null, new: row });
   if (isNotified) await notifyCreator(work, row);
@@ -198,7 +194,7 @@ export async function createShipment(work: Work, input: ShipmentCreate): Promise
 }
 
 /** A different parcel: the carrier's reports about the previous one are cleared. */
-const untracked = (trackingNumber: string | null, now: Date) => ({
+const resetTracking = (trackingNumber: string | null, now: Date) => ({
   trackingStatus: null,
   trackingEvents: '[]',
   trackingRef: null,
@@ -212,31 +208,31 @@ export async function patchShipment(work: Work, id: string, patch: ShipmentPatch
   const problems = await campaignProblems(work, patch.campaign_id);
   if (problems.length > 0) throw validationError(problems);
   const old = await lockShipment(db, brandId, id);
-  const columns = columnsOf(fields);
+  const columns = toColumns(fields);
   const isOtherParcel =
     (columns.trackingNumber !== undefined && columns.trackingNumber !== old.trackingNumber) ||
     (columns.carrier !== undefined && columns.carrier !== old.carrier);
   const number = columns.trackingNumber === undefined ? old.trackingNumber : columns.trackingNumber;
-  return await moveTo(work, old, status, {
+  return await moveShipment(work, old, status, {
     ...columns,
-    ...(isOtherParcel ? untracked(number, now) : {}),
+    ...(isOtherParcel ? resetTracking(number, now) : {}),
   });
 }
 
 /** Writes a change to a locked shipment; entering `delivered` emits an event. */
-export async function moveTo(
+export async function moveShipment(
   { db, now, brandId, audit, emit }: Work,
   old: ShipmentRow,
   status: ShipmentStatus | undefined,
   columns: Parameters<typeof updateShipment>[3],
 ): Promise<ShipmentRow> {
-  const moved = status !== undefined && status !== old.status;
-  const change = { ...columns, ...(moved ? { status, ...timesAfter(old, status, now) } : {}) };
+  const isMove = status !== undefined && status !== old.status;
+  const change = { ...columns, ...(isMove ? { status, ...timesAfter(old, status, now) } : {}) };
   if (Object.keys(change).length === 0) return old;
   await updateShipment(db, brandId, old.id, { ...change, updatedAt: now });
   const row = await getShipment(db, brandId, old.id);
   audit({ resourceId: old.id, old, new: row });
-  if (moved && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
+  if (isMove && status === 'delivered') emit('shipment.delivered', Shipment.parse(toWire(row)));
   return row;
 }
 
@@ -245,14 +241,14 @@ export async function confirmReceipt(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null) return;
   const confirmed = { creatorConfirmedReceipt: true, confirmedAt: work.now, reportedMissingAt: null };
-  await moveTo(work, old, undefined, confirmed);
+  await moveShipment(work, old, undefined, confirmed);
 }
 
 /** The creator reports that it has not arrived. After a confirmation this changes nothing. */
 export async function reportMissing(work: Work, id: string): Promise<void> {
   const old = await lockShipment(work.db, work.brandId, id);
   if (old.confirmedAt !== null || old.reportedMissingAt !== null) return;
-  await moveTo(work, old, undefined, { reportedMissingAt: work.now });
+  await moveShipment(work, old, undefined, { reportedMissingAt: work.now });
 }
 
 /** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */

@@ -11,7 +11,7 @@ import {
   type DueParcel,
   getShipment,
   lockShipment,
-  moveTo,
+  moveShipment,
   type ShipmentRow,
   type TrackingEvent,
   updateShipment,
@@ -57,20 +57,20 @@ const Answer = z.object({
 });
 
 /** A carrier's report about a parcel. */
-export interface Report {
+export interface ParcelReport {
   ref: string;
   status: string | null;
   events: TrackingEvent[];
 }
 
-const cut = (text: string | null | undefined): string | null => text?.slice(0, 500) ?? null;
+const truncate = (text: string | null | undefined): string | null => text?.slice(0, 500) ?? null;
 
-function reportOf({ id, tag, checkpoints }: z.output<typeof Tracking>): Report {
+function toReport({ id, tag, checkpoints }: z.output<typeof Tracking>): ParcelReport {
   const events = (checkpoints ?? []).map((point) => ({
     at: point.checkpoint_time ?? null,
     status: WORDS[point.tag ?? ''] ?? null,
-    message: cut(point.message),
-    location: cut(point.location),
+    message: truncate(point.message),
+    location: truncate(point.location),
   }));
   return { ref: id, status: WORDS[tag ?? ''] ?? null, events: events.reverse().slice(0, MAX_EVENTS) };
 }
@@ -78,27 +78,27 @@ function reportOf({ id, tag, checkpoints }: z.output<typeof Tracking>): Report {
 /** The provider's rate limit per account. Only one worker at a time tracks parcels. */
 const ASKS_PER_SECOND = 5;
 
-async function askNow(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {
+async function callUnthrottled(config: Config, method: 'GET' | 'POST', path: string, body?: unknown) {
   const base = (config.trackingProviderUrl ?? '').replace(/\/$/, '');
   const headers = config.trackingProviderKey === undefined ? {} : { 'as-api-key': config.trackingProviderKey };
   const call = { url: new URL(`${base}${path}`), name: NAME, method, headers, body };
   const { status, body: answer } = await callJson({ ...call, timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES });
-  const parsed = Answer.safeParse(answer);
-  if (!parsed.success) throw unavailable(NAME, new Error(`${NAME} answered ${status} in an unknown format.`));
-  return { status, ...parsed.data };
+  const result = Answer.safeParse(answer);
+  if (!result.success) throw unavailable(NAME, new Error(`${NAME} answered ${status} in an unknown format.`));
+  return { status, ...result.data };
 }
 
-const ask = pThrottle({ limit: ASKS_PER_SECOND, interval: 1_000, strict: true })(askNow);
+const callProvider = pThrottle({ limit: ASKS_PER_SECOND, interval: 1_000, strict: true })(callUnthrottled);
 
 const refusal = (status: number, code: number, message: string | null | undefined) =>
   unavailable(NAME, new Error(`${NAME} answered ${status}, code ${code}: ${message ?? 'no reason'}.`));
 
 /** The provider does not track the parcel, and a retry would not help. */
-export interface Refused {
+export interface TrackingRefusal {
   refused: string;
 }
 
-const refusedFor = (message: string | null | undefined): Refused => ({
+const toRefusal = (message: string | null | undefined): TrackingRefusal => ({
   refused:
     (message ?? '')
       .replace(/[\p{Cc}\s]+/gu, ' ')
@@ -107,29 +107,29 @@ const refusedFor = (message: string | null | undefined): Refused => ({
 });
 
 /** A parcel's state, through AfterShip's protocol: its number is registered once, then looked up by the provider's id. */
-export async function readTracking(
+async function readTracking(
   config: Config,
   parcel: { trackingNumber: string; carrier: string | null; ref: string | null },
-): Promise<Report | Refused> {
+): Promise<ParcelReport | TrackingRefusal> {
   const { trackingNumber, carrier, ref } = parcel;
   if (ref === null) {
     const slug = carrier === null ? {} : { slug: carrier.replace(/\s+/g, '-') };
-    const { status, meta, data } = await ask(config, 'POST', '/trackings', {
+    const { status, meta, data } = await callProvider(config, 'POST', '/trackings', {
       tracking_number: trackingNumber,
       ...slug,
     });
-    if (status < 300) return reportOf(Tracking.parse(data));
+    if (status < 300) return toReport(Tracking.parse(data));
     if (meta.code !== FOLLOWED_ALREADY) {
-      if (status === 400 || status === 404 || status === 422) return refusedFor(meta.message);
+      if (status === 400 || status === 404 || status === 422) return toRefusal(meta.message);
       throw refusal(status, meta.code, meta.message);
     }
     const { id } = z.object({ id: z.string() }).parse(data);
     return await readTracking(config, { ...parcel, ref: id });
   }
-  const { status, meta, data } = await ask(config, 'GET', `/trackings/${encodeURIComponent(ref)}`);
-  if (status === 404) return refusedFor(meta.message);
+  const { status, meta, data } = await callProvider(config, 'GET', `/trackings/${encodeURIComponent(ref)}`);
+  if (status === 404) return toRefusal(meta.message);
   if (status >= 300) throw refusal(status, meta.code, meta.message);
-  return reportOf(Tracking.parse(data));
+  return toReport(Tracking.parse(data));
 }
 
 const AT_ONCE = 10;
@@ -143,7 +143,7 @@ const ENDED: ReadonlySet<string | null> = new Set(['delivered', 'expired']);
  * The columns that the provider's answer changes. A parcel that has ended or that the provider refuses is not queried
  * again.
  */
-function columnsOf(answer: Report | Refused, now: Date) {
+function toTrackingColumns(answer: ParcelReport | TrackingRefusal, now: Date) {
   if ('refused' in answer) return { trackingError: answer.refused, trackAt: null };
   return {
     trackAt: ENDED.has(answer.status) ? null : new Date(now.getTime() + ASK_EVERY_MS),
@@ -154,20 +154,20 @@ function columnsOf(answer: Report | Refused, now: Date) {
   };
 }
 
-async function note(context: Context, requested: ShipmentRow, answer: Report | Refused): Promise<void> {
+async function note(context: Context, parcel: ShipmentRow, answer: ParcelReport | TrackingRefusal): Promise<void> {
   const { postgres, clock } = context;
-  const actor = { brandId: requested.brandId, keyId: null, operation: 'track_shipment', requestId: null };
+  const actor = { brandId: parcel.brandId, keyId: null, operation: 'track_shipment', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
-    const row = await lockShipment(work.db, requested.brandId, requested.id);
+    const row = await lockShipment(work.db, parcel.brandId, parcel.id);
     // The tracking number changed in the meantime; the new parcel is queried separately.
-    if (row.trackingNumber !== requested.trackingNumber || row.carrier !== requested.carrier) return;
-    const columns = { trackingStatus: row.trackingStatus, ...columnsOf(answer, work.now) };
+    if (row.trackingNumber !== parcel.trackingNumber || row.carrier !== parcel.carrier) return;
+    const columns = { trackingStatus: row.trackingStatus, ...toTrackingColumns(answer, work.now) };
     if (columns.trackingStatus === row.trackingStatus && columns.trackingError === row.trackingError) {
       await updateShipment(work.db, row.brandId, row.id, columns);
       return;
     }
     const hasArrived = columns.trackingStatus === 'delivered' && row.status === 'shipped';
-    await moveTo(work, row, hasArrived ? 'delivered' : undefined, columns);
+    await moveShipment(work, row, hasArrived ? 'delivered' : undefined, columns);
   });
 }
 

@@ -1,6 +1,6 @@
-import { inSnapshot } from '../../../src/affiliates/ledger/queries.ts';
-import { verifyRecords } from '../../../src/affiliates/ledger/verify/actions.ts';
-import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/jobs.ts';
+import { inSnapshot } from '../../../src/affiliates/ledger/ledger.ts';
+import { verifyRecords } from '../../../src/affiliates/ledger/verify-ledger.ts';
+import { approveDue as approveDueOfApp } from '../../../src/affiliates/reviews/reviews.jobs.ts';
 import { syncLedger } from '../../../src/analytics/figures/figures.jobs.ts';
 import { drainClicks } from '../../../src/interfaces/links-host/jobs.ts';
 import { systemClock } from '../../../src/kit/values/clock.ts';

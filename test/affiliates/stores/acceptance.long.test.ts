@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askWhoItIs, connectStore } from '../../../src/affiliates/stores/connections/connect.ts';
+import { connectStore, identifyStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
 import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { keepDueWebhooks } from '../../../src/affiliates/stores/webhooks.jobs.ts';
@@ -63,7 +63,7 @@ async function connect({ context }: TestApp, brand: TestBrand, store: TestStore)
   const { provider, url: baseUrl, token, access } = store;
   const { id, secret } = access.app;
   const secrets = provider === 'shopify' ? { app: { id, secret } } : { token, webhookSecret: WEBHOOK_SECRET };
-  const met = await askWhoItIs(context, { provider, baseUrl, ...secrets });
+  const met = await identifyStore(context, { provider, baseUrl, ...secrets });
   const actor = { brandId: brand.id, keyId: null, operation: 'test', requestId: null };
   const row = await inWork(context.postgres.db, context.clock, actor, (work) =>
     connectStore(work, context.secrets, met),

@@ -1,8 +1,11 @@
 import { createHmac } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  forgetStoreDeliveries,
+  retryReconnectedStores,
+} from '../../../src/affiliates/stores/deliveries/deliveries.jobs.ts';
 import { foldBatch } from '../../../src/affiliates/stores/deliveries/fold.ts';
-import { forgetStoreDeliveries, retryReconnectedStores } from '../../../src/affiliates/stores/deliveries/deliveries.jobs.ts';
 import { call, makeBrand, send, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 import { balancesOf } from '../../harness/sales.ts';

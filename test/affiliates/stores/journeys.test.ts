@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { recordOrder } from '../../../src/affiliates/orders/record.ts';
 import { requestDueJourneys } from '../../../src/affiliates/orders/journeys.jobs.ts';
+import { recordOrder } from '../../../src/affiliates/orders/record.ts';
 import type { OrderFacts } from '../../../src/affiliates/stores/formats/facts.ts';
 import { openDesk } from '../../harness/affiliates.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
@@ -111,7 +111,11 @@ it('Several workers request the journeys of one store together, and each journey
   for (let i = 0; i < 30; i += 1) placed.push(await shop.place());
   const before = shop.requests();
   nowMs += 1.1 * MINUTE_MS;
-  await Promise.all([requestDueJourneys(app.context), requestDueJourneys(app.context), requestDueJourneys(app.context)]);
+  await Promise.all([
+    requestDueJourneys(app.context),
+    requestDueJourneys(app.context),
+    requestDueJourneys(app.context),
+  ]);
   expect(shop.store.journeysRead.toSorted()).toEqual(placed.toSorted());
   // Two hold all of them; each further worker that claims some adds at most one.
   expect(shop.requests() - before).toBeLessThanOrEqual(4);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { markStatus } from '../../../src/affiliates/stores/connections/connections.ts';
+import { updateAccessStatus } from '../../../src/affiliates/stores/connections/connections.ts';
 import { sweepDue } from '../../../src/affiliates/stores/sweeps/sweeps.jobs.ts';
 import { call, startApp, type TestApp, until } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
@@ -266,7 +266,7 @@ describe('a sweep that is disturbed', () => {
     await pass(60);
     expect(lists(shop)).toHaveLength(1);
     shop.store.token = token;
-    await markStatus(app.context.postgres.db, { id: shop.id, brandId: shop.brand.id }, 'connected', now());
+    await updateAccessStatus(app.context.postgres.db, { id: shop.id, brandId: shop.brand.id }, 'connected', now());
     await pass(0);
     expect(await known(shop)).toHaveLength(10);
   });

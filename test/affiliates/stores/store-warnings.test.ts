@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressWarnings } from '../../../src/affiliates/stores/connections/warnings.ts';
+import { listAddressWarnings } from '../../../src/affiliates/stores/connections/warnings.ts';
 import type { Provider } from '../../../src/affiliates/stores/formats/provider.ts';
 
 describe('The address that a store is given for its webhooks', () => {
@@ -18,6 +18,6 @@ describe('The address that a store is given for its webhooks', () => {
     ['generic', 'http://localhost:9100', 'http://127.0.0.1:8081', []],
     ['generic', 'https://store.example', 'http://192.168.1.5', ['webhook_address']],
   ])('of %s at %s, as %s, has the warnings %j', (provider, baseUrl, linksUrl, codes) => {
-    expect(addressWarnings({ provider, baseUrl }, linksUrl).map(({ code }) => code)).toEqual(codes);
+    expect(listAddressWarnings({ provider, baseUrl }, linksUrl).map(({ code }) => code)).toEqual(codes);
   });
 });

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { askWhoItIs } from '../../../src/affiliates/stores/connections/connect.ts';
+import { identifyStore } from '../../../src/affiliates/stores/connections/connect.ts';
 import { PROVIDERS } from '../../../src/affiliates/stores/connections/connections.shapes.ts';
 import { call, makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { runCli } from '../../harness/cli.ts';
@@ -102,11 +102,11 @@ describe('a store is not connected', () => {
     ];
     for (const url of [...addresses, ...shown]) {
       store.storefrontUrl = url;
-      await expect(askWhoItIs(outside, requested), url).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(identifyStore(outside, requested), url).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
     }
     store.storefrontUrl = 'http://localhost:3000/shop';
     const facts = { storefrontUrl: 'http://localhost:3000/shop' };
-    expect(await askWhoItIs(outside, requested)).toMatchObject({ facts });
+    expect(await identifyStore(outside, requested)).toMatchObject({ facts });
   });
 
   it('and the terminal lists the problems of its answer, one per line', async () => {

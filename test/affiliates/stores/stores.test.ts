@@ -97,7 +97,9 @@ describe.each(PROVIDERS)('%s', (provider) => {
     const store = await startStore(provider);
     for (const login of ['me', ':pw']) {
       store.host = `${login}@shop.example`;
-      await expect(getClient(provider).connect(requested(store))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' });
+      await expect(getClient(provider).connect(requested(store))).rejects.toMatchObject({
+        code: 'SERVICE_UNAVAILABLE',
+      });
     }
     await store.close();
   });
@@ -130,7 +132,9 @@ describe.each(PROVIDERS)('%s', (provider) => {
   it('is not contacted at an address that is not allowed', async () => {
     const store = get(provider);
     const before = store.requests.length;
-    await expect(getClient(provider).connect({ ...requested(store), allow: [] })).rejects.toMatchObject({ status: 503 });
+    await expect(getClient(provider).connect({ ...requested(store), allow: [] })).rejects.toMatchObject({
+      status: 503,
+    });
     expect(store.requests).toHaveLength(before);
   });
 

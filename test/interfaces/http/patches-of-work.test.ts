@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { WebhookPatch } from '../../../src/platform/webhooks/schema.ts';
+import { WebhookPatch } from '../../../src/platform/webhooks/webhooks.shapes.ts';
 import { AssetPatch } from '../../../src/workflow/assets/assets.shapes.ts';
 import { BriefPatch } from '../../../src/workflow/briefs/briefs.shapes.ts';
 import { ShipmentPatch } from '../../../src/workflow/shipments/shipments.shapes.ts';

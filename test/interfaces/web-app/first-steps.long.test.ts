@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { setSample } from '../../../src/affiliates/sample/queries.ts';
+import { setSample } from '../../../src/affiliates/sample/sample.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { hasBrowser, openBrowser } from '../../harness/browser.ts';
 import { builtClient } from '../../harness/offered.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { claimDue } from '../../../src/platform/webhooks/sending/queries.ts';
+import { claimDue } from '../../../src/platform/webhooks/claims.ts';
 import { makeBrand, startApp, type TestApp } from '../../harness/app.ts';
 import { makeDatabase, type TestDatabase } from '../../harness/database.ts';
 

@@ -28,13 +28,13 @@ import {
   insertIntegration,
   lockIntegration,
   lockIntegrationOfStore,
-  markStatus,
   recordVersion,
   replaceSecrets,
+  updateAccessStatus,
   updateIntegration,
 } from './connections.ts';
 
-const REFUSED = {
+const COUPON_PROBLEMS = {
   not_found: 'is not a coupon of the connected store.',
   inactive: 'is a coupon that is not active in the connected store.',
   not_percentage: 'is a coupon of the connected store, but not a percentage off.',
@@ -47,8 +47,8 @@ const RENEWAL_MS = 20_000;
 const LOOKED_AGAIN_AFTER_MS = 100;
 const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;
 
-/** What it takes to ask a store, of a server, a worker or a command. */
-export interface Asking extends Pick<Context, 'config' | 'clock' | 'secrets'> {
+/** Parts of the context that calls to stores need; servers, workers and commands have them. */
+export interface StoreContext extends Pick<Context, 'config' | 'clock' | 'secrets'> {
   postgres: Pick<Context['postgres'], 'db'>;
   log: { warn(facts: object, text: string): void };
 }
@@ -56,7 +56,7 @@ export interface Asking extends Pick<Context, 'config' | 'clock' | 'secrets'> {
 type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
 
 /** Running renewals of this process: its other calls wait for the same one. */
-const renewals = new WeakMap<Asking, Map<string, Promise<string>>>();
+const renewals = new WeakMap<StoreContext, Map<string, Promise<string>>>();
 
 async function exchange(
   { config, clock }: Pick<Context, 'config' | 'clock'>,
@@ -70,7 +70,7 @@ async function exchange(
 }
 
 /** A token other than the one that ends or was refused: one process of all gets it, the others wait for what it writes. */
-async function renew(context: Asking, store: StoreKey, past: string): Promise<string> {
+async function renew(context: StoreContext, store: StoreKey, past: string): Promise<string> {
   const { postgres, secrets, clock } = context;
   for (let look = 0; look < LOOKS; look += 1) {
     const { secrets: seen } = await getAccess(postgres.db, store);
@@ -95,7 +95,7 @@ async function renew(context: Asking, store: StoreKey, past: string): Promise<st
   throw storeUnavailable(new Error('Its token is being renewed by another process, which takes too long.'));
 }
 
-function renewOnce(context: Asking, store: StoreKey, past: string): Promise<string> {
+function renewOnce(context: StoreContext, store: StoreKey, past: string): Promise<string> {
   const running = renewals.get(context) ?? new Map<string, Promise<string>>();
   renewals.set(context, running);
   const name = `${store.id} ${past}`;
@@ -105,7 +105,7 @@ function renewOnce(context: Asking, store: StoreKey, past: string): Promise<stri
 }
 
 /** Gets another token where the store gives them out, to learn whether it still does. Says what kind of token it is. */
-export async function renewToken(context: Asking, row: StoreKey): Promise<string> {
+export async function renewToken(context: StoreContext, row: StoreKey): Promise<string> {
   const { secrets: seen } = await getAccess(context.postgres.db, row);
   const known = openStoreSecrets(context.secrets, seen, row.id);
   if (!known.app) return 'does not end';
@@ -117,13 +117,16 @@ export async function renewToken(context: Asking, row: StoreKey): Promise<string
  * A store with a token that is valid. A call renews a token that the store refuses, once. Throws when its secrets
  * cannot be opened. To be called outside of a transaction.
  */
-export async function openStore(context: Asking, row: StoreKey): Promise<Store> {
+export async function openStore(context: StoreContext, row: StoreKey): Promise<Store> {
   const { postgres, secrets, config, clock, log } = context;
   const { secrets: seen, apiVersion } = await getAccess(postgres.db, row);
   const known = openStoreSecrets(secrets, seen, row.id);
   const { provider, baseUrl } = row;
   const store: Store = {
-    ...{ baseUrl, token: known.token, keysInQuery: known.keysInQuery === true, allow: config.outboundAllow },
+    baseUrl,
+    token: known.token,
+    keysInQuery: known.keysInQuery === true,
+    allow: config.outboundAllow,
     onVersion: async (version) => {
       const isNews = version !== apiVersion && (await recordVersion(postgres.db, row, version));
       if (!isNews || version === getClient(provider).version) return;
@@ -162,12 +165,12 @@ export async function verifyCoupon(
   const coupon = await openStore(context, row)
     .then((store) => getClient(row.provider).findCoupon(store, code, clock.now()))
     .catch(async (error: unknown) => {
-      if (needsReconnect(error)) await markStatus(db, row, 'reauth_required', clock.now());
+      if (needsReconnect(error)) await updateAccessStatus(db, row, 'reauth_required', clock.now());
       throw error;
     });
-  if (row.status !== 'connected') await markStatus(db, row, 'connected', clock.now());
+  if (row.status !== 'connected') await updateAccessStatus(db, row, 'connected', clock.now());
   if (coupon.state !== 'active') {
-    throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: REFUSED[coupon.state] }]);
+    throw validationError([{ field: 'value', code: `coupon_${coupon.state}`, message: COUPON_PROBLEMS[coupon.state] }]);
   }
   return { currency: row.currency, storefrontHost: row.storefrontHost, coupon };
 }
@@ -190,21 +193,23 @@ export interface NewStore {
   apiVersion: string | null;
 }
 
-type Outside = Pick<Context, 'config' | 'clock'>;
+type OutsideContext = Pick<Context, 'config' | 'clock'>;
 
-/** What an app's store signs its webhooks with is the app's secret, where they are made by API. */
-async function secretsOf(outside: Outside, entry: StoreEntry): Promise<StoreSecrets> {
+/** Webhooks created by API are signed with the app's secret. */
+async function toStoreSecrets(outside: OutsideContext, entry: StoreEntry): Promise<StoreSecrets> {
   const { app, token = '', webhookSecret = app?.secret ?? '' } = entry;
   return app ? { ...(await exchange(outside, entry, app)), app, webhookSecret } : { token, webhookSecret };
 }
 
 /** Asks a store for its facts, before the transaction that connects it. */
-export async function askWhoItIs(outside: Outside, entry: StoreEntry): Promise<NewStore> {
+export async function identifyStore(outside: OutsideContext, entry: StoreEntry): Promise<NewStore> {
   const { provider, baseUrl } = entry;
-  const secrets = await secretsOf(outside, entry);
+  const secrets = await toStoreSecrets(outside, entry);
   let apiVersion: string | null = null;
   const store: Store = {
-    ...{ baseUrl, token: secrets.token, allow: outside.config.outboundAllow },
+    baseUrl,
+    token: secrets.token,
+    allow: outside.config.outboundAllow,
     onVersion: (version) => {
       apiVersion = version;
     },
@@ -222,32 +227,39 @@ export async function askWhoItIs(outside: Outside, entry: StoreEntry): Promise<N
 const WHY_LENGTH = 300;
 
 /** Why a store could not be met, on one line: the other side has a part in its words. */
-function whyOf({ cause }: ApiError): string {
+function describeCause({ cause }: ApiError): string {
   const text = cause instanceof Error ? cause.message.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
   return text.slice(0, WHY_LENGTH) || 'It does not answer.';
 }
 
 /** The same as `askWhoItIs`, but names the wrong field for the person who typed the address. */
-export async function meetStore(outside: Outside, entry: StoreEntry): Promise<NewStore> {
-  return await askWhoItIs(outside, entry).catch((error: unknown) => {
+export async function checkStore(outside: OutsideContext, entry: StoreEntry): Promise<NewStore> {
+  return await identifyStore(outside, entry).catch((error: unknown) => {
     if (error instanceof AppRefused) {
       throw validationError([{ field: error.field, code: 'refused', message: error.message }]);
     }
     if (!(error instanceof ApiError)) throw error;
     const field = entry.app ? 'client_id' : 'token';
     const refusal = needsReconnect(error)
-      ? { field, code: 'refused', message: `is refused by the store, or lacks permissions. ${whyOf(error)}` }
-      : { field: 'url', code: 'no_store', message: `does not lead to a ${entry.provider} store. ${whyOf(error)}` };
+      ? { field, code: 'refused', message: `is refused by the store, or lacks permissions. ${describeCause(error)}` }
+      : {
+          field: 'url',
+          code: 'no_store',
+          message: `does not lead to a ${entry.provider} store. ${describeCause(error)}`,
+        };
     throw validationError([refusal]);
   });
 }
 
-/** Of a store that lists its webhooks, whether they are on is looked at next; of another, its owner knows. */
-function webhooksAtFirst(provider: Provider, secrets: StoreSecrets, now: Date) {
+/** A store that lists its webhooks is checked at once; for any other, the owner creates them. */
+function toInitialWebhooks(provider: Provider, secrets: StoreSecrets, now: Date) {
   const isListed = getClient(provider).webhooks?.mayBeMade(secrets) === true;
   return {
-    ...{ webhookState: isListed ? ('pending' as const) : ('manual' as const), webhooksDueAt: isListed ? now : null },
-    ...{ missingWebhooks: [], webhookProblem: null, webhooksCheckedAt: null },
+    webhookState: isListed ? ('pending' as const) : ('manual' as const),
+    webhooksDueAt: isListed ? now : null,
+    missingWebhooks: [],
+    webhookProblem: null,
+    webhooksCheckedAt: null,
   };
 }
 
@@ -260,16 +272,24 @@ export async function connectStore(
   const { db, now, brandId } = work;
   const { name, currency, storefrontUrl } = store;
   const storefrontHost = new URL(storefrontUrl).host;
-  // When two calls connect the same store, the second finds the integration of the first.
+  // The lock lets the second of two concurrent calls find the integration of the first.
   await lockBrand(db, brandId);
   const old = await lockIntegrationOfStore(db, brandId, { provider, baseUrl, storefrontUrl });
   const id = old?.id ?? newId('int', now.getTime());
   const facts = {
-    ...{ name, currency, storefrontUrl, storefrontHost, baseUrl, connectedAt: now, disconnectedAt: null },
+    name,
+    currency,
+    storefrontUrl,
+    storefrontHost,
+    baseUrl,
+    connectedAt: now,
+    disconnectedAt: null,
     status: 'connected' as const,
     sweepAt: now,
     secrets: sealStoreSecrets(secrets, known, id),
-    ...{ apiVersion, renewingUntil: null, ...webhooksAtFirst(provider, known, now) },
+    apiVersion,
+    renewingUntil: null,
+    ...toInitialWebhooks(provider, known, now),
   };
   const untouched = { lastSyncAt: null, lastReceivedAt: null, createdAt: now, updatedAt: null };
   const row = old

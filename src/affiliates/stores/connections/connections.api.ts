@@ -1,14 +1,14 @@
 import { create, get, read, remove } from '../../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
 import { noun } from '../../../kit/operation/noun.ts';
-import { connectStore, disconnectStore, meetStore, type StoreEntry } from './connect.ts';
+import { checkStore, connectStore, disconnectStore, type StoreEntry } from './connect.ts';
 import {
   Integration,
   IntegrationConnect,
   IntegrationDisconnected,
   IntegrationFilter,
   IntegrationList,
-  integrationOf,
+  toIntegration,
 } from './connections.shapes.ts';
 import { getIntegrationWithHealth, integrations } from './connections.ts';
 
@@ -29,7 +29,7 @@ export const integrationOperations = [
       integrations,
       ({ clock }, { query }: ListCall<IntegrationFilter>) => ({ ...query, now: clock.now() }),
       Integration,
-      (row, { clock, config }) => integrationOf(row, clock.now(), config),
+      (row, { clock, config }) => toIntegration(row, clock.now(), config),
     ),
   }),
   get({
@@ -42,7 +42,7 @@ export const integrationOperations = [
     find: async ({ postgres, clock, config }, { caller, params }) => {
       const now = clock.now();
       const row = await getIntegrationWithHealth(postgres.db, caller.brandId, params.id, now);
-      return integrationOf(row, now, config);
+      return toIntegration(row, now, config);
     },
   }),
   remove({
@@ -61,7 +61,7 @@ export const integrationOperations = [
   }),
 ] as const;
 
-const entryOf = ({
+const toStoreEntry = ({
   provider,
   url,
   token,
@@ -69,7 +69,10 @@ const entryOf = ({
   client_id,
   client_secret,
 }: IntegrationConnect): StoreEntry => ({
-  ...{ provider, baseUrl: url, token, webhookSecret: webhook_secret },
+  provider,
+  baseUrl: url,
+  token,
+  webhookSecret: webhook_secret,
   ...(client_id && client_secret ? { app: { id: client_id, secret: client_secret } } : {}),
 });
 
@@ -88,12 +91,12 @@ export const storeOperations = [
     item: Integration,
     hints: { idempotent: true },
     lookUp: async ({ config, clock, secrets }, { body }) => {
-      return { config, secrets, store: await meetStore({ config, clock }, entryOf(body)) };
+      return { config, secrets, store: await checkStore({ config, clock }, toStoreEntry(body)) };
     },
     apply: async (work, _call, { config, secrets, store }) => {
       const { id } = await connectStore(work, secrets, store);
       const row = await getIntegrationWithHealth(work.db, work.brandId, id, work.now);
-      return integrationOf(row, work.now, config);
+      return toIntegration(row, work.now, config);
     },
   }),
 ] as const;

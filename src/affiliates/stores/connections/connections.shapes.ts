@@ -7,7 +7,7 @@ import { WebAddress } from '../../../kit/values/web-address.ts';
 import { toWire } from '../../../kit/values/wire.ts';
 import { getClient } from '../formats/clients.ts';
 import type { ListedIntegration } from './connections.ts';
-import { warningsOf } from './warnings.ts';
+import { listWarnings } from './warnings.ts';
 
 export const PROVIDERS = ['shopify', 'woocommerce', 'generic'] as const;
 const provider = z
@@ -158,12 +158,12 @@ export const StoreUrl = WebAddress.transform((text) => {
 const secret = z.string().trim().min(1).max(4_000);
 const WOOCOMMERCE_TOKEN = /^[^\s:]+:[^\s:]+$/;
 
-type Entered = Unchecked<'provider' | 'token' | 'webhook_secret' | 'client_id' | 'client_secret'>;
+type UncheckedSecrets = Unchecked<'provider' | 'token' | 'webhook_secret' | 'client_id' | 'client_secret'>;
 
 const REQUIRED = 'is required';
 
-/** What is wrong with the secrets together, by field. */
-function* problemsOfSecrets(entered: Entered): Generator<[keyof Entered, string]> {
+/** Yields problems that depend on several secrets, by field. */
+function* listSecretProblems(entered: UncheckedSecrets): Generator<[keyof UncheckedSecrets, string]> {
   const { provider: kind, token, client_id: id, client_secret: appSecret } = entered;
   const isApp = id !== undefined || appSecret !== undefined;
   if (isApp && kind !== 'shopify') {
@@ -208,8 +208,8 @@ export const IntegrationConnect = z
       .describe('Client secret of the same Shopify app.')
       .meta({ example: 'shpss_0a1b2c3d' }),
   })
-  .superRefine((entered: Entered, context) => {
-    for (const [field, message] of problemsOfSecrets(entered)) {
+  .superRefine((entered: UncheckedSecrets, context) => {
+    for (const [field, message] of listSecretProblems(entered)) {
       const params = message === REQUIRED ? { code: 'required' } : {};
       context.addIssue({ code: 'custom', path: [field], message, params, input: entered[field] });
     }
@@ -237,7 +237,7 @@ export const IntegrationDisconnected = z.object({
 
 const SILENT_MS = 7 * DAY_MS;
 
-function healthOf(
+function getWebhookHealth(
   { lastReceivedAt, lastFailedAt, sweptAt, silentSince, webhookState }: ListedIntegration,
   now: Date,
 ): Integration['webhook_health']['status'] {
@@ -249,11 +249,11 @@ function healthOf(
   return isSilent ? 'silent' : 'ok';
 }
 
-/** Where a store sends its deliveries. */
-export const webhookUrlOf = (linksUrl: string, { provider, id }: Pick<ListedIntegration, 'provider' | 'id'>) =>
+/** Returns the address to which a store sends its deliveries. */
+export const toWebhookUrl = (linksUrl: string, { provider, id }: Pick<ListedIntegration, 'provider' | 'id'>) =>
   `${linksUrl}/ingest/${provider}/${id}`;
 
-export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: { linksUrl: string }) {
+export function toIntegration(row: ListedIntegration, now: Date, { linksUrl }: { linksUrl: string }) {
   const hears = row.status !== 'disconnected';
   const missing: Integration['referral_tracking']['missing'] = [
     ...(hears ? [] : ['connection' as const]),
@@ -266,9 +266,9 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       orders: { read: hears, refunds: hears },
     },
     last_swept_at: row.sweptAt?.toISOString() ?? null,
-    webhook_url: webhookUrlOf(linksUrl, row),
+    webhook_url: toWebhookUrl(linksUrl, row),
     webhook_health: {
-      status: healthOf(row, now),
+      status: getWebhookHealth(row, now),
       last_received_at: row.lastReceivedAt?.toISOString() ?? null,
       failures_24h: row.failures24h ?? 0,
       forged_24h: row.forged24h ?? 0,
@@ -280,7 +280,7 @@ export function integrationOf(row: ListedIntegration, now: Date, { linksUrl }: {
       problem: row.webhookProblem,
       checked_at: row.webhooksCheckedAt?.toISOString() ?? null,
     },
-    warnings: warningsOf(row, linksUrl),
+    warnings: listWarnings(row, linksUrl),
     referral_tracking: {
       ready: missing.length === 0,
       missing,

@@ -19,29 +19,34 @@ export type IntegrationRow = Omit<
 >;
 
 const SHOWN = [
-  ...(['id', 'brandId', 'provider', 'name', 'storefrontUrl', 'storefrontHost', 'baseUrl', 'currency'] as const),
-  ...([
-    'status',
-    'connectedAt',
-    'lastSyncAt',
-    'lastReceivedAt',
-    'lastFailedAt',
-    'disconnectedAt',
-    'sweptAt',
-    'silentSince',
-    'apiVersion',
-    'webhookState',
-    'missingWebhooks',
-    'webhookProblem',
-    'webhooksCheckedAt',
-    'createdAt',
-    'updatedAt',
-  ] as const),
+  'id',
+  'brandId',
+  'provider',
+  'name',
+  'storefrontUrl',
+  'storefrontHost',
+  'baseUrl',
+  'currency',
+  'status',
+  'connectedAt',
+  'lastSyncAt',
+  'lastReceivedAt',
+  'lastFailedAt',
+  'disconnectedAt',
+  'sweptAt',
+  'silentSince',
+  'apiVersion',
+  'webhookState',
+  'missingWebhooks',
+  'webhookProblem',
+  'webhooksCheckedAt',
+  'createdAt',
+  'updatedAt',
 ] as const;
 
 const LAST_ORDERS = 50;
 
-/** Whether an order carried a click on a link of the brand, in the words of the index `orders_with_click`. */
+/** The order carried a click on a link of the brand. The text matches the index `orders_with_click`. */
 export const HAS_CLICK = sql<boolean>`attribution @? '$.candidates[*] ? (@.type == "click" && @.link_id != null)'`;
 
 /** The last orders of the integration that a row shows. */
@@ -88,7 +93,7 @@ export interface IntegrationWhere extends ListWindow {
   now: Date;
 }
 
-/** Of a campaign: the stores that one of its links is connected to. */
+/** Matches stores that a link of the campaign belongs to; without a campaign, all stores. */
 function isOfCampaign(brandId: string, campaignId: string | undefined) {
   return sql<boolean>`(${campaignId ?? null}::text is null or exists (
     select from links where links.brand_id = ${brandId}
@@ -147,10 +152,10 @@ export async function getConnectedIntegration(db: Db, brandId: string, id: strin
   return row;
 }
 
-/** Which integration is meant, by a brand's own. */
+/** Key of an integration within its brand. */
 export type IntegrationKey = Pick<IntegrationRow, 'brandId' | 'id'>;
 
-/** What it takes to ask the store: its sealed secrets, and the version of its API that last answered. */
+/** Reads what calls to the store need: the sealed secrets and the version of its API that last answered. */
 export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
   return await db
     .selectFrom('integrations')
@@ -160,7 +165,7 @@ export async function getAccess(db: Db, { brandId, id }: IntegrationKey) {
     .executeTakeFirstOrThrow();
 }
 
-export const updateOfKey = (db: Db, { brandId, id }: IntegrationKey) =>
+export const updateIntegrationByKey = (db: Db, { brandId, id }: IntegrationKey) =>
   db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
 
 /**
@@ -172,7 +177,7 @@ export async function claimRenewal(
   key: IntegrationKey,
   { seen, now, until }: { seen: Buffer; now: Date; until: Date },
 ): Promise<boolean> {
-  const claimed = await updateOfKey(db, key)
+  const claimed = await updateIntegrationByKey(db, key)
     .set({ renewingUntil: until })
     .where('secrets', '=', seen)
     .where('status', '<>', 'disconnected')
@@ -183,12 +188,12 @@ export async function claimRenewal(
 
 /** Ends a renewal. Secrets that were entered in the meantime stay. */
 export async function endRenewal(db: Db, key: IntegrationKey, seen: Buffer, secrets = seen): Promise<void> {
-  await updateOfKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
+  await updateIntegrationByKey(db, key).set({ secrets, renewingUntil: null }).where('secrets', '=', seen).execute();
 }
 
-/** Whether this is news: the version was not recorded yet. */
+/** Records the version that answered. Returns false if it was known. */
 export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: string): Promise<boolean> {
-  const changed = await updateOfKey(db, key)
+  const changed = await updateIntegrationByKey(db, key)
     .set({ apiVersion })
     .where((eb) => eb('apiVersion', 'is distinct from', apiVersion))
     .executeTakeFirst();
@@ -197,11 +202,11 @@ export async function recordVersion(db: Db, key: IntegrationKey, apiVersion: str
 
 /** Replaces secrets by those that the store wants shown in another way. */
 export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secrets: Buffer) =>
-  updateOfKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
+  updateIntegrationByKey(db, key).set({ secrets }).where('secrets', '=', seen).execute();
 
 const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
 
-/** What a delivery is checked against. Its sender has no key, so the integration's id alone finds it. */
+/** Finds the secrets that a delivery is checked against. The sender has no key, so the integration's id alone selects it. */
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
@@ -229,7 +234,7 @@ export async function findBrandOfIntegration(db: Db, id: string): Promise<string
   return row?.brandId;
 }
 
-/** Where a store is: its API, and what its visitors see. */
+/** Addresses of a store: its API and its storefront. */
 type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
 
 /**
@@ -276,8 +281,14 @@ export async function upsertSource(
     .insertInto('integrations')
     .values({
       ...row,
-      ...{ provider: 'generic', sourceName: row.name, storefrontUrl: row.name, storefrontHost: '', baseUrl: '' },
-      ...{ status: 'disconnected', secrets: Buffer.alloc(0), connectedAt: row.createdAt },
+      provider: 'generic',
+      sourceName: row.name,
+      storefrontUrl: row.name,
+      storefrontHost: '',
+      baseUrl: '',
+      status: 'disconnected',
+      secrets: Buffer.alloc(0),
+      connectedAt: row.createdAt,
     })
     .onConflict((conflict) =>
       conflict
@@ -308,7 +319,7 @@ export const updateIntegration = (db: Db, brandId: string, id: string, change: U
   updateOwn(db.updateTable('integrations').set(change).returning(SHOWN), brandId, id);
 
 /** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
-export async function markStatus(
+export async function updateAccessStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
   status: 'connected' | 'reauth_required',
@@ -333,16 +344,16 @@ export async function markReceived(db: Db, id: string, at: Date): Promise<void> 
 
 /** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
 export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
-  await updateOfKey(db, key)
+  await updateIntegrationByKey(db, key)
     .set({ status: 'reauth_required', updatedAt: now })
     .where('status', '=', 'connected')
     .where('connectedAt', '<=', at)
     .execute();
 }
 
-const hourOf = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
+const toHour = (at: Date) => new Date(Math.floor(at.getTime() / HOUR_MS) * HOUR_MS);
 
-async function countRefused(
+async function addFailures(
   db: Db,
   integrationId: string,
   { failures = 0, forged = 0 }: { failures?: number; forged?: number },
@@ -350,7 +361,7 @@ async function countRefused(
 ): Promise<void> {
   await db
     .insertInto('integrationFailures')
-    .values({ integrationId, hour: hourOf(at), failures, forged })
+    .values({ integrationId, hour: toHour(at), failures, forged })
     .onConflict((conflict) =>
       conflict.columns(['integrationId', 'hour']).doUpdateSet((eb) => ({
         failures: eb('integrationFailures.failures', '+', failures),
@@ -361,12 +372,12 @@ async function countRefused(
 }
 
 /** The outcomes of some deliveries of a store. */
-export interface Folded {
-  /** Whether one recorded an order or refund. */
+export interface DeliveryResults {
+  /** At least one delivery recorded an order or refund. */
   isSynced: boolean;
-  /** How many failed for good. */
+  /** Number of deliveries that failed for good. */
   failures: number;
-  /** Whether the newest of them failed. */
+  /** The newest delivery failed. */
   isFailing: boolean;
 }
 
@@ -374,7 +385,7 @@ export interface Folded {
 export async function updateHealth(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
-  { isSynced, failures, isFailing }: Folded,
+  { isSynced, failures, isFailing }: DeliveryResults,
   at: Date,
 ): Promise<void> {
   await db
@@ -387,18 +398,18 @@ export async function updateHealth(
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .execute();
-  if (failures > 0) await countRefused(db, id, { failures }, at);
+  if (failures > 0) await addFailures(db, id, { failures }, at);
 }
 
 /** Counts a delivery of a store whose secrets cannot be opened. */
 export async function countFailure(db: Db, integrationId: string, at: Date): Promise<void> {
-  await countRefused(db, integrationId, { failures: 1 }, at);
+  await addFailures(db, integrationId, { failures: 1 }, at);
   await db.updateTable('integrations').set({ lastFailedAt: at }).where('id', '=', integrationId).execute();
 }
 
 /** Counts a delivery that the store had not signed. */
 export async function countForged(db: Db, integrationId: string, at: Date): Promise<void> {
-  await countRefused(db, integrationId, { forged: 1 }, at);
+  await addFailures(db, integrationId, { forged: 1 }, at);
 }
 
 /** An episode ends after this long without a finding, however often webhooks failed and recovered in it. */

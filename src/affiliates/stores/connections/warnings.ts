@@ -14,23 +14,23 @@ type Reachable = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'apiVersion' | 's
 /** WordPress calls no other ports. */
 const WOOCOMMERCE_PORTS = [80, 443, 8080];
 
-const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
-const portOf = ({ port, protocol }: URL) => Number(port) || (protocol === 'https:' ? 443 : 80);
+const getHost = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, '$1');
+const getPort = ({ port, protocol }: URL) => Number(port) || (protocol === 'https:' ? 443 : 80);
 
-/** Whether only this machine or its network finds the host. */
+/** True if only this machine or its network finds the host. */
 function isPrivate(url: URL): boolean {
-  const host = hostOf(url);
+  const host = getHost(url);
   if (isIP(host) !== 0) return !isPublic(host);
   return /^localhost$|\.(?:localhost|local|internal|lan)$/i.test(host) || !host.includes('.');
 }
 
 /** Why a store at `baseUrl` would not reach the address that its webhooks go to. */
-export function addressWarnings(
+export function listAddressWarnings(
   { provider, baseUrl }: Pick<Reachable, 'provider' | 'baseUrl'>,
   linksUrl: string,
 ): Warning[] {
   const links = new URL(linksUrl);
-  const port = portOf(links);
+  const port = getPort(links);
   const warnings: Warning[] = [];
   if (provider === 'woocommerce' && !WOOCOMMERCE_PORTS.includes(port)) {
     const message = `WooCommerce delivers webhooks to the ports 80, 443 and 8080 only, and this address has port ${port}. Set LINKS_URL to an address without a port, behind a proxy.`;
@@ -46,11 +46,11 @@ export function addressWarnings(
   return warnings;
 }
 
-/** What may keep a connection from working. */
-export function warningsOf(row: Reachable, linksUrl: string): Warning[] {
+/** Lists problems that may keep a connection from working. */
+export function listWarnings(row: Reachable, linksUrl: string): Warning[] {
   if (row.status === 'disconnected') return [];
   const { version } = getClient(row.provider);
   const isOther = version !== undefined && row.apiVersion !== null && row.apiVersion !== version;
   const message = `The store answers with version ${row.apiVersion} of its API instead of ${version}. Orders are still read; update Rollcall.`;
-  return [...(isOther ? [{ code: 'api_version' as const, message }] : []), ...addressWarnings(row, linksUrl)];
+  return [...(isOther ? [{ code: 'api_version' as const, message }] : []), ...listAddressWarnings(row, linksUrl)];
 }

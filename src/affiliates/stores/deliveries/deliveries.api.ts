@@ -2,7 +2,7 @@ import { act, list } from '../../../kit/operation/kit.ts';
 import { noun } from '../../../kit/operation/noun.ts';
 import { getIntegration } from '../connections/connections.ts';
 import { forgetStoreDeliveries, retryReconnectedStores } from './deliveries.jobs.ts';
-import { DeliveryParams, StoreDelivery, StoreDeliveryFilter, storeDeliveryOf } from './deliveries.shapes.ts';
+import { DeliveryParams, StoreDelivery, StoreDeliveryFilter, toStoreDelivery } from './deliveries.shapes.ts';
 import { storeDeliveries } from './deliveries.ts';
 import { retryDelivery } from './inbox.ts';
 
@@ -25,7 +25,7 @@ export const storeDeliveryOperations = [
       const { id: integrationId } = await getIntegration(postgres.db, caller.brandId, params.id);
       return { ...query, integrationId };
     },
-    itemOf: storeDeliveryOf,
+    itemOf: toStoreDelivery,
   }),
   act({
     id: 'retry_store_delivery',
@@ -39,7 +39,7 @@ export const storeDeliveryOperations = [
     item: StoreDelivery,
     errors: ['NOT_FOUND'],
     hints: { idempotent: true },
-    apply: async (work, { params }) => storeDeliveryOf(await retryDelivery(work, params.id, params.delivery)),
+    apply: async (work, { params }) => toStoreDelivery(await retryDelivery(work, params.id, params.delivery)),
   }),
 ] as const;
 

@@ -3,16 +3,16 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Follower, Job } from '../../../kit/operation/job.ts';
 import { DAY_MS, HOUR_MS } from '../../../kit/values/duration.ts';
-import { deleteDeliveriesBefore, updateToTryReconnected } from './deliveries.ts';
+import { deleteDeliveriesBefore, retryOfReconnectedStores } from './deliveries.ts';
 import { foldBatch, listDueBrands } from './fold.ts';
-import { countStored } from './inbox.ts';
+import { readStoredCount } from './inbox.ts';
 
-/** How soon a new delivery is seen. */
+/** Delay until a new delivery is noticed. */
 const LOOK_EVERY_MS = 100;
-/** Brands at once. A store that answers slowly holds one of them. */
+/** Number of brands folded concurrently. A slow store occupies one of them. */
 const BRANDS_AT_ONCE = 6;
 
-/** The pause after a batch of a brand could not be folded at all. */
+/** Pause after a batch of a brand failed as a whole. */
 const FAILED_MS = 2_000;
 const WHAT = 'folding deliveries of a brand';
 
@@ -26,7 +26,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
   const folding = new Map<string, Promise<void>>();
   const failed = new Set<string>();
   let turns = 0;
-  /** Of brands that are due: when each had its last turn. */
+  /** Turn number of each due brand's last batch. */
   let lastTurns = new Map<string, number>();
 
   async function fold(brandId: string): Promise<void> {
@@ -42,7 +42,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
     }
   }
 
-  /** Brands that may be folded, those that had no turn for longest first. */
+  /** Lists brands that may be folded, longest without a turn first. */
   async function listNext(): Promise<string[]> {
     const due = await listDueBrands(postgres.db, owner, clock.now());
     lastTurns = new Map(due.map(({ brandId }) => [brandId, lastTurns.get(brandId) ?? 0]));
@@ -71,7 +71,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
   };
 }
 
-/** How often PostgreSQL is queried while nothing is stored: attempts may be due. */
+/** Interval of polling PostgreSQL while nothing new is stored, because attempts may be due. */
 const ATTEMPTS_EVERY_MS = 1_000;
 
 /** Keeps up with what stores send. */
@@ -83,7 +83,7 @@ export const foldStoreDeliveries: Follower = {
     let seen: string | null | undefined;
     let lookedAtMs = Number.NEGATIVE_INFINITY;
     return async () => {
-      const stored = await countStored(context);
+      const stored = await readStoredCount(context);
       const nowMs = performance.now();
       if (stored === seen && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
       await fold(stopping);
@@ -107,16 +107,16 @@ export const forgetStoreDeliveries: Job = {
 };
 
 const RECONNECTED_EVERY_MS = 10_000;
-/** Looks back over passes that failed. */
+/** Covers passes that failed. */
 const RECONNECTED_WITHIN_MS = HOUR_MS;
 
-/** What waited because a store refused its access is folded once the store is connected again. */
+/** Retries deliveries that waited for access once their store is connected again. */
 export const retryReconnectedStores: Job = {
   name: 'retry-reconnected-stores',
   everyMs: RECONNECTED_EVERY_MS,
   asksFor: 'waiting deliveries of stores that were connected within the last hour',
   run: async ({ postgres, clock }) => {
     const now = clock.now();
-    await updateToTryReconnected(postgres.db, new Date(now.getTime() - RECONNECTED_WITHIN_MS), now);
+    await retryOfReconnectedStores(postgres.db, new Date(now.getTime() - RECONNECTED_WITHIN_MS), now);
   },
 };

@@ -80,7 +80,7 @@ export const StoreDeliveryFilter = z.object({
 });
 export type StoreDeliveryFilter = z.output<typeof StoreDeliveryFilter>;
 
-export const storeDeliveryOf = ({ reason, notes, ...row }: StoreDeliveryRow) => ({
+export const toStoreDelivery = ({ reason, notes, ...row }: StoreDeliveryRow) => ({
   ...toWire(row),
   reason: reason === null ? null : Reason.parse(reason),
   notes: Notes.parse(notes),

@@ -8,8 +8,18 @@ import type { Provider } from '../formats/provider.ts';
 
 /** All but the body, which no answer shows. */
 const SHOWN = [
-  ...(['id', 'brandId', 'integrationId', 'topic', 'state', 'attempts', 'nextAttemptAt'] as const),
-  ...(['reason', 'notes', 'orderId', 'receivedAt', 'finishedAt'] as const),
+  'id',
+  'brandId',
+  'integrationId',
+  'topic',
+  'state',
+  'attempts',
+  'nextAttemptAt',
+  'reason',
+  'notes',
+  'orderId',
+  'receivedAt',
+  'finishedAt',
 ] as const;
 
 export interface StoreDeliveryWhere extends ListWindow {
@@ -69,7 +79,7 @@ export async function insertDeliveries(db: Db, rows: readonly NewDelivery[], now
 }
 
 /** Makes a delivery that failed, or waits for a later attempt, due now. Any other stays unchanged. */
-export async function updateToTry(db: Db, { brandId, id }: Pick<StoreDeliveryRow, 'brandId' | 'id'>, now: Date) {
+export async function updateToRetry(db: Db, { brandId, id }: Pick<StoreDeliveryRow, 'brandId' | 'id'>, now: Date) {
   return await db
     .updateTable('storeDeliveries')
     .set({ state: 'waiting', attempts: 0, nextAttemptAt: now, finishedAt: null })
@@ -81,7 +91,7 @@ export async function updateToTry(db: Db, { brandId, id }: Pick<StoreDeliveryRow
 }
 
 /** Makes the waiting deliveries of stores due that were connected after a time, and tried before that. */
-export async function updateToTryReconnected(db: Db, after: Date, now: Date): Promise<void> {
+export async function retryOfReconnectedStores(db: Db, after: Date, now: Date): Promise<void> {
   await sql`
     update store_deliveries as delivery set next_attempt_at = ${now}
     from integrations as store

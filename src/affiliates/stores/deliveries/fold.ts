@@ -6,12 +6,18 @@ import { inWork } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { recordReadings } from '../../orders/record.ts';
 import { openStore } from '../connections/connect.ts';
-import { listReceivers, markStatus, markUninstalled, type Receiver, updateHealth } from '../connections/connections.ts';
+import {
+  listReceivers,
+  markUninstalled,
+  type Receiver,
+  updateAccessStatus,
+  updateHealth,
+} from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import { parseDelivery } from '../formats/delivery-body.ts';
-import { type Delivery, needsReconnect, type Reading, getRetryAfterMs, type Store } from '../formats/provider.ts';
+import { type Delivery, getRetryAfterMs, needsReconnect, type Reading, type Store } from '../formats/provider.ts';
 import type { Reason } from './deliveries.shapes.ts';
-import { outcomeOfFailure, outcomeOfReading } from './outcomes.ts';
+import { toFailedOutcome, toOutcome } from './outcomes.ts';
 
 /** A brand with due deliveries, by the one that waits longest. */
 export interface DueBrand {
@@ -45,12 +51,12 @@ export interface Claim {
 
 interface ClaimSize {
   rows: number;
-  /** Of their bodies; the first is taken whatever its size. */
+  /** Limit on the sum of the bodies; the first one is always taken. */
   bytes: number;
 }
 
 /** A delivery to fold. */
-export interface Claimed {
+export interface ClaimedDelivery {
   id: string;
   integrationId: string;
   topic: string | null;
@@ -61,9 +67,9 @@ export interface Claimed {
 }
 
 /** Claims a brand for this worker, and takes its oldest due deliveries; none when another worker has it. */
-export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<Claimed[]> {
+export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
   const { brandId, owner, now, until } = claim;
-  const { rows } = await sql<Claimed>`
+  const { rows } = await sql<ClaimedDelivery>`
     with claim as (
       insert into store_delivery_claims as held (brand_id, owner, claimed_until) values (${brandId}, ${owner}, ${until})
       on conflict (brand_id) do update set owner = excluded.owner, claimed_until = excluded.claimed_until
@@ -82,7 +88,7 @@ export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Pr
 export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
   await db
     .updateTable('storeDeliveryClaims')
-    // In no clock's future.
+    // `-infinity`, so that clock skew cannot keep a claim alive.
     .set({ claimedUntil: sql<Date>`'-infinity'` })
     .where('brandId', '=', brandId)
     .where('owner', '=', owner)
@@ -154,7 +160,7 @@ export async function updateOutcomes(
 }
 
 /** The store answers again: what waits for it is due now. */
-export async function updateToTryAnswering(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
+export async function updateWaitingToDue(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
   await db
     .updateTable('storeDeliveries')
     .set({ nextAttemptAt: now })
@@ -169,7 +175,7 @@ export async function updateToTryAnswering(db: Db, brandId: string, integrationI
 const UNANSWERED = 3;
 
 /** A store as one batch asks it. */
-interface Sender {
+interface StoreBatch {
   receiver: Receiver;
   /** Opened when the first delivery has to ask it: most say everything themselves, also those of a disconnected store. */
   opened: Promise<Store> | undefined;
@@ -181,21 +187,15 @@ interface Sender {
 }
 
 /** The store was not called, because it had no answer for other deliveries of the batch. */
-class NotCalled extends Error {}
+class StoreNotCalled extends Error {}
 
-/** What a delivery is read with first; it throws where the store has to be called. */
-class NotOpened extends Error {}
+/** Stands in for the store at first; reading its token throws, which shows that the store has to be called. */
+class StoreNotOpened extends Error {}
 
-const unopened = ({ receiver: { baseUrl, currency } }: Sender) => ({
-  ...{ baseUrl, currency, allow: [] },
-  get token(): string {
-    throw new NotOpened();
-  },
-});
-
-async function open(context: Context, sender: Sender): Promise<Store & { currency: string }> {
+async function open(context: Context, sender: StoreBatch): Promise<Store & { currency: string }> {
   const { receiver, unanswered, failure } = sender;
-  if (unanswered >= UNANSWERED || needsReconnect(failure)) throw new NotCalled('It had no answer.', { cause: failure });
+  if (unanswered >= UNANSWERED || needsReconnect(failure))
+    throw new StoreNotCalled('It had no answer.', { cause: failure });
   sender.opened ??= openStore(context, receiver);
   const onAnswer = () => {
     sender.hasAnswered = true;
@@ -204,20 +204,29 @@ async function open(context: Context, sender: Sender): Promise<Store & { currenc
   return Object.assign(await sender.opened, { currency: receiver.currency, onAnswer });
 }
 
-async function readWith(context: Context, sender: Sender, delivery: Delivery): Promise<Reading | undefined> {
+async function readUsingStore(context: Context, sender: StoreBatch, delivery: Delivery): Promise<Reading | undefined> {
   const client = getClient(sender.receiver.provider);
+  const { baseUrl, currency } = sender.receiver;
+  const unopened = {
+    baseUrl,
+    currency,
+    allow: [],
+    get token(): string {
+      throw new StoreNotOpened();
+    },
+  };
   try {
-    return await client.read(delivery, unopened(sender));
+    return await client.read(delivery, unopened);
   } catch (error) {
-    if (!(error instanceof NotOpened)) throw error;
+    if (!(error instanceof StoreNotOpened)) throw error;
     return await client.read(delivery, await open(context, sender));
   }
 }
 
 /** A delivery that was read, or could not be. */
-interface Read {
-  claimed: Claimed;
-  sender: Sender;
+interface ReadDelivery {
+  claimed: ClaimedDelivery;
+  sender: StoreBatch;
   reading: Reading | undefined;
   outcome: Outcome;
 }
@@ -225,7 +234,7 @@ interface Read {
 const Headers = z.record(z.string(), z.string());
 const OF_STORE: ReadonlySet<string> = new Set(['store_unavailable', 'reauth_required']);
 
-async function readOne(context: Context, claimed: Claimed, sender: Sender): Promise<Read> {
+async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: StoreBatch): Promise<ReadDelivery> {
   const { secrets, clock, failures } = context;
   let body: unknown;
   try {
@@ -233,12 +242,12 @@ async function readOne(context: Context, claimed: Claimed, sender: Sender): Prom
     const headers = Headers.parse(claimed.headers);
     const uninstalledAt = getClient(sender.receiver.provider).uninstalledAt?.(headers);
     if (uninstalledAt) await markUninstalled(context.postgres.db, sender.receiver, uninstalledAt, clock.now());
-    const reading = await readWith(context, sender, { headers, body });
-    return { claimed, sender, reading, outcome: outcomeOfReading(claimed, body, reading) };
+    const reading = await readUsingStore(context, sender, { headers, body });
+    return { claimed, sender, reading, outcome: toOutcome(claimed, body, reading) };
   } catch (thrown) {
-    const wasTried = !(thrown instanceof NotCalled);
+    const wasTried = !(thrown instanceof StoreNotCalled);
     const error = wasTried ? thrown : thrown.cause;
-    const outcome = outcomeOfFailure(claimed, body, { error, wasTried }, clock.now());
+    const outcome = toFailedOutcome(claimed, body, { error, wasTried }, clock.now());
     const { code = '' } = outcome.reason ?? {};
     if (code === 'internal_error') failures.failed('reading a delivery of a store', error);
     if (OF_STORE.has(code)) {
@@ -249,42 +258,50 @@ async function readOne(context: Context, claimed: Claimed, sender: Sender): Prom
   }
 }
 
-const newSender = (receiver: Receiver): Sender => ({
-  ...{ receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
-});
-
 /** Deliveries of a brand that are read at once: reading one may call its store. */
 const READ_AT_ONCE = 8;
 
-async function readAll(context: Context, brandId: string, claimed: readonly Claimed[]): Promise<Read[]> {
+async function readAll(
+  context: Context,
+  brandId: string,
+  claimed: readonly ClaimedDelivery[],
+): Promise<ReadDelivery[]> {
   const ids = [...new Set(claimed.map(({ integrationId }) => integrationId))];
   const receivers = await listReceivers(context.postgres.db, brandId, ids);
-  const stores = new Map(receivers.map((receiver) => [receiver.id, newSender(receiver)]));
-  const read = new Map<string, Read>();
-  // Those that failed before come last: a store that has no answer for them is still called for the others.
-  const left = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
+  const stores = new Map(
+    receivers.map((receiver): [string, StoreBatch] => [
+      receiver.id,
+      { receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
+    ]),
+  );
+  const read = new Map<string, ReadDelivery>();
+  // Deliveries that failed before come last, so that a store that does not answer them is still called for the others.
+  const queue = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
-    for (const one of left) {
+    for (const one of queue) {
       const sender = stores.get(one.integrationId);
       if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
-      read.set(one.id, await readOne(context, one, sender));
+      read.set(one.id, await readDelivery(context, one, sender));
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
-  for (const sender of stores.values()) await noteAnswer(context, sender);
+  for (const sender of stores.values()) await updateStatusFromAnswers(context, sender);
   return claimed.flatMap(({ id }) => read.get(id) ?? []);
 }
 
-/** Whether a store accepts its secrets is known once it was called. */
-async function noteAnswer({ postgres, clock }: Context, { receiver, hasAnswered, failure }: Sender): Promise<void> {
-  if (needsReconnect(failure)) return await markStatus(postgres.db, receiver, 'reauth_required', clock.now());
+/** Updates the status of a store after calls: only they show whether it accepts its secrets. */
+async function updateStatusFromAnswers(
+  { postgres, clock }: Context,
+  { receiver, hasAnswered, failure }: StoreBatch,
+): Promise<void> {
+  if (needsReconnect(failure)) return await updateAccessStatus(postgres.db, receiver, 'reauth_required', clock.now());
   if (hasAnswered && receiver.status !== 'connected') {
-    await markStatus(postgres.db, receiver, 'connected', clock.now());
+    await updateAccessStatus(postgres.db, receiver, 'connected', clock.now());
   }
 }
 
 /** Records what was read, and its outcome, in one transaction: a delivery that another worker folded is left out. */
-async function record(context: Context, brandId: string, read: readonly Read[]): Promise<void> {
+async function record(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   const { postgres, clock, secrets } = context;
   const actor = { brandId, keyId: null, operation: 'ingest', requestId: null };
   await inWork(postgres.db, clock, actor, async (work) => {
@@ -308,14 +325,14 @@ async function record(context: Context, brandId: string, read: readonly Read[]):
 }
 
 /** Records one delivery, or why it cannot be recorded. */
-async function recordAlone(context: Context, brandId: string, read: Read): Promise<void> {
+async function recordAlone(context: Context, brandId: string, read: ReadDelivery): Promise<void> {
   const { clock, failures } = context;
   try {
     await record(context, brandId, [read]);
   } catch (error) {
     const { claimed, outcome } = read;
     const { topic, orderId } = outcome;
-    const failure = outcomeOfFailure(claimed, undefined, { error, wasTried: true }, clock.now());
+    const failure = toFailedOutcome(claimed, undefined, { error, wasTried: true }, clock.now());
     const failed = { ...failure, topic, orderId };
     if (failed.reason?.code === 'internal_error') failures.failed('recording a delivery of a store', error);
     await record(context, brandId, [{ ...read, reading: undefined, outcome: failed }]);
@@ -323,20 +340,12 @@ async function recordAlone(context: Context, brandId: string, read: Read): Promi
 }
 
 /** Records a batch; where one of its deliveries cannot be recorded, one by one, so that it holds none of the others. */
-async function recordAll(context: Context, brandId: string, read: readonly Read[]): Promise<void> {
+async function recordAll(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   try {
     await record(context, brandId, read);
   } catch (error) {
     if (error instanceof ApiError && error.engine === 'PostgreSQL') throw error;
     for (const one of read) await recordAlone(context, brandId, one);
-  }
-}
-
-/** What waits for a store that answers again is due now. */
-async function retryAnswering({ postgres, clock }: Context, read: readonly Read[]): Promise<void> {
-  const again = read.filter(({ claimed, sender, reading }) => claimed.attempts > 0 && sender.hasAnswered && reading);
-  for (const { receiver } of new Set(again.map(({ sender }) => sender))) {
-    await updateToTryAnswering(postgres.db, receiver.brandId, receiver.id, clock.now());
   }
 }
 
@@ -354,7 +363,12 @@ export async function foldBatch(context: Context, owner: string, brandId: string
     if (claimed.length === 0) return false;
     const read = await readAll(context, brandId, claimed);
     await recordAll(context, brandId, read);
-    await retryAnswering(context, read);
+    const answered = read.filter(
+      ({ claimed: one, sender, reading }) => one.attempts > 0 && sender.hasAnswered && reading,
+    );
+    for (const { receiver } of new Set(answered.map(({ sender }) => sender))) {
+      await updateWaitingToDue(postgres.db, receiver.brandId, receiver.id, clock.now());
+    }
     return true;
   } finally {
     await releaseClaim(postgres.db, claim);

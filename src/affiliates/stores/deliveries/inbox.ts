@@ -9,15 +9,15 @@ import {
   type NewDelivery,
   type StoreDeliveryRow,
   storeDeliveries,
-  updateToTry,
+  updateToRetry,
 } from './deliveries.ts';
 
-/** Tries a delivery again now. Repeating it changes nothing once it is done. */
+/** Retries a delivery now. Repeating it changes nothing once the delivery is done. */
 export async function retryDelivery(work: Work, integrationId: string, id: string): Promise<StoreDeliveryRow> {
   const { db, brandId, now } = work;
   const old = await storeDeliveries.get(db, brandId, id);
   if (old.integrationId !== integrationId) throw notFound('delivery');
-  const row = await updateToTry(db, old, now);
+  const row = await updateToRetry(db, old, now);
   if (!row) return await storeDeliveries.get(db, brandId, id);
   work.audit({ resourceId: id, old, new: row });
   return row;
@@ -33,43 +33,43 @@ const SIGNATURES = /-(?:hmac-sha256|signature)$/;
 const TOPICS = ['x-shopify-topic', 'x-wc-webhook-topic'];
 const TOPIC_LENGTH = 200;
 
-/** The store's own headers, without its signature. */
-function headersOf(headers: IncomingHttpHeaders): Record<string, string> {
+/** Selects the store's own headers, without its signature. */
+function selectStoreHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const kept = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' && OF_STORES.test(name) && !SIGNATURES.test(name) ? [[name, value] as const] : [],
   );
   return Object.fromEntries(kept);
 }
 
-interface Waiting {
+interface PendingDelivery {
   row: NewDelivery;
   resolve: (isStored: boolean) => void;
   reject: (error: unknown) => void;
 }
 
-/** Statements at once. What comes while all are running goes into the next one together. */
+/** Concurrent statements. Deliveries that arrive while all are running share the next one. */
 const STATEMENTS = 2;
 const ROWS_A_STATEMENT = 64;
 
 export interface Inbox {
-  /** Whether the delivery is stored: false for a store that no longer has these secrets. */
+  /** Resolves with true once the delivery is stored, with false if the store no longer has these secrets. */
   store(receiver: Pick<Receiver, 'id' | 'provider' | 'secrets'>, delivery: RawDelivery): Promise<boolean>;
 }
 
-/** How many deliveries were stored. Workers look for them when it has changed; without Redis they look once a second. */
+/** Counter of stored deliveries. Workers poll PostgreSQL when it changes; without Redis they poll once a second. */
 const STORED = '{store-deliveries}:stored';
 
-export const countStored = ({ redis }: Pick<Context, 'redis'>): Promise<string | null | undefined> =>
+export const readStoredCount = ({ redis }: Pick<Context, 'redis'>): Promise<string | null | undefined> =>
   redis.use((client) => client.get(STORED)).catch(ignoreFailure('a worker then looks for deliveries once a second'));
 
-/** Stores deliveries, each durably before its promise resolves. Those that come together share a statement and its commit. */
+/** Stores deliveries, each durably before its promise resolves. Concurrent ones share a statement and its commit. */
 export function openInbox({ postgres: { db }, redis, secrets, clock }: Context): Inbox {
   const wake = (count: number) =>
     void redis
       .use((client) => client.incrby(STORED, count))
       .catch(ignoreFailure('a worker then looks for deliveries once a second'));
 
-  const waiting: Waiting[] = [];
+  const waiting: PendingDelivery[] = [];
   let statements = 0;
 
   async function flush(): Promise<void> {
@@ -94,10 +94,14 @@ export function openInbox({ postgres: { db }, redis, secrets, clock }: Context):
   return {
     store: ({ id: integrationId, provider, secrets: known }, { headers, rawBody }) => {
       const id = newId('sdl', clock.now().getTime());
-      const kept = headersOf(headers);
+      const kept = selectStoreHeaders(headers);
       const topic = TOPICS.map((name) => kept[name]).find((one) => one !== undefined);
       const row: NewDelivery = {
-        ...{ id, integrationId, provider, secrets: known, headers: kept },
+        id,
+        integrationId,
+        provider,
+        secrets: known,
+        headers: kept,
         topic: topic?.slice(0, TOPIC_LENGTH) ?? null,
         sealedBody: secrets.seal(rawBody, id),
       };

@@ -3,19 +3,19 @@ import { HOUR_MS } from '../../../kit/values/duration.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
 import { isRecord } from '../../../kit/values/wire.ts';
-import { needsReconnect, type Reading, getRetryAfterMs, StoreId } from '../formats/provider.ts';
+import { getOrderId, getRetryAfterMs, needsReconnect, type Reading, StoreId } from '../formats/provider.ts';
 import type { Reason } from './deliveries.shapes.ts';
-import type { Claimed, Outcome } from './fold.ts';
+import type { ClaimedDelivery, Outcome } from './fold.ts';
 
 const SECOND_MS = 1_000;
 
-/** The waits before the next attempts, then an hour each. */
+/** Waits before the next attempts; after these, an hour each. */
 const FIRST_WAITS_MS = [10, 30, 60, 120, 300, 600, 1_800].map((seconds) => seconds * SECOND_MS);
-/** The last is 24 hours after the first. */
+/** The last attempt is 24 hours after the first. */
 const MAX_ATTEMPTS = 31;
 
-/** When a delivery is tried again after its n-th attempt, or when its store wants the next call; null after the last. */
-export function nextAttemptAfter(attempts: number, error: unknown, now: Date): Date | null {
+/** Computes the next attempt of a delivery, not before the store wants the next call; null after the last attempt. */
+export function computeNextAttempt(attempts: number, error: unknown, now: Date): Date | null {
   if (attempts >= MAX_ATTEMPTS) return null;
   const waitMs = Math.max(FIRST_WAITS_MS[attempts - 1] ?? HOUR_MS, getRetryAfterMs(error) ?? 0);
   return new Date(now.getTime() + waitMs);
@@ -23,68 +23,69 @@ export function nextAttemptAfter(attempts: number, error: unknown, now: Date): D
 
 export interface Failure {
   reason: Reason;
-  /** Whether a later attempt may succeed with the same delivery. */
+  /** A later attempt may succeed with the same delivery. */
   mayPass: boolean;
 }
 
 const MESSAGE_LENGTH = 300;
 
-/** On one line: the store has a part in the words. */
-const lineOf = (text: string) =>
+/** Reduces a text to one short line, because the store may have written it. */
+const toLine = (text: string) =>
   text
     .replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')
     .trim()
     .slice(0, MESSAGE_LENGTH)
     .toWellFormed();
 
-const causeOf = ({ cause, message }: ApiError) => lineOf(cause instanceof Error ? cause.message : message);
-
-/** Undefined where PostgreSQL or another engine of ours failed: that says nothing of the delivery. */
-export function failureOf(error: unknown): Failure | undefined {
+/** Converts an error; undefined if an engine of ours failed, which says nothing about the delivery. */
+export function toFailure(error: unknown): Failure | undefined {
   if (error instanceof ZodError) {
     const [problem] = toProblems({ success: false, error });
     const { field = 'body', code = 'invalid', message = 'is not what the store documents.' } = problem ?? {};
-    return { reason: { field: lineOf(field), code, message: lineOf(message) }, mayPass: false };
+    return { reason: { field: toLine(field), code, message: toLine(message) }, mayPass: false };
   }
   if (!(error instanceof ApiError)) {
     const message = 'Something went wrong on our side.';
     return { reason: { code: 'internal_error', field: null, message }, mayPass: true };
   }
   const [problem] = error.details ?? [];
-  if (problem) return { reason: { ...problem, message: lineOf(problem.message) }, mayPass: false };
+  if (problem) return { reason: { ...problem, message: toLine(problem.message) }, mayPass: false };
   if (needsReconnect(error)) {
-    return { reason: { code: 'reauth_required', field: null, message: lineOf(error.message) }, mayPass: true };
+    return { reason: { code: 'reauth_required', field: null, message: toLine(error.message) }, mayPass: true };
   }
   if (error.engine !== 'The store') return undefined;
-  const message = `The store is unavailable. ${causeOf(error)}`;
+  const cause = error.cause instanceof Error ? error.cause.message : error.message;
+  const message = `The store is unavailable. ${toLine(cause)}`;
   return { reason: { code: 'store_unavailable', field: null, message: message.trim() }, mayPass: true };
 }
 
 const TOPIC_LENGTH = 200;
 
-/** The event of a generic store, whose headers say nothing. */
-const topicOf = (body: unknown): string | null =>
+/** Reads the event of a generic store, whose headers do not name it. */
+const readTopic = (body: unknown): string | null =>
   isRecord(body) && typeof body.event === 'string'
     ? body.event.slice(0, TOPIC_LENGTH).replaceAll('\0', '').toWellFormed()
     : null;
 
-/** Where deliveries name an order: refunds by `order_id`, generic stores within `data`. */
-const Mentioned = z.union([
+/** Order ids in unread deliveries: refunds have `order_id`, generic stores nest it in `data`. */
+const MentionedOrder = z.union([
   z.object({ order_id: StoreId }).transform(({ order_id }) => order_id),
   z.object({ data: z.object({ order_id: StoreId }) }).transform(({ data }) => data.order_id),
   z.object({ id: StoreId }).transform(({ id }) => id),
 ]);
 
-const orderOf = (reading: Reading) => (reading.kind === 'deletion' ? reading.orderId : reading.facts.orderId);
-
 /** The outcome of a delivery that was read. Without a reading it is not about orders. */
-export function outcomeOfReading({ id, attempts }: Claimed, body: unknown, reading: Reading | undefined): Outcome {
+export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, reading: Reading | undefined): Outcome {
   return {
-    ...{ id, attemptsBefore: attempts, attempts: attempts + 1, nextAttemptAt: null, reason: null },
+    id,
+    attemptsBefore: attempts,
+    attempts: attempts + 1,
+    nextAttemptAt: null,
+    reason: null,
     notes: reading?.notes ?? [],
     state: reading ? 'done' : 'ignored',
-    topic: topicOf(body),
-    orderId: reading ? orderOf(reading) : null,
+    topic: readTopic(body),
+    orderId: reading ? getOrderId(reading) : null,
   };
 }
 
@@ -92,20 +93,24 @@ export function outcomeOfReading({ id, attempts }: Claimed, body: unknown, readi
  * The outcome of a delivery that could not be read or recorded. Throws what says nothing of it. One for which its store was
  * not called has not had its attempt.
  */
-export function outcomeOfFailure(
-  { id, attempts }: Pick<Claimed, 'id' | 'attempts'>,
+export function toFailedOutcome(
+  { id, attempts }: Pick<ClaimedDelivery, 'id' | 'attempts'>,
   body: unknown,
   { error, wasTried }: { error: unknown; wasTried: boolean },
   now: Date,
 ): Outcome {
-  const failure = failureOf(error);
+  const failure = toFailure(error);
   if (!failure) throw error;
-  const nextAttemptAt = failure.mayPass ? nextAttemptAfter(attempts + 1, error, now) : null;
+  const nextAttemptAt = failure.mayPass ? computeNextAttempt(attempts + 1, error, now) : null;
   return {
-    ...{ id, attemptsBefore: attempts, attempts: wasTried ? attempts + 1 : attempts, nextAttemptAt, notes: [] },
+    id,
+    attemptsBefore: attempts,
+    attempts: wasTried ? attempts + 1 : attempts,
+    nextAttemptAt,
+    notes: [],
     state: nextAttemptAt === null ? 'failed' : 'waiting',
     reason: failure.reason,
-    topic: topicOf(body),
-    orderId: Mentioned.safeParse(body).data ?? null,
+    topic: readTopic(body),
+    orderId: MentionedOrder.safeParse(body).data ?? null,
   };
 }

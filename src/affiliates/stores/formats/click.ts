@@ -15,7 +15,7 @@ export function readClickIds(attributes: readonly { name: string; value: unknown
   );
 }
 
-/** What an order carries, in its order, once each, within bounds. */
+/** Keeps distinct, non-empty texts in their order, within limits. */
 export function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
   const kept = values.flatMap((value) => {
     const text = value?.trim() ?? '';

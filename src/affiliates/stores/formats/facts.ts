@@ -9,7 +9,7 @@ export interface ItemFacts {
   amountMinor: number;
 }
 
-/** What a refund gives back of a line. */
+/** Refunded part of a line. */
 export interface RefundedItem {
   lineId: string;
   amountMinor: number;
@@ -20,7 +20,7 @@ export interface RefundFacts {
   refundId: string;
   amountMinor: number;
   at: Date;
-  /** Where the store says which lines it is for. */
+  /** Set if the store names the refunded lines. */
   items?: readonly RefundedItem[];
 }
 
@@ -34,7 +34,7 @@ export interface ReceivedRefunds {
   hasAllRefunds: boolean;
 }
 
-/** What a store says of one order in one delivery; its `updatedAt` is the snapshot's own time. */
+/** State of an order in one delivery; `updatedAt` is the store's own time of this state. */
 export interface OrderFacts extends ReceivedRefunds {
   orderId: string;
   /** Goods after discounts, without tax and shipping, before any refund. */
@@ -49,7 +49,7 @@ export interface OrderFacts extends ReceivedRefunds {
   isTest: boolean;
   /** A later order of a subscription, which its customer did not place. */
   isRenewal: boolean;
-  /** Where the store reports it with the order. */
+  /** Set if the store reports disputes with the order. */
   dispute: DisputeFacts | null;
   /** Undefined: the store does not say what was bought. */
   items?: readonly ItemFacts[] | undefined;
@@ -63,12 +63,12 @@ export interface DisputeFacts {
   at: Date;
 }
 
-/** When a store reports only a dispute. */
+/** A dispute that the store reports without its order. */
 export interface ReportedDispute extends DisputeFacts {
   orderId: string;
 }
 
-/** When a store reports only a refund. */
+/** Refunds that the store reports without their order. */
 export interface ReportedRefunds extends ReceivedRefunds {
   orderId: string;
 }

@@ -1,5 +1,12 @@
 import { z } from 'zod';
-import { askStore, type OrderPage, type ChangedOrdersQuery, type Store, type StoreRequest, StoreTime } from './provider.ts';
+import {
+  askStore,
+  type ChangedOrdersQuery,
+  type OrderPage,
+  type Store,
+  type StoreRequest,
+  StoreTime,
+} from './provider.ts';
 
 const Orders = z.object({ orders: z.array(z.looseObject({})), next_cursor: z.string().max(4_000).nullish() });
 

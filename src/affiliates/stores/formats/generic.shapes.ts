@@ -74,13 +74,13 @@ export const GenericRefund = z.object({
 /** Too many values are refused, not ignored. */
 const Carried = z.array(z.string().max(MAX_LENGTH)).max(MAX_VALUES).default([]);
 
-/** What is wrong with an amount of money; undefined when nothing is. */
+/** Returns the problem with an amount of money; undefined if it is valid. */
 function amountProblem(amount: bigint, currency: string): string | undefined {
   if (amount >= 0n && isWhole(amount, currency)) return findExcess(amount, currency);
   return `must be at least 0 with at most ${getDecimals(currency)} decimals in ${currency}`;
 }
 
-/** Of an order, as its store reports it. */
+/** Fields of an order, as its store reports it. */
 export const orderFields = {
   order_id: StoreId.describe('Id of the order at this store. A later report with the same id updates the order.'),
   currency: Currency.describe('Currency of the order and its refunds.'),

@@ -70,7 +70,7 @@ function toItems({ items, currency }: Order): ItemFacts[] | undefined {
   return lines && limitItems(lines);
 }
 
-/** What a report says of its order. */
+/** Converts a report to the facts of its order. */
 export function toOrderFacts(order: Order, sentAt: Date): OrderFacts {
   const { amount, placed_at } = parseBody(Placed, order);
   return {

@@ -12,9 +12,6 @@ export interface LenientReader {
   readonly notes: string[];
 }
 
-const count = (left: number, all: number, field: string): string =>
-  left === 1 ? `One of ${all} entries of \`${field}\` was` : `${left} of ${all} entries of \`${field}\` were`;
-
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /** One for each delivery. */
@@ -24,7 +21,7 @@ export function createLenientReader(): LenientReader {
     void notes.push(`\`${field}\` was left out: it is not as the store documents it.`);
 
   /** PHP writes a list with gaps, and at times an empty one, as an object. */
-  function entriesOf(field: string, value: unknown): unknown[] {
+  function readEntries(field: string, value: unknown): unknown[] {
     if (value === undefined || value === null) return [];
     if (Array.isArray(value)) return value;
     if (!isObject(value)) leaveOut(field);
@@ -41,13 +38,16 @@ export function createLenientReader(): LenientReader {
       return data;
     },
     list: (field, shape, value) => {
-      const entries = entriesOf(field, value);
+      const entries = readEntries(field, value);
       const kept = entries.flatMap((entry) => {
         const parsed = shape.safeParse(entry);
         return parsed.success ? [parsed.data] : [];
       });
-      const left = entries.length - kept.length;
-      if (left > 0) notes.push(`${count(left, entries.length, field)} left out: not as the store documents them.`);
+      const omitted = entries.length - kept.length;
+      if (omitted > 0) {
+        const count = `${omitted === 1 ? 'One' : omitted} of ${entries.length} entries of \`${field}\``;
+        notes.push(`${count} ${omitted === 1 ? 'was' : 'were'} left out: not as the store documents them.`);
+      }
       return kept;
     },
   };

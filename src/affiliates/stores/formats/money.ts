@@ -24,15 +24,13 @@ export function readDecimal(text: string): bigint | undefined {
   return sign === '' ? size : -size;
 }
 
-/** A number's own digits: JavaScript writes what is almost nothing with an exponent. */
-const toDigits = (value: string | number) =>
-  typeof value === 'number' && Math.abs(value) < 1e-6 ? value.toFixed(20) : String(value);
-
 /** Money as a store writes it: a string, or a JSON number whose own digits are taken. */
 export const Decimal = z
   .union([z.string().max(40), z.number()], 'must be a decimal amount, as text or as a number')
   .transform((value, context) => {
-    const decimal = readDecimal(toDigits(value));
+    // JavaScript writes tiny numbers with an exponent.
+    const isTiny = typeof value === 'number' && Math.abs(value) < 1e-6;
+    const decimal = readDecimal(isTiny ? value.toFixed(20) : String(value));
     if (decimal !== undefined) return decimal;
     context.addIssue({ code: 'custom', message: 'must be a decimal amount' });
     return z.NEVER;
@@ -50,7 +48,7 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 const toMinor = (decimal: bigint, currency: string): bigint =>
   divideHalfEven(decimal, 10n ** BigInt(SCALE - getDecimals(currency)));
 
-/** Whether an amount is whole in its currency's minor unit, or within a millionth of it: such is noise of floating point. */
+/** True if an amount is whole in its currency's minor unit, or off by at most a millionth: the noise of floating point. */
 export function isWhole(decimal: bigint, currency: string): boolean {
   const unit = 10n ** BigInt(SCALE - getDecimals(currency));
   const rest = ((decimal % unit) + unit) % unit;
@@ -58,7 +56,7 @@ export function isWhole(decimal: bigint, currency: string): boolean {
   return rest <= tolerance || unit - rest <= tolerance;
 }
 
-/** What is wrong with an amount that is more than an order or refund may be. */
+/** Returns the problem with an amount above the limit for orders and refunds. */
 export function findExcess(decimal: bigint, currency: string): string | undefined {
   if (toMinor(decimal, currency) <= BigInt(MAX_AMOUNT_MINOR)) return undefined;
   return `must be at most ${fromMinor(MAX_AMOUNT_MINOR, currency)} ${currency}`;

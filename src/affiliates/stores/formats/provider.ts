@@ -5,16 +5,16 @@ import { latestNow } from '../../../kit/values/clock.ts';
 import { ApiError, unavailable } from '../../../kit/values/errors.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
 import { WebAddress } from '../../../kit/values/web-address.ts';
-import type { ReportedDispute, OrderFacts, ReportedRefunds } from './facts.ts';
+import type { OrderFacts, ReportedDispute, ReportedRefunds } from './facts.ts';
 
 export type Provider = 'shopify' | 'woocommerce' | 'generic';
 
-/** What calls to a store need. */
+/** Access data for calls to a store. */
 export interface Store {
   baseUrl: string;
-  /** What it is shown; `renew` replaces it. */
+  /** The access token; `renew` replaces it. */
   token: string;
-  /** Of WooCommerce: its host drops the `Authorization` header, so the keys go in the query. */
+  /** WooCommerce only: the keys go in the query because the host drops the `Authorization` header. */
   keysInQuery?: boolean;
   /** Addresses that may be reached although they are private. */
   allow: readonly string[];
@@ -39,7 +39,7 @@ export interface NewToken {
   expiresInMs: number;
 }
 
-/** What the store refused of an app's credentials, and what to do about it. */
+/** The store refused an app's credentials; the message says how to fix it. */
 export class AppRefused extends Error {
   readonly field: 'client_id' | 'client_secret';
 
@@ -49,7 +49,7 @@ export class AppRefused extends Error {
   }
 }
 
-/** What a store says of itself when it is connected. */
+/** Facts that a store reports about itself when it is connected. */
 export interface StoreFacts {
   name: string;
   currency: string;
@@ -67,12 +67,17 @@ export type Reading = (
   | { kind: 'order'; facts: OrderFacts }
   | { kind: 'refund'; facts: ReportedRefunds }
   | { kind: 'dispute'; facts: ReportedDispute }
-  /** Of an order that its store no longer has, and never will again. */
+  /** The store deleted the order for good. */
   | { kind: 'deletion'; orderId: string }
 ) & {
-  /** What was left out as it was read, a sentence each, for the store's owner. */
+  /** One sentence for the store's owner about each part that was left out. */
   notes: string[];
 };
+
+export type OrderReading = Extract<Reading, { kind: 'order' }>;
+
+export const getOrderId = (reading: Reading): string =>
+  reading.kind === 'deletion' ? reading.orderId : reading.facts.orderId;
 
 /** A webhook as the store lists it. */
 export interface ListedWebhook {
@@ -85,9 +90,9 @@ export interface ListedWebhook {
 
 /** Webhooks that a store lets its callers list and make. */
 export interface StoreWebhooks {
-  /** Those that are wanted as well, and that the store may refuse. */
+  /** Optional topics; the store may reject them. */
   alsoTopics: readonly string[];
-  /** Whether the store would sign them with a secret that is known. */
+  /** True if the store signs them with a secret that we know. */
   mayBeMade(secrets: { app?: StoreApp | undefined }): boolean;
   list(store: Store): Promise<ListedWebhook[]>;
   /** Throws `WebhookRefused` when the store does not let this caller make it. */
@@ -99,12 +104,12 @@ export interface StoreWebhooks {
 
 export class WebhookRefused extends Error {}
 
-/** How one kind of store is met. */
+/** Access to one kind of store. */
 export interface StoreClient {
   /** The events that it must report. */
   topics: readonly string[];
   webhooks?: StoreWebhooks;
-  /** When the app was uninstalled, if that is what a delivery says. */
+  /** Returns the time of uninstallation if the delivery reports one. */
   uninstalledAt?(headers: IncomingHttpHeaders): Date | undefined;
   /** The version of the API that it speaks, of a store that has versions. */
   version?: string;
@@ -122,7 +127,7 @@ export interface StoreClient {
   listOrders(store: Store, since: ChangedOrdersQuery): Promise<OrderPage | undefined>;
 }
 
-/** Which page of a store's changed orders: the cursor is that of the page before. */
+/** Query for a page of changed orders; the cursor comes from the page before. */
 export interface ChangedOrdersQuery {
   since: Date;
   /** Only changes before this time, where the store can say so. */
@@ -135,7 +140,7 @@ export interface OrderPage {
   orders: Delivery[];
   /** Null on the last page. */
   cursor: string | null;
-  /** How long the store wants to be left alone before the next page. */
+  /** Pause that the store asks for before the next page. */
   waitMs: number;
 }
 
@@ -149,15 +154,20 @@ export const getHeader = (headers: IncomingHttpHeaders, name: string): string =>
   return typeof value === 'string' ? value : '';
 };
 
-/** Whether PostgreSQL stores the text unchanged: it has no NUL and no half of a character. */
-const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
-
 /** A delivery's body in its shape; a refusal says what was sent. */
 export const parseBody = <T>(shape: z.ZodType<T>, body: unknown): T => shape.parse(body, { reportInput: true });
 
 /** Ids of stores are numbers or text; one form for both. */
 export const StoreId = z
-  .union([z.string().min(1).max(200).refine(isStorable, 'must be text without NUL'), z.number().int()])
+  .union([
+    z
+      .string()
+      .min(1)
+      .max(200)
+      // PostgreSQL stores neither NUL nor half of a surrogate pair.
+      .refine((text) => !text.includes('\0') && text.isWellFormed(), 'must be text without NUL'),
+    z.number().int(),
+  ])
   .transform(String);
 
 const NAME_LENGTH = 200;
@@ -168,7 +178,7 @@ export const StoreName = z.string().transform((name) => {
   return [...line].slice(0, NAME_LENGTH).join('').trimEnd();
 });
 
-/** Where a store sells. A URL may hold blanks and escapes, which lists and terminals should not. */
+/** Address of a storefront, without the blanks and escapes that a URL may hold but lists and terminals should not. */
 export const StorefrontUrl = WebAddress.regex(
   // The OpenAPI document has this pattern, and Python has no `\p{Cc}`.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are refused.
@@ -184,7 +194,7 @@ const FIRST_MS = Date.UTC(1970, 0, 1);
 /** A store's clock may be ahead of ours, and a day may have begun before ours. */
 const AHEAD_MS = 24 * 60 * 60 * 1_000;
 
-/** When something happened at a store: by this machine's own clock, for that is what the store's is ahead of. */
+/** Time of an event at a store. It is compared with this machine's own clock, because the store's may be ahead of it. */
 export const Happened = z
   .date()
   .refine(
@@ -207,21 +217,21 @@ const NAME = 'The store';
 export interface StoreRequest<T> {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
-  /** How the store is shown its token. Called again after the token is renewed. */
+  /** Returns the headers or query that carry the token. Called again after a renewal. */
   credentials(store: Store): { headers?: Record<string, string>; query?: Record<string, string> };
-  /** Whether another way of showing the token may be what a 401 asks for; it then changes the store. */
+  /** Switches the store to another way of sending the token if the 401 asks for it, and returns true. */
   showsAgain?(store: Store, text: string): boolean;
   /** Reads the version of the API that answered. */
   versionOf?(headers: IncomingHttpHeaders): string;
   body?: object;
   shape: z.ZodType<T>;
-  /** What a 404 must say for the thing itself to be gone, rather than the way to it. */
+  /** Text that a 404 must contain to mean "no such object" rather than "no such route". */
   goneText?: string;
   /** Many rows take their store longer, and are more. */
   isList?: boolean;
 }
 
-/** Of a store that nobody can speak with before its brand connects it again. */
+/** Creates the error for a store that cannot be called until its brand connects it again. */
 export const reconnectRequired = (message: string, cause: unknown): ApiError =>
   new ApiError('CONFLICT', message, { facts: { integration_status: 'reauth_required' }, cause });
 
@@ -248,11 +258,11 @@ class StoreBusy extends Error {
 export const storeBusy = (retryAfterMs: number): ApiError =>
   unavailable(NAME, new StoreBusy(retryAfterMs), Math.max(1, Math.ceil(retryAfterMs / 1_000)));
 
-/** How long a busy store wants callers to wait; undefined for other errors. */
+/** Returns the pause that a busy store asks for; undefined for other errors. */
 export const getRetryAfterMs = (error: unknown): number | undefined =>
   error instanceof ApiError && error.cause instanceof StoreBusy ? error.cause.retryAfterMs : undefined;
 
-/** Of a 429 that does not say when to ask again. */
+/** Default pause after a 429 without `Retry-After`. */
 const BUSY_MS = 10_000;
 const LONGEST_BUSY_MS = 60 * 60_000;
 
@@ -263,7 +273,7 @@ function readRetryAfter(header: string): number {
   return Number.isNaN(waitMs) ? BUSY_MS : Math.min(Math.max(waitMs, 1_000), LONGEST_BUSY_MS);
 }
 
-/** What a store answered, in its shape. */
+/** Parses a store's answer; an invalid one makes the store unavailable. */
 export function readAnswer<T>(
   { method, path }: Pick<StoreRequest<T>, 'method' | 'path'>,
   shape: z.ZodType<T>,
@@ -279,7 +289,9 @@ export function readAnswer<T>(
     'SERVICE_UNAVAILABLE',
     `The store's answer to ${method} ${path} is invalid: ${received.join(' ')}`,
     {
-      ...{ headers, engine: NAME, cause },
+      headers,
+      engine: NAME,
+      cause,
     },
   );
 }
@@ -318,7 +330,9 @@ export async function requestStore(
   const url = new URL(`${baseUrl}${path}`);
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
   const answer = await callOutside({
-    ...{ url, method, allow },
+    url,
+    method,
+    allow,
     timeoutMs: isList ? LIST_TIMEOUT_MS : TIMEOUT_MS,
     maxBytes: isList ? LIST_MAX_BYTES : MAX_BYTES,
     headers: body ? { ...headers, 'content-type': 'application/json' } : headers,
@@ -352,14 +366,14 @@ export interface StoreAnswer<T> {
 /** Asks a store; undefined when it has no such thing (404). */
 export async function callStore<T>(store: Store, request: StoreRequest<T>): Promise<StoreAnswer<T> | undefined> {
   const answer = await showToken(store, request);
-  const said = new Error(`It answered ${answer.status}.`);
+  const cause = new Error(`It answered ${answer.status}.`);
   if (answer.status === 404) {
     if (answer.text.includes(request.goneText ?? '')) return undefined;
-    throw storeUnavailable(said);
+    throw storeUnavailable(cause);
   }
-  if (answer.status === 401 || answer.status === 403) throw unauthorized(said);
+  if (answer.status === 401 || answer.status === 403) throw unauthorized(cause);
   if (answer.status === 429) throw storeBusy(readRetryAfter(getHeader(answer.headers, 'retry-after')));
-  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(said);
+  if (answer.status !== 200 && answer.status !== 201) throw storeUnavailable(cause);
   const version = request.versionOf?.(answer.headers);
   if (version) await store.onVersion?.(version);
   store.onAnswer?.();
@@ -372,7 +386,7 @@ export const askStore = async <T>(store: Store, request: StoreRequest<T>): Promi
 
 /** As `askStore`, of what the store must have. */
 export async function getFromStore<T>(store: Store, request: StoreRequest<T>): Promise<T> {
-  const found = await askStore(store, request);
-  if (found === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
-  return found;
+  const body = await askStore(store, request);
+  if (body === undefined) throw storeUnavailable(new Error(`It has no ${request.path}.`));
+  return body;
 }

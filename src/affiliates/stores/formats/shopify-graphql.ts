@@ -20,7 +20,7 @@ const GraphqlError = z.object({
     .optional(),
 });
 
-/** What a query costs, in points, of a bucket that fills up again. */
+/** Cost of a query in points of a bucket that refills. */
 const Cost = z.object({
   requestedQueryCost: z.number(),
   throttleStatus: z.object({ currentlyAvailable: z.number(), restoreRate: z.number().positive() }),
@@ -35,7 +35,7 @@ const Answer = z.object({
 
 /** A query that is always refused, because it could cost more than any query may. */
 class TooCostly extends Error {
-  /** How much of it would be accepted, from 0 to 1. */
+  /** Share of the query that would be accepted, from 0 to 1. */
   readonly share: number;
 
   constructor(message: string, share: number) {
@@ -48,7 +48,7 @@ class TooCostly extends Error {
 export const getAffordableShare = (error: unknown): number | undefined =>
   error instanceof Error && error.cause instanceof TooCostly ? error.cause.share : undefined;
 
-/** How long until the same query can be sent again. */
+/** Computes the pause until the bucket holds enough points for the same query. */
 function computeWaitMs(cost: Cost | undefined): number {
   if (!cost) return 0;
   const { requestedQueryCost, throttleStatus } = cost;
@@ -59,17 +59,17 @@ function computeWaitMs(cost: Cost | undefined): number {
 const LEAST_BUSY_MS = 1_000;
 
 function toError({ message, extensions }: z.output<typeof GraphqlError>, cost: Cost | undefined): Error {
-  const said = new Error(message);
-  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(said);
+  const cause = new Error(message);
+  if (extensions?.code === 'ACCESS_DENIED') return unauthorized(cause);
   if (extensions?.code === 'THROTTLED') return storeBusy(Math.max(computeWaitMs(cost), LEAST_BUSY_MS));
-  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(said);
+  if (extensions?.code !== 'MAX_COST_EXCEEDED') return storeUnavailable(cause);
   const { cost: estimate = 2, maxCost = 1 } = extensions;
   return storeUnavailable(new TooCostly(message, maxCost / estimate));
 }
 
 export interface ShopifyAnswer<T> {
   data: T;
-  /** How long to wait before sending the same query again. */
+  /** Pause before the same query may be sent again. */
   waitMs: number;
 }
 

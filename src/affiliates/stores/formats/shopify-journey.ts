@@ -42,11 +42,11 @@ export interface Journey {
   orderId: string;
   /** Shopify knows all visits by now. */
   isComplete: boolean;
-  /** Of the pages that the customer's visits began with. */
+  /** Click ids from the landing pages of the customer's visits. */
   clickIds: string[];
 }
 
-/** What Shopify knows of the visits that led to orders. Orders that it does not have are left out. */
+/** Fetches the visits that led to orders. Orders that Shopify does not have are left out. */
 export async function findJourneys(
   store: Store,
   orderIds: readonly string[],

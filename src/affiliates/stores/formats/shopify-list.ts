@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import type { OrderPage, ChangedOrdersQuery, Store } from './provider.ts';
-import { getAffordableShare, callShopify, type ShopifyAnswer } from './shopify-graphql.ts';
+import type { ChangedOrdersQuery, OrderPage, Store } from './provider.ts';
+import { callShopify, getAffordableShare, type ShopifyAnswer } from './shopify-graphql.ts';
 
 /** The first page size. A page that costs more than a query may is requested again with fewer orders. */
 const MOST_AT_ONCE = 50;
-/** Of an estimate that is met exactly, something else may be counted with it. */
+/** Shopify may add other costs to its estimate, so pages stay below it. */
 const MARGIN = 0.9;
 
 const MONEY = '{ shopMoney { amount currencyCode } }';
@@ -76,7 +76,6 @@ const RefundedLine = z.object({
   subtotalSet: Bag,
   totalTaxSet: Bag,
 });
-type RefundedLine = z.output<typeof RefundedLine>;
 const RefundedLines = createConnectionShape(RefundedLine);
 
 const Refund = z.object({
@@ -141,7 +140,8 @@ const toMoneySet = ({ shopMoney: { amount, currencyCode } }: Bag) => ({
 });
 
 /** `PENDING_REFUND_DISCREPANCY` is "Pending refund discrepancy" in webhooks. */
-const toWebhookReason = (reason: string): string => reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
+const toWebhookReason = (reason: string): string =>
+  reason.charAt(0) + reason.slice(1).toLowerCase().replaceAll('_', ' ');
 
 /** A tip is a line of no product; only webhooks mark it. */
 function isTip(
@@ -164,15 +164,6 @@ const toWebhookLine = (line: Line, order: Order) => ({
   tax_lines: line.taxLines.map(({ priceSet }) => ({ price: getAmount(priceSet) })),
 });
 
-const toWebhookRefundedLine = ({ quantity, lineItem, subtotalSet, totalTaxSet }: RefundedLine) => ({
-  quantity,
-  line_item_id: toNumericId(lineItem.id),
-  subtotal: getAmount(subtotalSet),
-  total_tax: getAmount(totalTaxSet),
-  subtotal_set: toMoneySet(subtotalSet),
-  total_tax_set: toMoneySet(totalTaxSet),
-});
-
 async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, order: Order) {
   const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
   const lines = await listAllNodes(refundLineItems, async (after) => {
@@ -182,7 +173,14 @@ async function toWebhookRefund(store: Store, refund: z.output<typeof Refund>, or
   return {
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
-    refund_line_items: lines.map(toWebhookRefundedLine),
+    refund_line_items: lines.map(({ quantity, lineItem, subtotalSet, totalTaxSet }) => ({
+      quantity,
+      line_item_id: toNumericId(lineItem.id),
+      subtotal: getAmount(subtotalSet),
+      total_tax: getAmount(totalTaxSet),
+      subtotal_set: toMoneySet(subtotalSet),
+      total_tax_set: toMoneySet(totalTaxSet),
+    })),
     // Unlike webhooks, GraphQL does not list refunded shipping among them.
     order_adjustments: orderAdjustments.nodes.map(({ reason, amountSet }) => ({
       kind: 'refund_discrepancy',
@@ -221,7 +219,7 @@ async function toWebhookBody(store: Store, order: Order): Promise<object> {
   };
 }
 
-/** How many orders the store can afford at once, and where the page begins. */
+/** A cursor holds the affordable page size and the start of the page. */
 function readCursor(cursor: string | null): { first: number; after: string | null } {
   const [, first = String(MOST_AT_ONCE), after = ''] = /^(\d+) (.*)$/.exec(cursor ?? '') ?? [];
   return { first: Number(first), after: after || null };
@@ -252,7 +250,10 @@ async function requestPage(
   }
 }
 
-export async function listShopifyOrders(store: Store, { since, before, cursor }: ChangedOrdersQuery): Promise<OrderPage> {
+export async function listShopifyOrders(
+  store: Store,
+  { since, before, cursor }: ChangedOrdersQuery,
+): Promise<OrderPage> {
   const until = before === undefined ? '' : ` AND updated_at:<'${before.toISOString()}'`;
   const request = { ...readCursor(cursor), query: `updated_at:>='${since.toISOString()}'${until}` };
   const { data, waitMs, first } = await requestPage(store, request);

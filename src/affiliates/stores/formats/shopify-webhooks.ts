@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import {
   getHeader,
-  needsReconnect,
   type ListedWebhook,
+  needsReconnect,
   type Store,
   StoreTime,
   type StoreWebhooks,
@@ -12,7 +12,12 @@ import {
 import { askShopify } from './shopify-graphql.ts';
 
 export const TOPICS = [
-  ...['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled', 'orders/delete', 'refunds/create'],
+  'orders/create',
+  'orders/paid',
+  'orders/updated',
+  'orders/cancelled',
+  'orders/delete',
+  'refunds/create',
 ];
 const UNINSTALLED = 'app/uninstalled';
 /** Disputes take a scope of their own. */
@@ -43,15 +48,20 @@ const CreatedWebhook = z.object({ webhookSubscriptionCreate: z.object({ userErro
 const toEnum = (topic: string) => topic.replace('/', '_').toUpperCase();
 const BY_ENUM = new Map([...TOPICS, ...ALSO].map((topic) => [toEnum(topic), topic]));
 
-/** Those that were made by this app; what an admin made under Notifications is not listed. */
+/** Lists the webhooks that this app created; Shopify hides those that an admin created under Notifications. */
 async function list(store: Store): Promise<ListedWebhook[]> {
-  const found: ListedWebhook[] = [];
+  const webhooks: ListedWebhook[] = [];
   for (let after: string | null = null; ; ) {
-    const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(store, LIST, { after }, WebhookPage);
+    const { webhookSubscriptions: page }: z.output<typeof WebhookPage> = await askShopify(
+      store,
+      LIST,
+      { after },
+      WebhookPage,
+    );
     for (const { id, topic, uri } of page.nodes) {
-      found.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
+      webhooks.push({ id, topic: BY_ENUM.get(topic) ?? topic, url: uri, state: 'active' });
     }
-    if (!page.pageInfo.hasNextPage || !page.pageInfo.endCursor) return found;
+    if (!page.pageInfo.hasNextPage || !page.pageInfo.endCursor) return webhooks;
     after = page.pageInfo.endCursor;
   }
 }
@@ -61,25 +71,25 @@ const MISSING_SCOPE =
 
 async function make(store: Store, { topic, url }: { topic: string; url: string }): Promise<void> {
   const variables = { topic: toEnum(topic), webhook: { uri: url, format: 'JSON' } };
-  const { webhookSubscriptionCreate: made } = await askShopify(store, MAKE, variables, CreatedWebhook).catch((error: unknown) => {
-    if (needsReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
-    throw error;
-  });
-  const [error] = made.userErrors;
+  const { webhookSubscriptionCreate: result } = await askShopify(store, MAKE, variables, CreatedWebhook).catch(
+    (error: unknown) => {
+      if (needsReconnect(error)) throw new WebhookRefused(MISSING_SCOPE, { cause: error });
+      throw error;
+    },
+  );
+  const [error] = result.userErrors;
   if (!error || /already been taken/i.test(error.message)) return;
   const isOfScope = /cannot create a webhook subscription|access/i.test(error.message);
   throw new WebhookRefused(isOfScope ? MISSING_SCOPE : `Shopify refuses the address: ${error.message}`);
-}
-
-async function remove(store: Store, id: string): Promise<void> {
-  await askShopify(store, REMOVE, { id }, z.unknown());
 }
 
 export const shopifyWebhooks: StoreWebhooks = {
   alsoTopics: ALSO,
   // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with it.
   mayBeMade: ({ app }) => app !== undefined,
-  ...{ list, make, remove },
+  list,
+  make,
+  remove: async (store, id) => void (await askShopify(store, REMOVE, { id }, z.unknown())),
 };
 
 /** Shopify says when; a delivery may come late, of an app that has been installed again. */

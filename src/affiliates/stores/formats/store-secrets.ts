@@ -3,14 +3,14 @@ import type { Secrets } from '../../../kit/values/secrets.ts';
 import { reconnectRequired } from './provider.ts';
 
 const StoreSecrets = z.object({
-  /** Of WooCommerce `consumer key:consumer secret`. */
+  /** WooCommerce: `consumer key:consumer secret`. */
   token: z.string().min(1),
-  /** What the store signs its deliveries with. */
+  /** The store signs its deliveries with this secret. */
   webhookSecret: z.string().min(1),
-  /** Of Shopify: the app that the token was made for, and when the token ends. */
+  /** Shopify only: the app that the token belongs to, and the end of the token. */
   app: z.object({ id: z.string().min(1), secret: z.string().min(1) }).optional(),
   tokenEndsAt: z.iso.datetime().optional(),
-  /** Of WooCommerce: its host drops the `Authorization` header. */
+  /** WooCommerce only: the host drops the `Authorization` header. */
   keysInQuery: z.boolean().optional(),
 });
 export type StoreSecrets = z.infer<typeof StoreSecrets>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { getHeader, type OrderPage, type ChangedOrdersQuery, type StoreAnswer } from './provider.ts';
+import { type ChangedOrdersQuery, getHeader, type OrderPage, type StoreAnswer } from './provider.ts';
 import { WooTime } from './woocommerce-orders.ts';
 
 /** The most that WooCommerce gives at once. */
@@ -15,9 +15,6 @@ type WooOrders = z.output<typeof WooOrders>;
 
 const Cursor = z.tuple([z.enum(STATUSES), z.coerce.date(), z.coerce.number().int()]);
 type Cursor = z.output<typeof Cursor>;
-
-const readCursor = (since: Date, cursor: string | null): Cursor =>
-  cursor === null ? ['any', since, 1] : Cursor.parse(cursor.split(' '));
 
 const toGmt = (at: Date) => at.toISOString().slice(0, 19);
 
@@ -41,7 +38,8 @@ export async function listWooOrders(
   { since, before, cursor }: ChangedOrdersQuery,
   ask: (path: string) => Promise<StoreAnswer<WooOrders>>,
 ): Promise<OrderPage> {
-  const requested = readCursor(new Date(since.getTime() - SECOND_MS), cursor);
+  const start = new Date(since.getTime() - SECOND_MS);
+  const requested: Cursor = cursor === null ? ['any', start, 1] : Cursor.parse(cursor.split(' '));
   const [status, after, page] = requested;
   const until = before === undefined ? '' : `&modified_before=${toGmt(before)}`;
   const answer = await ask(
@@ -49,7 +47,7 @@ export async function listWooOrders(
       `&orderby=modified&order=asc&per_page=${PER_PAGE}&page=${page}`,
   );
   const next = getNextCursor(requested, answer.body, countPages(answer, page));
-  const trash: Cursor | undefined = status === 'any' ? ['trash', new Date(since.getTime() - SECOND_MS), 1] : undefined;
+  const trash: Cursor | undefined = status === 'any' ? ['trash', start, 1] : undefined;
   const following = next ?? trash;
   return {
     orders: answer.body.map((body) => ({ headers: { 'x-wc-webhook-topic': 'order.updated' }, body })),

@@ -6,12 +6,11 @@ import {
   callStore,
   getFromStore,
   getHeader,
-  needsReconnect,
   type ListedWebhook,
+  needsReconnect,
   type Store,
   type StoreAnswer,
   type StoreClient,
-  type StoreFacts,
   StorefrontUrl,
   StoreName,
   type StoreRequest,
@@ -53,7 +52,7 @@ function credentials({ token, keysInQuery }: Store) {
 /** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
 const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
 
-/** Where the host drops the `Authorization` header. Without TLS the keys would be readable on their way. */
+/** Moves the keys to the query if the host drops the `Authorization` header, over TLS only: they would be readable. */
 function showsAgain(store: Store, text: string): boolean {
   if (store.keysInQuery || !NO_KEY_SEEN.test(text) || !store.baseUrl.startsWith('https:')) return false;
   store.keysInQuery = true;
@@ -61,8 +60,11 @@ function showsAgain(store: Store, text: string): boolean {
 }
 
 const toRequest = <T>(path: string, shape: z.ZodType<T>): StoreRequest<T> => ({
-  ...{ method: 'GET', path, shape },
-  ...{ credentials, showsAgain },
+  method: 'GET',
+  path,
+  shape,
+  credentials,
+  showsAgain,
 });
 
 const get = <T>(store: Store, path: string, shape: z.ZodType<T>) => getFromStore(store, toRequest(path, shape));
@@ -75,14 +77,6 @@ async function list<T>(store: Store, path: string, shape: z.ZodType<T>): Promise
 
 const listCoupons = (store: Store, code: string) =>
   get(store, `${API}/coupons?code=${encodeURIComponent(code)}`, Coupons);
-
-async function connect(store: Store): Promise<StoreFacts> {
-  const site = await get(store, '/wp-json/', Site);
-  const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
-  // To learn now, not at the first link, that the key may read coupons.
-  await listCoupons(store, 'rollcall');
-  return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
-}
 
 function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCoupon, now: Date): boolean {
   const isPublished = status === undefined || status === 'publish';
@@ -105,14 +99,14 @@ const NO_SUCH_ORDER = 'woocommerce_rest_shop_order_invalid_id';
 const orderPath = (orderId: string) => `${API}/orders/${encodeURIComponent(orderId)}`;
 
 async function listRefunds(store: Store, orderId: string): Promise<WooRefund[]> {
-  const found: WooRefund[] = [];
+  const listed: WooRefund[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const path = `${orderPath(orderId)}/refunds?per_page=${PER_PAGE}&page=${page}`;
     const refunds = await get(store, path, WooRefunds);
-    found.push(...refunds);
-    if (refunds.length < PER_PAGE) return found;
+    listed.push(...refunds);
+    if (refunds.length < PER_PAGE) return listed;
   }
-  throw storeUnavailable(new Error(`It has ${found.length} refunds of the order ${orderId}, or more.`));
+  throw storeUnavailable(new Error(`It has ${listed.length} refunds of the order ${orderId}, or more.`));
 }
 
 const TOPICS = ['order.created', 'order.updated', 'order.deleted', 'order.restored'] as const;
@@ -125,15 +119,15 @@ const Webhook = z.object({
 });
 
 async function listWebhooks(store: Store): Promise<ListedWebhook[]> {
-  const found: ListedWebhook[] = [];
+  const listed: ListedWebhook[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
     const webhooks = await get(store, `${API}/webhooks?per_page=${PER_PAGE}&page=${page}`, z.array(Webhook));
-    found.push(
+    listed.push(
       ...webhooks.map(({ id, topic, delivery_url: url, status: state }) => ({ id: String(id), topic, url, state })),
     );
     if (webhooks.length < PER_PAGE) break;
   }
-  return found;
+  return listed;
 }
 
 const READ_ONLY =
@@ -164,10 +158,20 @@ async function removeWebhook(store: Store, id: string): Promise<void> {
 export const woocommerce: StoreClient = {
   topics: TOPICS,
   webhooks: {
-    ...{ alsoTopics: [], mayBeMade: () => true, list: listWebhooks },
-    ...{ make: makeWebhook, remove: removeWebhook, sign: signWebhook },
+    alsoTopics: [],
+    mayBeMade: () => true,
+    list: listWebhooks,
+    make: makeWebhook,
+    remove: removeWebhook,
+    sign: signWebhook,
   },
-  connect,
+  connect: async (store) => {
+    const site = await get(store, '/wp-json/', Site);
+    const { value: currency } = await get(store, `${API}/settings/general/woocommerce_currency`, Setting);
+    // Shows now, not at the first link, that the key may read coupons.
+    await listCoupons(store, 'rollcall');
+    return { name: site.name || new URL(site.home).host, currency, storefrontUrl: site.home };
+  },
   findCoupon,
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-wc-webhook-signature'], 'base64'),
   isPing: (rawBody, headers) =>

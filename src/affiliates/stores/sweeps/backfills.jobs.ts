@@ -2,9 +2,15 @@ import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { openStore } from '../connections/connect.ts';
-import { markStatus } from '../connections/connections.ts';
+import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
-import { isStoreUnavailable, needsReconnect, type OrderPage, getRetryAfterMs, type Store } from '../formats/provider.ts';
+import {
+  getRetryAfterMs,
+  isStoreUnavailable,
+  needsReconnect,
+  type OrderPage,
+  type Store,
+} from '../formats/provider.ts';
 import {
   type ClaimedBackfill,
   claimBackfills,
@@ -13,7 +19,7 @@ import {
   updateAfterHistory,
   updateBackfillToFailed,
 } from './backfills.ts';
-import { againAfterMs } from './schedule.ts';
+import { computeRetryMs } from './schedule.ts';
 import { listRecordedTimes, readEach, recordEach } from './sweeps.ts';
 
 const AT_ONCE = 2;
@@ -27,7 +33,7 @@ const NOT_LISTED = 'The store does not list its orders.';
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 
 /** Records a page's orders that are not known yet, as history. */
-async function takePage(
+async function recordHistoryPage(
   context: Context,
   claimed: ClaimedBackfill,
   store: Store & { currency: string },
@@ -48,7 +54,10 @@ async function takePage(
   await recordEach(context, { ...claimed, isHistory: true }, history, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   return {
-    ...{ read: readings.length, recorded: history.length, unread, cursor },
+    read: readings.length,
+    recorded: history.length,
+    unread,
+    cursor,
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
   };
 }
@@ -63,7 +72,7 @@ async function readPages(context: Context, first: ClaimedBackfill): Promise<void
     const page = await getClient(claimed.provider).listOrders(store, { since, cursor, before });
     const now = clock.now();
     if (!page) return await finishBackfill(postgres.db, claimed, { problem: NOT_LISTED, now });
-    const read = await takePage(context, claimed, store, page);
+    const read = await recordHistoryPage(context, claimed, store, page);
     const dueAt = later(context, CLAIM_MS);
     if (!(await updateAfterHistory(postgres.db, claimed, { ...read, dueAt }))) return;
     claimed = { ...claimed, cursor: page.cursor, dueAt };
@@ -80,10 +89,10 @@ async function backfillStore(context: Context, claimed: ClaimedBackfill): Promis
   } catch (error) {
     const retryAfterMs = getRetryAfterMs(error);
     if (retryAfterMs !== undefined) return await postponeBackfill(db, claimed, later(context, retryAfterMs));
-    if (needsReconnect(error)) await markStatus(db, claimed, 'reauth_required', context.clock.now());
+    if (needsReconnect(error)) await updateAccessStatus(db, claimed, 'reauth_required', context.clock.now());
     else if (!isStoreUnavailable(error)) throw error;
     const problem = error instanceof Error ? error.message : String(error);
-    const next = later(context, againAfterMs(claimed.failures));
+    const next = later(context, computeRetryMs(claimed.failures));
     await updateBackfillToFailed(db, claimed, { problem, next });
   }
 }

@@ -5,14 +5,14 @@ import type { Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { getIntegration } from '../connections/connections.ts';
 import { FIRST_BACK_MS } from './schedule.ts';
-import type { StoreOf } from './sweeps.ts';
+import type { StoreKey } from './sweeps.ts';
 
 export type BackfillRow = Selectable<StoreBackfillsTable>;
 
 /** Begins to read a store's history, from its first order on; a running one continues. */
 export async function beginBackfill(
   db: Db,
-  { id, brandId }: StoreOf,
+  { id, brandId }: StoreKey,
   { before, since, now }: { before: Date; since: Date; now: Date },
 ): Promise<BackfillRow> {
   const { rows } = await sql<BackfillRow>`
@@ -69,7 +69,7 @@ export async function claimBackfills(db: Db, now: Date, until: Date, limit: numb
 }
 export type ClaimedBackfill = Awaited<ReturnType<typeof claimBackfills>>[number];
 
-export interface HistoryRead {
+export interface HistoryPageResult {
   read: number;
   recorded: number;
   unread: number;
@@ -82,12 +82,15 @@ export interface HistoryRead {
 export async function updateAfterHistory(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
-  page: HistoryRead,
+  page: HistoryPageResult,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('storeBackfills')
     .set({
-      ...{ cursor: page.cursor, dueAt: page.dueAt, failures: 0, problem: null },
+      cursor: page.cursor,
+      dueAt: page.dueAt,
+      failures: 0,
+      problem: null,
       reachedAt: sql<Date>`greatest(reached_at, ${page.reachedAt}::timestamptz)`,
       ordersRead: sql<number>`orders_read + ${page.read}`,
       ordersRecorded: sql<number>`orders_recorded + ${page.recorded}`,
@@ -122,7 +125,8 @@ export async function updateBackfillToFailed(
   await db
     .updateTable('storeBackfills')
     .set({
-      ...{ problem, dueAt: next },
+      problem,
+      dueAt: next,
       failures: sql<number>`failures + 1`,
       since: sql<Date>`case when failures > 0 then greatest(since, reached_at) else since end`,
       cursor: sql<string>`case when failures > 0 then null else cursor end`,
@@ -145,11 +149,11 @@ export async function finishBackfill(
     .execute();
 }
 
-/** Before any store's first order. */
+/** Earlier than any store's first order. */
 const EVER = new Date(0);
 
-/** Has a store's history read in, up to where its sweeps began. */
-export async function backfillBefore(db: Db, store: StoreOf & { connectedAt: Date }, now: Date): Promise<BackfillRow> {
+/** Schedules reading a store's history, up to the start of its sweeps. */
+export async function backfillBefore(db: Db, store: StoreKey & { connectedAt: Date }, now: Date): Promise<BackfillRow> {
   const before = new Date(store.connectedAt.getTime() - FIRST_BACK_MS);
   return await beginBackfill(db, store, { before, since: EVER, now });
 }

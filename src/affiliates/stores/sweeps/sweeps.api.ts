@@ -85,12 +85,17 @@ export const Backfill = z
   })
   .meta({ id: 'StoreBackfill' });
 
-export const backfillOf = (row: BackfillRow): z.input<typeof Backfill> => ({
+export const toBackfill = (row: BackfillRow): z.input<typeof Backfill> => ({
   status: row.dueAt === null ? 'done' : 'running',
-  ...{ integration_id: row.integrationId, problem: row.problem },
-  ...{ before: row.before.toISOString(), reached_at: row.reachedAt?.toISOString() ?? null },
-  ...{ orders_read: row.ordersRead, orders_recorded: row.ordersRecorded, orders_unread: row.ordersUnread },
-  ...{ started_at: row.startedAt.toISOString(), finished_at: row.finishedAt?.toISOString() ?? null },
+  integration_id: row.integrationId,
+  problem: row.problem,
+  before: row.before.toISOString(),
+  reached_at: row.reachedAt?.toISOString() ?? null,
+  orders_read: row.ordersRead,
+  orders_recorded: row.ordersRecorded,
+  orders_unread: row.ordersUnread,
+  started_at: row.startedAt.toISOString(),
+  finished_at: row.finishedAt?.toISOString() ?? null,
 });
 
 const one = { path: '/v1/affiliates/integrations/{id}/backfill', tag: 'Affiliates', item: Backfill } as const;
@@ -110,20 +115,18 @@ export const backfillOperations = [
     forAgents,
     hints: { idempotent: true },
     errors: ['NOT_FOUND', 'CONFLICT'],
-    apply: async (work, { params }) => backfillOf(await startBackfill(work, params.id)),
+    apply: async (work, { params }) => toBackfill(await startBackfill(work, params.id)),
   }),
   get({
     ...one,
-    ...{
-      id: 'get_store_backfill',
-      summary: "The progress of reading a store's history",
-      description: 'Shows the last time that it was started.',
-    },
+    id: 'get_store_backfill',
+    summary: "The progress of reading a store's history",
+    description: 'Shows the last time that it was started.',
     forAgents,
     find: async ({ postgres }, { caller, params }) => {
       const row = await findBackfill(postgres.db, caller.brandId, params.id);
       if (!row) throw notFound('backfill');
-      return backfillOf(row);
+      return toBackfill(row);
     },
   }),
 ] as const;

@@ -2,10 +2,10 @@ import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { openStore } from '../connections/connect.ts';
-import { markStatus } from '../connections/connections.ts';
+import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
-import { isStoreUnavailable, needsReconnect, getRetryAfterMs } from '../formats/provider.ts';
-import { againAfterMs, FIRST_BACK_MS, UNSERVED_EVERY_MS } from './schedule.ts';
+import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../formats/provider.ts';
+import { computeRetryMs, FIRST_BACK_MS, UNSERVED_EVERY_MS } from './schedule.ts';
 import {
   beginSweep,
   type ClaimedStore,
@@ -13,8 +13,8 @@ import {
   finishSweep,
   LostSweep,
   moveSweep,
-  takePage,
-  updateToFailed,
+  recordPage,
+  updateSweepToFailed,
 } from './sweeps.ts';
 
 const AT_ONCE = 4;
@@ -23,7 +23,7 @@ const PAGES_AT_ONCE = 10;
 /** Longer than any page takes, including the requests for its orders' refunds. */
 const CLAIM_MS = 10 * MINUTE_MS;
 
-/** The current claim; each page renews it. */
+/** Current claim, which each page renews. */
 interface Claim {
   store: ClaimedStore;
 }
@@ -33,7 +33,7 @@ const later = (context: Context, ms: number) => new Date(context.clock.now().get
 const giveBack = (context: Context, { store }: Claim, ms: number) =>
   moveSweep(context.postgres.db, store, { sweepAt: later(context, ms) });
 
-/** Reads some pages of a store, and says when the rest is read. */
+/** Reads some pages of a store, and schedules the rest. */
 async function readPages(context: Context, claim: Claim): Promise<void> {
   const { store: claimed } = claim;
   const now = context.clock.now();
@@ -44,7 +44,7 @@ async function readPages(context: Context, claim: Claim): Promise<void> {
     const page = await getClient(claimed.provider).listOrders(store, sweep);
     if (!page) return void (await giveBack(context, claim, UNSERVED_EVERY_MS));
     const until = later(context, CLAIM_MS);
-    sweep = await takePage(context, claim.store, store, { page, until });
+    sweep = await recordPage(context, claim.store, store, { page, until });
     claim.store = { ...claimed, sweepAt: until };
     if (page.cursor === null) return await finishSweep(context, claim.store, sweep);
     if (page.waitMs > 0) return void (await giveBack(context, claim, page.waitMs));
@@ -53,12 +53,12 @@ async function readPages(context: Context, claim: Claim): Promise<void> {
 }
 
 /** An outage is logged once. The wait before the next attempt doubles each time. */
-async function noteFailure(context: Context, claim: Claim, error: unknown): Promise<void> {
+async function recordFailure(context: Context, claim: Claim, error: unknown): Promise<void> {
   const { postgres, log } = context;
   const { id: integration, brandId } = claim.store;
-  const failures = await updateToFailed(postgres.db, claim.store);
+  const failures = await updateSweepToFailed(postgres.db, claim.store);
   if (failures === 1) log.warn({ err: error, integration, brandId }, 'the orders of a store cannot be read');
-  await giveBack(context, claim, againAfterMs(failures));
+  await giveBack(context, claim, computeRetryMs(failures));
 }
 
 async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void> {
@@ -70,8 +70,8 @@ async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void
     if (error instanceof LostSweep) return;
     const retryAfterMs = getRetryAfterMs(error);
     if (retryAfterMs !== undefined) await giveBack(context, claim, retryAfterMs);
-    else if (needsReconnect(error)) await markStatus(postgres.db, claimed, 'reauth_required', clock.now());
-    else if (isStoreUnavailable(error)) await noteFailure(context, claim, error);
+    else if (needsReconnect(error)) await updateAccessStatus(postgres.db, claimed, 'reauth_required', clock.now());
+    else if (isStoreUnavailable(error)) await recordFailure(context, claim, error);
     else throw error;
   }
 }

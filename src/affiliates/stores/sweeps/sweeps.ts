@@ -11,14 +11,14 @@ import type { OrderSource } from '../../orders/orders.shapes.ts';
 import { recordReadings } from '../../orders/record.ts';
 import { beginWebhookTrouble, endWebhookTrouble, getIntegration } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
-import type { Delivery, OrderPage, Reading, Store } from '../formats/provider.ts';
+import type { Delivery, OrderPage, OrderReading, Store } from '../formats/provider.ts';
 import { backfillBefore } from './backfills.ts';
-import { FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS, sightOf } from './schedule.ts';
+import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS } from './schedule.ts';
 
 export type SweepRow = Selectable<StoreSweepsTable>;
 
-/** A store, as its sweep's row names it. */
-export interface StoreOf {
+/** Key of a store in sweeps. */
+export interface StoreKey {
   id: string;
   brandId: string;
 }
@@ -26,7 +26,7 @@ export interface StoreOf {
 /** Continues the running sweep, or begins one; it reads back to `earliest` at most. */
 export async function beginSweep(
   db: Db,
-  { id, brandId }: StoreOf,
+  { id, brandId }: StoreKey,
   { now, earliest }: { now: Date; earliest: Date },
 ): Promise<SweepRow> {
   return await db
@@ -43,7 +43,7 @@ export async function beginSweep(
     .executeTakeFirstOrThrow();
 }
 
-export interface PageRead {
+export interface PageResult {
   cursor: string | null;
   reachedAt: Date | null;
   againAt: Date | null;
@@ -52,7 +52,7 @@ export interface PageRead {
   unread: number;
 }
 
-export async function updateAfterPage(db: Db, { id }: StoreOf, page: PageRead): Promise<SweepRow> {
+export async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Promise<SweepRow> {
   return await db
     .updateTable('storeSweeps')
     .set({
@@ -71,11 +71,17 @@ export async function updateAfterPage(db: Db, { id }: StoreOf, page: PageRead): 
 }
 
 /** Ends a sweep. The next one reads from `since`. */
-export async function updateToDone(db: Db, { id }: StoreOf, since: Date): Promise<void> {
+export async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise<void> {
   await db
     .updateTable('storeSweeps')
     .set({
-      ...{ since, startedAt: null, cursor: null, reachedAt: null, againAt: null, missed: 0, failures: 0 },
+      since,
+      startedAt: null,
+      cursor: null,
+      reachedAt: null,
+      againAt: null,
+      missed: 0,
+      failures: 0,
       sweeps: sql<number>`sweeps + 1`,
     })
     .where('integrationId', '=', id)
@@ -83,7 +89,7 @@ export async function updateToDone(db: Db, { id }: StoreOf, since: Date): Promis
 }
 
 /** Counts a failure; returns how many there were in a row. A cursor that fails again is given up, its sweep is not. */
-export async function updateToFailed(db: Db, { id }: StoreOf): Promise<number> {
+export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<number> {
   const { failures } = await db
     .updateTable('storeSweeps')
     .set({
@@ -100,7 +106,7 @@ export async function updateToFailed(db: Db, { id }: StoreOf): Promise<number> {
 /** The store's own time of the newest snapshot that is recorded of each order. */
 export async function listRecordedTimes(
   db: Db,
-  { id, brandId }: StoreOf,
+  { id, brandId }: StoreKey,
   orderIds: readonly string[],
 ): Promise<Map<string, Date>> {
   if (orderIds.length === 0) return new Map();
@@ -117,7 +123,7 @@ export async function listRecordedTimes(
 /** The orders that deliveries have reported since a time. A waiting delivery may report any order. */
 export async function findReported(
   db: Db,
-  { id, brandId }: StoreOf,
+  { id, brandId }: StoreKey,
   since: Date,
 ): Promise<{ orderIds: Set<string>; isAnyWaiting: boolean }> {
   const rows = await db
@@ -138,11 +144,11 @@ export interface SweepFigures {
   read: number;
   missed: number;
   unread: number;
-  /** Of the store whose sweep is due the longest. */
+  /** Due time of the store that has waited longest. */
   oldestDueAt: Date | null;
 }
 
-/** Over all stores. */
+/** Sums the figures of all stores. */
 export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures> {
   const { rows } = await sql<SweepFigures>`
     select coalesce(sum(sweeps), 0)::float8 as done, coalesce(sum(failed), 0)::float8 as failed,
@@ -155,7 +161,7 @@ export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures>
   return figures;
 }
 
-/** A claim: which store is swept, and until when it is reserved. */
+/** Columns of a claim; `sweepAt` is its end. */
 const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
 
 /** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
@@ -197,7 +203,7 @@ export async function moveSweep(
 }
 
 /** Has a store's orders read again, from `since` on. A sweep that is under way loses its claim. False if it is not connected. */
-export async function rewindSweep(db: Db, { id, brandId }: StoreOf, since: Date, now: Date): Promise<boolean> {
+export async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('integrations')
     .set({ sweepAt: now })
@@ -212,7 +218,10 @@ export async function rewindSweep(db: Db, { id, brandId }: StoreOf, since: Date,
     .onConflict((conflict) =>
       conflict.column('integrationId').doUpdateSet({
         since: sql<Date>`least(store_sweeps.since, excluded.since)`,
-        ...{ startedAt: null, cursor: null, reachedAt: null, againAt: null },
+        startedAt: null,
+        cursor: null,
+        reachedAt: null,
+        againAt: null,
       }),
     )
     .execute();
@@ -220,7 +229,7 @@ export async function rewindSweep(db: Db, { id, brandId }: StoreOf, since: Date,
 }
 
 /** Records that a sweep found orders that no webhook reported. */
-export async function markSilent(db: Db, { brandId, id }: StoreOf, at: Date): Promise<void> {
+export async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<void> {
   await db
     .updateTable('integrations')
     .set({ silentSince: at })
@@ -230,19 +239,17 @@ export async function markSilent(db: Db, { brandId, id }: StoreOf, at: Date): Pr
     .execute();
 }
 
-type OrderReading = Extract<Reading, { kind: 'order' }>;
-
-/** Another worker sweeps the store now: the store was connected again, or this claim expired. */
+/** Another worker sweeps the store: it was connected again, or this claim expired. */
 export class LostSweep extends Error {}
 
-const actorOf = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
+const toActor = ({ brandId }: Pick<ClaimedStore, 'brandId'>) => ({
   brandId,
   keyId: null,
   operation: 'sweep_store',
   requestId: null,
 });
 
-/** What a store lists and nobody could read must not keep back the rest. */
+/** Reads listed orders one by one, so that an unreadable one does not hold up the others. */
 export async function readEach(
   { provider }: Pick<ClaimedStore, 'provider'>,
   store: Store & { currency: string },
@@ -262,7 +269,7 @@ export async function readEach(
   return readings;
 }
 
-/** Records all of them together; where one cannot be, each by itself. */
+/** Records orders together, or one by one if the batch fails. */
 export async function recordEach(
   context: Context,
   claimed: OrderSource,
@@ -271,7 +278,7 @@ export async function recordEach(
 ): Promise<void> {
   const { postgres, clock, secrets } = context;
   const record = (some: readonly OrderReading[]) =>
-    inWork(postgres.db, clock, actorOf(claimed), (work) => recordReadings(work, secrets, claimed, some));
+    inWork(postgres.db, clock, toActor(claimed), (work) => recordReadings(work, secrets, claimed, some));
   try {
     if (readings.length > 0) await record(readings);
   } catch (error) {
@@ -289,8 +296,8 @@ async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed:
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
-/** Records a page of orders, and leaves to their webhooks those that changed just now. Returns the current sweep. */
-export async function takePage(
+/** Records a page of orders, except those that changed just now: their webhooks may follow. Returns the current sweep. */
+export async function recordPage(
   context: Context,
   claimed: ClaimedStore,
   store: Store & { currency: string },
@@ -312,7 +319,7 @@ export async function takePage(
   const now = clock.now();
   const seen = readings.map((reading) => {
     const recordedAt = recorded.get(reading.facts.orderId);
-    return { reading, ...sightOf(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
+    return { reading, ...compareWithRecorded(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
   });
   const awaited = seen.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
   const taken = seen.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
@@ -320,7 +327,7 @@ export async function takePage(
   const missedCount = await countMissed(context, claimed, missed);
   await recordEach(context, claimed, taken, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
-  const read: PageRead = {
+  const read: PageResult = {
     ...counts,
     read: taken.length,
     missed: missedCount,
@@ -328,13 +335,13 @@ export async function takePage(
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
     againAt: awaited.length > 0 ? new Date(Math.min(...awaited)) : null,
   };
-  return await inWork(db, clock, actorOf(claimed), async (work) => {
+  return await inWork(db, clock, toActor(claimed), async (work) => {
     if (!(await moveSweep(work.db, claimed, { sweepAt: until }))) throw new LostSweep();
     return await updateAfterPage(work.db, claimed, read);
   });
 }
 
-async function notice(work: Work, claimed: ClaimedStore, orders: number): Promise<void> {
+async function reportSilence(work: Work, claimed: ClaimedStore, orders: number): Promise<void> {
   const { db, now, brandId } = work;
   await markSilent(db, claimed, now);
   if (!(await beginWebhookTrouble(db, claimed, now))) return;
@@ -348,7 +355,7 @@ async function notice(work: Work, claimed: ClaimedStore, orders: number): Promis
 /** Ends a sweep that has read its last page. */
 export async function finishSweep(context: Context, claimed: ClaimedStore, sweep: SweepRow): Promise<void> {
   const { postgres, clock } = context;
-  await inWork(postgres.db, clock, actorOf(claimed), async (work) => {
+  await inWork(postgres.db, clock, toActor(claimed), async (work) => {
     const { db, now } = work;
     const { since, startedAt, reachedAt, againAt, missed } = sweep;
     const next = Math.min(now.getTime() + SWEEP_EVERY_MS, againAt?.getTime() ?? Number.POSITIVE_INFINITY);
@@ -356,15 +363,15 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
     if (!(await moveSweep(db, claimed, { sweepAt, sweptAt: now }))) throw new LostSweep();
     // By the store's clock, which may be behind ours; where it is ahead, by ours.
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
-    await updateToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
+    await updateSweepToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
     // The first one of a store: its history comes after what may still pay.
     if (sweep.sweeps === 0) await backfillBefore(db, claimed, now);
-    if (missed > 0) await notice(work, claimed, missed);
+    if (missed > 0) await reportSilence(work, claimed, missed);
     else if (againAt === null) await endWebhookTrouble(db, claimed, now);
   });
 }
 
-/** Has the store's orders that changed since a time read again, 60 days back at most. Returns that time. */
+/** Schedules reading the store's orders again that changed since a time, at most 60 days ago. Returns that time. */
 export async function readAgain({ db, now, brandId, audit }: Work, id: string, from: Date): Promise<Date> {
   const since = new Date(Math.max(from.getTime(), now.getTime() - FIRST_BACK_MS));
   await getIntegration(db, brandId, id);

@@ -1,5 +1,6 @@
 import { Ajv } from 'ajv';
 import { z } from 'zod';
+import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
 import { toProblems } from '../../../kit/values/problems.ts';
 import type { CreatorRow } from '../../search/document.ts';
 import { DirectoryCreatorDetail } from '../../search/schema.ts';
@@ -76,6 +77,12 @@ function check<R extends CreatorPatch>(
     const [first] = toProblems(parsed);
     return rejected(record, first?.field ?? null, first?.code ?? 'invalid', first?.message ?? '');
   }
+  const { username } = parsed.data;
+  const address = username?.includes('/') ? parseHandleAddress(username) : undefined;
+  if (address && (address.platform !== 'photo_app' || address.handle === null)) {
+    const code = address.platform === 'photo_app' ? 'not_a_profile' : 'other_platform';
+    return rejected(record, 'username', code, 'is not the address of a profile on Instagram.');
+  }
   for (const field in Object(value)) {
     if (FIELDS.has(field)) continue;
     const rows = unknownFields.get(field) ?? 0;
@@ -85,7 +92,7 @@ function check<R extends CreatorPatch>(
   const broken = record.text.includes('\\u') ? brokenField(parsed.data) : undefined;
   if (broken)
     return rejected(record, broken, 'invalid_text', 'holds half of a surrogate pair, which is not a character.');
-  return { row: parsed.data };
+  return { row: address?.handle ? { ...parsed.data, username: address.handle } : parsed.data };
 }
 
 /**

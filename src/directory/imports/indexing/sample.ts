@@ -1,5 +1,5 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
-import { fold } from '../../search/place-names.ts';
+import { foldAccents } from '../../../kit/values/fold.ts';
 import type { DirectoryCreatorDetail } from '../../search/schema.ts';
 import { type Random, seededRandom } from './random.ts';
 import { drawPlace } from './sample-places.ts';
@@ -13,8 +13,8 @@ const themes = THEMES.map(([category, niches, nouns]) => ({
 }));
 type Theme = (typeof themes)[number];
 
-const firstNames = FIRST_NAMES.map(([name, gender]) => ({ name, gender, plain: fold(name) }));
-const lastNames = LAST_NAMES.map((name) => ({ name, plain: fold(name).replaceAll(' ', '') }));
+const firstNames = FIRST_NAMES.map(([name, gender]) => ({ name, gender, plain: foldAccents(name) }));
+const lastNames = LAST_NAMES.map((name) => ({ name, plain: foldAccents(name).replaceAll(' ', '') }));
 
 const LARGEST_FOLLOWING = 250_000_000;
 const FIRST_PK = 1_000_000;
@@ -38,11 +38,11 @@ function drawUsername(random: Random, first: string, last: string, theme: Theme)
     case 2:
       return `${first}${last}${number}`;
     case 3:
-      return `the.${first}.${fold(theme.category).replaceAll(' ', '')}${number}`;
+      return `the.${first}.${foldAccents(theme.category).replaceAll(' ', '')}${number}`;
     case 4:
       return `${last}${first}${number}`;
     default:
-      return `${fold(random.pick(theme.niches)).replaceAll(' ', '')}.by.${first}${number}`;
+      return `${foldAccents(random.pick(theme.niches)).replaceAll(' ', '')}.by.${first}${number}`;
   }
 }
 

@@ -3,13 +3,14 @@ import { z } from 'zod';
 import {
   countDocuments,
   getMapping,
+  getMappingVersion,
   indexBehind,
   readDocuments,
   type StoredDocument,
   sampleDocuments,
 } from '../../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../../kit/engines/elastic/open.ts';
-import { documentOf } from '../../search/document.ts';
+import { documentFor, documentOf } from '../../search/document.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from '../../search/schema.ts';
 import type { Built } from './build.ts';
 import { readDefinition } from './definition.ts';
@@ -74,7 +75,7 @@ const CARD = Object.keys(DirectoryCreator.shape);
 const Card = z.object({ card: DirectoryCreator.strict(), x: z.record(z.string(), z.unknown()) }).strict();
 
 /** What is wrong with a stored document on its own: the rest of it must follow from its card. */
-function damageOf({ id, source }: StoredDocument): string | undefined {
+function damageOf({ id, source }: StoredDocument, version: number): string | undefined {
   const parsed = Card.safeParse(source);
   if (!parsed.success) return parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)[0];
   const { card, x } = parsed.data;
@@ -86,7 +87,7 @@ function damageOf({ id, source }: StoredDocument): string | undefined {
   if (!facts.success) return facts.error.issues.map(({ path, message }) => `x.${path.join('.')}: ${message}`)[0];
   const { data_as_of, changed_at, content_hash, source: name } = facts.data;
   const known = { importedAt: data_as_of, changedAt: changed_at, hash: content_hash, source: name };
-  const again: unknown = JSON.parse(JSON.stringify(documentOf({ ...row.data, ...card }, known)));
+  const again: unknown = JSON.parse(JSON.stringify(documentFor(version, documentOf({ ...row.data, ...card }, known))));
   const difference = differenceOf(again, source);
   return difference && `${difference} does not follow from the card`;
 }
@@ -114,6 +115,7 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   if (!isDeepStrictEqual(listTargets({ ...mapping, _meta: meta }), listTargets(definition.mappings))) {
     damage.push('The mapping differs from mappings/creators.json.');
   }
+  const version = await getMappingVersion(elastic, index);
   const [documents, record, writes] = [
     await countDocuments(elastic, index),
     await findImportOf(db, index),
@@ -134,7 +136,7 @@ export async function findDamage(engines: DirectoryEngines, index: string): Prom
   if (record?.state === 'live' && live !== index)
     damage.push(`It should be live, but the alias ${alias} is elsewhere.`);
   for (const document of await sampleDocuments(elastic, index, SAMPLE)) {
-    const wrong = damageOf(document);
+    const wrong = damageOf(document, version);
     if (wrong) damage.push(`Document ${document.id}: ${wrong}.`);
   }
   return damage;

@@ -4,7 +4,7 @@ import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { inWork } from '../../../kit/operation/work.ts';
 import { DAY_MS } from '../../../kit/values/duration.ts';
-import { listAddresses } from '../../../platform/people/queries.ts';
+import { listAddresses } from '../../../platform/people/people.ts';
 import { endPeriod, findLastSwap, listToAlert, type ToAlert } from './queries.ts';
 
 const AT_ONCE = 200;

@@ -4,12 +4,11 @@ import type { Context } from '../../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
 import { findLast, findUnderWay, hasRollback } from '../../changes/queries.ts';
 import { MAPPING_VERSION } from '../../search/document.ts';
-import { narrowed } from '../../search/forced.ts';
 import { eachPage, matchingPks } from '../../search/pks.ts';
-import { neededField, planOf } from '../../search/plan.ts';
+import { neededField } from '../../search/plan.ts';
 import { type Clause, type Filter, queryOf } from '../../search/query.ts';
-import { recentOf } from '../../search/recent.ts';
 import type { CreatorSearchQuery } from '../../search/search-schema.ts';
+import { settlePlan } from '../../search/text-in-place.ts';
 
 /** Creators that a tracked search may match when it is saved: as numbers in memory, 4 MB. */
 const KNOWN_AT_MOST = 500_000;
@@ -39,9 +38,13 @@ export async function findMoment({ directory, postgres, config }: Context): Prom
 
 const snapshotOf = ({ index }: Moment) => ({ index, generation: 0 });
 
-async function filterOf(context: Context, brandId: string, query: CreatorSearchQuery): Promise<Filter> {
-  const plan = await narrowed(context.directory, { brandId }, query, planOf(query, [], 'places'));
-  return (await recentOf(context, query, plan.filter)).filter;
+async function filterOf(
+  context: Context,
+  brandId: string,
+  query: CreatorSearchQuery,
+  { index }: Moment,
+): Promise<Filter> {
+  return (await settlePlan(context, { brandId }, query, { snapshot: { index } })).filter;
 }
 
 /**
@@ -55,7 +58,7 @@ export async function readKnown(
   moment: Moment,
 ): Promise<number[] | undefined> {
   await context.directory.assertServes(snapshotOf(moment), neededField(query));
-  const filter = await filterOf(context, brandId, query);
+  const filter = await filterOf(context, brandId, query, moment);
   if (query.similar_to) return undefined;
   const { total, pks } = await matchingPks(context.directory, snapshotOf(moment), filter, KNOWN_AT_MOST);
   return total > KNOWN_AT_MOST ? undefined : pks;
@@ -96,7 +99,7 @@ export async function* readChanged(context: Context, { brandId, query }: Search,
   const { directory } = context;
   const snapshot = snapshotOf(span.to);
   await directory.assertServes(snapshot, neededField(query));
-  const filter = await filterOf(context, brandId, query);
+  const filter = await filterOf(context, brandId, query, span.to);
   const since = isAboutAge(query) ? undefined : await changedFrom(context, span);
   const clauses = since === undefined ? filter.clauses : [...filter.clauses, recently(since)];
   yield* eachPage(directory, snapshot, { ...filter, clauses });
@@ -120,7 +123,7 @@ export async function findUnaffected(context: Context, searches: readonly Search
   for (const { id, brandId, query } of searches) {
     // Lists are too large to be sent together.
     if (isAboutAge(query) || (await directory.lists.read(brandId, query))) continue;
-    filters[id] = queryOf(await filterOf(context, brandId, query), 'followers');
+    filters[id] = queryOf(await filterOf(context, brandId, query, span.to), 'followers');
   }
   if (Object.keys(filters).length === 0) return [];
   const body = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { FastifyInstance } from 'fastify';
 import { strToU8, zipSync } from 'fflate';
 import { z } from 'zod';
-import { webhookUrlOf } from '../../../affiliates/stores/connections/connections.shapes.ts';
+import { toWebhookUrl } from '../../../affiliates/stores/connections/connections.shapes.ts';
 import { findReceiver } from '../../../affiliates/stores/connections/connections.ts';
 import { openAddressLimit } from '../../../kit/access/rate/address.ts';
 import type { Context } from '../../../kit/operation/context.ts';
@@ -46,6 +46,6 @@ export function pluginRoutes(
         'cache-control': 'no-store',
       })
       .type('application/zip')
-      .send(buildPlugin(source, { links_url: linksUrl, webhook_url: webhookUrlOf(linksUrl, store) }));
+      .send(buildPlugin(source, { links_url: linksUrl, webhook_url: toWebhookUrl(linksUrl, store) }));
   });
 }

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { newSecret } from '../../../kit/access/grants/actions.ts';
-import { insertGrant } from '../../../kit/access/grants/queries.ts';
+import { insertGrant, newSecret } from '../../../platform/keys/agent-grants.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
 import { requirePerson } from '../../../kit/access/keys/rules.ts';
 import { checkbox, postForm, submitButton } from '../../../kit/html/controls.ts';

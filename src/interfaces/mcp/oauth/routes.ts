@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../kit/access/grants/actions.ts';
+import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
 import { openAddressLimit } from '../../../kit/access/rate/address.ts';
-import { readCookie } from '../../../kit/access/sessions/cookie.ts';
+import { readCookie } from '../../../platform/people/session-cookie.ts';
 import { html } from '../../../kit/html/html.ts';
 import { pageHeaders } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';

@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { readForm } from '../../../kit/html/form.ts';
+import { parseHandleAddress } from '../../../kit/values/handle-address.ts';
 import { hasLogin } from '../../../kit/values/web-address.ts';
 import type { ApplicationInput } from '../../../workflow/applications/applications.ts';
-import { HANDLE_FORM } from '../../../workflow/creators/creators.shapes.ts';
+import { findHandleProblem, toHandle } from '../../../workflow/creators/creators.shapes.ts';
 
 const MAX_MESSAGE = 5_000;
 const MAX_LINKS = 5;
 const MAX_LINK = 2_000;
-const NOT_A_HANDLE = 'Enter only the handle, such as @yourname, not a link.';
+const NOT_A_HANDLE = 'Enter only the handle, such as @yourname, or the address of your profile.';
+const NOT_A_PROFILE = 'This is not the address of a profile. Enter your handle, such as @yourname.';
 
 /** An optional field. */
 const optional = (shape: z.ZodType<string, string>) =>
@@ -17,12 +19,27 @@ const optional = (shape: z.ZodType<string, string>) =>
     .transform((text) => (text === '' ? null : text))
     .pipe(shape.nullable());
 
-const handle = optional(
-  z
-    .string()
-    .transform((text) => text.replace(/^@/, ''))
-    .pipe(z.string().max(50, NOT_A_HANDLE).regex(HANDLE_FORM, NOT_A_HANDLE)),
-);
+const LABELS = { photo_app: 'Instagram handle', video_app: 'TikTok handle' };
+
+const handleOn = (platform: keyof typeof LABELS) =>
+  optional(
+    z
+      .string()
+      .max(MAX_LINK, NOT_A_HANDLE)
+      .superRefine((text, context) => {
+        const problem = findHandleProblem(text, platform, LABELS);
+        if (problem) context.addIssue({ code: 'custom', message: describeProblem(text, problem.code) });
+      })
+      .overwrite((text) => toHandle(text, platform)),
+  );
+
+function describeProblem(text: string, code: string): string {
+  if (code === 'not_a_profile') return NOT_A_PROFILE;
+  if (code !== 'other_platform') return NOT_A_HANDLE;
+  const platform = parseHandleAddress(text)?.platform;
+  const right = platform === 'photo_app' || platform === 'video_app' ? `Enter it under ${LABELS[platform]}.` : '';
+  return `This is an address of another platform. ${right || 'Enter it under the links to your work.'}`;
+}
 
 const links = z
   .string()
@@ -59,8 +76,8 @@ const Form = z.object({
       .transform((text) => text.replace(/\s+/g, ' '))
       .pipe(z.string().max(200, 'Your name may have up to 200 characters.')),
   ),
-  photo_app: handle,
-  video_app: handle,
+  photo_app: handleOn('photo_app'),
+  video_app: handleOn('video_app'),
   message: optional(
     z.string().max(MAX_MESSAGE, {
       error: ({ input }) =>

@@ -21,8 +21,18 @@ const HANDLE = html` autocomplete="off" autocapitalize="none" spellcheck="false"
 const FIELDS: readonly ApplyField[] = [
   { name: 'email', label: 'E-mail', required: true, more: html` type="email" autocomplete="email" required` },
   { name: 'name', label: 'Name', more: html` autocomplete="name"` },
-  { name: 'photo_app', label: 'Instagram handle', hint: 'Such as @yourname.', more: HANDLE },
-  { name: 'video_app', label: 'TikTok handle', hint: 'Such as @yourname.', more: HANDLE },
+  {
+    name: 'photo_app',
+    label: 'Instagram handle',
+    hint: 'Such as @yourname, or the address of your profile.',
+    more: HANDLE,
+  },
+  {
+    name: 'video_app',
+    label: 'TikTok handle',
+    hint: 'Such as @yourname, or the address of your profile.',
+    more: HANDLE,
+  },
   {
     name: 'message',
     label: 'Message',

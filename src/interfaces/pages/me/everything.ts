@@ -1,9 +1,9 @@
 import { commissions, listHolds } from '../../../affiliates/commissions/commissions.ts';
 import { links } from '../../../affiliates/links/links.ts';
-import { listStandings } from '../../../affiliates/payouts/due-payouts.ts';
+import { listBalances } from '../../../affiliates/payouts/balances.ts';
 import { payouts } from '../../../affiliates/payouts/payouts.ts';
 import { statements } from '../../../affiliates/statements/statements.ts';
-import { lifetimeOf } from '../../../analytics/figures/totals.ts';
+import { listLinkFigures } from '../../../analytics/figures/totals.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { listReceived } from '../../../workflow/briefs/briefs.ts';
 import { signingLink } from '../../../workflow/contracts/contracts.mails.ts';
@@ -29,10 +29,10 @@ export async function listAll({ postgres: { db }, clickhouse }: Context, { id, b
   const work = await deliverables.select(db, brandId, own, READ);
   const agreed = await contracts.select(db, brandId, own, READ);
   return {
-    standings: await listStandings(db, brandId, { creatorIds: [id] }, now),
+    standings: await listBalances(db, brandId, { creatorIds: [id] }, now),
     holds: await listHolds(db, brandId, id, now),
     links: ownLinks,
-    figures: await lifetimeOf(clickhouse, brandId, ownLinks),
+    figures: await listLinkFigures(clickhouse, brandId, ownLinks),
     orders: await commissions.select(db, brandId, { ...own, now }, { limit: SHOWN }),
     payouts: await payouts.select(db, brandId, own, { limit: SHOWN }),
     statements: await statements.select(db, brandId, own, { limit: SHOWN }),

@@ -1,6 +1,6 @@
 import { isMadeAt } from '../../values/ids.ts';
 import { isRecord } from '../../values/wire.ts';
-import type { PlannedChange } from './queries.ts';
+import type { PlannedChange } from './schema.ts';
 
 /** The effects of a change on the brand's rows, and when it began. */
 export interface Outcome {

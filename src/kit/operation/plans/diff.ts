@@ -1,6 +1,6 @@
 import { snakeCase, toWire } from '../../values/wire.ts';
 import { type AuditEntry, shownRow } from '../work.ts';
-import type { PlannedChange } from './queries.ts';
+import type { PlannedChange } from './schema.ts';
 
 type Fields = Record<string, unknown>;
 

@@ -2,15 +2,7 @@ import type { Insertable, Selectable } from 'kysely';
 import type { PlansTable } from '../../engines/postgres/database.ts';
 import type { Db } from '../../engines/postgres/open.ts';
 import { toWire } from '../../values/wire.ts';
-
-/** A row that a plan would change, with the fields that would change. */
-export interface PlannedChange {
-  resource_id: string;
-  old: Record<string, unknown> | null;
-  new: Record<string, unknown> | null;
-  /** Fields of `new` whose values are generated again when the plan is applied. */
-  generated?: string[];
-}
+import type { PlannedChange } from './schema.ts';
 
 declare module '../../engines/postgres/columns.ts' {
   interface ColumnShapes {

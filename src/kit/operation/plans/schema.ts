@@ -25,6 +25,8 @@ export const PlannedChange = z
       .meta({ example: [] }),
   })
   .meta({ id: 'PlannedChange' });
+/** A row that a plan would change, with the fields that would change. */
+export type PlannedChange = z.input<typeof PlannedChange>;
 
 export const Plan = z
   .object({

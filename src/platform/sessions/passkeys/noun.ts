@@ -1,7 +1,7 @@
 import { noun } from '../../../kit/operation/noun.ts';
 import { passkeyOperations } from './routes.ts';
 
-export const passkeys = noun({
+export const passkeysNoun = noun({
   name: 'passkeys',
   operations: passkeyOperations,
 });

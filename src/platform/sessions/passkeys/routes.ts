@@ -5,8 +5,7 @@ import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
 import { notFound } from '../../../kit/values/errors.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { toWire } from '../../../kit/values/wire.ts';
-import { addPasskey, beginPasskey } from './actions.ts';
-import { deletePasskey, passkeys } from './queries.ts';
+import { addPasskey, beginPasskey, deletePasskey, passkeys } from '../../people/passkeys.ts';
 import {
   Passkey,
   PasskeyAnswer,

@@ -3,8 +3,8 @@ import { listKeyNames } from '../../../kit/access/keys/queries.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { DAY_MS } from '../../../kit/values/duration.ts';
 import { validationError } from '../../../kit/values/errors.ts';
-import { CALL_SUMS_KEPT_MS } from '../../requests/policy.ts';
-import type { UsageWindow } from '../queries.ts';
+import { CALL_SUMS_KEPT_MS } from '../../requests/requests.ts';
+import type { UsageWindow } from '../usage.ts';
 import type { UsageFilter, UsageList } from '../schema.ts';
 import { listCallSums } from './queries.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ClickHouse } from '../../../kit/engines/clickhouse/open.ts';
 import { integer, queryInTime } from '../../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../../kit/engines/clickhouse/tsv.ts';
-import type { UsageWindow } from '../queries.ts';
+import type { UsageWindow } from '../usage.ts';
 
 const Row = z.object({ start_s: integer, name: z.string(), calls: integer, credits: integer });
 

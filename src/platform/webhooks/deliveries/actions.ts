@@ -5,7 +5,7 @@ import { ApiError, notFound, validationError } from '../../../kit/values/errors.
 import { newId } from '../../../kit/values/ids.ts';
 import { lockBrand } from '../../brands/queries.ts';
 import { lockSubscription, type SubscriptionRow } from '../queries.ts';
-import { sampleData } from '../schema.ts';
+import { sampleData } from '../webhooks.shapes.ts';
 import { countTests, type DeliveryRow, getDelivery, insertAgain, insertMissed, listMissed } from './queries.ts';
 
 const TESTS_A_MINUTE = 10;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { act, create, get, read } from '../../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../../kit/operation/list.ts';
 import { getListed } from '../queries.ts';
-import { CatalogueEntry, catalogue } from '../schema.ts';
+import { CatalogueEntry, catalogue } from '../webhooks.shapes.ts';
 import { recoverMissed, resendDelivery, sendTest } from './actions.ts';
 import { deliveries, getDelivery, listAttempts } from './queries.ts';
 import {

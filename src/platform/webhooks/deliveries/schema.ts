@@ -3,8 +3,8 @@ import { createdAt, idField } from '../../../kit/values/fields.ts';
 import { ListQuery, listSchema, timestamp } from '../../../kit/values/page.ts';
 import { fromOutside } from '../../../kit/values/untrusted.ts';
 import { toWire } from '../../../kit/values/wire.ts';
-import { renderBody } from '../policy.ts';
-import { lastStatusCode } from '../schema.ts';
+import { renderBody } from '../health.ts';
+import { lastStatusCode } from '../webhooks.shapes.ts';
 import type { AttemptRow, DeliveryRow, DetailedDelivery } from './queries.ts';
 
 const state = z

@@ -1,0 +1,143 @@
+import { sql } from 'kysely';
+import { z } from 'zod';
+import type { ApprovalsToMailTable } from '../../kit/engines/postgres/database.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { dayText } from '../../kit/html/times.ts';
+import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
+import { template } from '../../kit/mail/template.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { inWork, type Work } from '../../kit/operation/work.ts';
+import { DAY_MS } from '../../kit/values/duration.ts';
+import { formatMoney } from '../../kit/values/money.ts';
+import { getCreator } from '../../workflow/creators/creators.ts';
+
+const BATCH = 100;
+const WEEK_DAYS = 7;
+
+export const mailApprovedCommissions: Job = {
+  name: 'mail-approved-commissions',
+  everyMs: 60_000,
+  asksFor: 'weeks that have ended in which commissions were approved',
+  run: mailApproved,
+};
+
+/** The first Monday after 1 January 1970, in days. */
+const FIRST_MONDAY = 4;
+
+/** Schedules one mail at the end of the week for each creator of these newly approved commissions. A sample sends none. */
+export async function mailAtEndOfWeek({ db, brandId, now }: Work, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const today = Math.floor(now.getTime() / DAY_MS);
+  const nextMonday = new Date((today - ((today - FIRST_MONDAY) % WEEK_DAYS) + WEEK_DAYS) * DAY_MS);
+  await sql`
+    insert into approvals_to_mail (brand_id, creator_id, due_at)
+    select distinct brand_id, creator_id, ${nextMonday}::timestamptz from commissions
+    where brand_id = ${brandId} and id = any(${ids}::text[])
+      and not exists (select from brands where id = ${brandId} and sample is not null)
+    on conflict do nothing`.execute(db);
+}
+
+async function mailOne({ postgres, clock }: Context, due: ApprovalsToMailTable): Promise<void> {
+  const { brandId, creatorId, dueAt: until } = due;
+  const actor = { brandId, keyId: null, operation: 'mail_approved', requestId: null };
+  await inWork(postgres.db, clock, actor, async (work) => {
+    const { numDeletedRows } = await work.db
+      .deleteFrom('approvalsToMail')
+      .where('brandId', '=', brandId)
+      .where('creatorId', '=', creatorId)
+      .where('dueAt', '=', until)
+      .executeTakeFirst();
+    // Another process took the mail.
+    if (numDeletedRows === 0n) return;
+    const from = new Date(until.getTime() - WEEK_DAYS * DAY_MS);
+    const sums = await sumApproved(work.db, due, { from, until });
+    const { email: to } = await getCreator(work.db, brandId, creatorId);
+    if (to === null || sums.length === 0) return;
+    const day = (at: Date) => at.toISOString().slice(0, 10);
+    await queueMail(work, {
+      kind: 'commissions_approved',
+      to,
+      subjectRow: `${creatorId}:${day(until)}`,
+      creatorId,
+      params: {
+        from: day(from),
+        to: day(new Date(until.getTime() - DAY_MS)),
+        sums: sums.map(({ amountMinor: amount_minor, ...sum }) => ({ ...sum, amount_minor })),
+      },
+    });
+  });
+}
+
+/** Mails the approvals of past weeks. It may run twice: taking a row and queueing its mail are one transaction. */
+export async function mailApproved(context: Context): Promise<void> {
+  const { postgres, clock, failures } = context;
+  for (;;) {
+    const due = await postgres.db
+      .selectFrom('approvalsToMail')
+      .selectAll()
+      .where('dueAt', '<=', clock.now())
+      .orderBy('dueAt')
+      .orderBy('creatorId')
+      .limit(BATCH)
+      .execute();
+    let mailed = 0;
+    for (const one of due) {
+      try {
+        await mailOne(context, one);
+        mailed += 1;
+      } catch (error) {
+        failures.failed('mailing approved commissions', error, { brandId: one.brandId });
+      }
+    }
+    if (due.length < BATCH || mailed === 0) return;
+  }
+}
+
+/** Tells a creator everything that was approved for them in a week. */
+const commissionsApproved = template({
+  audience: 'creator',
+  isNews: true,
+  params: z.object({
+    from: z.string(),
+    to: z.string(),
+    sums: z.array(z.object({ currency: z.string(), commissions: z.int(), amount_minor: z.int() })).min(1),
+  }),
+  write: ({ from, to, sums }, { brandName }) => ({
+    subject: `${brandName} approved ${sums.map(({ currency, amount_minor }) => formatMoney(amount_minor, currency)).join(' and ')} for you`,
+    paragraphs: [
+      `These commissions were approved from ${dayText(from)} to ${dayText(to)}. They will be part of one of your next payouts.`,
+    ],
+    facts: sums.map(({ currency, commissions, amount_minor }) => [
+      commissions === 1 ? '1 commission' : `${commissions} commissions`,
+      formatMoney(amount_minor, currency),
+    ]),
+  }),
+});
+
+export const weeklyMails = mails({ commissions_approved: commissionsApproved });
+
+declare module '../../kit/mail/kinds.ts' {
+  interface Mails extends MailsOf<typeof weeklyMails> {}
+}
+
+/** Sums the commissions that were first approved in a period and are not rejected since, by currency. */
+async function sumApproved(
+  db: Db,
+  { brandId, creatorId }: Pick<ApprovalsToMailTable, 'brandId' | 'creatorId'>,
+  { from, until }: { from: Date; until: Date },
+) {
+  return await db
+    .selectFrom('commissions')
+    .select(['currency', ({ fn }) => fn.countAll<number>().as('commissions')])
+    .select(sql<number>`sum(commission_minor)::bigint`.as('amountMinor'))
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creatorId)
+    .where('approvedAt', '>=', from)
+    .where('approvedAt', '<', until)
+    .where('status', 'in', ['approved', 'paid'])
+    .groupBy('currency')
+    .orderBy('currency')
+    .execute();
+}

@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import { withFreshness, withFreshRows } from '../../analytics/figures/freshness.ts';
+import { FRESHNESS } from '../../analytics/figures/sums.ts';
+import { listLinkFigures, sumBrand, sumLinkSpan, sumLinks } from '../../analytics/figures/totals.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { act, create, patch, read, remove } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import type { Call } from '../../kit/operation/operation.ts';
+import { toPage, toPagination } from '../../kit/values/page.ts';
+import { mapInBatches } from '../../kit/values/wire.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import { bulkCodeOperations } from './bulk-codes.api.ts';
+import { deactivateLink, loadForPatch, loadForRotation, patchLink, rotateLink } from './change-link.ts';
+import { createLink, loadStore } from './create-link.ts';
+import { linkMails } from './links.mails.ts';
+import {
+  Affiliate,
+  AffiliateList,
+  Link,
+  LinkCreate,
+  LinkDeactivated,
+  LinkFilter,
+  LinkList,
+  LinkPatch,
+  LinkRotation,
+  RotatedLink,
+  sumFigures,
+  toLink,
+  toSummary,
+} from './links.shapes.ts';
+import { findSpan, getLink, type ListedLink, links, listLinkIds } from './links.ts';
+
+const tag = 'Affiliates';
+
+const withFigures =
+  ({ clickhouse, config }: Context, brandId: string) =>
+  async (rows: readonly ListedLink[]) => {
+    const figures = await listLinkFigures(clickhouse, brandId, rows);
+    return rows.map((row) => toLink(config.linksUrl, row, figures.get(row.id)));
+  };
+
+/** Sums the figures of all links that the filter matches, by currency, with the cheapest statement for the filter. */
+async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: string, where: LinkFilter) {
+  const { page: _page, limit: _limit, offset: _offset, sort: _sort, ...filter } = where;
+  const isWhole = Object.values(filter).every((value) => value === undefined);
+  if (isWhole) return await sumBrand(clickhouse, brandId);
+  const span = await findSpan(db, brandId, where);
+  if (span) return await sumLinkSpan(clickhouse, brandId, span);
+  return await sumLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
+}
+
+async function listPage(context: Context, brandId: string, query: LinkFilter) {
+  const page = toPage(query);
+  const { rows, total } = await links.list(context.postgres.db, brandId, query, page);
+  return { data: await withFigures(context, brandId)(rows), pagination: toPagination(page, total) };
+}
+
+const csvAs = (item: z.ZodObject) => ({
+  item,
+  rows: (context: Context, call: Call<object, LinkFilter, object>) => {
+    const { brandId } = call.caller;
+    const rows = links.each(context.postgres.exports, brandId, call.query);
+    return withFreshRows(context, call, mapInBatches(rows, withFigures(context, brandId)));
+  },
+});
+
+const linkOperations = [
+  read({
+    id: 'list_affiliates',
+    path: '/v1/affiliates',
+    tag,
+    summary: 'Codes and links with their results',
+    description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
+    forAgents: false,
+    query: LinkFilter,
+    response: AffiliateList,
+    handler: (context, call) =>
+      withFreshness(context, call, async () => {
+        const { caller, query } = call;
+        const [{ data, pagination }, currency, figures] = await Promise.all([
+          listPage(context, caller.brandId, query),
+          getBrandCurrency(context.postgres.db, caller.brandId),
+          sumMatching(context, caller.brandId, query),
+        ]);
+        return { data, pagination, summary: toSummary(currency, sumFigures(currency, figures)) };
+      }),
+    csv: csvAs(Affiliate),
+  }),
+  read({
+    id: 'list_affiliate_links',
+    path: '/v1/affiliates/links',
+    tag,
+    summary: 'List codes and links',
+    description: `The same as \`/v1/affiliates\`, with the short URL, its destination and \`active\`. Newest first. ${FRESHNESS}`,
+    forAgents: {
+      description: 'With the lifetime figures, short URL and destination of each, inactive ones too. Newest first.',
+      example: { creator_email: 'ana@example.com' },
+    },
+    query: LinkFilter,
+    response: LinkList,
+    handler: (context, call) => withFreshness(context, call, () => listPage(context, call.caller.brandId, call.query)),
+    csv: csvAs(Link),
+  }),
+  create({
+    id: 'create_affiliate_link',
+    path: '/v1/affiliates/links',
+    tag,
+    summary: 'Assign a code or link to a creator',
+    description:
+      'Creates no discount at the store. With `integration_id` the coupon is verified at the store; without it nothing is ' +
+      'verified. For a link whose `value` is an https address, a name is generated.',
+    forAgents: {
+      description:
+        'Creates no discount at the store; with `integration_id` it checks that the coupon exists there. For a link whose `value` is an https address, a name is generated.',
+      example: { creator_email: 'ana@example.com', value: 'ANA10', commission_rate: 10 },
+      omits: ['currency', 'creator_name', 'platform'],
+    },
+    body: LinkCreate,
+    item: Link,
+    errors: ['DUPLICATE_CODE', 'CONFLICT'],
+    weighs: { rate: 'commissionRatePpm' },
+    lookUp: async (context, { caller, body }) => ({
+      linksUrl: context.config.linksUrl,
+      store: await loadStore(context, caller.brandId, body),
+    }),
+    apply: async (work, { body }, { linksUrl, store }) => {
+      const { id } = await createLink(work, body, linksUrl, store);
+      return toLink(linksUrl, await getLink(work.db, work.brandId, id));
+    },
+  }),
+  read({
+    id: 'get_affiliate_link',
+    path: '/v1/affiliates/links/{id}',
+    tag,
+    summary: 'Get a code or link',
+    description: `Includes its lifetime figures, even when it is inactive. ${FRESHNESS}`,
+    forAgents: { description: 'Includes its lifetime figures, even when it is inactive.' },
+    response: z.object({ data: Link }),
+    errors: ['NOT_FOUND'],
+    handler: (context, call) =>
+      withFreshness(context, call, async () => {
+        const { caller, params } = call;
+        const row = await getLink(context.postgres.db, caller.brandId, params.id);
+        const figures = await listLinkFigures(context.clickhouse, caller.brandId, [row]);
+        return { data: toLink(context.config.linksUrl, row, figures.get(row.id)) };
+      }),
+  }),
+  patch({
+    id: 'update_affiliate_link',
+    path: '/v1/affiliates/links/{id}',
+    tag,
+    summary: 'Change a code or link',
+    description:
+      'A value changes a field, omitting it keeps it, null clears it. A new `value` of a link creates a new short URL, and the ' +
+      'old one keeps redirecting. Existing commissions keep their rate.',
+    forAgents: {
+      description:
+        'A new `value` of a link creates a new short URL, and the old one keeps redirecting. Existing commissions keep their rate.',
+      example: { id: 'lnk_…', commission_rate: 12 },
+      omits: ['url', 'hold_days', 'attribution_days'],
+    },
+    body: LinkPatch,
+    item: Link,
+    errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
+    weighs: { rate: 'commissionRatePpm' },
+    lookUp: async (context, { caller, params, body }) => ({
+      linksUrl: context.config.linksUrl,
+      ...(await loadForPatch(context, caller.brandId, params.id, body)),
+    }),
+    apply: async (work, { params, body }, { linksUrl, store, figures }) => {
+      await patchLink(work, params.id, body, linksUrl, store);
+      return toLink(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+    },
+  }),
+  remove({
+    id: 'delete_affiliate_link',
+    path: '/v1/affiliates/links/{id}',
+    tag,
+    summary: 'Deactivate a code or link',
+    description: 'It keeps its history, and nobody else can get its value. A PATCH can activate it again.',
+    forAgents: {
+      description:
+        'It keeps its history, and nobody else can get its value. update_affiliate_link can activate it again.',
+    },
+    item: LinkDeactivated,
+    errors: ['NOT_FOUND'],
+    apply: async (work, { params }) => {
+      await deactivateLink(work, params.id);
+      return { id: params.id, active: false as const, deactivated: true as const };
+    },
+  }),
+  act({
+    id: 'rotate_affiliate_link',
+    path: '/v1/affiliates/links/{id}/rotate',
+    tag,
+    summary: 'Replace a leaked code',
+    description:
+      'Gives the assignment a new code and mails it to its creator; history and terms stay. The old code pays for a while, and ' +
+      'nobody else can get it until then. Creates no discount at the store; a `value` of a connected code is verified there.',
+    forAgents: false,
+    body: LinkRotation,
+    item: RotatedLink,
+    errors: ['NOT_FOUND', 'DUPLICATE_CODE', 'CONFLICT'],
+    lookUp: async (context, { caller, params, body }) => ({
+      linksUrl: context.config.linksUrl,
+      ...(await loadForRotation(context, caller.brandId, params.id, body)),
+    }),
+    apply: async (work, { params, body }, { linksUrl, store, figures }) => {
+      const { oldCode, until } = await rotateLink(work, params.id, body, { linksUrl, store });
+      const link = toLink(linksUrl, await getLink(work.db, work.brandId, params.id), figures);
+      return { ...link, old_code: oldCode, old_pays_until: until.toISOString() };
+    },
+  }),
+] as const;
+
+export const linksNoun = noun({
+  name: 'links',
+  tag: {
+    name: 'Affiliates',
+    about: 'Codes, tracked links, stores, figures and the ledger. Begin with `POST /v1/affiliates/links`.',
+  },
+  ids: { links: 'lnk' },
+  operations: [...linkOperations, ...bulkCodeOperations],
+  mails: linkMails,
+});

@@ -1,0 +1,120 @@
+import type { z } from 'zod';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { create, get, list, patch } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { payoutDueOperations } from './due-payouts.api.ts';
+import { payoutMails } from './payouts.mails.ts';
+import {
+  Payout,
+  PayoutCreate,
+  PayoutDetail,
+  PayoutFilter,
+  PayoutPatch,
+  PayoutPatchById,
+  toPayout,
+  WEIGHED_PAYOUT,
+} from './payouts.shapes.ts';
+import { getPayout, listAllocated, payouts } from './payouts.ts';
+import { createPayout, settlePayout } from './settle.ts';
+
+const tag = 'Payouts';
+const SETTLING =
+  'Pays the creator’s approved commissions in its currency, those listed or the oldest first. Commissions are ' +
+  'paid whole; one that does not fit is skipped. Refunds of paid commissions are deducted first. If a store ' +
+  'reverts such a refund, the money that commissions leave over pays it back. Repeating the call changes nothing.';
+
+async function getDetail(db: Db, brandId: string, id: string): Promise<z.infer<typeof PayoutDetail>> {
+  const row = await getPayout(db, brandId, id);
+  return { ...toPayout(row), commission_ids: await listAllocated(db, brandId, id) };
+}
+
+const payoutOperations = [
+  list({
+    id: 'list_payouts',
+    path: '/v1/payouts',
+    tag,
+    summary: 'List payouts',
+    description: 'Newest first.',
+    forAgents: { example: { creator_email: 'ana@example.com' } },
+    query: PayoutFilter,
+    item: Payout,
+    rows: payouts,
+    itemOf: toPayout,
+  }),
+  get({
+    id: 'get_payout',
+    path: '/v1/payouts/{id}',
+    tag,
+    summary: 'Get a payout',
+    description: 'Includes the ids of the commissions that it paid.',
+    item: PayoutDetail,
+    find: async ({ postgres }, { caller, params }) => await getDetail(postgres.db, caller.brandId, params.id),
+  }),
+  create({
+    id: 'create_payout',
+    path: '/v1/payouts',
+    tag,
+    summary: 'Record a payout',
+    description:
+      'Rollcall moves no money. Settle a `manual` or `bank_transfer` payout with PATCH once you have paid it.',
+    forAgents: {
+      description:
+        'Rollcall moves no money. A `wallet` payout counts as paid at once; settle a `manual` or `bank_transfer` one with settle_payout once you have paid it.',
+      example: { creator_email: 'ana@example.com', amount: 20, method: 'bank_transfer' },
+      omits: ['description'],
+    },
+    body: PayoutCreate,
+    item: Payout,
+    hints: { moneyOut: true },
+    weighs: WEIGHED_PAYOUT,
+    apply: async (work, { body }) => toPayout(await createPayout(work, body)),
+  }),
+  patch({
+    id: 'settle_payout',
+    path: '/v1/payouts/{id}',
+    tag,
+    summary: 'Record that a payout was paid',
+    description: SETTLING,
+    forAgents: {
+      description:
+        "Pays the creator's approved commissions in its currency, in whole, those listed or the oldest first. What refunds took back from paid commissions is withheld first. Repeating the call changes nothing.",
+    },
+    body: PayoutPatch,
+    item: PayoutDetail,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
+    hints: { moneyOut: true },
+    weighs: WEIGHED_PAYOUT,
+    apply: async (work, { params, body }) => {
+      await settlePayout(work, params.id, body);
+      return await getDetail(work.db, work.brandId, params.id);
+    },
+  }),
+  patch({
+    id: 'settle_payout_by_body',
+    path: '/v1/payouts',
+    tag,
+    summary: 'Record that a payout was paid, by an id in the body',
+    description: `The same as PATCH \`/v1/payouts/{id}\`, with the id in the body. ${SETTLING}`,
+    forAgents: false,
+    body: PayoutPatchById,
+    item: PayoutDetail,
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'INVALID_SELECTION'],
+    hints: { moneyOut: true },
+    weighs: WEIGHED_PAYOUT,
+    apply: async (work, { body: { id, ...patch } }) => {
+      await settlePayout(work, id, patch);
+      return await getDetail(work.db, work.brandId, id);
+    },
+  }),
+] as const;
+
+export const payoutsNoun = noun({
+  name: 'payouts',
+  tag: {
+    name: 'Payouts',
+    about: 'What creators were paid, what they are owed, and statements that explain both.',
+  },
+  ids: { payout: 'pay', payouts: 'pay' },
+  operations: [...payoutOperations, ...payoutDueOperations],
+  mails: payoutMails,
+});

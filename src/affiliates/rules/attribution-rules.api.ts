@@ -1,0 +1,58 @@
+import { get, patch } from '../../kit/operation/kit.ts';
+import { noun } from '../../kit/operation/noun.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import {
+  AttributionRules,
+  AttributionRulesPatch,
+  getRules,
+  parseMinOrder,
+  shownRules,
+  updateRules,
+} from './attribution-rules.ts';
+
+const path = '/v1/affiliates/rules';
+const tag = 'Affiliates';
+
+const attributionRulesOperations = [
+  get({
+    id: 'get_attribution_rules',
+    path,
+    tag,
+    item: AttributionRules,
+    summary: 'How orders are attributed',
+    description:
+      'These rules apply to all codes and links. Each also has its own rate, review period and attribution window.',
+    forAgents: false,
+    find: async ({ postgres: { db } }, { caller: { brandId } }) =>
+      shownRules(await getRules(db, brandId), await getBrandCurrency(db, brandId)),
+  }),
+  patch({
+    id: 'update_attribution_rules',
+    path,
+    tag,
+    item: AttributionRules,
+    summary: 'Change how orders are attributed',
+    description:
+      'Set changes, omit keeps, null clears. Applies to orders that arrive from now on. ' +
+      '`/v1/affiliates/simulate` shows what a rule would have changed.',
+    forAgents: false,
+    body: AttributionRulesPatch,
+    apply: async ({ db, now, brandId, audit }, { body }) => {
+      const currency = await getBrandCurrency(db, brandId);
+      const minOrder = parseMinOrder('min_order', body.min_order, currency);
+      const old = await getRules(db, brandId);
+      const row = await updateRules(db, brandId, {
+        ...omitUndefined({ model: body.model, couponPolicy: body.coupon_policy }),
+        ...(minOrder === undefined
+          ? {}
+          : { minOrderMinor: minOrder?.minor ?? null, minOrderCurrency: minOrder?.currency ?? null }),
+        updatedAt: now,
+      });
+      audit({ resourceId: brandId, old, new: row });
+      return shownRules(row, currency);
+    },
+  }),
+] as const;
+
+export const attributionRules = noun({ name: 'attribution-rules', operations: attributionRulesOperations });

@@ -1,0 +1,154 @@
+import { sql } from 'kysely';
+import { toEnd, toStart } from '../../analytics/figures/sums.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { queueMail } from '../../kit/mail/queue.ts';
+import type { Work } from '../../kit/operation/work.ts';
+import { validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { Page } from '../../kit/values/page.ts';
+import { matchesCreator } from '../../workflow/creators/creators.ts';
+import type { CommissionStatus } from '../commissions/commissions.ts';
+import { findHead } from '../ledger/ledger.ts';
+import { findPayee } from '../payouts/payouts.ts';
+import { type StatementCreate, type StatementFilter, sumTotals } from './statements.shapes.ts';
+
+const LINK_LIVES_MS = 90 * 24 * 60 * 60 * 1_000;
+
+interface StatementDelivery {
+  row: StatementFacts;
+  expiresAt: Date;
+  isMailed: boolean;
+}
+
+/** Creates a statement from the current ledger. */
+export async function createStatement(work: Work, input: StatementCreate): Promise<StatementDelivery> {
+  const { db, now, brandId } = work;
+  const { creator_email: email, from, to } = input;
+  const creatorId = await findPayee(db, brandId, email);
+  if (creatorId === undefined) {
+    const message = `${email} is not on the roster.`;
+    throw validationError([{ field: 'creator_email', code: 'not_on_roster', message }]);
+  }
+  const { seq, hash } = await findHead(db, brandId);
+  const id = newId('stm', now.getTime());
+  const period = { brandId, creatorId, fromAt: toStart(from), untilAt: toEnd(to), ledgerSeq: seq };
+  const totals = JSON.stringify(sumTotals(await sumStatement(db, period)));
+  const facts = { fromText: from, toText: to, ledgerHash: hash, totals, createdAt: now };
+  await db
+    .insertInto('statements')
+    .values({ id, ...period, ...facts })
+    .execute();
+  const row = await getStatement(db, brandId, id);
+  work.audit({ resourceId: id, old: null, new: { ...row, ledgerHash: hash?.toString('hex') ?? null } });
+  const expiresAt = new Date(now.getTime() + LINK_LIVES_MS);
+  const { linkVersion, creatorEmail } = row;
+  if (!input.send_email || creatorEmail === null) return { row, expiresAt, isMailed: false };
+  const params = { statement_id: id, link_version: linkVersion, from, to, expires_at: expiresAt.toISOString() };
+  const state = await queueMail(work, { kind: 'statement_ready', to: creatorEmail, subjectRow: id, creatorId, params });
+  return { row, expiresAt, isMailed: state === 'queued' };
+}
+
+/** The balance of a statement in one currency, in minor units. */
+export interface StatementTotal {
+  currency: string;
+  openingMinor: number;
+  commissionMinor: number;
+  takenBackMinor: number;
+  paidOutMinor: number;
+}
+
+declare module '../../kit/engines/postgres/columns.ts' {
+  interface ColumnShapes {
+    'statements.totals': StatementTotal[];
+  }
+}
+
+const withCreator = (db: Db) =>
+  db
+    .selectFrom('statements')
+    .innerJoin('creators', 'creators.id', 'statements.creatorId')
+    .selectAll('statements')
+    .select(['creators.email as creatorEmail', 'creators.name as creatorName']);
+
+export type StatementFacts = Awaited<ReturnType<typeof getStatement>>;
+
+export const statements = listing({
+  noun: 'statement',
+  table: 'statements',
+  time: 'createdAt',
+  changed: ['createdAt'],
+  matching: (db, brandId, { creator_email }: Omit<StatementFilter, keyof Page>) =>
+    db.selectFrom('statements').where(matchesCreator('statements.creatorId', brandId, creator_email)),
+  rows: withCreator,
+});
+export const { get: getStatement } = statements;
+
+/** Found by id alone, because a visitor with the link has no brand. */
+export async function findStatementPage(db: Db, id: string): Promise<StatementFacts | undefined> {
+  return await withCreator(db).where('statements.id', '=', id).executeTakeFirst();
+}
+
+/** The part of one commission or payout in a statement, computed from the ledger alone, in minor units. */
+export interface StatementSums {
+  commissionId: string | null;
+  payoutId: string | null;
+  currency: string;
+  /** Commission earned before the period and not paid out by then. */
+  openingMinor: number;
+  saleMinor: number;
+  refundedMinor: number;
+  commissionMinor: number;
+  takenBackMinor: number;
+  paidMinor: number;
+  feeMinor: number;
+  status: CommissionStatus;
+  at: Date | null;
+  storeOrderId: string | null;
+  customerEmail: string | null;
+  code: string | null;
+  reference: string | null;
+}
+
+type Period = Pick<StatementFacts, 'brandId' | 'creatorId' | 'fromAt' | 'untilAt' | 'ledgerSeq'>;
+
+/** Sums every commission and payout of the creator in the ledger, up to the end of the period. */
+export async function sumStatement(db: Db, period: Period): Promise<StatementSums[]> {
+  const { brandId, creatorId, fromAt, untilAt, ledgerSeq } = period;
+  const sumAccounts = (
+    accounts: readonly string[],
+    isBefore: boolean | undefined,
+  ) => sql`coalesce(sum(posting.amount_minor)
+    filter (where posting.account = any(${accounts}::text[])
+      and (${isBefore === undefined} or (posting.at collate "C" < ${fromAt.toISOString()}) = ${isBefore ?? true})), 0)`;
+  const owed = ['commission_pending', 'commission_approved', 'commission_paid'];
+  const { rows } = await sql<StatementSums>`
+    with sums as (
+      select entry.commission_id, case when entry.commission_id is null then entry.payout_id end as payout_id,
+        entry.currency, max(entry.order_id) as own_order_id,
+        (-${sumAccounts([...owed, 'refund_adjustment'], true)} + ${sumAccounts(['cash', 'fees'], true)})::bigint as opening_minor,
+        (-${sumAccounts(['sales'], false)})::bigint as sale_minor,
+        (${sumAccounts(['sales_refunds'], false)})::bigint as refunded_minor,
+        (-${sumAccounts(owed, false)})::bigint as commission_minor,
+        (${sumAccounts(['refund_adjustment'], false)})::bigint as taken_back_minor,
+        (-${sumAccounts(['cash'], false)})::bigint as paid_minor,
+        (${sumAccounts(['fees'], false)})::bigint as fee_minor,
+        case when ${sumAccounts(['commission_paid'], undefined)} <> 0 then 'paid'
+          when ${sumAccounts(['commission_approved'], undefined)} <> 0 then 'approved'
+          when ${sumAccounts(['commission_pending'], undefined)} <> 0 then 'pending' else 'rejected' end as status,
+        min(posting.at) filter (where posting.account in ('cash', 'commission_expense', 'sales'))::timestamptz as at
+      from ledger_entries as entry
+      cross join lateral jsonb_to_recordset(entry.postings) as posting (account text, amount_minor bigint, at text)
+      where entry.brand_id = ${brandId} and entry.creator_id = ${creatorId} and entry.seq <= ${ledgerSeq}
+        and posting.at collate "C" < ${untilAt.toISOString()}
+      group by 1, 2, 3
+    )
+    select sums.*, orders.order_id as store_order_id, orders.customer_email,
+      coalesce(commission.discount_code, commission.affiliate_code) as code, payout.reference
+    from sums
+    left join orders on orders.id = sums.own_order_id
+    left join commissions as commission on commission.id = sums.commission_id
+    left join payouts as payout on payout.id = sums.payout_id
+    order by sums.at, coalesce(sums.commission_id, sums.payout_id)`.execute(db);
+  return rows;
+}

@@ -1,9 +1,0 @@
-import { noun } from '../../kit/operation/noun.ts';
-import { costOperations } from './routes.ts';
-
-export const costs = noun({
-  name: 'costs',
-  tag: { name: 'Costs', about: "The brand's own costs, from which `/v1/analytics/returns` computes profit." },
-  ids: { costs: 'cst' },
-  operations: costOperations,
-});

@@ -1,0 +1,69 @@
+import { foldAccents } from '../../kit/values/fold.ts';
+import { countryByKey, everydayWords } from './place-atlas.ts';
+import { placeKey } from './place-names.ts';
+import { type CountryReading, type PlaceReading, readCountry, readKnownCity, readLocation } from './places.ts';
+
+/** A text that ends or begins with a place. */
+export interface PlaceInText {
+  /** The other words. */
+  text: string;
+  /** The words of the place, as a value of the parameter. */
+  place: string;
+  parameter: 'city' | 'state' | 'country';
+  reading: PlaceReading | CountryReading;
+}
+
+const MOST_WORDS = 4;
+const LARGE = 100_000;
+const BEFORE_PLACE = /(?:\s+|^)(?:based|living|in|from|near|around|,)+$/i;
+const AFTER_PLACE = /^(?:based|,)\s+/i;
+/** Codes of states that people write in capitals as words, too. */
+const WORDS_IN_CAPITALS: ReadonlySet<string> = new Set(['IN', 'OR', 'ME', 'OK', 'HI', 'OH', 'PA', 'MA', 'AL', 'DE']);
+
+/** Other codes of countries are words, too: IT, NO, SO. */
+const SHORT_COUNTRIES: ReadonlySet<string> = new Set(['UK', 'USA', 'UAE']);
+
+function readPlace(place: string): Omit<PlaceInText, 'text'> | undefined {
+  const [name = '', ...area] = place.split(',');
+  // An unknown name before a comma would be compared with all known ones.
+  if (WORDS_IN_CAPITALS.has(place) || (area.length > 0 && !readKnownCity(name))) return undefined;
+  const reading = readLocation(place);
+  if (reading?.kind === 'state') return { place, parameter: 'state', reading };
+  const city = readKnownCity(place);
+  if (city?.kind === 'metro' || city?.kind === 'city') return { place, parameter: 'city', reading: city };
+  if (isCountry(place)) return { place, parameter: 'country', reading: readCountry(place) };
+  return city && isLargeCity(place, city) ? { place, parameter: 'city', reading: city } : undefined;
+}
+
+const isCountry = (place: string): boolean =>
+  countryByKey.has(placeKey(place)) && (place.length > 3 || SHORT_COUNTRIES.has(place));
+
+/** Only a city of 100,000 people whose name is no everyday word is a place beside other words. */
+function isLargeCity(place: string, reading: PlaceReading): boolean {
+  if (reading.kind !== 'city_contains' || everydayWords.has(placeKey(place))) return false;
+  return reading.cities?.some(({ population }) => population >= LARGE) ?? false;
+}
+
+/** Removes the words between a text and its place until none is left: `based in`. */
+function strip(text: string, pattern: RegExp): string {
+  for (let rest = text.trim(); ; ) {
+    const next = rest.replace(pattern, '').trim();
+    if (next === rest) return rest;
+    rest = next;
+  }
+}
+
+/** The known place at the end of a text, or at its beginning; the longest one. */
+export function findPlaceInText(q: string): PlaceInText | undefined {
+  const words = q.trim().split(/\s+/u);
+  for (const isAtEnd of [true, false]) {
+    for (let count = Math.min(MOST_WORDS, words.length - 1); count > 0; count -= 1) {
+      const place = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ').replace(/^[,\s]+|[,\s]+$/g, '');
+      const rest = (isAtEnd ? words.slice(0, -count) : words.slice(count)).join(' ');
+      const text = strip(rest, isAtEnd ? BEFORE_PLACE : AFTER_PLACE);
+      const found = /[\p{L}\p{N}]/u.test(foldAccents(text)) ? readPlace(place) : undefined;
+      if (found) return { text, ...found };
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import { withoutUnseen } from './text.ts';
+
+export type HandlePlatform = 'photo_app' | 'video_app' | 'stream_app';
+
+/** An address at a platform: of a profile, or of something else there, which has no handle. */
+interface HandleAddress {
+  platform: HandlePlatform | 'other';
+  handle: string | null;
+}
+
+/** A handle, or the reason why the text is none for this platform. */
+type HandleReading =
+  | { handle: string }
+  | { problem: 'not_a_profile' }
+  | { problem: 'other_platform'; platform: HandlePlatform | 'other' };
+
+const HOSTS: ReadonlyMap<string, HandlePlatform | 'other'> = new Map([
+  ['instagram.com', 'photo_app'],
+  ['instagr.am', 'photo_app'],
+  ['ig.me', 'photo_app'],
+  ['tiktok.com', 'video_app'],
+  ['youtube.com', 'stream_app'],
+  ['youtu.be', 'stream_app'],
+  ...['facebook.com', 'fb.com', 'threads.net', 'threads.com', 'twitter.com', 'x.com', 'snapchat.com', 'twitch.tv'].map(
+    (host): [string, 'other'] => [host, 'other'],
+  ),
+  ...['pinterest.com', 'linkedin.com'].map((host): [string, 'other'] => [host, 'other']),
+]);
+
+/** Subdomains that show the same pages; others, such as `vm.` and `help.`, show no profiles. */
+const SAME_PAGES: ReadonlySet<string> = new Set(['', 'www', 'm', 'mobile', 'web']);
+const SHORT_HOSTS: ReadonlySet<string> = new Set(['ig.me', 'youtu.be']);
+
+/** Instagram's own pages, whose names no profile can have. */
+const RESERVED: ReadonlySet<string> = new Set(
+  [
+    'p reel reels tv s explore accounts direct about legal developer developers press api graphql oauth emails session',
+    'challenge web share stories _u _n download directory archive ads your_activity location locations tags topics',
+    'hashtag lite login signup privacy terms ar nametag qr channels audio live igtv popular invites',
+  ]
+    .join(' ')
+    .split(' '),
+);
+const HANDLE = /^(?![.-]*$)[\w.-]{1,50}$/;
+/** Parts of a path after a handle that show one post instead of the profile. */
+const POSTS: ReadonlySet<string> = new Set(['p', 'reel', 'tv', 'video', 'photo']);
+
+/** A host with a path, a query or nothing behind it. */
+const ADDRESS = /^(?:https?:)?(?:\/\/)?((?:[a-z0-9-]+\.)+[a-z]{2,})\.?(?::\d+)?(?:([/?#].*))?$/is;
+
+function readInstagram(parts: readonly string[]): string | null {
+  const isInside = parts[0] === '_u' || (parts[0] === 'stories' && parts[1] !== 'highlights');
+  const [name = '', next = ''] = isInside ? parts.slice(1) : parts;
+  if (!isInside && POSTS.has(next)) return null;
+  const handle = name.replace(/^@/, '');
+  return HANDLE.test(handle) && !RESERVED.has(handle.toLowerCase()) ? handle : null;
+}
+
+/** TikTok's pages of its own have no @. */
+function readTikTok([name = '', next = '']: readonly string[]): string | null {
+  const handle = name.slice(1);
+  return name.startsWith('@') && !POSTS.has(next) && HANDLE.test(handle) ? handle : null;
+}
+
+function readYouTube([name = '', second = '']: readonly string[]): string | null {
+  const handle = name.startsWith('@') ? name.slice(1) : name === 'c' || name === 'user' ? second : '';
+  return HANDLE.test(handle) ? handle : null;
+}
+
+const READERS = { photo_app: readInstagram, video_app: readTikTok, stream_app: readYouTube, other: () => null };
+
+/** A part of a path that is not encoded correctly stays as it is. */
+function decode(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+/**
+ * Reads a profile's address as people copy it, with or without scheme, slash and query. Undefined if the text is no
+ * address at a platform, such as the handle `ana.com`.
+ */
+export function parseHandleAddress(text: string): HandleAddress | undefined {
+  const [, host = '', path = ''] =
+    ADDRESS.exec(
+      withoutUnseen(text)
+        .trim()
+        .replace(/^@(?=.*\/)/s, ''),
+    ) ?? [];
+  const labels = host.toLowerCase().split('.');
+  const domain = labels.slice(-2).join('.');
+  const platform = HOSTS.get(domain);
+  if (!platform || (platform === 'other' && path === '')) return undefined;
+  const isProfile = SAME_PAGES.has(labels.slice(0, -2).join('.')) && !SHORT_HOSTS.has(domain);
+  const parts = path
+    .replace(/[?#].*$/s, '')
+    .split('/')
+    .filter(Boolean)
+    .map(decode);
+  return { platform, handle: isProfile ? READERS[platform](parts) : null };
+}
+
+/** The handle that the text means on a platform: itself, without the leading @, or the one in a profile's address. */
+export function readHandle(text: string, platform: HandlePlatform): HandleReading {
+  const address = parseHandleAddress(text);
+  if (!address) return { handle: withoutUnseen(text).trim().replace(/^@/, '').replace(/\/+$/, '') };
+  if (address.platform !== platform) return { problem: 'other_platform', platform: address.platform };
+  return address.handle === null ? { problem: 'not_a_profile' } : { handle: address.handle };
+}

@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import type { Caller } from '../../kit/access/keys/queries.ts';
+import { refuseClassOrPlan } from '../../kit/access/keys/rules.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import type { Job } from '../../kit/operation/job.ts';
+import { get, read, write } from '../../kit/operation/kit.ts';
+import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
+import { findOperation, noun } from '../../kit/operation/noun.ts';
+import { doesAsPlanned, type Outcome } from '../../kit/operation/plans/compare.ts';
+import { plannedChange } from '../../kit/operation/plans/diff.ts';
+import { type PlanRow, toPlan } from '../../kit/operation/plans/queries.ts';
+import { Plan, PlannedChange } from '../../kit/operation/plans/schema.ts';
+import type { AuditEntry, Work } from '../../kit/operation/work.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { ListQuery, listSchema, type ListWindow } from '../../kit/values/page.ts';
+
+export interface PlanWhere extends ListWindow {
+  status?: 'open' | 'applied' | 'expired' | undefined;
+  /** The time at which `status` is evaluated. */
+  now: Date;
+}
+
+export const plans = listing({
+  noun: 'plan',
+  table: 'plans',
+  time: 'createdAt',
+  changed: ['createdAt', 'appliedAt'],
+  matching: (db, _brandId, { status, now }: PlanWhere) =>
+    db
+      .selectFrom('plans')
+      .$if(status === 'applied', (query) => query.where('appliedAt', 'is not', null))
+      .$if(status === 'open', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '>', now))
+      .$if(status === 'expired', (query) => query.where('appliedAt', 'is', null).where('expiresAt', '<=', now)),
+  rows: (db) => db.selectFrom('plans').selectAll(),
+});
+export const { get: getPlan } = plans;
+
+/** Takes an open plan in this transaction; undefined if it was applied or has expired. */
+export async function takePlan(
+  db: Db,
+  brandId: string,
+  { id, now, keyId }: { id: string; now: Date; keyId: string },
+): Promise<PlanRow | undefined> {
+  return await db
+    .updateTable('plans')
+    .set({ appliedAt: now, appliedBy: keyId })
+    .where('brandId', '=', brandId)
+    .where('id', '=', id)
+    .where('appliedAt', 'is', null)
+    .where('expiresAt', '>', now)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Plans are kept for a month. */
+const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
+
+export async function deleteOldPlans(db: Db, now: Date): Promise<void> {
+  await db
+    .deleteFrom('plans')
+    .where('expiresAt', '<', new Date(now.getTime() - KEPT_MS))
+    .execute();
+}
+
+const tag = 'Agents';
+
+const PlanFilter = z.object({
+  status: Plan.shape.status.optional().describe('Only plans with this status.'),
+  ...ListQuery,
+});
+
+const Sent = z.object({
+  params: z.record(z.string(), z.string()),
+  query: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  body: z.unknown().optional(),
+});
+
+/** Prepares the planned operation. Everything it needs is looked up again, because a day may have passed. */
+async function beginPlanned(context: Context, caller: Caller, plan: PlanRow) {
+  const planned = findOperation(plan.operation);
+  if (!planned) throw new ApiError('CONFLICT', `The operation ${plan.operation} no longer exists; create a new plan.`);
+  const refusal = refuseClassOrPlan(caller, planned);
+  if (refusal) throw refusal;
+  const { params, query, body } = Sent.parse(JSON.parse(context.secrets.open(plan.request, plan.id)));
+  const begun = await planned
+    .prepare({ params, query, body, answer: 'json' })
+    .begin?.(context, caller, () => undefined);
+  if (!begun) throw new ApiError('CONFLICT', `${plan.operation} cannot be applied from a plan.`);
+  return begun;
+}
+
+/** Throws, and so rolls back, if the outcome differs from the plan; the error carries the new outcome. */
+function assertAsPlanned({ createdAt, changes, events }: PlanRow, done: Outcome): void {
+  if (doesAsPlanned({ at: createdAt, changes, events }, done)) return;
+  const message = 'This plan would now do something different, so nothing was changed; create a new plan.';
+  throw new ApiError('PLAN_OUTDATED', message, { facts: { changes: done.changes, events: done.events } });
+}
+
+function alreadyOver(plan: PlanRow, now: Date): ApiError {
+  const { status } = toPlan(plan, now);
+  return new ApiError('INVALID_STATE_TRANSITION', `This plan is ${status}; only open plans can be applied.`, {
+    facts: { current_status: status, allowed: ['open'] },
+  });
+}
+
+async function applyPlan(
+  work: Work,
+  { id, keyId }: { id: string; keyId: string },
+  begun: (work: Work) => Promise<Buffer>,
+): Promise<{ plan: PlanRow; answer: unknown }> {
+  const plan = await takePlan(work.db, work.brandId, { id, now: work.now, keyId });
+  if (!plan) throw alreadyOver(await getPlan(work.db, work.brandId, id), work.now);
+  const entries: AuditEntry[] = [];
+  const events: string[] = [];
+  const watched: Work = {
+    ...work,
+    audit: (entry) => {
+      entries.push(entry);
+      work.audit(entry);
+    },
+    emit: (event, data) => {
+      events.push(event);
+      work.emit(event, data);
+    },
+  };
+  const answer: unknown = JSON.parse((await begun(watched)).toString());
+  const changes = z.array(PlannedChange).parse(JSON.parse(JSON.stringify(entries.map(plannedChange))));
+  assertAsPlanned(plan, { at: work.now, changes, events });
+  return { plan, answer };
+}
+
+export const planOperations = [
+  read({
+    id: 'list_plans',
+    path: '/v1/plans',
+    tag,
+    summary: 'Planned changes',
+    description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
+    forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
+    query: PlanFilter,
+    response: listSchema(Plan),
+    ...answersWhere(
+      plans,
+      ({ clock }, { query }: ListCall<z.output<typeof PlanFilter>>) => ({ ...query, now: clock.now() }),
+      Plan,
+      (row, { clock }) => toPlan(row, clock.now()),
+    ),
+  }),
+  get({
+    id: 'get_plan',
+    path: '/v1/plans/{id}',
+    tag,
+    summary: 'One plan',
+    description: 'Shows the changes as old and new values.',
+    item: Plan,
+    find: async ({ postgres, clock }, { caller, params }) =>
+      toPlan(await getPlan(postgres.db, caller.brandId, params.id), clock.now()),
+  }),
+  write({
+    id: 'apply_plan',
+    method: 'POST',
+    path: '/v1/plans/{id}/apply',
+    tag,
+    summary: 'Apply a plan',
+    description:
+      'Makes the planned change; `answer` is the response of that operation. Only over REST, never by an agent. If the ' +
+      'outcome would differ from the plan, the call gets 409 PLAN_OUTDATED with the new `changes` and `events`, and ' +
+      'nothing is changed.',
+    response: z
+      .object({
+        data: Plan,
+        answer: z.record(z.string(), z.unknown()).describe('Response of the planned operation.'),
+      })
+      .meta({ id: 'PlanApplied' }),
+    errors: ['NOT_FOUND', 'INVALID_STATE_TRANSITION', 'PLAN_OUTDATED', 'CONFLICT'],
+    forAgents: false,
+    sealsAnswer: true,
+    lookUp: async (context, { caller, params }) => {
+      const plan = await getPlan(context.postgres.db, caller.brandId, params.id);
+      const now = context.clock.now();
+      if (toPlan(plan, now).status !== 'open') throw alreadyOver(plan, now);
+      return await beginPlanned(context, caller, plan);
+    },
+    apply: async (work, { caller, params }, begun) => {
+      const { plan, answer } = await applyPlan(work, { id: params.id, keyId: caller.keyId }, begun);
+      return { data: toPlan(plan, work.now), answer: z.record(z.string(), z.unknown()).parse(answer) };
+    },
+  }),
+] as const;
+
+export const forgetPlans: Job = {
+  name: 'forget-plans',
+  everyMs: 3_600_000,
+  asksFor: 'plans that expired long ago',
+  run: ({ postgres, clock }) => deleteOldPlans(postgres.db, clock.now()),
+};
+
+export const plansNoun = noun({
+  name: 'plans',
+  ids: { plans: 'pln' },
+  operations: planOperations,
+  jobs: [forgetPlans],
+});

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { listing } from '../kit/engines/postgres/listing.ts';
+import { REASONS } from '../kit/mail/admission.ts';
+import { MAIL_REASONS, MAIL_STATES, type MailRow, type MailState, withBrand } from '../kit/mail/queries.ts';
+import { read } from '../kit/operation/kit.ts';
+import { listHandlers } from '../kit/operation/list.ts';
+import { noun } from '../kit/operation/noun.ts';
+import { createdAt, idField } from '../kit/values/fields.ts';
+import { ListQuery, listSchema, type ListWindow, timestamp } from '../kit/values/page.ts';
+import { omitUndefined } from '../kit/values/patch.ts';
+
+const state = z
+  .enum(MAIL_STATES)
+  .describe(
+    '`suppressed` mails are not sent because the address unsubscribed from the brand. `held` mails wait until the ' +
+      'operator of Rollcall releases them.',
+  );
+
+export const Mail = z
+  .object({
+    id: idField('mai', 'Mail id.'),
+    kind: z.string().describe('Mail template.').meta({ example: 'brief_sent' }),
+    to: z.string().describe('E-mail address of the recipient.').meta({ example: 'ana@example.com' }),
+    state,
+    reason: z.enum(MAIL_REASONS).nullable().describe('Why the mail is held or delayed; null otherwise.'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('`reason` as a sentence, or the response of the mail server to a failed mail; null otherwise.')
+      .meta({ example: null }),
+    created_at: createdAt,
+    sent_at: timestamp.nullable().describe('When the mail server accepted the mail; null until then.'),
+  })
+  .meta({ id: 'Mail' });
+
+export const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
+export const MailList = listSchema(Mail).meta({ id: 'MailList' });
+
+export const mailOf = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
+  id,
+  kind,
+  to,
+  state,
+  reason,
+  detail: reason === null ? error : REASONS[reason],
+  created_at: createdAt.toISOString(),
+  sent_at: sentAt?.toISOString() ?? null,
+});
+
+export const mails = listing({
+  noun: 'mail',
+  table: 'mails',
+  time: 'createdAt',
+  changed: ['createdAt', 'sentAt'],
+  matching: (db, _brandId, { state }: ListWindow & { state?: MailState | undefined }) =>
+    db.selectFrom('mails').where((eb) => eb.and(omitUndefined({ state }))),
+  rows: withBrand,
+});
+
+export const mailOperations = [
+  read({
+    id: 'list_mails',
+    path: '/v1/mails',
+    tag: 'Messages',
+    summary: 'Mails sent on behalf of the brand',
+    description: 'Newest first, with their delivery state. Sent and suppressed mails are deleted after 30 days.',
+    query: MailFilter,
+    response: MailList,
+    ...listHandlers(mails, Mail, mailOf),
+  }),
+] as const;
+
+export const mailsNoun = noun({
+  name: 'mails',
+  ids: { mails: 'mai' },
+  operations: mailOperations,
+});

@@ -1,0 +1,261 @@
+import { type Selectable, sql, type Updateable } from 'kysely';
+import type { AccessEngines } from '../../kit/access/credits/access.ts';
+import { bumpVersion } from '../../kit/access/credits/queries.ts';
+import { createSignInLink, hasLinkSince, INVITATION_LIFE_MS, LINK_LIFE_MS, revokePersonSessions } from './sessions.ts';
+import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
+import type { PeopleTable } from '../../kit/engines/postgres/database.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import { violates } from '../../kit/engines/postgres/violation.ts';
+import type { MailKind, MailParams } from '../../kit/mail/kinds.ts';
+import { queueMail, queueMails } from '../../kit/mail/queue.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { inWork, type Work } from '../../kit/operation/work.ts';
+import { ApiError, notFound, validationError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+import { omitUndefined } from '../../kit/values/patch.ts';
+import { findBrand, lockBrand } from '../brands/queries.ts';
+import type { PersonCreate, PersonPatch } from './people.api.ts';
+
+/** The mails about creators that people of the brand can switch off. */
+export const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
+export type MailTopic = (typeof MAIL_TOPICS)[number];
+
+export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
+
+const LAST_SEEN = sql<Date | null>`(select max(last_used_at) from api_keys where person_id = people.id)`;
+
+const present = (db: Db) => db.selectFrom('people').where('removedAt', 'is', null);
+const presentOf = (db: Db, brandId: string) => present(db).where('brandId', '=', brandId);
+
+export const people = listing({
+  noun: 'person',
+  table: 'people',
+  time: 'createdAt',
+  changed: ['createdAt', 'updatedAt'],
+  matching: (db, _brandId, _where: ListWindow) => present(db),
+  rows: (db) => present(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
+});
+export const { get: getPerson, find: findPerson } = people;
+
+/** The person with this address, or the first owner. */
+export async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
+  return await presentOf(db, brandId)
+    .$if(email !== undefined, (query) => query.where(sql<string>`lower(email)`, '=', (email ?? '').toLowerCase()))
+    .$if(email === undefined, (query) => query.where('role', '=', 'owner'))
+    .select(['id', 'brandId', 'email', 'name', 'role'])
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(1)
+    .executeTakeFirst();
+}
+
+/** Searches every brand: before signing in, a person only gives an address. */
+export async function listPeopleByEmail(db: Db, email: string) {
+  return await db
+    .selectFrom('people')
+    .innerJoin('brands', 'brands.id', 'people.brandId')
+    .select(['people.id', 'people.brandId', 'people.email', 'brands.name as brandName'])
+    .where(sql<string>`lower(people.email)`, '=', email.toLowerCase())
+    .where('people.removedAt', 'is', null)
+    .orderBy('people.createdAt')
+    .orderBy('people.id')
+    .limit(20)
+    .execute();
+}
+
+export async function insertPerson(
+  db: Db,
+  person: Pick<Selectable<PeopleTable>, 'id' | 'brandId' | 'email' | 'name' | 'role' | 'createdAt'>,
+): Promise<PersonRow> {
+  const row = await db
+    .insertInto('people')
+    .values({ ...person, updatedAt: null, removedAt: null })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      if (!violates(error, 'people_email')) throw error;
+      throw new ApiError('CONFLICT', 'A person with this address already belongs to the brand.', {
+        cause: error,
+      });
+    });
+  return { ...row, lastSeenAt: null };
+}
+
+export async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
+  await db.updateTable('people').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
+}
+
+export async function listOwners(db: Db, brandId: string) {
+  return await presentOf(db, brandId).where('role', '=', 'owner').select(['id', 'email']).orderBy('id').execute();
+}
+
+/**
+ * The addresses that a topic is mailed to: everyone who has not switched it off. `contact` is added unless it is the
+ * address of a person, who decides. The owner that a first sign-in makes has an address that nobody reads.
+ */
+export async function listMailed(db: Db, brandId: string, topic: MailTopic, contact: string | null): Promise<string[]> {
+  const { rows } = await sql<{ email: string }>`
+    select email from people
+    where brand_id = ${brandId} and removed_at is null and not mails_off @> array[${topic}] and email not like '%.invalid'
+    union all
+    select ${contact}::text where ${contact}::text is not null and not exists (
+      select from people where brand_id = ${brandId} and removed_at is null and lower(email) = lower(${contact}))
+    order by email`.execute(db);
+  return rows.map(({ email }) => email);
+}
+
+/** Of these addresses, those of the brand's people, in lower case. */
+export async function listAddresses(db: Db, brandId: string, emails: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('people')
+    .select(sql<string>`lower(email)`.as('email'))
+    .where('brandId', '=', brandId)
+    .where('removedAt', 'is', null)
+    .where(sql<boolean>`lower(email) = any(${emails.map((email) => email.toLowerCase())}::text[])`)
+    .execute();
+  return rows.map(({ email }) => email);
+}
+
+export const countOwners = (db: Db, brandId: string): Promise<number> =>
+  countRows(presentOf(db, brandId).where('role', '=', 'owner').select(COUNT));
+
+async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
+  const { db, now, brandId } = work;
+  const row = await insertPerson(db, { id: newId('per', now.getTime()), brandId, email, name, role, createdAt: now });
+  work.audit({ resourceId: row.id, old: null, new: row });
+  return row;
+}
+
+/** Creates the person with a sign-in link for three days, which is mailed and shown to the inviting owner. */
+export async function invitePerson(work: Work, create: PersonCreate, invitedBy: string) {
+  const row = await createPerson(work, create);
+  const who = { brandId: work.brandId, personId: row.id };
+  const { id, expiresAt, path } = await createSignInLink(work.db, work.now, who, INVITATION_LIFE_MS);
+  const params = { link_id: id, invited_by: invitedBy, expires_at: expiresAt.toISOString() };
+  await queueMail(work, { kind: 'invitation', to: row.email, subjectRow: id, params });
+  return { row, path };
+}
+
+const MAILS_APART_MS = 60_000;
+
+/** Mails a link for each brand that knows this address, and does not reveal whether any does. */
+export async function mailSignInLinks({ postgres, clock }: Context, email: string, requestId: string): Promise<void> {
+  for (const person of await listPeopleByEmail(postgres.db, email)) {
+    const { brandId, id: personId } = person;
+    const actor = { brandId, keyId: null, operation: 'request_sign_in', requestId };
+    await inWork(postgres.db, clock, actor, async (work) => {
+      const since = new Date(work.now.getTime() - MAILS_APART_MS);
+      if (await hasLinkSince(work.db, brandId, personId, since)) return;
+      const { id, expiresAt } = await createSignInLink(work.db, work.now, { brandId, personId }, LINK_LIFE_MS);
+      const params = { link_id: id, expires_at: expiresAt.toISOString() };
+      await queueMail(work, { kind: 'sign_in', to: person.email, subjectRow: id, params });
+    });
+  }
+}
+
+/** Runs under the brand's lock, so that two owners cannot remove each other at once. */
+async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['role'] | null): Promise<void> {
+  if (old.role !== 'owner' || role === 'owner') return;
+  if ((await countOwners(work.db, work.brandId)) > 1) return;
+  throw new ApiError('CONFLICT', 'A brand needs at least one owner; make another person an owner first.');
+}
+
+async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow> {
+  await lockBrand(db, brandId);
+  const person = await findPerson(db, brandId, id);
+  if (!person) throw notFound('person');
+  return person;
+}
+
+export async function patchPerson(
+  work: Work,
+  subscriptionId: string,
+  id: string,
+  { name, role }: PersonPatch,
+): Promise<PersonRow> {
+  const old = await lockPerson(work, id);
+  if (role !== undefined) await assertOwnerStays(work, old, role);
+  const changed = { ...old, ...omitUndefined({ name, role }), updatedAt: work.now };
+  await updatePerson(work.db, work.brandId, id, { ...omitUndefined({ name, role }), updatedAt: work.now });
+  await bumpVersion(work.db, subscriptionId);
+  work.audit({ resourceId: id, old, new: changed });
+  return changed;
+}
+
+/** Also ends the sessions of the person. */
+export async function removePerson(work: Work, subscriptionId: string, id: string): Promise<PersonRow> {
+  const old = await lockPerson(work, id);
+  await assertOwnerStays(work, old, null);
+  await updatePerson(work.db, work.brandId, id, { removedAt: work.now, updatedAt: work.now });
+  await revokePersonSessions(work.db, work.brandId, id, work.now);
+  await bumpVersion(work.db, subscriptionId);
+  work.audit({ resourceId: id, old, new: null });
+  return old;
+}
+
+/** Mails the people of the brand who have not switched the topic off, and `contact`, an address beside them. */
+export async function mailPeople<K extends MailKind>(
+  work: Work,
+  topic: MailTopic,
+  mail: { kind: K; subjectRow: string; params: MailParams<K> },
+  contact: string | null = null,
+): Promise<void> {
+  const addresses = await listMailed(work.db, work.brandId, topic, contact);
+  await queueMails(
+    work,
+    addresses.map((to) => ({ ...mail, to })),
+  );
+}
+
+/** Sets which topics are mailed to a person; others stay. */
+export async function setMails(work: Work, id: string, chosen: Partial<Record<MailTopic, boolean | undefined>>) {
+  const old = await lockPerson(work, id);
+  const mailsOff = MAIL_TOPICS.filter((topic) => !(chosen[topic] ?? !old.mailsOff.includes(topic)));
+  await updatePerson(work.db, work.brandId, id, { mailsOff, updatedAt: work.now });
+  work.audit({ resourceId: id, old, new: { ...old, mailsOff } });
+  return mailsOff;
+}
+
+/** The person who signs in from a terminal: by address, else the first owner, who is created if needed. */
+export async function ensurePersonToSignIn({ db, clock }: AccessEngines, brandId: string, email: string | undefined) {
+  const known = await findPersonToSignIn(db, brandId, email);
+  if (known) return known;
+  const brand = await findBrand(db, brandId);
+  if (!brand) throw notFound('brand');
+  if (await findPersonToSignIn(db, brandId, undefined)) {
+    throw new Error(`No one at ${brand.name} has the address ${email}; an owner can invite them in the web app.`);
+  }
+  const actor = { brandId, keyId: null, operation: 'first_owner', requestId: null };
+  const role = 'owner' as const;
+  return await inWork(db, clock, actor, (work) =>
+    createPerson(work, {
+      email: email ?? `owner@${brandId.replace('_', '-').toLowerCase()}.invalid`,
+      name: 'Owner',
+      role,
+    }),
+  );
+}
+
+/** The addresses in lower case, each once. Throws VALIDATION_ERROR if one is not that of a person of the brand. */
+export async function ownAddresses(
+  { db, brandId }: Pick<Work, 'db' | 'brandId'>,
+  field: string,
+  emails: readonly string[],
+): Promise<string[]> {
+  const known = new Set(await listAddresses(db, brandId, emails));
+  const problems = emails.flatMap((email, i) =>
+    known.has(email.toLowerCase())
+      ? []
+      : [
+          {
+            field: `${field}.${i}`,
+            code: 'not_found',
+            message: `must be the address of one of the brand's people; got ${JSON.stringify(email)}.`,
+          },
+        ],
+  );
+  if (problems.length > 0) throw validationError(problems);
+  return [...new Set(emails.map((email) => email.toLowerCase()))];
+}

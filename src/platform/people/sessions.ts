@@ -1,0 +1,182 @@
+import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
+import { insertKey } from '../../kit/access/keys/queries.ts';
+import type { PageLinks } from '../../kit/access/page-tokens.ts';
+import { isFound } from '../../kit/engines/postgres/count.ts';
+import { listing } from '../../kit/engines/postgres/listing.ts';
+import type { Db } from '../../kit/engines/postgres/open.ts';
+import type { Clock } from '../../kit/values/clock.ts';
+import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
+import { ApiError } from '../../kit/values/errors.ts';
+import { newId } from '../../kit/values/ids.ts';
+import type { ListWindow } from '../../kit/values/page.ts';
+
+interface SessionWhere extends ListWindow {
+  personId: string;
+  now: Date;
+}
+
+/** The valid sessions of one person. */
+export const sessions = listing({
+  noun: 'session',
+  table: 'api_keys',
+  time: 'createdAt',
+  changed: ['createdAt'],
+  matching: (db, _brandId, { personId, now }: SessionWhere) =>
+    db
+      .selectFrom('apiKeys')
+      .where('personId', '=', personId)
+      .where('revokedAt', 'is', null)
+      .where('expiresAt', '>', now),
+  rows: (db) => db.selectFrom('apiKeys').select(['id', 'name', 'createdAt', 'expiresAt', 'lastUsedAt']),
+});
+
+/** Ends every session of this person and returns how many there were. API keys are not affected. */
+export async function endSessionsOf(db: Db, brandId: string, personId: string, at: Date): Promise<number> {
+  const { numUpdatedRows } = await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: at })
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'session')
+    .where('personId', '=', personId)
+    .where('revokedAt', 'is', null)
+    .where('expiresAt', '>', at)
+    .executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+/** Ends one session of this person, or of anyone in the brand if `personId` is undefined; false if there is none. */
+export async function endSession(db: Db, brandId: string, id: string, personId: string | undefined, at: Date) {
+  const row = await db
+    .updateTable('apiKeys')
+    .set((eb) => ({ revokedAt: eb.fn.coalesce('revokedAt', eb.val(at)) }))
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'session')
+    .where('id', '=', id)
+    .$if(personId !== undefined, (query) => query.where('personId', '=', personId ?? ''))
+    .returning('id')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<string> {
+  const row = await db
+    .selectFrom('subscriptions')
+    .select('id')
+    .where('brandId', '=', brandId)
+    .where('kind', '=', 'brand')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+export async function insertSignInLink(
+  db: Db,
+  link: { id: string; brandId: string; personId: string; hash: Buffer; createdAt: Date; expiresAt: Date },
+): Promise<void> {
+  await db
+    .insertInto('signInLinks')
+    .values({ ...link, usedAt: null })
+    .execute();
+}
+
+/** Uses a link once: only one of several concurrent callers gets its person. */
+export async function takeSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
+  return await db
+    .updateTable('signInLinks')
+    .from('people')
+    .set({ usedAt: now })
+    .whereRef('people.id', '=', 'signInLinks.personId')
+    .where('people.removedAt', 'is', null)
+    .$if('hash' in link, (query) => query.where('signInLinks.hash', '=', 'hash' in link ? link.hash : Buffer.alloc(0)))
+    .$if('id' in link, (query) => query.where('signInLinks.id', '=', 'id' in link ? link.id : ''))
+    .where('signInLinks.usedAt', 'is', null)
+    .where('signInLinks.expiresAt', '>', now)
+    .returning(['signInLinks.personId', 'signInLinks.brandId'])
+    .executeTakeFirst();
+}
+
+export async function revokePersonSessions(db: Db, brandId: string, personId: string, at: Date): Promise<void> {
+  await db
+    .updateTable('apiKeys')
+    .set({ revokedAt: at })
+    .where('brandId', '=', brandId)
+    .where('personId', '=', personId)
+    .where('revokedAt', 'is', null)
+    .execute();
+}
+
+/** True if a link was created for this person after `since`. Prevents others from flooding the mailbox. */
+export const hasLinkSince = (db: Db, brandId: string, personId: string, since: Date): Promise<boolean> =>
+  isFound(
+    db
+      .selectFrom('signInLinks')
+      .select('id')
+      .where('brandId', '=', brandId)
+      .where('personId', '=', personId)
+      .where('createdAt', '>', since)
+      .limit(1),
+  );
+
+export const LINK_LIFE_MS = 15 * MINUTE_MS;
+export const INVITATION_LIFE_MS = 3 * DAY_MS;
+export const SESSION_LIFE_MS = 30 * DAY_MS;
+
+interface Who {
+  brandId: string;
+  personId: string;
+}
+
+/**
+ * Creates a link that signs in once. Its token is in the fragment, which browsers do not send, so that neither logs nor
+ * mail scanners can use it: the page posts it when its button is pressed.
+ */
+export async function createSignInPath(db: Db, now: Date, who: Who): Promise<string> {
+  return (await createSignInLink(db, now, who, LINK_LIFE_MS)).path;
+}
+
+/**
+ * Creates a sign-in link and returns its id too. A mail derives its own token from the id when it is sent, so that no
+ * token is stored.
+ */
+export async function createSignInLink(db: Db, now: Date, who: Who, lifeMs: number) {
+  const id = newId('sil', now.getTime());
+  const expiresAt = new Date(now.getTime() + lifeMs);
+  const token = newApiKey('svs_').slice(4);
+  await insertSignInLink(db, {
+    ...who,
+    id,
+    hash: hashKey(token),
+    createdAt: now,
+    expiresAt,
+  });
+  return { id, expiresAt, path: `/app/sign-in#${token}` };
+}
+
+/** Creates a session. Its secret is only in the result, and then in one browser's cookie. */
+export async function createSession(db: Db, clock: Clock, { brandId, personId }: Who, device: string) {
+  const secret = newApiKey('svs_');
+  const createdAt = clock.now();
+  const id = newId('key', createdAt.getTime());
+  await insertKey(db, {
+    id,
+    brandId,
+    personId,
+    subscriptionId: await getBrandSubscriptionId(db, brandId),
+    kind: 'session',
+    name: device,
+    hash: hashKey(secret),
+    firstCharacters: secret.slice(0, 8),
+    lastCharacters: secret.slice(-4),
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + SESSION_LIFE_MS),
+  });
+  return { id, secret };
+}
+
+/** Signs in by a token that was displayed, or by one from a mail. */
+export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
+  const now = clock.now();
+  const mailed = pageLinks.read('enter', token, now);
+  const who = await takeSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
+  if (!who) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
+  return await createSession(db, clock, who, device);
+}

@@ -1,0 +1,132 @@
+import { openKeptConnections } from '../../kit/engines/http/kept-connections.ts';
+import type { Context } from '../../kit/operation/context.ts';
+import { ignoreFailure } from '../../kit/values/errors.ts';
+import { attemptDelivery, recordAttempts } from './attempts.ts';
+import type { AttemptResult } from './claims.ts';
+import { type Claimed, claimDue, isAnythingDue, releaseClaims } from './claims.ts';
+
+/** Concurrent attempts: for responsive subscriptions, and separately for slow ones. */
+const SLOTS = { fast: 128, slow: 64 } as const;
+const CLAIM_EVERY_MS = 500;
+/** An attempt without a response for this long gives up its slot among the responsive ones. */
+const STALLED_AFTER_MS = 1_000;
+const STOP_WITHIN_MS = 6_000;
+
+type Pool = keyof typeof SLOTS;
+
+export interface DeliveryLoop {
+  /** Looks for due deliveries now instead of at the next turn. */
+  wake(): void;
+  stop(): Promise<void>;
+}
+
+interface Flight {
+  claimed: Claimed;
+  pool: Pool;
+  isStalled: boolean;
+}
+
+/** Delivers due events until it is stopped. Several processes may run it. */
+export function startDelivering(context: Context): DeliveryLoop {
+  const { postgres, clock, failures } = context;
+  const connections = openKeptConnections();
+  const flights = new Map<string, Flight>();
+  let done: AttemptResult[] = [];
+  let isStopping = false;
+  let isAwake = false;
+  let turn: Promise<void> | undefined;
+  let recording: Promise<void> | undefined;
+
+  const freeSlots = (pool: Pool) =>
+    SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;
+  const stalled = () => [
+    ...new Set([...flights.values()].filter(({ isStalled }) => isStalled).map(({ claimed }) => claimed.subscriptionId)),
+  ];
+
+  /** Attempts that end during a write are recorded together in the next one. */
+  async function recordDone(): Promise<void> {
+    while (done.length > 0) {
+      const results = done;
+      done = [];
+      await recordAttempts(context, results).catch((error: unknown) =>
+        // They are still claimed; when the claims expire, they are attempted again.
+        failures.failed('recording attempts of webhooks', error, { attempts: results.length }),
+      );
+      for (const { nextAttemptAt } of results) wakeAt(nextAttemptAt);
+    }
+  }
+
+  function flush(): Promise<void> {
+    recording ??= recordDone().finally(() => {
+      recording = undefined;
+    });
+    return recording;
+  }
+
+  function wakeAt(time: Date | null): void {
+    const inMs = time === null ? 0 : time.getTime() - clock.now().getTime();
+    if (inMs < 5_000) setTimeout(wake, Math.max(inMs, 0)).unref();
+  }
+
+  async function fly(claimed: Claimed, pool: Pool): Promise<void> {
+    const flight: Flight = { claimed, pool, isStalled: false };
+    flights.set(claimed.id, flight);
+    const late = setTimeout(() => {
+      flight.isStalled = pool === 'fast';
+      wake();
+    }, STALLED_AFTER_MS);
+    try {
+      const result = await attemptDelivery(context, connections, claimed);
+      done.push(result);
+      while (done.includes(result)) await flush();
+    } catch (error) {
+      failures.failed('attempting a webhook', error, { delivery: claimed.id });
+    } finally {
+      clearTimeout(late);
+      flights.delete(claimed.id);
+    }
+  }
+
+  async function claimAll(): Promise<void> {
+    if (!(await isAnythingDue(postgres.db, clock.now()))) return;
+    for (const pool of ['fast', 'slow'] as const) {
+      const slots = freeSlots(pool);
+      if (slots <= 0 || isStopping) continue;
+      const request = { now: clock.now(), slots, slow: pool === 'slow', stalled: stalled() };
+      for (const claimed of await claimDue(postgres.db, request)) void fly(claimed, pool);
+    }
+  }
+
+  async function takeTurns(): Promise<void> {
+    while (isAwake && !isStopping) {
+      isAwake = false;
+      await claimAll().catch((error: unknown) => failures.failed('claiming webhooks', error));
+    }
+  }
+
+  function wake(): void {
+    isAwake = true;
+    turn ??= takeTurns().finally(() => {
+      turn = undefined;
+    });
+  }
+
+  const timer = setInterval(wake, CLAIM_EVERY_MS);
+
+  async function landed(): Promise<void> {
+    const end = performance.now() + STOP_WITHIN_MS;
+    while (flights.size > 0 && performance.now() < end) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  async function stop(): Promise<void> {
+    isStopping = true;
+    clearInterval(timer);
+    await turn;
+    await landed();
+    await releaseClaims(postgres.db, [...flights.keys()], clock.now()).catch(
+      ignoreFailure('a claim that is not released runs out'),
+    );
+    connections.close();
+  }
+  return { wake, stop };
+}

@@ -1,0 +1,144 @@
+import { describe, expect, test } from 'vitest';
+import cities from '../../metros/cities.json' with { type: 'json' };
+import names from '../../metros/names.json' with { type: 'json' };
+import { placeKey } from '../../src/directory/search/place-names.ts';
+import { findSeveralPlaces, type PlaceReading, readCity } from '../../src/directory/search/places.ts';
+import { listCityIds, metrosOf } from '../../src/directory/search/stored-place.ts';
+
+function listCities(reading: PlaceReading): string[] {
+  const found = reading.kind === 'city' || reading.kind === 'city_contains' ? (reading.cities ?? []) : [];
+  return found.map(({ name, state, country }) => `${name}, ${state ?? country}`);
+}
+
+function listOthers(reading: PlaceReading): string[] {
+  const found = reading.kind === 'city' || reading.kind === 'city_contains' ? (reading.others ?? []) : [];
+  return found.map(({ name, state, country }) => `${name}, ${state ?? country}`);
+}
+
+describe('a city value', () => {
+  test.each([
+    ['Cologne', 'Köln, DE'],
+    ['München', 'Munich, DE'],
+    ['Wien', 'Vienna, AT'],
+    ['Praha', 'Prague, CZ'],
+    ['Bombay', 'Mumbai, IN'],
+    ['Москва', 'Moscow, RU'],
+    ['دبي', 'Dubai, AE'],
+    ['上海', 'Shanghai, CN'],
+    ['東京', 'Tokyo, JP'],
+    ['القاهرة', 'Cairo, EG'],
+    ['Breslau', 'Wrocław, PL'],
+    ['Peking', 'Beijing, CN'],
+    ['Calcutta', 'Kolkata, IN'],
+    ['Kiev', 'Kyiv, UA'],
+    ['Saigon', 'Ho Chi Minh City, VN'],
+    ['Basle', 'Basel, CH'],
+    ['Lyons', 'Lyon, FR'],
+    ['Vegas', 'Las Vegas, NV'],
+    ['Vegas, NV', 'Las Vegas, NV'],
+    ['Philly, PA', 'Philadelphia, PA'],
+    ['San Fran, CA', 'San Francisco, CA'],
+    ['Cologne, DE', 'Köln, DE'],
+    ['Cologne, Germany', 'Köln, DE'],
+    ['San Francisco CA', 'San Francisco, CA'],
+    ['Austin TX', 'Austin, TX'],
+    ['Miami Florida', 'Miami, FL'],
+    ['Paris France', 'Paris, FR'],
+  ])('%s means the city %s', (value, city) => {
+    expect(listCities(readCity(value))).toEqual([city]);
+  });
+
+  test('means the cities with that main name, and offers those that are called so elsewhere', () => {
+    expect(listCities(readCity('Odessa'))).toEqual(['Odessa, TX']);
+    expect(listOthers(readCity('Odessa'))).toEqual(['Odesa, UA']);
+    expect(listCities(readCity('Odesa, UA'))).toEqual(['Odesa, UA']);
+    expect(listCities(readCity('Moscow'))).toEqual(['Moscow, RU', 'Moscow, ID']);
+  });
+
+  test.each([
+    ['New York area', 'nyc'],
+    ['New York metro', 'nyc'],
+    ['greater New York', 'nyc'],
+    ['SF area', 'bay-area'],
+    ['San Francisco area', 'bay-area'],
+    ['Dallas area', 'dfw'],
+    ['Greater Dallas', 'dfw'],
+    ['Fort Worth area', 'dfw'],
+    ['St. Paul metro area', 'minneapolis'],
+    ['Munich area', 'munich'],
+    ['greater Rio', 'rio'],
+  ])('%s is the metro %s', (value, id) => {
+    const reading = readCity(value);
+    expect(reading.kind === 'metro' ? reading.metro.id : reading).toBe(id);
+  });
+
+  test.each(['Paris is', 'Boise area', 'Berlin in', 'Santa CA'])('%s stays a text', (value) => {
+    expect(readCity(value)).toMatchObject({ kind: 'city_contains', text: value.toLowerCase() });
+  });
+});
+
+describe('two places in one value', () => {
+  test.each([
+    ['NYC|LA', ['NYC', 'LA']],
+    ['NYC, LA', ['NYC', 'LA']],
+    ['Paris, London', ['Paris', 'London']],
+    ['Chicago, Houston', ['Chicago', 'Houston']],
+  ])('are found in %s', (value, places) => {
+    expect(findSeveralPlaces(value)).toEqual(places);
+  });
+
+  test.each([
+    ...['New York, NY', 'LA, CA', 'Paris, Texas', 'Munich, Germany', 'Brooklyn, New York', 'Rosario, Santa Fe'],
+    ...['Washington, DC', 'Hollywood, Los Angeles', 'Delhi, Delhi', 'Mexico City, Mexico', 'Tbilisi, Georgia', 'Paris'],
+    ...['Bekasi, Jakarta', 'Vancouver, BC', 'Singapore, Singapore', 'London, England, UK', '|', 'Paris|', 'a,b,c,d'],
+  ])('are not in %s', (value) => {
+    expect(findSeveralPlaces(value)).toBeUndefined();
+  });
+});
+
+describe('a stored row', () => {
+  test.each<[string, string | null, string | null, string[]]>([
+    ['München', 'Bayern', 'Germany', ['munich']],
+    ['Milano', 'MI', 'IT', ['milan']],
+    ['Bombay', null, 'India', ['mumbai']],
+    ['دبي', null, 'United Arab Emirates', ['dubai']],
+    ['Vegas', 'NV', 'US', ['las-vegas']],
+    ['Munich', 'ND', 'US', []],
+    ['München', null, 'Austria', []],
+  ])('in %s, %s, %s lies in the metros %j', (city, state, country, metros) => {
+    expect(metrosOf(city, state, country)).toEqual(metros);
+  });
+
+  test('may lie in the cities whose state and country it does not contradict', () => {
+    const [texas, ukraine] = [listCityIds('Odessa', 'TX', 'US'), listCityIds('Одесса', null, 'Ukraine')];
+    expect([texas, ukraine]).toEqual([[expect.any(Number)], [expect.any(Number)]]);
+    expect(listCityIds('Odessa', null, null)).toEqual([...texas, ...ukraine]);
+    expect(listCityIds('Odessa', null, 'France')).toEqual([]);
+    expect(listCityIds('New York, NY', null, null)).toEqual(listCityIds('New York', 'NY', 'US'));
+  });
+
+  test('in a city of 500,000 people under any of its names is found by its main name and by each other', () => {
+    let [found, wrong] = [0, 0];
+    for (const [area, rows] of Object.entries(cities)) {
+      const [country = '', state = null] = area.split('-');
+      const others = Object.entries(names).find(([name]) => name === area)?.[1] ?? [];
+      for (const [i, [name, population]] of rows.entries()) {
+        if (Number(population) < 500_000) continue;
+        const [id, ...keys] = others[i]?.split(' ') ?? [];
+        const written = [placeKey(String(name)), keys[0], keys.at(-1)].filter((key) => key !== undefined);
+        for (const stored of written) {
+          const ids = listCityIds(stored, state, country);
+          for (const asked of [String(name), ...written]) {
+            const reading = readCity(`${asked}, ${state ?? country}`);
+            const isMetro = reading.kind === 'metro';
+            const isFound = isMetro || ('cities' in reading && reading.cities?.some((one) => String(one.id) === id));
+            if (isFound && (isMetro || ids.includes(Number(id)))) found += 1;
+            else wrong += 1;
+          }
+        }
+      }
+    }
+    expect(found).toBeGreaterThan(8_000);
+    expect(found / (found + wrong)).toBeGreaterThan(0.995);
+  });
+});
