@@ -12,7 +12,7 @@ import { openRelay } from '../src/kit/outbox/relay.ts';
 import type { Config } from '../src/kit/values/config.ts';
 import { openDue } from '../src/kit/values/due.ts';
 import { startEmbedded } from '../src/local/engines/start.ts';
-import { createBrand } from '../src/platform/brands/actions.ts';
+import { createBrand } from '../src/platform/brands/brands.ts';
 import { createSubscription } from '../src/platform/webhooks/webhooks.ts';
 import { webhookConsumer } from '../src/platform/webhooks/fan-out.ts';
 import { startDelivering } from '../src/platform/webhooks/delivery-loop.ts';

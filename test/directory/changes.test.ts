@@ -1,14 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
-import { sendChanges } from '../../src/directory/changes/jobs.ts';
-import { appendChanges } from '../../src/directory/changes/queries.ts';
+import { appendChanges, type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
+import { sendChanges } from '../../src/directory/changes/changes.jobs.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
-import { readStored } from '../../src/directory/imports/indexing/stored.ts';
+import { readStored } from '../../src/directory/imports/indexing/stored-creators.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { deleteCreators, patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { readHashes } from '../../src/kit/engines/elastic/hashes.ts';
 import { indexBehind } from '../../src/kit/engines/elastic/indices.ts';
 import { call, keysInTurn, makeBrand, startApp, type TestApp } from '../harness/app.ts';

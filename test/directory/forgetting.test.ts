@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { approveImport } from '../../src/directory/imports/indexing/held.ts';
+import { approveImport } from '../../src/directory/imports/indexing/approve.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
@@ -9,9 +9,9 @@ import { findDamage } from '../../src/directory/imports/indexing/verify.ts';
 import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { finishUnfinished, forget, getForgotten, listOptOuts, remember } from '../../src/directory/opt-out/forget.ts';
-import { findMatches } from '../../src/directory/saved-searches/matches/jobs.ts';
+import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
 import { documentOf } from '../../src/directory/search/document.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { readDocuments } from '../../src/kit/engines/elastic/indices.ts';
 import { connectAgent } from '../harness/agent.ts';
 import {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type ImportReport, importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../../src/directory/imports/indexing/sample.ts';
 import { asWriter } from '../../src/directory/imports/indexing/writer.ts';
-import { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { until } from '../harness/app.ts';
 import { creator } from '../harness/directory.ts';
 import { FORCED, makeDirectory, type TestDirectory } from '../harness/indexer.ts';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { readStatus } from '../../src/directory/imports/indexing/status.ts';
 import { prune } from '../../src/directory/imports/indexing/versions.ts';
-import type { DirectoryCreatorDetail } from '../../src/directory/search/schema.ts';
+import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
 import { creator } from '../harness/directory.ts';
 import { makeDirectory, type TestDirectory } from '../harness/indexer.ts';
 

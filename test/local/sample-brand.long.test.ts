@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { verifyLedger } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { listPendingRemovals, setSample } from '../../src/affiliates/sample/sample.ts';
-import { SAMPLE_PK } from '../../src/directory/search/schema.ts';
+import { SAMPLE_PK } from '../../src/directory/search/creator.shapes.ts';
 import { engineFolder } from '../../src/local/engines/folder.ts';
 import { ON_ROSTER } from '../../src/local/sample-brand/campaigns.ts';
 import { fillSample } from '../../src/local/sample-brand/fill.ts';

@@ -42,34 +42,37 @@ export function toLedgerEntry(
   return { kind, currency, creatorId, linkId, orderId, commissionId: id, payoutId, postings };
 }
 
+type Poster = Pick<Work, 'post'>;
+
 /** Moves the commission from the account of its status to another. An unpaid order has nothing in the ledger to move. */
-function toMovePostings(commission: LedgeredCommission, to: CommissionStatus): Posting[] {
+function postMove(
+  work: Poster,
+  commission: LedgeredCommission,
+  kind: LedgerKind,
+  to: CommissionStatus,
+  payoutId: string | null = null,
+): void {
   const { commissionMinor, status, occurredAt: at, paidAt } = commission;
-  if (paidAt === null || commissionMinor === 0 || status === to) return [];
-  return [
+  if (paidAt === null || commissionMinor === 0 || status === to) return;
+  const postings = [
     { account: ACCOUNT_OF[status], amountMinor: commissionMinor, at },
     { account: ACCOUNT_OF[to], amountMinor: -commissionMinor, at },
   ];
-}
-
-type Poster = Pick<Work, 'post'>;
-
-function post(work: Poster, entry: NewEntry): void {
-  if (entry.postings.length > 0) work.post(entry);
+  work.post(toLedgerEntry(commission, kind, postings, payoutId));
 }
 
 /** Posts the approval of a pending commission, or of a rejected one that is reinstated. */
 export function postApproval(work: Poster, commission: LedgeredCommission): void {
-  post(work, toLedgerEntry(commission, 'approval', toMovePostings(commission, 'approved')));
+  postMove(work, commission, 'approval', 'approved');
 }
 
 export function postRejection(work: Poster, commission: LedgeredCommission): void {
-  post(work, toLedgerEntry(commission, 'rejection', toMovePostings(commission, 'rejected')));
+  postMove(work, commission, 'rejection', 'rejected');
 }
 
 /** Posts the payment of an approved commission, which payouts pay in full. */
 export function postPayment(work: Poster, commission: LedgeredCommission, payoutId: string | null): void {
-  post(work, toLedgerEntry(commission, 'payment', toMovePostings(commission, 'paid'), payoutId));
+  postMove(work, commission, 'payment', 'paid', payoutId);
 }
 
 type CommissionEventName = 'commission.created' | 'commission.approved' | 'commission.rejected' | 'commission.paid';
@@ -144,7 +147,7 @@ export type CommissionRow = Selectable<CommissionsTable>;
 export const orderEnd = sql<OrderEnd>`case when orders.cancelled_at is not null then 'cancelled'
   when orders.dispute_lost_at is not null then 'dispute_lost' when orders.is_test then 'test_order' end`;
 
-/** A review can approve the commission now: it is pending and has none of the `approvalBlockers`. */
+/** A review can approve the commission now: it is pending and has no approval blockers. */
 export const isApprovable = (now: Date): RawBuilder<boolean> => sql<boolean>`(
   commissions.status = 'pending'
   and commissions.hold_ends_at <= ${now}

@@ -8,7 +8,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import { Email } from '../../workflow/creators/creators.shapes.ts';
 import { payeeName } from '../payouts/payouts.shapes.ts';
 import { StoreTime } from '../stores/formats/provider.ts';
-import { deletePastCommission, type PastCommissionFacts, pastCommissions, recordPast } from './past-commissions.ts';
+import { type PastCommissionFacts, pastCommissions, recordPast } from './past-commissions.ts';
 
 const name = z
   .string()
@@ -118,7 +118,7 @@ const pastCommissionOperations = [
     hints: { ...idempotent, destructive: true },
     apply: async ({ db, brandId, audit }, { params: { id } }) => {
       const row = await pastCommissions.get(db, brandId, id);
-      await deletePastCommission(db, brandId, id);
+      await db.deleteFrom('pastCommissions').where('brandId', '=', brandId).where('id', '=', id).execute();
       audit({ resourceId: id, old: row, new: null });
       return toPastCommission(row);
     },

@@ -1,7 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 import type { PastCommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
-import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
@@ -67,7 +66,3 @@ export const pastCommissions = listing({
 });
 
 export type PastCommissionFacts = Awaited<ReturnType<typeof pastCommissions.get>>;
-
-export async function deletePastCommission(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('pastCommissions').where('brandId', '=', brandId).where('id', '=', id).execute();
-}

@@ -185,11 +185,6 @@ export async function claimSearches(db: Db, now: Date, since: Date, limit: numbe
   return rows.map(({ brandId }) => brandId);
 }
 
-/** Makes a failed search due again. */
-export async function forgetSearch(db: Db, brandId: string): Promise<void> {
-  await db.updateTable('fraudRules').set({ searchedAt: null }).where('brandId', '=', brandId).execute();
-}
-
 /** Replaces the brand's stored scores. */
 export async function replaceLeaks(
   db: Db,

@@ -54,7 +54,12 @@ interface Slice {
 }
 
 /** Does not use the list kit: a row is a posting, which is part of an entry's row and has no id. */
-async function selectRows(db: Db, brandId: string, where: JournalSelection, { offset = 0, limit, after }: Slice) {
+export async function listJournal(
+  db: Db,
+  brandId: string,
+  where: JournalSelection,
+  { offset = 0, limit, after }: Slice,
+): Promise<JournalRow[]> {
   const isAfter = after
     ? sql`(posting.at collate "C", entry.seq, posting.line) > (${after.at}, ${after.seq}, ${after.line})`
     : sql`true`;
@@ -74,13 +79,9 @@ async function selectRows(db: Db, brandId: string, where: JournalSelection, { of
   return z.array(JournalRow).parse(rows);
 }
 
-export async function listJournal(db: Db, brandId: string, where: JournalSelection, page: Page): Promise<JournalRow[]> {
-  return await selectRows(db, brandId, where, page);
-}
-
 export function eachJournalRow(exports: Exports, brandId: string, where: JournalSelection) {
   return inBatches<JournalRow>(exports, brandId, (trx, after, limit) =>
-    selectRows(trx, brandId, where, { limit, after }),
+    listJournal(trx, brandId, where, { limit, after }),
   );
 }
 

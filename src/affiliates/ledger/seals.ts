@@ -133,22 +133,21 @@ async function listUnnoted(db: Db, brandId: string, { table, key: columns }: Sea
   return rows.map(({ key }) => key);
 }
 
-const isDigest = (value: unknown) => typeof value === 'string' && value.startsWith('sha256:');
-
-/** Says in a phrase how a value differs from the sealed one. */
-function describeDifference(name: string, actual: unknown, sealed: unknown): string {
-  if (isDigest(actual) || isDigest(sealed)) return `${name} is not what was sealed`;
-  const print = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
-  return `${name} is ${print(actual)}, sealed as ${print(sealed)}`;
-}
-
 /** Finds the problem of a row, if it has one. */
 function findRowProblem({ sealed, actual, brokenAt }: ComparedRow): string | undefined {
   if (sealed === null && actual !== null) return 'it was not written by Rollcall';
   if (sealed !== null && actual === null) return 'it was sealed and is gone';
-  const names = Object.keys({ ...sealed, ...actual }).sort();
-  const wrong = names.filter((name) => JSON.stringify(actual?.[name]) !== JSON.stringify(sealed?.[name]));
-  if (wrong.length > 0) return wrong.map((name) => describeDifference(name, actual?.[name], sealed?.[name])).join('; ');
+  const print = (value: unknown) => (value === undefined ? 'nothing' : JSON.stringify(value));
+  const differences = Object.keys({ ...sealed, ...actual })
+    .sort()
+    .flatMap((name) => {
+      const values = [actual?.[name], sealed?.[name]];
+      const [actualText, sealedText] = values.map(print);
+      if (actualText === sealedText) return [];
+      const isDigest = values.some((value) => typeof value === 'string' && value.startsWith('sha256:'));
+      return isDigest ? `${name} is not what was sealed` : `${name} is ${actualText}, sealed as ${sealedText}`;
+    });
+  if (differences.length > 0) return differences.join('; ');
   return brokenAt === null ? undefined : `it was edited before seal ${brokenAt} was written`;
 }
 

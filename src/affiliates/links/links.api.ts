@@ -28,7 +28,7 @@ import {
   toLink,
   toSummary,
 } from './links.shapes.ts';
-import { findSpan, getLink, type ListedLink, links, listLinkIds } from './links.ts';
+import { findSpan, getLink, type ListedLink, links } from './links.ts';
 
 const tag = 'Affiliates';
 
@@ -46,7 +46,12 @@ async function sumMatching({ postgres: { db }, clickhouse }: Context, brandId: s
   if (isWhole) return await sumBrand(clickhouse, brandId);
   const span = await findSpan(db, brandId, where);
   if (span) return await sumLinkSpan(clickhouse, brandId, span);
-  return await sumLinks(clickhouse, brandId, await listLinkIds(db, brandId, where));
+  const rows = await links.found(db, brandId, where).select('links.id').execute();
+  return await sumLinks(
+    clickhouse,
+    brandId,
+    rows.map(({ id }) => id),
+  );
 }
 
 async function listPage(context: Context, brandId: string, query: LinkFilter) {

@@ -64,11 +64,6 @@ export async function findSpan(db: Db, brandId: string, where: LinkSelection) {
   return first && last ? { first, last } : undefined;
 }
 
-export async function listLinkIds(db: Db, brandId: string, where: LinkSelection): Promise<string[]> {
-  const rows = await links.found(db, brandId, where).select('links.id').execute();
-  return rows.map(({ id }) => id);
-}
-
 /** Unordered, and without ids of other brands. */
 export async function listLinksByIds(db: Db, brandId: string, ids: readonly string[]): Promise<ListedLink[]> {
   if (ids.length === 0) return [];

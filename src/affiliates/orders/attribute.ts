@@ -30,7 +30,7 @@ export interface CarriedClick<A extends Assignment> {
   assignment: A | undefined;
 }
 
-export interface OrderToAttribute<A extends Assignment> {
+interface OrderToAttribute<A extends Assignment> {
   integrationId: string;
   occurredAt: Date;
   baseMinor: number;
@@ -144,9 +144,9 @@ function pickClick<A>(clicks: readonly JudgedCandidate<A>[], { model }: Rules): 
 
 /** Removes duplicates: a store may name a code for each line item, and a click both in a cookie and in a query. */
 function uniqueBy<T>(values: readonly T[], toKey: (value: T) => string): T[] {
-  const kept = new Map<string, T>();
-  for (const value of values) if (!kept.has(toKey(value))) kept.set(toKey(value), value);
-  return [...kept.values()];
+  const byKey = new Map<string, T>();
+  for (const value of values) if (!byKey.has(toKey(value))) byKey.set(toKey(value), value);
+  return [...byKey.values()];
 }
 
 const judgeCode = <A extends Assignment>(one: RedeemedCode<A>, order: OrderToAttribute<A>): JudgedCandidate<A> => ({

@@ -2,12 +2,12 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { keyedHash, type Secrets } from '../../kit/values/secrets.ts';
 
 /** Reads the sealed salt; undefined before the first order. */
-export async function findSalt(db: Db): Promise<Buffer | undefined> {
+async function findSalt(db: Db): Promise<Buffer | undefined> {
   return (await db.selectFrom('customerSalt').select('salt').executeTakeFirst())?.salt;
 }
 
 /** Inserts the salt, and returns the stored one: another process may have been first. */
-export async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
+async function insertSaltIfAbsent(db: Db, salt: Buffer): Promise<Buffer> {
   await db
     .insertInto('customerSalt')
     .values({ salt })
@@ -32,12 +32,12 @@ export async function ensureSalt(db: Db, secrets: Secrets): Promise<Buffer> {
 
 /** Returns the key of customer hashes. A salt that was created just now may be rolled back, so it is not cached. */
 export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
-  const known = committed.get(secrets);
-  if (known) return known;
-  const found = await findSalt(db);
-  const salt = secrets.openBytes(found ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
+  const cached = committed.get(secrets);
+  if (cached) return cached;
+  const sealed = await findSalt(db);
+  const salt = secrets.openBytes(sealed ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
   // One that was made just now may be rolled back.
-  if (found) committed.set(secrets, salt);
+  if (sealed) committed.set(secrets, salt);
   return salt;
 }
 

@@ -282,7 +282,7 @@ export const mayReconsider = ({ occurredAt }: Pick<OrderRow, 'occurredAt'>, at: 
   at.getTime() <= occurredAt.getTime() + DAY_MS;
 
 /** Codes and clicks that became known after the decision, and their origin. */
-export interface LateCandidates {
+interface LateCandidates {
   codes: readonly string[];
   clickIds: readonly string[];
   cause: Cause;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { openDisposable } from '../../kit/mail/disposable.ts';
+import { openDisposable } from '../../kit/mail/imitation.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
@@ -11,7 +11,7 @@ import { type FraudRule, type FraudRules, getFraudRules } from '../rules/fraud-r
 import { getSalt, hashEmail } from './customers.ts';
 import type { OrderRow } from './orders.ts';
 
-export interface Suspect extends AttributedOrder {
+interface Suspect extends AttributedOrder {
   creatorEmail: string | null;
   /** The customer's address as reported now; it is not stored. */
   reportedEmail: string | null;
@@ -75,11 +75,11 @@ export async function addCustomerFlags(
   const rules = { ...all, refund_rate: { ...all.refund_rate, action: 'off' as const } };
   const creator = await getCreator(work.db, work.brandId, creatorId);
   const suspect = { ...order, linkId, creatorEmail: creator.email, reportedEmail, leakScore: null };
-  const [found = []] = await detectFlags(work, secrets, rules, [suspect]);
-  const known = FraudFlags.parse(fraudFlags);
-  const added = found.filter(({ code }) => known.every((flag) => flag.code !== code));
+  const [detected = []] = await detectFlags(work, secrets, rules, [suspect]);
+  const existing = FraudFlags.parse(fraudFlags);
+  const added = detected.filter(({ code }) => existing.every((flag) => flag.code !== code));
   if (added.length === 0) return;
-  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...known, ...added]) });
+  await updateCommission(work.db, commission, { fraudFlags: JSON.stringify([...existing, ...added]) });
 }
 
 export interface FraudCase {
@@ -147,7 +147,7 @@ export const checkRules = (suspicion: FraudCase, rules: FraudRules): FraudFlag[]
   );
 
 /** Limits on the orders that are counted around an order. */
-export interface SignalLimits {
+interface SignalLimits {
   /** Length of the window before the order. */
   withinMs: number;
   /** Limits of the counts. */
@@ -156,7 +156,7 @@ export interface SignalLimits {
   refundsOf: number;
 }
 
-export interface FraudSignals {
+interface FraudSignals {
   ofCustomer: number;
   ofLink: number;
   /** The customer had bought before. */
@@ -167,7 +167,7 @@ export interface FraudSignals {
 }
 
 /** An order that a code or link earned. */
-export interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
+interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurredAt'> {
   linkId: string;
 }
 
@@ -175,7 +175,7 @@ export interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 
  * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest commissions of its
  * link those within it. A burst is among the latest, and no more are read.
  */
-export async function loadFraudSignals(
+async function loadFraudSignals(
   db: Db,
   brandId: string,
   orders: readonly AttributedOrder[],

@@ -15,7 +15,7 @@ const Item = z.object({
 const RefundedLine = z.object({ lineId: z.string(), amountMinor: z.number() });
 
 /** Lines of an order in one report. */
-export interface ReportedItems extends OrderKey {
+interface ReportedItems extends OrderKey {
   items?: readonly ItemFacts[] | undefined;
   refunds: readonly RefundFacts[];
   updatedAt: Date;

@@ -2,7 +2,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { openStore } from '../stores/connections/connect.ts';
+import { openStore } from '../stores/connections/access.ts';
 import { updateAccessStatus } from '../stores/connections/connections.ts';
 import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../stores/formats/provider.ts';
 import { findJourneys, JOURNEYS_AT_ONCE, type Journey } from '../stores/formats/shopify-journey.ts';

@@ -17,7 +17,7 @@ export async function insertReferrerChecks(db: Db, commissions: readonly NewComm
   if (rows.length > 0) await db.insertInto('referrerChecks').values(rows).execute();
 }
 
-export interface DueCheck {
+interface DueCheck {
   commissionId: string;
   brandId: string;
   clickId: string;
@@ -25,7 +25,7 @@ export interface DueCheck {
 }
 
 /** Claims due checks until `until`, so that no other worker runs them. */
-export async function claimReferrerChecks(db: Db, now: Date, until: Date, limit: number): Promise<DueCheck[]> {
+async function claimReferrerChecks(db: Db, now: Date, until: Date, limit: number): Promise<DueCheck[]> {
   const { rows } = await sql<DueCheck>`
     with due as (
       select commission_id from referrer_checks where due_at <= ${now} order by due_at limit ${limit}
@@ -36,7 +36,7 @@ export async function claimReferrerChecks(db: Db, now: Date, until: Date, limit:
   return rows;
 }
 
-export async function deleteReferrerChecks(db: Db, brandId: string, ids: readonly string[]): Promise<void> {
+async function deleteReferrerChecks(db: Db, brandId: string, ids: readonly string[]): Promise<void> {
   await db
     .deleteFrom('referrerChecks')
     .where('brandId', '=', brandId)
@@ -45,7 +45,7 @@ export async function deleteReferrerChecks(db: Db, brandId: string, ids: readonl
 }
 
 /** Appends a flag to those of a commission. */
-export async function appendFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
+async function appendFlag(db: Db, brandId: string, id: string, flag: object): Promise<void> {
   await db
     .updateTable('commissions')
     .set({ fraudFlags: sql<string>`fraud_flags || ${JSON.stringify([flag])}::jsonb` })

@@ -27,7 +27,7 @@ type CodeCandidate = Extract<Candidate, { type: 'code' }>;
 type ClickCandidate = Extract<Candidate, { type: 'click' }>;
 
 /** An order with its recorded decision. */
-export interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
+interface RecordedOrder extends Omit<OrderTerms, 'rules'> {
   occurredAt: Date;
   attribution: Attribution;
 }
@@ -130,7 +130,7 @@ export const computeEarning = (row: RecordedCommission): Earning => ({
 });
 
 /** Present terms of the code or link that would win. */
-export interface CurrentTerms {
+interface CurrentTerms {
   id: string;
   creatorId: string;
   commissionRatePpm: number;
@@ -145,7 +145,7 @@ function applyTerms(row: RecordedCommission, { ratePpm, holdDays }: SimulatedRul
 }
 
 /**
- * What the order would owe its winner. Of the same winner as before, reviews and payments count as they were; another
+ * Computes what the order would owe its winner. For the same winner, reviews and payments count as they were; another
  * one has the terms of its code or link.
  */
 export function simulateEarning(

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Context } from '../../kit/operation/context.ts';
 import { serialize } from '../../kit/operation/operation.ts';
-import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import { type ClaimedJob, type JobKind, storeFile, type TurnOutcome } from '../../platform/jobs/jobs.ts';
 import { Simulation, SimulationJob, SimulationProgress } from './simulations.shapes.ts';
 import { countPaidOrders, NOTHING_YET, simulateNextOrders, toSimulation, toSimulationPlan } from './simulations.ts';
@@ -29,7 +29,7 @@ async function runSimulation(
   const rows = progress.counts.orders;
   if (!isLast) return { cursor: progress, rows, totalRows, isDone: false };
   const answer = await toSimulation(postgres.db, brandId, plan, progress);
-  const storageKey = storageKeyOf(job.id, 1, job.claim);
+  const storageKey = toStorageKey(job.id, 1, job.claim);
   const file = { number: 1, name: 'simulation.json', mimeType: 'application/json', storageKey };
   const bytes = serialize(Simulation, answer);
   const written = await storeFile(files, { key: storageKey, mimeType: file.mimeType, signal }, Readable.from([bytes]));

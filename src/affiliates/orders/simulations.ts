@@ -8,9 +8,9 @@ import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { fromPpm, toPpm } from '../../kit/values/money.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import type { Job } from '../../platform/jobs/jobs.api.ts';
-import { assertRoom, createJob, jobOf } from '../../platform/jobs/jobs.ts';
+import { assertBelowLimit, createJob, toJob } from '../../platform/jobs/jobs.ts';
 import { type LinkRow, listLinksByIds } from '../links/links.ts';
 import { parseMinOrder, toRecordedRules } from '../rules/attribution-rules.ts';
 import { explainCandidate } from './explain.ts';
@@ -46,7 +46,7 @@ const isInPeriod = (brandId: string, { from, to }: Period) => sql<boolean>`(orde
   and orders.paid_at is not null and orders.is_test is not true
   and orders.attribution ->> 'reason' is distinct from 'history')`;
 
-export const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): Promise<boolean> =>
+const hasMoreThan = (db: Db, brandId: string, period: Period, orders: number): Promise<boolean> =>
   isFound(
     db
       .selectFrom('orders')
@@ -88,7 +88,7 @@ export interface SimulatedOrder extends Facts, CommissionState {
 }
 
 /** Lists paid orders of a period without tests, newest first. */
-export async function listPaidOrders(
+async function listPaidOrders(
   db: Db,
   brandId: string,
   period: Period,
@@ -137,7 +137,7 @@ export const SIMULATION = 'simulation';
 const DEFAULT_DAYS = 30;
 
 /** A simulation with resolved period, amounts and time. */
-export interface SimulationPlan {
+interface SimulationPlan {
   period: Period;
   rules: SimulatedRules;
   /** Time at which review periods count as ended or not. */
@@ -393,8 +393,8 @@ export async function simulateNextOrders(
     if (orders % ORDERS_A_NOTE === 0) seen?.(counts.orders);
     if (orders === most) break;
   }
-  const shown = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
-  return { progress: { after, sums: tally.rows, changed: shown, counts }, isLast: orders < most };
+  const changedOrders = [...before.changed, ...(await toChangedOrders(postgres.db, brandId, changed))];
+  return { progress: { after, sums: tally.rows, changed: changedOrders, counts }, isLast: orders < most };
 }
 
 /** Converts the sums of a simulation to the response. */
@@ -435,7 +435,7 @@ export async function startSimulation(context: Context, brandId: string, request
   const { job, plan } = await resolveRequest(context, brandId, request);
   if (!(await hasMoreThan(postgres.db, brandId, plan.period, config.simulationOrders))) return undefined;
   return async (work: Work): Promise<{ data: z.input<typeof Job> }> => {
-    await assertRoom(work);
-    return { data: jobOf(await createJob(work, { kind: SIMULATION, request: job, dueAt: work.now }), context) };
+    await assertBelowLimit(work);
+    return { data: toJob(await createJob(work, { kind: SIMULATION, request: job, dueAt: work.now }), context) };
   };
 }

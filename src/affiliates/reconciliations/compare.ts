@@ -36,10 +36,10 @@ const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L
 
 /** The columns of a file by its headers, where the caller does not name them. */
 export function guessColumns(headers: readonly string[], requested: Columns): Columns {
-  const known = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
+  const byName = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
-    const usual = USUAL[role].find((name) => known.has(name));
-    const header = requested[role] ?? (usual === undefined ? undefined : known.get(usual));
+    const usual = USUAL[role].find((name) => byName.has(name));
+    const header = requested[role] ?? (usual === undefined ? undefined : byName.get(usual));
     return header === undefined ? [] : [[role, header] as const];
   });
   return Object.fromEntries(guessed);
@@ -73,8 +73,8 @@ export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder
 function plainDecimal(text: string): string {
   const digits = text.replace(/[^\d.,-]/g, '');
   const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
-  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('./');
-  return isComma ? digits.replaceAll('./', '').replace(',', '.') : digits.replaceAll(',', '');
+  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
+  return isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', '');
 }
 
 /** Reads a cell as minor units: 0 if it is empty, undefined if it is no amount. */
@@ -95,7 +95,7 @@ const REFUNDED = new Set(['refunded', 'wcrefunded']);
 type Amounts = Record<'amount' | 'total' | 'shipping' | 'taxes' | 'fees', number>;
 
 /**
- * What the goods cost, without tax. Where prices include tax, a file gives the tax of goods and shipping as one, and the
+ * Computes the range of what the goods cost without tax. If prices include tax, a file has one tax for goods and shipping, so the
  * result is a range.
  */
 function computeGoods(
@@ -129,11 +129,11 @@ export function readRow(
   const main = places.has('amount') ? 'amount' : 'total';
   const isComplete = amounts.every(([, minor]) => minor !== undefined) && (cell(main) ?? '').trim() !== '';
   if (!isComplete || refundedMinor === undefined) return toUnreadableOrder(orderId, currency);
-  const known: Amounts = { amount: 0, total: 0, shipping: 0, taxes: 0, fees: 0 };
-  for (const [role, minor = 0] of amounts) known[role] = minor;
-  const [leastMinor, mostMinor] = computeGoods(known, (role) => places.has(role));
+  const parsedAmounts: Amounts = { amount: 0, total: 0, shipping: 0, taxes: 0, fees: 0 };
+  for (const [role, minor = 0] of amounts) parsedAmounts[role] = minor;
+  const [leastMinor, mostMinor] = computeGoods(parsedAmounts, (role) => places.has(role));
   const status = normalizeHeader(cell('status') ?? '');
-  const all = places.has('total') ? known.total : mostMinor;
+  const all = places.has('total') ? parsedAmounts.total : mostMinor;
   return {
     orderId,
     currency,

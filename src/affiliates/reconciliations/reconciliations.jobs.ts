@@ -4,11 +4,11 @@ import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { toCsv } from '../../kit/operation/csv.ts';
 import type { Job } from '../../kit/operation/job.ts';
-import { makePlan } from '../../kit/operation/plans/make-plan.ts';
+import { makePlan } from '../../kit/operation/plans.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
 import { isRecord } from '../../kit/values/wire.ts';
-import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import {
   type ClaimedJob,
   JobFailure,
@@ -17,7 +17,7 @@ import {
   storeFile,
   type TurnOutcome,
 } from '../../platform/jobs/jobs.ts';
-import { openStore } from '../stores/connections/connect.ts';
+import { openStore } from '../stores/connections/access.ts';
 import { getClient } from '../stores/formats/clients.ts';
 import { type Delivery, getRetryAfterMs, needsReconnect, type Store, StoreId } from '../stores/formats/provider.ts';
 import { FIRST_BACK_MS, READ_AGAIN } from '../stores/sweeps/schedule.ts';
@@ -376,7 +376,7 @@ async function compareNextOrders(
     found: 0,
     isDone: false,
   };
-  const storageKey = storageKeyOf(job.id, number, job.claim);
+  const storageKey = toStorageKey(job.id, number, job.claim);
   const mimeType = 'text/csv';
   const lines = toCsv(FindingRow, findingRows(context, comparison, progress));
   const written = await storeFile(files, { key: storageKey, mimeType, signal }, lines);
@@ -413,8 +413,8 @@ async function runReconciliation(
   if (!store) throw new JobFailure('The store no longer exists.');
   const comparison = { job, request, store, signal, cursor: Cursor.parse(job.cursor ?? START) };
   if (comparison.cursor.step !== 'read') return await compareNextOrders(context, comparison, note);
-  const read = request.file === null ? await readStore(context, comparison) : await readFile(context, comparison);
-  return 'waitMs' in read ? read : { cursor: read, rows: 0, isDone: false };
+  const next = request.file === null ? await readStore(context, comparison) : await readFile(context, comparison);
+  return 'waitMs' in next ? next : { cursor: next, rows: 0, isDone: false };
 }
 
 /** Orders of the store are kept first, then compared. A turn that is lost repeats what it read, or writes its file again. */

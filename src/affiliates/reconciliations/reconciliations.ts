@@ -6,11 +6,11 @@ import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { FilePart } from '../../kit/operation/form-part.ts';
+import type { FilePart } from '../../kit/operation/upload.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
-import { assertRoom, createJob, insertFile, type JobRow, type ListedJob } from '../../platform/jobs/jobs.ts';
+import { assertBelowLimit, createJob, insertFile, type JobRow, type ListedJob } from '../../platform/jobs/jobs.ts';
 import { claimUpload, receiveFile, releaseFile, type StoredFile } from '../../workflow/assets/uploads.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import { type Columns, guessColumns, type OurOrder, ROLES, type TheirOrder } from './compare.ts';
@@ -40,7 +40,7 @@ export const findStore = (db: Db, brandId: string, id: string): Promise<Compared
   selectStores(db, brandId).where('id', '=', id).executeTakeFirst();
 
 /** The brand's only store; undefined if it has several, or none. */
-export async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
+async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
   const [only, other] = await selectStores(db, brandId).limit(2).execute();
   return other === undefined ? only : undefined;
 }
@@ -206,7 +206,7 @@ export async function readHeader(
 }
 
 /** The request's file; null if it has only fields. */
-export interface UploadedOrders {
+interface UploadedOrders {
   sha256: string;
   file: (StoredFile & { header: Header }) | null;
 }
@@ -278,7 +278,7 @@ export async function createReconciliation(
   const { from, until } = file
     ? { from: body.from && toStart(body.from), until: body.to && toEnd(body.to) }
     : resolvePeriod(work, body);
-  await assertRoom(work);
+  await assertBelowLimit(work);
   const request: ReconciliationRequest = {
     integration_id: store.id,
     file: file?.name ?? null,

@@ -11,23 +11,23 @@ import { ApiError, notFound, validationError } from '../../kit/values/errors.ts'
 import { newId } from '../../kit/values/ids.ts';
 import { checkStore, type NewStore } from './connections/connect.ts';
 
-export async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
+async function insertAuthorization(db: Db, row: Insertable<StoreAuthorizationsTable>): Promise<void> {
   await db.insertInto('storeAuthorizations').values(row).execute();
 }
 
 /** Keeps the keys that a store hands out, once, before the link expires. Whether it did. */
-export async function storeKeysOnce(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
-  const taken = await db
+async function storeKeysOnce(db: Db, tokenHash: Buffer, keys: Buffer, now: Date): Promise<boolean> {
+  const result = await db
     .updateTable('storeAuthorizations')
     .set({ keys })
     .where('tokenHash', '=', tokenHash)
     .where('keys', 'is', null)
     .where('expiresAt', '>', now)
     .executeTakeFirst();
-  return taken.numUpdatedRows > 0n;
+  return result.numUpdatedRows > 0n;
 }
 
-export async function findAuthorization(db: Db, brandId: string, id: string, now: Date) {
+async function findAuthorization(db: Db, brandId: string, id: string, now: Date) {
   return await db
     .selectFrom('storeAuthorizations')
     .select(['id', 'baseUrl', 'tokenHash', 'keys'])
@@ -38,7 +38,7 @@ export async function findAuthorization(db: Db, brandId: string, id: string, now
 }
 
 /** Uses it up. Whether it was still there. */
-export async function deleteAuthorization(db: Db, brandId: string, id: string): Promise<boolean> {
+async function deleteAuthorization(db: Db, brandId: string, id: string): Promise<boolean> {
   const deleted = await db
     .deleteFrom('storeAuthorizations')
     .where('brandId', '=', brandId)

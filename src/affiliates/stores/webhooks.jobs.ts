@@ -19,7 +19,7 @@ export async function keepDueWebhooks(context: Context): Promise<void> {
   }
 }
 
-export const keepStoreWebhooks: Job = {
+const keepStoreWebhooks: Job = {
   name: 'keep-store-webhooks',
   everyMs: 5_000,
   asksFor: 'stores whose webhooks were not looked at for 15 minutes',

@@ -5,17 +5,17 @@ import { transact } from '../../kit/engines/postgres/transaction.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { MINUTE_MS } from '../../kit/values/duration.ts';
-import { findContactEmail } from '../../platform/brands/queries.ts';
-import { openStore, type StoreContext } from './connections/connect.ts';
+import { findContactEmail } from '../../platform/brands/brands.ts';
+import { openStore, type StoreContext } from './connections/access.ts';
 import { toWebhookUrl } from './connections/connections.shapes.ts';
 import {
-  beginWebhookTrouble,
   getAccess,
   type IntegrationKey,
   updateAccessStatus,
   updateIntegrationByKey,
   type WebhookState,
 } from './connections/connections.ts';
+import { beginWebhookTrouble } from './connections/health.ts';
 import { getClient } from './formats/clients.ts';
 import {
   type ListedWebhook,
@@ -45,22 +45,22 @@ export async function claimDueWebhooks(db: Db, now: Date, next: Date, limit: num
     .execute();
 }
 /** Claims a check of a store's webhooks if it is due by `dueBy`. Returns false if another call has it. */
-export async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
+async function claimWebhooks(db: Db, key: IntegrationKey, dueBy: Date, next: Date): Promise<boolean> {
   const claimed = await updateIntegrationByKey(db, key)
     .set({ webhooksDueAt: next })
     .where('webhooksDueAt', '<=', dueBy)
     .executeTakeFirst();
   return claimed.numUpdatedRows > 0n;
 }
-export type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
+type DueWebhooks = Awaited<ReturnType<typeof claimDueWebhooks>>[number];
 
 /** State of a store's webhooks after a check. */
-export type WebhookFindings = Pick<
+type WebhookFindings = Pick<
   Updateable<IntegrationsTable>,
   'webhookState' | 'missingWebhooks' | 'webhookProblem' | 'webhooksCheckedAt' | 'webhooksDueAt'
 >;
 
-export const recordWebhooks = (db: Db, key: IntegrationKey, findings: WebhookFindings) =>
+const recordWebhooks = (db: Db, key: IntegrationKey, findings: WebhookFindings) =>
   updateIntegrationByKey(db, key).set(findings).where('status', '<>', 'disconnected').execute();
 
 export const LOOKED_AT_EVERY_MS = 15 * MINUTE_MS;
@@ -158,7 +158,7 @@ async function reportOnce(
   });
 }
 
-export interface WebhookStatus extends Pick<WebhookCheck, 'missing' | 'problem'> {
+interface WebhookStatus extends Pick<WebhookCheck, 'missing' | 'problem'> {
   webhookState: WebhookState;
 }
 
@@ -166,10 +166,10 @@ export interface WebhookStatus extends Pick<WebhookCheck, 'missing' | 'problem'>
 async function keepWebhooks(context: StoreContext, row: DueWebhooks): Promise<WebhookStatus> {
   const { postgres, clock, config, secrets } = context;
   const { topics, webhooks } = getClient(row.provider);
-  const known = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
-  if (!webhooks?.mayBeMade(known)) return { webhookState: 'manual', missing: [], problem: null };
+  const storeSecrets = openStoreSecrets(secrets, (await getAccess(postgres.db, row)).secrets, row.id);
+  if (!webhooks?.mayBeMade(storeSecrets)) return { webhookState: 'manual', missing: [], problem: null };
   const url = toWebhookUrl(config.linksUrl, row);
-  const required = { topics, alsoTopics: webhooks.alsoTopics, url, secret: known.webhookSecret };
+  const required = { topics, alsoTopics: webhooks.alsoTopics, url, secret: storeSecrets.webhookSecret };
   const store = await openStore(context, row);
   if (row.webhookState === 'pending') await renewSignatures(webhooks, store, required);
   const check = await switchOnWebhooks(webhooks, store, required);

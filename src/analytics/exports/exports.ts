@@ -4,9 +4,9 @@ import { BucketRefusal, type FileStore } from '../../kit/engines/files/store.ts'
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ignoreFailure } from '../../kit/values/errors.ts';
-import { storageKeyOf } from '../../platform/jobs/job-files.ts';
+import { toStorageKey } from '../../platform/jobs/job-files.ts';
 import {
-  assertRoom,
+  assertBelowLimit,
   type ClaimedJob,
   createJob,
   JobFailure,
@@ -43,7 +43,7 @@ const settledAt = (until: Date) => new Date(until.getTime() + SETTLE_MS);
 /** Creates an export that was requested. It has the rows that were recorded before now. */
 export async function createExport(work: Work, body: ExportCreate): Promise<ListedJob> {
   const { now } = work;
-  await assertRoom(work);
+  await assertBelowLimit(work);
   const { of, format, columns, from, to, by = of === 'performance' ? 'date' : 'recorded' } = body;
   const end = to === undefined ? now : toEnd(to);
   // Performance has whole days, including today.
@@ -152,7 +152,7 @@ interface FileWrite {
 /** Writes a file to the destination of the job. */
 async function writeFile({ job, target, number, name, mimeType, signal }: FileWrite, bytes: AsyncIterable<Buffer>) {
   const { store, folder } = target;
-  const storageKey = folder === null ? storageKeyOf(job.id, number, job.claim) : null;
+  const storageKey = folder === null ? toStorageKey(job.id, number, job.claim) : null;
   try {
     const file = await storeFile(store, { key: storageKey ?? `${folder}${name}`, mimeType, signal }, bytes);
     return { number, name: `${folder ?? ''}${name}`, mimeType, storageKey, ...file };

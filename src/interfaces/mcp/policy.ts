@@ -2,14 +2,14 @@ import { LRUCache } from 'lru-cache';
 import { foreignHosts } from '../../kit/mail/imitation.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Circumstances, Operation } from '../../kit/operation/operation.ts';
-import type { Json } from '../../kit/operation/words/schema.ts';
+import type { Json } from '../../kit/operation/json-schema.ts';
 import type { AuditEntry, Weighed, Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { formatMoney, fromPpm } from '../../kit/values/money.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { getPolicy, lockPolicy, type PolicyRow, sumPayouts } from '../../platform/agents/agent-policy.ts';
-import { getBrandCurrency } from '../../platform/brands/queries.ts';
+import { getBrandCurrency } from '../../platform/brands/brands.ts';
 
 function refused(rule: string, message: string): ApiError {
   return new ApiError('POLICY_REFUSED', `The brand's policy for agents refuses this: ${message}`, { facts: { rule } });

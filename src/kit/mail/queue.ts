@@ -2,7 +2,7 @@ import type { Db } from '../engines/postgres/open.ts';
 import { newId } from '../values/ids.ts';
 import { findTemplate, isStoppable, type MailKind, type MailParams } from './kinds.ts';
 import './mail-test.ts';
-import { insertMails } from './queries.ts';
+import { insertMails } from './mails.ts';
 
 export interface NewMail<K extends MailKind> {
   kind: K;

@@ -3,7 +3,7 @@ import { MINUTE_MS } from '../values/duration.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import { admitDueMails, type JudgingEngines } from './admission.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
-import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './queries.ts';
+import { claimDueMails, isSuppressed, type MailRow, recordAttempt } from './mails.ts';
 import { renderMail } from './render.ts';
 
 interface Engines extends JudgingEngines {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Problem, validationError } from '../values/errors.ts';
 import { SEPARATOR } from '../values/page.ts';
 import { isDeclared, toProblems } from '../values/problems.ts';
-import type { FormPart } from './form-part.ts';
+import type { FormPart } from './upload.ts';
 
 /** The input of a request before validation. */
 export interface RawInput {

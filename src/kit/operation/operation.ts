@@ -1,16 +1,14 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Block } from '../access/credits/blocks.ts';
-import type { Metered } from '../access/credits/meter.ts';
-import type { Caller, CallerKind } from '../access/keys/queries.ts';
-import type { SetHeader } from '../access/rate/headers.ts';
+import type { Block, Metered } from '../access/credits/meter.ts';
+import type { Caller, CallerKind } from '../access/keys/callers.ts';
+import type { SetHeader } from '../access/rate/rate-limit.ts';
 import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { type Cells, toCsv, toPlainCsv } from './csv.ts';
-import { assertKeyForm, findReplay, runOnce } from './idempotency/run-once.ts';
+import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
-import { makePlan } from './plans/make-plan.ts';
-import { takeMode } from './plans/mode.ts';
+import { makePlan, takeMode } from './plans.ts';
 import type { Weighed, Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';

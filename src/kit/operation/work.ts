@@ -1,9 +1,9 @@
-import type { Caller } from '../access/keys/queries.ts';
+import type { Caller } from '../access/keys/callers.ts';
 import type { Db } from '../engines/postgres/open.ts';
 import { transact } from '../engines/postgres/transaction.ts';
 import type { Emit, EventName } from '../outbox/events.ts';
 import type { NewEntry } from '../outbox/ledger-entry.ts';
-import { insertAudit, insertNumbered, type NewEvent } from '../outbox/queries.ts';
+import { insertAudit, insertNumbered, type NewEvent } from '../outbox/outbox.ts';
 import type { Clock } from '../values/clock.ts';
 import { newId } from '../values/ids.ts';
 

@@ -3,8 +3,8 @@ import { systemClock } from '../values/clock.ts';
 import type { Due } from '../values/due.ts';
 import { DAY_MS } from '../values/duration.ts';
 import { type FailureLog, openRepeatedFailures, type RepeatedFailures } from '../values/repeated-failures.ts';
-import type { Parts } from './parts/lease.ts';
-import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './queries.ts';
+import { deleteOldEvents, listBehind, listEventsAfter, tryLockPosition, updatePosition } from './outbox.ts';
+import type { Parts } from './parts.ts';
 
 const BATCH = 200;
 

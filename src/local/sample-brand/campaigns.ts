@@ -1,5 +1,5 @@
 import { SAMPLE_LIST_ADDER } from '../../affiliates/sample/sample.ts';
-import { createList } from '../../directory/lists/actions.ts';
+import { createList } from '../../directory/lists/lists.ts';
 import type { CallOf } from '../../interfaces/nouns.ts';
 import { PLANS } from '../../kit/access/keys/plans.ts';
 import type { Work } from '../../kit/operation/work.ts';

@@ -5,7 +5,7 @@ import { validationError } from '../../kit/values/errors.ts';
 import { currencyField, updatedAt } from '../../kit/values/fields.ts';
 import { fromMinor, fromPpm, toMinor, toPpm } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../brands/queries.ts';
+import { getBrandCurrency } from '../brands/brands.ts';
 import { getPolicy, lockPolicy, type PolicyRow, updatePolicy } from './agent-policy.ts';
 
 const rate = z
@@ -56,7 +56,7 @@ export const AgentPolicy = z
 export const AgentPolicyPatch = z.object(fields).partial().meta({ id: 'AgentPolicyPatch' });
 export type AgentPolicyPatch = z.output<typeof AgentPolicyPatch>;
 
-export function policyOf(
+export function toAgentPolicy(
   { highestRatePpm, payoutsPerDayMinor, personAboveMinor, ...row }: PolicyRow,
   currency: string,
 ) {
@@ -75,18 +75,14 @@ export function policyOf(
 
 const tag = 'Agents';
 
-/** An amount in minor units of the brand's currency. */
-function minorOf(field: string, amount: number | null | undefined, currency: string): number | null | undefined {
+/** Converts an amount to minor units of the brand's currency. Throws VALIDATION_ERROR if it has too many decimals. */
+function parseMinor(field: string, amount: number | null | undefined, currency: string): number | null | undefined {
   if (amount === null || amount === undefined) return amount;
   const minor = toMinor(amount, currency);
   if (minor !== undefined) return minor;
   throw validationError([
     { field: `body.${field}`, code: 'invalid', message: `has too many decimals for ${currency}.` },
   ]);
-}
-
-function ratePpm(rate: number | null | undefined): number | null | undefined {
-  return rate === null || rate === undefined ? rate : toPpm(rate);
 }
 
 export const agentPolicyOperations = [
@@ -102,7 +98,7 @@ export const agentPolicyOperations = [
     },
     item: AgentPolicy,
     find: async ({ postgres }, { caller: { brandId } }) =>
-      policyOf(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
+      toAgentPolicy(await getPolicy(postgres.db, brandId), await getBrandCurrency(postgres.db, brandId)),
   }),
   patch({
     id: 'update_agent_policy',
@@ -120,16 +116,16 @@ export const agentPolicyOperations = [
       const row = await updatePolicy(db, brandId, {
         ...omitUndefined({
           allowedTools: body.allowed_tools,
-          highestRatePpm: ratePpm(body.highest_rate),
-          payoutsPerDayMinor: minorOf('payouts_per_day', body.payouts_per_day, currency),
-          personAboveMinor: minorOf('person_above', body.person_above, currency),
+          highestRatePpm: typeof body.highest_rate === 'number' ? toPpm(body.highest_rate) : body.highest_rate,
+          payoutsPerDayMinor: parseMinor('payouts_per_day', body.payouts_per_day, currency),
+          personAboveMinor: parseMinor('person_above', body.person_above, currency),
           moneyOut: body.money_out,
           dataOut: body.data_out,
         }),
         updatedAt: now,
       });
       audit({ resourceId: brandId, old, new: row });
-      return policyOf(row, currency);
+      return toAgentPolicy(row, currency);
     },
   }),
 ] as const;

@@ -1,17 +1,16 @@
 import type { Insertable } from 'kysely';
-import type { AccessEngines } from '../../kit/access/credits/access.ts';
-import { changeAccess, revokeKey } from '../../kit/access/keys/actions.ts';
+import { type AccessEngines, changeAccess } from '../../kit/access/credits/access.ts';
 import { hashKey, newApiKey } from '../../kit/access/keys/key-form.ts';
-import { insertKey } from '../../kit/access/keys/queries.ts';
-import { getBrandSubscriptionId } from '../people/sessions.ts';
 import { isFound } from '../../kit/engines/postgres/count.ts';
 import type { AgentGrantsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
+import { getBrandSubscriptionId } from '../people/sessions.ts';
+import { insertKey, revokeKey } from './keys.ts';
 
-type Unused = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
-export type NewGrant = Omit<Insertable<AgentGrantsTable>, Unused>;
+type UnusedColumns = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
+export type NewGrant = Omit<Insertable<AgentGrantsTable>, UnusedColumns>;
 
 /** Adds a grant, and removes the brand's grants with an expired, unused code. */
 export async function insertGrant(db: Db, grant: NewGrant): Promise<void> {
@@ -36,7 +35,7 @@ export interface Code {
 }
 
 /** Uses a code once: of several callers one gets its grant, and only the client that began. */
-export async function takeCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
+export async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
   return await db
     .updateTable('agentGrants')
     .set({ codeUsedAt: now })
@@ -50,8 +49,8 @@ export async function takeCode(db: Db, { codeHash, clientHash, redirectUri, code
     .executeTakeFirst();
 }
 
-/** The key that was granted for this code or refresh token, if it was used before. */
-export async function findSpent(db: Db, hash: Buffer): Promise<string | undefined> {
+/** Finds the key that was granted for this code or refresh token, if it was used before. */
+export async function findSpentKeyId(db: Db, hash: Buffer): Promise<string | undefined> {
   const row = await db
     .selectFrom('agentGrants')
     .select('keyId')
@@ -62,12 +61,12 @@ export async function findSpent(db: Db, hash: Buffer): Promise<string | undefine
   return row?.keyId ?? undefined;
 }
 
-interface Refresh {
+interface RefreshToken {
   refreshHash: Buffer;
   refreshExpiresAt: Date;
 }
 
-export async function updateGrantKey(db: Db, id: string, keyId: string, refresh: Refresh): Promise<void> {
+export async function updateGrantKey(db: Db, id: string, keyId: string, refresh: RefreshToken): Promise<void> {
   await db
     .updateTable('agentGrants')
     .set({ keyId, ...refresh })
@@ -75,8 +74,8 @@ export async function updateGrantKey(db: Db, id: string, keyId: string, refresh:
     .execute();
 }
 
-/** The key of a grant with this refresh token, and the key's subscription. */
-export async function findRefreshed(db: Db, refreshHash: Buffer, clientHash: Buffer) {
+/** Finds the key of the grant with this refresh token, and the key's subscription. */
+export async function findGrantByRefresh(db: Db, refreshHash: Buffer, clientHash: Buffer) {
   return await db
     .selectFrom('agentGrants as grant')
     .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
@@ -87,7 +86,7 @@ export async function findRefreshed(db: Db, refreshHash: Buffer, clientHash: Buf
 }
 
 /** Uses a refresh token once; false if it was used in the meantime, or has expired. */
-export const takeRefresh = (db: Db, spentRefreshHash: Buffer, next: Refresh, now: Date): Promise<boolean> =>
+export const claimRefresh = (db: Db, spentRefreshHash: Buffer, next: RefreshToken, now: Date): Promise<boolean> =>
   isFound(
     db
       .updateTable('agentGrants')
@@ -97,7 +96,7 @@ export const takeRefresh = (db: Db, spentRefreshHash: Buffer, next: Refresh, now
       .returning('id'),
   );
 
-interface Renewed {
+interface KeySecret {
   hash: Buffer;
   firstCharacters: string;
   lastCharacters: string;
@@ -105,7 +104,7 @@ interface Renewed {
 }
 
 /** Gives a key another secret; false if it was revoked or replaced. */
-export const renewKey = (db: Db, keyId: string, renewed: Renewed): Promise<boolean> =>
+export const renewKey = (db: Db, keyId: string, renewed: KeySecret): Promise<boolean> =>
   isFound(
     db
       .updateTable('apiKeys')
@@ -143,9 +142,9 @@ function newTokens(now: Date) {
   };
 }
 
-/** A code or refresh token that is sent twice was stolen, so its grant ends. */
+/** Ends the grant of a code or refresh token that is sent twice, because it was stolen. */
 async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefined> {
-  const keyId = await findSpent(engines.db, hash);
+  const keyId = await findSpentKeyId(engines.db, hash);
   if (keyId !== undefined) await revokeKey(engines, keyId);
   return undefined;
 }
@@ -155,7 +154,7 @@ export async function redeemCode(engines: AccessEngines, code: Code): Promise<To
   const now = engines.clock.now();
   const { access, refresh, key, next } = newTokens(now);
   const scopes = await engines.db.transaction().execute(async (db) => {
-    const grant = await takeCode(db, code, now);
+    const grant = await claimCode(db, code, now);
     if (!grant) return undefined;
     const { brandId, clientName: name } = grant;
     const id = newId('key', now.getTime());
@@ -173,13 +172,13 @@ export async function refreshTokens(
   refreshHash: Buffer,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
-  const found = await findRefreshed(engines.db, refreshHash, clientHash);
-  if (!found) return await revokeSpent(engines, refreshHash);
+  const grant = await findGrantByRefresh(engines.db, refreshHash, clientHash);
+  if (!grant) return await revokeSpent(engines, refreshHash);
   const now = engines.clock.now();
   const { access, refresh, key, next } = newTokens(now);
   let isRenewed = false;
-  await changeAccess(engines, found.subscriptionId, async (db) => {
-    isRenewed = (await takeRefresh(db, refreshHash, next, now)) && (await renewKey(db, found.keyId, key));
+  await changeAccess(engines, grant.subscriptionId, async (db) => {
+    isRenewed = (await claimRefresh(db, refreshHash, next, now)) && (await renewKey(db, grant.keyId, key));
   });
-  return isRenewed ? { access, refresh, scopes: found.scopes } : undefined;
+  return isRenewed ? { access, refresh, scopes: grant.scopes } : undefined;
 }

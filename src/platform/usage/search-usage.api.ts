@@ -52,10 +52,10 @@ const Sums = z.object({
 const Previewed = z.object({ previewed: integer, previewed_then_searched: integer });
 const Filters = z.object({ filter: z.string(), searches: integer, empty: integer });
 
-const msOf = (micros: number | null | undefined) =>
+const toMs = (micros: number | null | undefined) =>
   micros === null || micros === undefined ? null : Math.round(micros / 100) / 10;
 
-/** How the brand searched, from the searches that were answered. */
+/** Sums up the searches that were answered. */
 export async function readSearchUsage(
   clickhouse: ClickHouse,
   brandId: string,
@@ -96,7 +96,7 @@ export async function readSearchUsage(
   ]);
   if (!sums || !previewed) throw new Error('ClickHouse answered an aggregation without a row.');
   const { micros, ...counts } = sums;
-  return { ...counts, ...previewed, p50_ms: msOf(micros[0]), p95_ms: msOf(micros[1]), filters };
+  return { ...counts, ...previewed, p50_ms: toMs(micros[0]), p95_ms: toMs(micros[1]), filters };
 }
 
 export const getSearchUsage = get({

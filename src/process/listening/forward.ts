@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Variant } from '../../kit/outbox/events.ts';
-import { renderBody, renderHeaders, TERMS } from '../../platform/webhooks/health.ts';
+import { TERMS } from '../../platform/webhooks/health.ts';
+import { renderBody, renderHeaders } from '../../platform/webhooks/signing.ts';
 
 export interface Forwarded {
   variant: Variant;

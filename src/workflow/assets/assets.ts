@@ -104,10 +104,6 @@ async function lockAssets(db: Db, brandId: string, ids: readonly string[]) {
 
 export type StoredAssetRow = Selectable<AssetsTable>;
 
-async function insertAsset(db: Db, row: Insertable<AssetsTable>): Promise<StoredAssetRow> {
-  return await db.insertInto('assets').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
 /** Undefined if it is deleted. */
 async function updateAsset(
   db: Db,
@@ -265,7 +261,7 @@ export async function createAsset(work: Work, file: StoredFile, input: NewAsset)
   const { storageKey, type, mimeType, sizeBytes, sha256 } = file;
   if (!(await claimUpload(db, brandId, storageKey)))
     throw new Error('The file was discarded before its asset was created.');
-  const row = await insertAsset(db, {
+  const columns: Insertable<AssetsTable> = {
     id: newId('ast', now.getTime()),
     brandId,
     name: input.name ?? file.name,
@@ -285,9 +281,15 @@ export async function createAsset(work: Work, file: StoredFile, input: NewAsset)
     rightsExpiresAt: input.rightsExpiresAt ?? null,
     createdAt: now,
     updatedAt: null,
-  }).catch((error: unknown) => {
-    throw translateViolation(error);
-  });
+  };
+  const row = await db
+    .insertInto('assets')
+    .values(columns)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+    .catch((error: unknown) => {
+      throw translateViolation(error);
+    });
   work.audit({ resourceId: row.id, old: null, new: toAuditRow(row) });
   return await getAsset(db, brandId, row.id);
 }

@@ -148,10 +148,6 @@ async function findFolderNamed(db: Db, brandId: string, parentId: string | null,
 const lockFolder = (db: Db, brandId: string, id: string): Promise<FolderRow> =>
   lockOwn(db.selectFrom('assetFolders').selectAll(), 'folder', brandId, id);
 
-async function deleteFolder(db: Db, brandId: string, id: string): Promise<void> {
-  await db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id).execute();
-}
-
 const wrongParent = (code: Problem['code'], message: string) =>
   validationError([{ field: 'parent_id', code, message }]);
 
@@ -215,7 +211,8 @@ const NOT_EMPTY = ['assets_brand_id_folder_id_fkey', 'asset_folders_brand_id_par
 export async function removeFolder(work: Work, id: string): Promise<void> {
   const { db, brandId } = work;
   const old = await lockFolder(db, brandId, id);
-  await deleteFolder(db, brandId, id).catch((error: unknown) => {
+  const query = db.deleteFrom('assetFolders').where('brandId', '=', brandId).where('id', '=', id);
+  await query.execute().catch((error: unknown) => {
     if (!NOT_EMPTY.some((constraint) => violates(error, constraint))) throw error;
     throw new ApiError('CONFLICT', 'The folder is not empty; move or delete its contents first.');
   });

@@ -122,18 +122,16 @@ export function validateCompensation(compensation: Compensation, brandCurrency: 
   throw validationError([{ field: 'compensation.amount', code: 'invalid', message }]);
 }
 
-/** The compensation after a patch. Validated as a whole, because an amount may fit one currency and not another. */
-function patchedCompensation(old: CampaignRow, patch: NonNullable<CampaignPatch['compensation']>): Compensation {
-  const compensation = applyPatch(toCompensation(old) ?? UNKNOWN, patch);
-  if (compensation.type !== '') return compensation;
-  const message = 'is required: the campaign has no compensation yet.';
-  throw validationError([{ field: 'compensation.type', code: 'required', message }]);
-}
-
+/** Validates the patched compensation as a whole, because an amount may fit one currency and not another. */
 function compensationColumns(old: CampaignRow, patch: CampaignPatch['compensation'], brandCurrency: string) {
   if (patch === undefined) return {};
   if (patch === null) return storedCompensation(null, brandCurrency);
-  return storedCompensation(validateCompensation(patchedCompensation(old, patch), brandCurrency), brandCurrency);
+  const compensation = applyPatch(toCompensation(old) ?? UNKNOWN, patch);
+  if (compensation.type === '') {
+    const message = 'is required: the campaign has no compensation yet.';
+    throw validationError([{ field: 'compensation.type', code: 'required', message }]);
+  }
+  return storedCompensation(validateCompensation(compensation, brandCurrency), brandCurrency);
 }
 
 function requirementColumns(patch: CampaignPatch['requirements']) {

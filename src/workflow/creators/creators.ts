@@ -291,14 +291,6 @@ export async function changeCreator(
   return row;
 }
 
-async function findOrCreate(work: Work, email: string, name: string | null): Promise<CreatorRow> {
-  const identity = { email, igHandle: null, ttHandle: null };
-  const newCreator = await createCreator(work, { ...identity, name });
-  const creator = newCreator ?? (await listMatching(work.db, work.brandId, identity))[0];
-  if (!creator) throw new Error('The creator that blocked the insert was not found.');
-  return creator;
-}
-
 /**
  * The id of the brand's creator with this e-mail, created if needed. A missing name or handle is filled in, never
  * overwritten, and a handle that another creator of the brand has is not taken.
@@ -307,8 +299,11 @@ export async function ensureCreator(
   work: Work,
   person: { email: string; name: string | null; igHandle: string | null; ttHandle: string | null },
 ): Promise<string> {
-  let creator = await findOrCreate(work, person.email, person.name);
-  const { name, igHandle, ttHandle } = person;
+  const { email, name, igHandle, ttHandle } = person;
+  const identity = { email, igHandle: null, ttHandle: null };
+  const newCreator = await createCreator(work, { ...identity, name });
+  let creator = newCreator ?? (await listMatching(work.db, work.brandId, identity))[0];
+  if (!creator) throw new Error('The creator that blocked the insert was not found.');
   const missing = [
     creator.name === null && name !== null ? { name } : undefined,
     creator.igHandle === null && igHandle !== null ? { igHandle } : undefined,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { DirectoryCreator } from '../../directory/search/creator.shapes.ts';
 import type { Clause } from '../../directory/search/query.ts';
-import { DirectoryCreator } from '../../directory/search/schema.ts';
 import { getJson } from '../../kit/engines/http/client.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';

@@ -249,17 +249,15 @@ const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
 export const toDeliverable = (row: DeliverableFacts): Deliverable =>
   Deliverable.parse({ ...toWire(row), is_late: isLate(row) });
 
-const toSubmission = ({ n, at, ...row }: SubmissionRow) => ({
-  ...toWire(row),
-  version: n,
-  submitted_at: at.toISOString(),
-});
-
 export const toDeliverableDetail = (row: DeliverableFacts, submissions: readonly SubmissionRow[]) =>
   DeliverableDetail.parse({
     ...toWire(row),
     is_late: isLate(row),
-    submissions: submissions.map(toSubmission),
+    submissions: submissions.map(({ n, at, ...submission }) => ({
+      ...toWire(submission),
+      version: n,
+      submitted_at: at.toISOString(),
+    })),
   });
 
 const deliverableEvents = events({

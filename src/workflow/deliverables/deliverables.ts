@@ -68,17 +68,6 @@ export async function findDeliverableOfLink(db: Db, id: string): Promise<Deliver
   return row && (await findDeliverable(db, row.brandId, id));
 }
 
-/** The usage rights of its contract; undefined without a contract. */
-async function findRights(db: Db, brandId: string, contractId: string | null) {
-  if (contractId === null) return undefined;
-  return await db
-    .selectFrom('contracts')
-    .select(['usageRights', 'terms', 'signedAt'])
-    .where('brandId', '=', brandId)
-    .where('id', '=', contractId)
-    .executeTakeFirst();
-}
-
 /** A contract's deliverables, in the order of its items. */
 export async function listContractDeliverables(
   db: Db,
@@ -320,7 +309,15 @@ export interface SubmittedWork {
 /** Submitted files get the contract's usage rights; without a contract they get none. */
 async function storeFiles(work: Work, row: DeliverableRow, files: readonly StoredFile[]): Promise<string[]> {
   const { campaignId, creatorId, contractId } = row;
-  const rights = files.length === 0 ? undefined : await findRights(work.db, work.brandId, contractId);
+  const rights =
+    files.length === 0 || contractId === null
+      ? undefined
+      : await work.db
+          .selectFrom('contracts')
+          .select(['usageRights', 'terms', 'signedAt'])
+          .where('brandId', '=', work.brandId)
+          .where('id', '=', contractId)
+          .executeTakeFirst();
   const ids: string[] = [];
   for (const file of files) {
     const { id } = await createAsset(work, file, {

@@ -274,12 +274,6 @@ function isFormed(text: string, form: RegExp): boolean {
 const MAX_LOOKED_INTO = 5;
 const MAX_RUN = 60;
 
-function hidesNumber(runs: readonly string[]): boolean {
-  const long = runs.map((run) => run.slice(0, MAX_RUN));
-  if (long.slice(MAX_LOOKED_INTO).some((run) => run.split(/\s+/).some(isNumber))) return true;
-  return long.slice(0, MAX_LOOKED_INTO).some((run) => phones().findPhoneNumbersInText(run, 'US').length > 0);
-}
-
 const countDigits = (run: string): number => run.replace(/\D/g, '').length;
 
 function isNumber(run: string): boolean {
@@ -292,13 +286,17 @@ function hasPhone(text: string): boolean {
   for (const pattern of NUMBERS_OF_OTHER_THINGS) rest = rest.replace(pattern, ' ¤ ');
   const bare = replaceLookalikes(rest);
   const runs = bare.match(RUN) ?? [];
-  return (
+  if (
     runs.some(isNumber) ||
     isFormed(bare.replace(ODD, '^'), ADDED) ||
     isFormed(replaceLookalikes(text), LISTED) ||
-    isSpelt(rest) ||
-    hidesNumber(runs.filter((run) => countDigits(run) > MAX_DIGITS))
-  );
+    isSpelt(rest)
+  ) {
+    return true;
+  }
+  const long = runs.filter((run) => countDigits(run) > MAX_DIGITS).map((run) => run.slice(0, MAX_RUN));
+  if (long.slice(MAX_LOOKED_INTO).some((run) => run.split(/\s+/).some(isNumber))) return true;
+  return long.slice(0, MAX_LOOKED_INTO).some((run) => phones().findPhoneNumbersInText(run, 'US').length > 0);
 }
 
 /**

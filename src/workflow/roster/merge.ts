@@ -24,18 +24,6 @@ async function lockPerson(db: Db, brandId: string, id: string): Promise<CreatorR
     .executeTakeFirst();
 }
 
-/** Rows of a creator that the ledger refers to. The ledger is never rewritten. */
-async function countMoney(db: Db, brandId: string, creatorId: string) {
-  const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
-    select
-      (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${creatorId}) as orders,
-      (select count(*) from payouts where brand_id = ${brandId} and creator_id = ${creatorId}) as payouts,
-      (select count(*) from ledger_entries where brand_id = ${brandId} and creator_id = ${creatorId}) as entries`.execute(
-    db,
-  );
-  return rows[0] ?? { orders: 0, payouts: 0, entries: 0 };
-}
-
 /** Every column with a foreign key to creators, read from the database catalogue. */
 async function listReferences(db: Db): Promise<{ table: string; column: string }[]> {
   const { rows } = await sql<{ table: string; column: string }>`
@@ -49,22 +37,6 @@ async function listReferences(db: Db): Promise<{ table: string; column: string }
       and referring.relname <> 'roster_entries'
     order by 1, 2`.execute(db);
   return rows;
-}
-
-/** Moves every row that refers to one creator to another. */
-async function moveReferences(db: Db, brandId: string, goneId: string, creatorId: string): Promise<void> {
-  for (const { table, column } of await listReferences(db)) {
-    await sql`
-      update ${sql.table(table)} set ${sql.ref(column)} = ${creatorId}
-      where brand_id = ${brandId} and ${sql.ref(column)} = ${goneId}`.execute(db);
-  }
-}
-
-/** Deletes the merged creator and records who owns its clicks now. */
-async function replaceCreator(db: Db, source: CreatorRow, creatorId: string, mergedAt: Date): Promise<void> {
-  const { id: goneId, brandId } = source;
-  await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', goneId).execute();
-  await db.insertInto('creatorMerges').values({ brandId, goneId, creatorId, mergedAt }).execute();
 }
 
 interface MergePair {
@@ -85,7 +57,12 @@ async function lockPair({ db, brandId }: Work, id: string, into: string): Promis
 
 /** Orders and payouts are in the ledger under their creator's id, and the ledger is never rewritten. */
 async function assertNoMoney({ db, brandId }: Work, { id }: CreatorRow): Promise<void> {
-  const { orders, payouts, entries } = await countMoney(db, brandId, id);
+  const { rows } = await sql<{ orders: number; payouts: number; entries: number }>`
+    select
+      (select count(*) from commissions where brand_id = ${brandId} and creator_id = ${id}) as orders,
+      (select count(*) from payouts where brand_id = ${brandId} and creator_id = ${id}) as payouts,
+      (select count(*) from ledger_entries where brand_id = ${brandId} and creator_id = ${id}) as entries`.execute(db);
+  const [{ orders, payouts, entries } = { orders: 0, payouts: 0, entries: 0 }] = rows;
   if (orders + payouts + entries === 0) return;
   throw new ApiError(
     'CONFLICT',
@@ -113,9 +90,14 @@ async function joinEntries(work: Work, { source, target }: MergePair): Promise<R
   return row;
 }
 
-async function moveRecords(work: Work, { source, target }: MergePair): Promise<void> {
+/** Moves every row that refers to the source to the target. */
+async function moveRecords({ db, brandId }: Work, { source, target }: MergePair): Promise<void> {
   try {
-    await moveReferences(work.db, work.brandId, source.id, target.id);
+    for (const { table, column } of await listReferences(db)) {
+      await sql`
+        update ${sql.table(table)} set ${sql.ref(column)} = ${target.id}
+        where brand_id = ${brandId} and ${sql.ref(column)} = ${source.id}`.execute(db);
+    }
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     throw new ApiError(
@@ -130,13 +112,19 @@ async function moveRecords(work: Work, { source, target }: MergePair): Promise<v
 
 /** Merges the entries of one person into `into`, the id of the entry to keep. */
 export async function mergeCreators(work: Work, id: string, into: string): Promise<string> {
-  await lockBrandRoster(work.db, work.brandId);
+  const { db, now, brandId } = work;
+  await lockBrandRoster(db, brandId);
   const pair = await lockPair(work, id, into);
   const { source, target } = pair;
   await assertNoMoney(work, source);
   const entry = await joinEntries(work, pair);
   await moveRecords(work, pair);
-  await replaceCreator(work.db, source, target.id, work.now);
+  await db.deleteFrom('creators').where('brandId', '=', brandId).where('id', '=', source.id).execute();
+  // The record tells who owns the source's clicks now.
+  await db
+    .insertInto('creatorMerges')
+    .values({ brandId, goneId: source.id, creatorId: target.id, mergedAt: now })
+    .execute();
   work.audit({ resourceId: source.id, old: source, new: null });
   // The target gets the values that it lacks. If both have a handle or an address, the target's wins.
   await changeCreator(work, target, {

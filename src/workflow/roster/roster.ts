@@ -281,22 +281,20 @@ export async function addByHandle(
   return { entry, creator };
 }
 
-async function patchCreator(work: Work, creatorId: string, { name, tags, creator_email }: RosterPatch): Promise<void> {
-  const change = omitUndefined({ name, tags: tags === null ? [] : tags, email: creator_email });
-  if (Object.keys(change).length === 0) return;
-  const { db, brandId } = work;
-  if (await changeCreator(work, await getCreator(db, brandId, creatorId), change)) return;
-  const identity = { email: creator_email ?? null, igHandle: null, ttHandle: null };
-  const [other] = await listMatching(db, brandId, identity);
-  throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
-}
-
 export async function patchEntry(work: Work, limit: number, id: string, patch: RosterPatch): Promise<void> {
   const { db, now, brandId } = work;
   await lockBrandRoster(db, brandId);
   const old = await getEntry(db, brandId, id);
-  await patchCreator(work, old.creatorId, patch);
-  const { status, note } = patch;
+  const { status, note, name, tags, creator_email: email } = patch;
+  const change = omitUndefined({ name, tags: tags === null ? [] : tags, email });
+  if (Object.keys(change).length > 0) {
+    const creator = await getCreator(db, brandId, old.creatorId);
+    if (!(await changeCreator(work, creator, change))) {
+      const identity = { email: email ?? null, igHandle: null, ttHandle: null };
+      const [other] = await listMatching(db, brandId, identity);
+      throw await conflict(work, other?.id ?? '', 'Another creator of the brand has this e-mail address.');
+    }
+  }
   await settle(work, limit, old, await updateEntry(db, old, { ...omitUndefined({ status, note }), updatedAt: now }));
 }
 

@@ -80,14 +80,14 @@ export const foldStoreDeliveries: Follower = {
   everyMs: LOOK_EVERY_MS,
   open: (context, stopping) => {
     const fold = openFolding(context);
-    let seen: string | null | undefined;
+    let lastStored: string | null | undefined;
     let lookedAtMs = Number.NEGATIVE_INFINITY;
     return async () => {
       const stored = await readStoredCount(context);
       const nowMs = performance.now();
-      if (stored === seen && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
+      if (stored === lastStored && nowMs - lookedAtMs < ATTEMPTS_EVERY_MS) return;
       await fold(stopping);
-      seen = stored;
+      lastStored = stored;
       lookedAtMs = nowMs;
     };
   },

@@ -1,10 +1,10 @@
-import { type Selectable, sql } from 'kysely';
-import type { StoreDeliveriesTable } from '../../../kit/engines/postgres/database.ts';
+import { sql } from 'kysely';
 import { listing } from '../../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../../kit/engines/postgres/open.ts';
 import type { ListWindow } from '../../../kit/values/page.ts';
 import { omitUndefined } from '../../../kit/values/patch.ts';
 import type { Provider } from '../formats/provider.ts';
+import type { StoreDeliveryFilter } from './deliveries.shapes.ts';
 
 /** All but the body, which no answer shows. */
 const SHOWN = [
@@ -22,17 +22,14 @@ const SHOWN = [
   'finishedAt',
 ] as const;
 
-export interface StoreDeliveryWhere extends ListWindow {
-  integrationId: string;
-  state?: Selectable<StoreDeliveriesTable>['state'] | undefined;
-}
+type StoreDeliveryQuery = ListWindow & Pick<StoreDeliveryFilter, 'state'> & { integrationId: string };
 
 export const storeDeliveries = listing({
   noun: 'delivery',
   table: 'store_deliveries',
   time: 'receivedAt',
   changed: ['receivedAt', 'triedAt', 'finishedAt'],
-  matching: (db, _brandId, { integrationId, state }: StoreDeliveryWhere) =>
+  matching: (db, _brandId, { integrationId, state }: StoreDeliveryQuery) =>
     db.selectFrom('storeDeliveries').where((eb) => eb.and(omitUndefined({ integrationId, state }))),
   rows: (db) => db.selectFrom('storeDeliveries').select(SHOWN),
 });

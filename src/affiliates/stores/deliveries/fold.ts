@@ -5,14 +5,9 @@ import type { Context } from '../../../kit/operation/context.ts';
 import { inWork } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
 import { recordReadings } from '../../orders/record.ts';
-import { openStore } from '../connections/connect.ts';
-import {
-  listReceivers,
-  markUninstalled,
-  type Receiver,
-  updateAccessStatus,
-  updateHealth,
-} from '../connections/connections.ts';
+import { openStore } from '../connections/access.ts';
+import { listReceivers, markUninstalled, type Receiver, updateAccessStatus } from '../connections/connections.ts';
+import { updateHealth } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
 import { parseDelivery } from '../formats/delivery-body.ts';
 import { type Delivery, getRetryAfterMs, needsReconnect, type Reading, type Store } from '../formats/provider.ts';
@@ -20,7 +15,7 @@ import type { Reason } from './deliveries.shapes.ts';
 import { toFailedOutcome, toOutcome } from './outcomes.ts';
 
 /** A brand with due deliveries, by the one that waits longest. */
-export interface DueBrand {
+interface DueBrand {
   brandId: string;
   dueAt: Date;
 }
@@ -67,7 +62,7 @@ export interface ClaimedDelivery {
 }
 
 /** Claims a brand for this worker, and takes its oldest due deliveries; none when another worker has it. */
-export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
+async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
   const { brandId, owner, now, until } = claim;
   const { rows } = await sql<ClaimedDelivery>`
     with claim as (
@@ -85,7 +80,7 @@ export async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Pr
   return rows;
 }
 
-export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
+async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 'owner'>): Promise<void> {
   await db
     .updateTable('storeDeliveryClaims')
     // `-infinity`, so that clock skew cannot keep a claim alive.
@@ -95,7 +90,7 @@ export async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'bran
     .execute();
 }
 
-export interface InboxFigures {
+interface InboxFigures {
   /** Due now, and to be tried again later. */
   waiting: { due: number; later: number };
   oldestDueAt: Date | null;
@@ -134,12 +129,7 @@ export interface Outcome {
 }
 
 /** Writes the outcomes of deliveries, and returns the ids of those that no other worker has folded. */
-export async function updateOutcomes(
-  db: Db,
-  brandId: string,
-  outcomes: readonly Outcome[],
-  now: Date,
-): Promise<Set<string>> {
+async function updateOutcomes(db: Db, brandId: string, outcomes: readonly Outcome[], now: Date): Promise<Set<string>> {
   const of = <V>(value: (outcome: Outcome) => V) => outcomes.map(value);
   const { rows } = await sql<{ id: string }>`
     update store_deliveries as delivery set
@@ -160,7 +150,7 @@ export async function updateOutcomes(
 }
 
 /** The store answers again: what waits for it is due now. */
-export async function updateWaitingToDue(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
+async function updateWaitingToDue(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
   await db
     .updateTable('storeDeliveries')
     .set({ nextAttemptAt: now })
@@ -274,19 +264,19 @@ async function readAll(
       { receiver, opened: undefined, hasAnswered: false, unanswered: 0, failure: undefined },
     ]),
   );
-  const read = new Map<string, ReadDelivery>();
+  const byId = new Map<string, ReadDelivery>();
   // Deliveries that failed before come last, so that a store that does not answer them is still called for the others.
   const queue = claimed.toSorted((a, b) => a.attempts - b.attempts).values();
   const work = async () => {
     for (const one of queue) {
       const sender = stores.get(one.integrationId);
       if (!sender) throw new Error(`The delivery ${one.id} is of no store of the brand.`);
-      read.set(one.id, await readDelivery(context, one, sender));
+      byId.set(one.id, await readDelivery(context, one, sender));
     }
   };
   await Promise.all(Array.from({ length: READ_AT_ONCE }, work));
   for (const sender of stores.values()) await updateStatusFromAnswers(context, sender);
-  return claimed.flatMap(({ id }) => read.get(id) ?? []);
+  return claimed.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
 /** Updates the status of a store after calls: only they show whether it accepts its secrets. */
@@ -361,9 +351,9 @@ export async function foldBatch(context: Context, owner: string, brandId: string
   const claimed = await claimDeliveries(postgres.db, claim, BATCH);
   try {
     if (claimed.length === 0) return false;
-    const read = await readAll(context, brandId, claimed);
-    await recordAll(context, brandId, read);
-    const answered = read.filter(
+    const deliveries = await readAll(context, brandId, claimed);
+    await recordAll(context, brandId, deliveries);
+    const answered = deliveries.filter(
       ({ claimed: one, sender, reading }) => one.attempts > 0 && sender.hasAnswered && reading,
     );
     for (const { receiver } of new Set(answered.map(({ sender }) => sender))) {

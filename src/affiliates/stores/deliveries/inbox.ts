@@ -35,10 +35,10 @@ const TOPIC_LENGTH = 200;
 
 /** Selects the store's own headers, without its signature. */
 function selectStoreHeaders(headers: IncomingHttpHeaders): Record<string, string> {
-  const kept = Object.entries(headers).flatMap(([name, value]) =>
+  const storeHeaders = Object.entries(headers).flatMap(([name, value]) =>
     typeof value === 'string' && OF_STORES.test(name) && !SIGNATURES.test(name) ? [[name, value] as const] : [],
   );
-  return Object.fromEntries(kept);
+  return Object.fromEntries(storeHeaders);
 }
 
 interface PendingDelivery {
@@ -94,14 +94,14 @@ export function openInbox({ postgres: { db }, redis, secrets, clock }: Context):
   return {
     store: ({ id: integrationId, provider, secrets: known }, { headers, rawBody }) => {
       const id = newId('sdl', clock.now().getTime());
-      const kept = selectStoreHeaders(headers);
-      const topic = TOPICS.map((name) => kept[name]).find((one) => one !== undefined);
+      const storeHeaders = selectStoreHeaders(headers);
+      const topic = TOPICS.map((name) => storeHeaders[name]).find((one) => one !== undefined);
       const row: NewDelivery = {
         id,
         integrationId,
         provider,
         secrets: known,
-        headers: kept,
+        headers: storeHeaders,
         topic: topic?.slice(0, TOPIC_LENGTH) ?? null,
         sealedBody: secrets.seal(rawBody, id),
       };

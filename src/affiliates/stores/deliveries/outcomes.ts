@@ -15,7 +15,7 @@ const FIRST_WAITS_MS = [10, 30, 60, 120, 300, 600, 1_800].map((seconds) => secon
 const MAX_ATTEMPTS = 31;
 
 /** Computes the next attempt of a delivery, not before the store wants the next call; null after the last attempt. */
-export function computeNextAttempt(attempts: number, error: unknown, now: Date): Date | null {
+function computeNextAttempt(attempts: number, error: unknown, now: Date): Date | null {
   if (attempts >= MAX_ATTEMPTS) return null;
   const waitMs = Math.max(FIRST_WAITS_MS[attempts - 1] ?? HOUR_MS, getRetryAfterMs(error) ?? 0);
   return new Date(now.getTime() + waitMs);

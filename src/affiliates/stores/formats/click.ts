@@ -17,9 +17,9 @@ export function readClickIds(attributes: readonly { name: string; value: unknown
 
 /** Keeps distinct, non-empty texts in their order, within limits. */
 export function uniqueTexts(values: readonly (string | null | undefined)[]): string[] {
-  const kept = values.flatMap((value) => {
+  const texts = values.flatMap((value) => {
     const text = value?.trim() ?? '';
     return text === '' || text.length > MAX_LENGTH || text.includes('\0') ? [] : [text];
   });
-  return [...new Set(kept)].slice(0, MAX_VALUES);
+  return [...new Set(texts)].slice(0, MAX_VALUES);
 }

@@ -39,16 +39,16 @@ export function createLenientReader(): LenientReader {
     },
     list: (field, shape, value) => {
       const entries = readEntries(field, value);
-      const kept = entries.flatMap((entry) => {
+      const valid = entries.flatMap((entry) => {
         const parsed = shape.safeParse(entry);
         return parsed.success ? [parsed.data] : [];
       });
-      const omitted = entries.length - kept.length;
+      const omitted = entries.length - valid.length;
       if (omitted > 0) {
         const count = `${omitted === 1 ? 'One' : omitted} of ${entries.length} entries of \`${field}\``;
         notes.push(`${count} ${omitted === 1 ? 'was' : 'were'} left out: not as the store documents them.`);
       }
-      return kept;
+      return valid;
     },
   };
 }

@@ -5,7 +5,7 @@ import { fromMinor, getDecimals, MAX_AMOUNT_MINOR } from '../../../kit/values/mo
 const SCALE = 8;
 
 /**
- * What floating point leaves behind the eighth digit: within a hundredth of it. One more when it is just below; undefined
+ * Reads the noise of floating point after the eighth digit, within a hundredth of it: one unit if it is just below; undefined
  * when the digits are real.
  */
 function readNoise(rest: string): bigint | undefined {

@@ -1,7 +1,7 @@
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
-import { openStore } from '../connections/connect.ts';
+import { openStore } from '../connections/access.ts';
 import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import {
@@ -49,8 +49,8 @@ async function recordHistoryPage(
     ({ facts }) => facts.updatedAt < claimed.before,
   );
   const ids = readings.map(({ facts }) => facts.orderId);
-  const known = await listRecordedTimes(postgres.db, claimed, ids);
-  const history = readings.filter(({ facts }) => !known.has(facts.orderId));
+  const recordedTimes = await listRecordedTimes(postgres.db, claimed, ids);
+  const history = readings.filter(({ facts }) => !recordedTimes.has(facts.orderId));
   await recordEach(context, { ...claimed, isHistory: true }, history, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
   return {
@@ -72,9 +72,9 @@ async function readPages(context: Context, first: ClaimedBackfill): Promise<void
     const page = await getClient(claimed.provider).listOrders(store, { since, cursor, before });
     const now = clock.now();
     if (!page) return await finishBackfill(postgres.db, claimed, { problem: NOT_LISTED, now });
-    const read = await recordHistoryPage(context, claimed, store, page);
+    const result = await recordHistoryPage(context, claimed, store, page);
     const dueAt = later(context, CLAIM_MS);
-    if (!(await updateAfterHistory(postgres.db, claimed, { ...read, dueAt }))) return;
+    if (!(await updateAfterHistory(postgres.db, claimed, { ...result, dueAt }))) return;
     claimed = { ...claimed, cursor: page.cursor, dueAt };
     if (page.cursor === null) return await finishBackfill(postgres.db, claimed, { problem: null, now });
     if (page.waitMs > 0) return await postponeBackfill(postgres.db, claimed, later(context, page.waitMs));

@@ -10,7 +10,7 @@ import type { StoreKey } from './sweeps.ts';
 export type BackfillRow = Selectable<StoreBackfillsTable>;
 
 /** Begins to read a store's history, from its first order on; a running one continues. */
-export async function beginBackfill(
+async function beginBackfill(
   db: Db,
   { id, brandId }: StoreKey,
   { before, since, now }: { before: Date; since: Date; now: Date },
@@ -69,7 +69,7 @@ export async function claimBackfills(db: Db, now: Date, until: Date, limit: numb
 }
 export type ClaimedBackfill = Awaited<ReturnType<typeof claimBackfills>>[number];
 
-export interface HistoryPageResult {
+interface HistoryPageResult {
   read: number;
   recorded: number;
   unread: number;

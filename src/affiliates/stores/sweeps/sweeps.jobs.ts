@@ -1,7 +1,7 @@
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Job } from '../../../kit/operation/job.ts';
 import { MINUTE_MS } from '../../../kit/values/duration.ts';
-import { openStore } from '../connections/connect.ts';
+import { openStore } from '../connections/access.ts';
 import { updateAccessStatus } from '../connections/connections.ts';
 import { getClient } from '../formats/clients.ts';
 import { getRetryAfterMs, isStoreUnavailable, needsReconnect } from '../formats/provider.ts';

@@ -6,16 +6,17 @@ import { queueMail } from '../../../kit/mail/queue.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import { inWork, type Work } from '../../../kit/operation/work.ts';
 import { ApiError } from '../../../kit/values/errors.ts';
-import { findContactEmail } from '../../../platform/brands/queries.ts';
+import { findContactEmail } from '../../../platform/brands/brands.ts';
 import type { OrderSource } from '../../orders/orders.shapes.ts';
 import { recordReadings } from '../../orders/record.ts';
-import { beginWebhookTrouble, endWebhookTrouble, getIntegration } from '../connections/connections.ts';
+import { getIntegration } from '../connections/connections.ts';
+import { beginWebhookTrouble, endWebhookTrouble } from '../connections/health.ts';
 import { getClient } from '../formats/clients.ts';
 import type { Delivery, OrderPage, OrderReading, Store } from '../formats/provider.ts';
 import { backfillBefore } from './backfills.ts';
 import { compareWithRecorded, FIRST_BACK_MS, OVERLAP_MS, SWEEP_EVERY_MS } from './schedule.ts';
 
-export type SweepRow = Selectable<StoreSweepsTable>;
+type SweepRow = Selectable<StoreSweepsTable>;
 
 /** Key of a store in sweeps. */
 export interface StoreKey {
@@ -43,7 +44,7 @@ export async function beginSweep(
     .executeTakeFirstOrThrow();
 }
 
-export interface PageResult {
+interface PageResult {
   cursor: string | null;
   reachedAt: Date | null;
   againAt: Date | null;
@@ -52,7 +53,7 @@ export interface PageResult {
   unread: number;
 }
 
-export async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Promise<SweepRow> {
+async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult): Promise<SweepRow> {
   return await db
     .updateTable('storeSweeps')
     .set({
@@ -71,7 +72,7 @@ export async function updateAfterPage(db: Db, { id }: StoreKey, page: PageResult
 }
 
 /** Ends a sweep. The next one reads from `since`. */
-export async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise<void> {
+async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise<void> {
   await db
     .updateTable('storeSweeps')
     .set({
@@ -121,7 +122,7 @@ export async function listRecordedTimes(
 }
 
 /** The orders that deliveries have reported since a time. A waiting delivery may report any order. */
-export async function findReported(
+async function findReported(
   db: Db,
   { id, brandId }: StoreKey,
   since: Date,
@@ -138,7 +139,7 @@ export async function findReported(
   return { orderIds: new Set(orderIds), isAnyWaiting: rows.some(({ state }) => state === 'waiting') };
 }
 
-export interface SweepFigures {
+interface SweepFigures {
   done: number;
   failed: number;
   read: number;
@@ -203,7 +204,7 @@ export async function moveSweep(
 }
 
 /** Has a store's orders read again, from `since` on. A sweep that is under way loses its claim. False if it is not connected. */
-export async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
+async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('integrations')
     .set({ sweepAt: now })
@@ -229,7 +230,7 @@ export async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date
 }
 
 /** Records that a sweep found orders that no webhook reported. */
-export async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<void> {
+async function markSilent(db: Db, { brandId, id }: StoreKey, at: Date): Promise<void> {
   await db
     .updateTable('integrations')
     .set({ silentSince: at })
@@ -288,7 +289,7 @@ export async function recordEach(
   }
 }
 
-/** Counts orders that no delivery reported, whether the delivery was read, is waiting or was refused. */
+/** Counts orders that no delivery reported, be it readable, waiting or refused. */
 async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed: readonly OrderReading[]) {
   if (missed.length === 0) return 0;
   const earliest = Math.min(...missed.map(({ facts }) => facts.updatedAt.getTime()));
@@ -317,19 +318,19 @@ export async function recordPage(
     readings.map(({ facts }) => facts.orderId),
   );
   const now = clock.now();
-  const seen = readings.map((reading) => {
+  const compared = readings.map((reading) => {
     const recordedAt = recorded.get(reading.facts.orderId);
     return { reading, ...compareWithRecorded(reading.facts, { recordedAt, connectedAt: claimed.connectedAt, now }) };
   });
-  const awaited = seen.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
-  const taken = seen.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
-  const missed = seen.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
+  const awaited = compared.filter((one) => one.sight === 'awaited').map(({ againAt }) => againAt.getTime());
+  const recordable = compared.filter((one) => one.sight !== 'awaited').map(({ reading }) => reading);
+  const missed = compared.filter((one) => one.sight === 'missed').map(({ reading }) => reading);
   const missedCount = await countMissed(context, claimed, missed);
-  await recordEach(context, claimed, taken, onUnread);
+  await recordEach(context, claimed, recordable, onUnread);
   const changes = readings.map(({ facts }) => facts.updatedAt.getTime());
-  const read: PageResult = {
+  const result: PageResult = {
     ...counts,
-    read: taken.length,
+    read: recordable.length,
     missed: missedCount,
     cursor: page.cursor,
     reachedAt: changes.length > 0 ? new Date(Math.max(...changes)) : null,
@@ -337,7 +338,7 @@ export async function recordPage(
   };
   return await inWork(db, clock, toActor(claimed), async (work) => {
     if (!(await moveSweep(work.db, claimed, { sweepAt: until }))) throw new LostSweep();
-    return await updateAfterPage(work.db, claimed, read);
+    return await updateAfterPage(work.db, claimed, result);
   });
 }
 

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from '../../engines/postgres/open.ts';
 import type { Redis } from '../../engines/redis/open.ts';
 import type { Clock } from '../../values/clock.ts';
-import { ignoreFailure, unavailable } from '../../values/errors.ts';
+import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
 import { randomBase62 } from '../../values/ids.ts';
+import { getSubscription, listCountedKeyIds, listRevokedKeyIds, type Subscription } from '../keys/callers.ts';
 import { PLANS } from '../keys/plans.ts';
-import { getSubscription, listCountedKeyIds, listRevokedKeyIds, type Subscription } from '../keys/queries.ts';
-import { periodAt } from './period.ts';
 import {
+  bumpVersion,
   type ChargeEntry,
   findKnownEntries,
   insertEntries,
@@ -16,7 +16,8 @@ import {
   listSpending,
   lockSubscription,
   sumEntries,
-} from './queries.ts';
+} from './entries.ts';
+import { periodAt } from './period.ts';
 import { accessKey, leaseKey, readCharges } from './stream.ts';
 
 const LEASE = readFileSync(new URL('./lease.lua', import.meta.url), 'utf8');
@@ -127,4 +128,33 @@ export async function restoreAccess(
     }
   }
   throw unavailable('The balance', new Error(`No lease on ${subscriptionId} within ${LEASE_MS} ms.`));
+}
+
+/** Updates Redis at once after a change of keys, without waiting for the worker's next pass. */
+export async function refreshAccess(engines: AccessEngines, subscriptionIds: readonly string[]): Promise<void> {
+  for (const id of subscriptionIds) {
+    const version = async () => undefined;
+    await restoreAccess(engines, id, version).catch(ignoreFailure('the worker does the same within a second'));
+  }
+}
+
+/**
+ * Changes a subscription so that every process applies the change at once. Without Redis, only Postgres is changed:
+ * processes then read Postgres every second, and the worker repairs Redis when it is back.
+ */
+export async function changeAccess(
+  engines: AccessEngines,
+  subscriptionId: string,
+  change: AccessChange,
+): Promise<void> {
+  const bumped: AccessChange = async (db, pending) => {
+    await change(db, pending);
+    await bumpVersion(db, subscriptionId);
+  };
+  try {
+    await restoreAccess(engines, subscriptionId, bumped);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.engine === 'Redis')) throw error;
+    await engines.db.transaction().execute((trx) => bumped(trx, []));
+  }
 }

@@ -1,12 +1,88 @@
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Metrics } from '../../values/metrics.ts';
+import type { Caller } from '../keys/callers.ts';
 import { type Identified, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../keys/identify.ts';
-import type { Caller } from '../keys/queries.ts';
-import { unreadRateHeaders } from '../rate/headers.ts';
-import { openLocalWindows } from '../rate/local.ts';
-import { creditHeaders } from './headers.ts';
+import { type Headers, openLocalWindows, unreadRateHeaders } from '../rate/rate-limit.ts';
+import { monthlyCredits } from './access.ts';
 import { getRateLimit, type MeterCall, type Metered, RATE_WINDOW_MS } from './meter.ts';
+import { periodAt } from './period.ts';
+
+/**
+ * The `X-Credits-*` headers of a data key's response. `charged` credits are kept. Without Redis the balance is
+ * unknown and no credits can be spent, so the remaining credits are 0, as with the rate limit.
+ */
+export function creditHeaders(
+  caller: Caller,
+  { credits, charge }: Pick<Metered, 'credits' | 'charge'>,
+  charged: number,
+  now: Date,
+): Headers {
+  if (caller.kind !== 'data') return {};
+  const { end } = credits?.period ?? periodAt(caller.subscription.anchorAt, now);
+  return {
+    'x-credits-limit': String(credits?.granted ?? monthlyCredits(caller.subscription)),
+    'x-credits-remaining': String(credits ? credits.remaining + (charge?.credits ?? 0) - charged : 0),
+    'x-credits-reset': String(Math.ceil(end.getTime() / 1000)),
+    'x-credits-charged': String(charged),
+  };
+}
+
+export function creditsExhausted(price: number, metered: Metered): ApiError {
+  const { refusedBy } = metered;
+  if (refusedBy) {
+    const { limit, left, endsAt } = refusedBy;
+    const what = limit === 'key_day' ? 'daily' : 'monthly';
+    return new ApiError(
+      'CREDITS_EXHAUSTED',
+      `This call costs ${price} credits; the ${what} limit of this key has ${left} left.`,
+      {
+        facts: { limit, credits_remaining: left, credits_required: price, resets_at: endsAt.toISOString() },
+      },
+    );
+  }
+  const message = `This call costs ${price} credits, more than this period has left.`;
+  return new ApiError('CREDITS_EXHAUSTED', message, {
+    facts: {
+      credits_remaining: metered.credits?.remaining ?? 0,
+      credits_required: price,
+      resets_at: metered.credits?.period.end.toISOString(),
+    },
+  });
+}
+
+/** Work starts before its debit only if this many calls of the window, and credits for as many searches, are left. */
+const CALLS_LEFT = 20;
+const PRICES_LEFT = 100;
+
+interface Standing {
+  calls: number;
+  windowEndMs: number;
+  remaining: number;
+}
+
+/** Remembers how far each caller was from its limits at its last call. This is an estimate; the debit decides. */
+export interface Headroom {
+  note(caller: Caller, metered: Metered): void;
+  forget(caller: Caller): void;
+  /** True if a call at this price will almost certainly be admitted. */
+  isAmple(caller: Caller, price: number, nowMs: number): boolean;
+}
+
+export function openHeadroom(): Headroom {
+  const standings = new WeakMap<Caller, Standing>();
+  return {
+    note: (caller, { calls, windowEndMs, credits }) => {
+      if (credits) standings.set(caller, { calls, windowEndMs, remaining: credits.remaining });
+    },
+    forget: (caller) => void standings.delete(caller),
+    isAmple: (caller, price, nowMs) => {
+      const standing = standings.get(caller);
+      if (!standing || standing.remaining < PRICES_LEFT * price) return false;
+      return standing.calls <= getRateLimit(caller) - CALLS_LEFT || standing.windowEndMs <= nowMs;
+    },
+  };
+}
 
 export type MeterOrFallBack = (
   request: Request,

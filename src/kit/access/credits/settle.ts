@@ -1,6 +1,6 @@
-import { listSubscriptionVersions, markInRedis } from '../keys/queries.ts';
+import { listSubscriptionVersions, markInRedis } from '../keys/callers.ts';
 import { type AccessEngines, restoreAccess } from './access.ts';
-import { insertEntries } from './queries.ts';
+import { insertEntries } from './entries.ts';
 import { accessKey, chargesKey, dropCharges, readChargesOfMany } from './stream.ts';
 
 /** The maximum number of subscriptions, and of entries for each, that one statement writes to the ledger. */

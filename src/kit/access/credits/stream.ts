@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Redis } from '../../engines/redis/open.ts';
-import type { ChargeEntry } from './queries.ts';
+import type { ChargeEntry } from './entries.ts';
 
 /** The keys of one subscription share a hash tag, so that one script can use them on a cluster. */
 export const accessKey = (subscriptionId: string) => `access:{${subscriptionId}}`;
