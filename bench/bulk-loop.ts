@@ -1,4 +1,4 @@
-import { readDefinition } from '../src/directory/imports/indexing/definition.ts';
+import { readDefinition } from '../src/directory/imports/indexing/index-definition.ts';
 import { documentOf } from '../src/directory/search/document.ts';
 import { createQuietIndex, deleteIndex } from '../src/kit/engines/elastic/indices.ts';
 import { type Elastic, openElastic } from '../src/kit/engines/elastic/open.ts';

@@ -6,7 +6,7 @@ import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
 import { forget } from '../src/directory/opt-out/forget.ts';
 import { KEY_CONTEXT, openForgotten } from '../src/directory/opt-out/forgotten.ts';
 import { KINDS, type Name, type Named, openHashes } from '../src/directory/opt-out/hashes.ts';
-import { findKey } from '../src/directory/opt-out/queries.ts';
+import { findKey } from '../src/directory/opt-out/opt-out.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
 import type { Context } from '../src/kit/operation/context.ts';

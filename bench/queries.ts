@@ -1,6 +1,6 @@
 import { type CreatorDocument, type CreatorRow, documentOf } from '../src/directory/search/document.ts';
 import { listMetros, readCity, readCountry } from '../src/directory/search/places.ts';
-import { understand } from '../src/directory/search/understand.ts';
+import { understand } from '../src/directory/search/interpretation.ts';
 
 export type Parameters = Record<string, string>;
 

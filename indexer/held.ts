@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { approveImport, discardImport } from '../src/directory/imports/indexing/held.ts';
+import { approveImport, discardImport } from '../src/directory/imports/indexing/approve.ts';
 import { compareIndices, SAMPLES } from '../src/directory/imports/indexing/judge.ts';
-import { findHeld } from '../src/directory/imports/indexing/queries.ts';
+import { findHeld } from '../src/directory/imports/indexing/records.ts';
 import { readStatus } from '../src/directory/imports/indexing/status.ts';
 import type { DirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { indexBehind, indexExists } from '../src/kit/engines/elastic/indices.ts';

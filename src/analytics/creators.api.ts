@@ -14,7 +14,7 @@ import {
 } from '../workflow/creators/creators.ts';
 import { withFreshness, withFreshRows } from './figures/freshness.ts';
 import { type CurrencyFigures, FRESHNESS } from './figures/sums.ts';
-import { listCreatorFigures, type Merged } from './figures/totals.ts';
+import { listCreatorFigures, type MergedCreators } from './figures/totals.ts';
 
 const toMoney = ({ currency, revenueMinor, commissionMinor }: CurrencyFigures) => ({
   revenue: fromMinor(revenueMinor, currency),
@@ -37,7 +37,7 @@ function toPerformance(figures: readonly CurrencyFigures[], currency: string): C
 interface Owner {
   brandId: string;
   currency: string;
-  merged: Merged;
+  merged: MergedCreators;
 }
 
 async function findOwner({ db }: Context['postgres'], brandId: string): Promise<Owner> {

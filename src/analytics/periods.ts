@@ -15,7 +15,7 @@ export interface Period {
   shown: { from: string; to: string };
 }
 
-const toDay = (at: Date): string => at.toISOString().slice(0, 10);
+export const toDay = (at: Date): string => at.toISOString().slice(0, 10);
 
 const periodError = (message: string) => validationError([{ field: 'from', code: 'invalid', message }]);
 

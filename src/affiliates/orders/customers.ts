@@ -48,7 +48,9 @@ function normalizeMailbox(email: string): string {
   return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
 }
 
-/** Hashes an address, so that the same customer is recognized. The hash is never shown, and useless without the salt. */
+/**
+ * Hashes an address, so that the same customer is recognized. The hash is never shown, and useless without the salt.
+ */
 export const hashEmail = (salt: Buffer, email: string): Buffer => keyedHash(salt, normalizeMailbox(email));
 
 /** Shows the first character of the local part and of the domain, and the last label: `j***@e***.com`. */

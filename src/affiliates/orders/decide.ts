@@ -37,7 +37,9 @@ export interface Sale {
   refunds: readonly KnownRefund[];
 }
 
-/** Records new orders of a store: decides who earns each, stores the decision with its reasons, creates the commissions. */
+/**
+ * Records new orders of a store: decides who earns each, stores the decision with its reasons, creates the commissions.
+ */
 export async function recordNewOrders(
   work: Work,
   secrets: Secrets,
@@ -294,8 +296,8 @@ interface LateCandidates {
 const MAX_DECISIONS = 10;
 
 /**
- * Decides an order that pays nobody again, by codes and clicks that no earlier decision has seen; candidates that lost before
- * stay lost. Returns true if it pays now. The order must be locked.
+ * Decides an order that pays nobody again, by codes and clicks that no earlier decision has seen; candidates that lost
+ * before stay lost. Returns true if it pays now. The order must be locked.
  */
 export async function reconsiderOrder(
   work: Work,

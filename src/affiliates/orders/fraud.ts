@@ -172,8 +172,8 @@ interface AttributedOrder extends Pick<OrderRow, 'id' | 'customerHash' | 'occurr
 }
 
 /**
- * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest commissions of its
- * link those within it. A burst is among the latest, and no more are read.
+ * Loads signals for each order, in the same sequence: its customer's orders within a time, and among the latest
+ * commissions of its link those within it. A burst is among the latest, and no more are read.
  */
 async function loadFraudSignals(
   db: Db,

@@ -150,7 +150,9 @@ export async function findLastOrder(db: Db, { brandId, integrationId }: StoreKey
 
 const AT_ONCE = 200;
 
-/** Reconsiders orders that paid nobody by the clicks that the shop's pixel reported. A failure delays no other order. */
+/**
+ * Reconsiders orders that paid nobody by the clicks that the shop's pixel reported. A failure delays no other order.
+ */
 export async function applyReportedClicks({ postgres, clock, secrets, failures }: Context): Promise<void> {
   for (const due of await listDueOrders(postgres.db, clock.now(), AT_ONCE)) {
     const { brandId, integrationId, provider, orderId, clicks } = due;

@@ -44,8 +44,8 @@ import {
 import { insertRefunds, listRefunds } from './refunds.ts';
 
 /**
- * Records readings of one store, also several of one order, in the sequence of the list. New orders are recorded together,
- * in as many statements as one takes.
+ * Records readings of one store, also several of one order, in the sequence of the list. New orders are recorded
+ * together, in as many statements as one takes.
  */
 export async function recordReadings(
   work: Work,
@@ -86,8 +86,8 @@ async function recordUnknownOrders(
 }
 
 /**
- * Records a store's report of an order. A repeated report changes nothing, and the sequence in which reports and refunds
- * arrive does not matter.
+ * Records a store's report of an order. A repeated report changes nothing, and the sequence in which reports and
+ * refunds arrive does not matter.
  */
 export async function recordOrder(work: Work, secrets: Secrets, source: OrderSource, facts: OrderFacts): Promise<void> {
   const { db, now } = work;
@@ -163,8 +163,8 @@ export async function recordDeletion(work: Work, source: OrderSource, orderId: s
 export type ReconsiderationOutcome = 'pays' | 'pays_nobody' | 'stands' | 'too_late' | 'unknown_order';
 
 /**
- * Decides an order that pays nobody again, by clicks and codes that became known otherwise than by a report of its store. It
- * must have been placed within the last 24 hours, after them.
+ * Decides an order that pays nobody again, by clicks and codes that became known otherwise than by a report of its
+ * store. It must have been placed within the last 24 hours, after them.
  */
 export async function reconsiderOrderById(
   work: Work,

@@ -15,9 +15,9 @@ const mergeSameCurrency = <T>(merged: RawBuilder<T>, column: string) =>
   sql<T>`case when ${isSameCurrency} then ${merged} else ${sql.ref(`excluded.${column}`)} end`;
 
 /**
- * Records refunds by their ids. Of two reports of one refund, the larger amount and the earlier time count,
- * whichever came first; what is reported before its commission is paid is prorated. Of reports in two currencies the one
- * in the order's counts, or in the store's while that is not known, and the other is ignored.
+ * Records refunds by their ids. Of two reports of one refund, the larger amount and the earlier time count, whichever
+ * came first; what is reported before its commission is paid is prorated. Of reports in two currencies the one in the
+ * order's counts, or in the store's while that is not known, and the other is ignored.
  */
 export async function insertRefunds(
   db: Db,

@@ -361,8 +361,8 @@ export const NOTHING_YET: SimulationProgress = {
 const ORDERS_A_NOTE = 1_000;
 
 /**
- * Simulates the next orders of the period, newest first, with the function that decides orders. It reads one snapshot and
- * writes nothing.
+ * Simulates the next orders of the period, newest first, with the function that decides orders. It reads one snapshot
+ * and writes nothing.
  */
 export async function simulateNextOrders(
   { postgres }: Pick<Context, 'postgres'>,

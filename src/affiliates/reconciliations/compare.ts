@@ -18,7 +18,9 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Columns = Partial<Record<Role, string>>;
 
-/** Headers of the exports of Shopify, WooCommerce and their usual plugins, without blanks and signs; the likeliest first. */
+/**
+ * Column names in exports of Shopify, WooCommerce and their usual plugins, without blanks and signs, likeliest first.
+ */
 const USUAL: Readonly<Record<Role, readonly string[]>> = {
   order_id: ['orderid', 'id', 'ordernumber', 'order'],
   currency: ['currency', 'ordercurrency', 'currencycode'],
@@ -34,7 +36,7 @@ const USUAL: Readonly<Record<Role, readonly string[]>> = {
 
 const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
 
-/** The columns of a file by its headers, where the caller does not name them. */
+/** Finds the columns of a file by its headers, unless the caller names them. */
 export function guessColumns(headers: readonly string[], requested: Columns): Columns {
   const byName = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
@@ -49,7 +51,7 @@ export function guessColumns(headers: readonly string[], requested: Columns): Co
 export interface TheirOrder {
   orderId: string;
   currency: string;
-  /** Null, like the other: it cannot be read. */
+  /** Null, like `mostMinor`, if the order is unreadable. */
   leastMinor: number | null;
   mostMinor: number | null;
   refundedMinor: number;
@@ -69,7 +71,7 @@ export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder
   isCancelled: false,
 });
 
-/** `1,250.50`, `1.250,50 €` and `$1250.5` as a plain decimal. */
+/** Converts `1,250.50`, `1.250,50 €` and `$1250.5` to a plain decimal. */
 function plainDecimal(text: string): string {
   const digits = text.replace(/[^\d.,-]/g, '');
   const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
@@ -95,8 +97,8 @@ const REFUNDED = new Set(['refunded', 'wcrefunded']);
 type Amounts = Record<'amount' | 'total' | 'shipping' | 'taxes' | 'fees', number>;
 
 /**
- * Computes the range of what the goods cost without tax. If prices include tax, a file has one tax for goods and shipping, so the
- * result is a range.
+ * Computes the range of what the goods cost without tax. If prices include tax, a file has one tax for goods and
+ * shipping, so the result is a range.
  */
 function computeGoods(
   { amount, total, shipping, taxes, fees }: Amounts,
@@ -112,7 +114,7 @@ function computeGoods(
   return shipping === 0 ? [least, least] : [least, amount - Math.floor((taxes * amount) / total) + 1];
 }
 
-/** A row of a file; undefined for a further line of an order, which has no id. */
+/** Reads a row of a file; undefined for a further line of an order, which has no id. */
 export function readRow(
   cells: readonly string[],
   places: ReadonlyMap<Role, number>,
@@ -158,7 +160,7 @@ export const FINDING_KINDS = [
 ] as const;
 export type FindingKind = (typeof FINDING_KINDS)[number];
 
-/** The same order here. */
+/** The order in Rollcall. */
 export interface OurOrder {
   ourCurrency: string;
   baseMinor: number;
@@ -195,6 +197,6 @@ export function listFindings(theirs: TheirOrder, ours: OurOrder | undefined): Fi
   ];
 }
 
-/** Minor units in major ones, with all decimals of the currency. */
+/** Converts minor units to major ones with all decimals of the currency. */
 export const toMajorText = (minor: number | null, currency: string): string | null =>
   minor === null ? null : (minor / 10 ** getDecimals(currency)).toFixed(getDecimals(currency));

@@ -48,14 +48,14 @@ import {
   type TheirsAndOurs,
 } from './reconciliations.ts';
 
-/** Rows of a file that a turn reads, and pages of a store. Other brands' jobs wait for it. */
+/** Limits of a turn, in rows of a file and pages of a store. Jobs of other brands wait for it. */
 const ROWS_A_TURN = 50_000;
 const PAGES_A_TURN = 10;
-/** Orders that a turn compares, and that one file covers. */
+/** Orders that a turn compares and one file covers. */
 const ORDERS_A_TURN = 200_000;
 const BATCH = 1_000;
 const REMOVED_AT_ONCE = 10_000;
-/** Differences of each kind in the job's `result`; its files have all. */
+/** Limit of differences of each kind in the job's `result`; its files have all. */
 const SHOWN_OF_KIND = 50;
 
 const counts = z.record(z.string(), z.number().int());
@@ -98,7 +98,7 @@ interface ComparisonTurn {
 
 const Row = z.object({ record: z.array(z.string()), info: z.object({ bytes: z.number() }) });
 
-/** Keeps the next orders of the file, and says how far it is read. */
+/** Stores the next orders of the file and returns the new position. */
 async function readFile(context: Context, { job, request, store, cursor, signal }: ComparisonTurn): Promise<Cursor> {
   const { postgres, files } = context;
   const [file] = await listFiles(postgres.db, job);
@@ -120,7 +120,7 @@ async function readFile(context: Context, { job, request, store, cursor, signal 
     skip_empty_lines: true,
     max_record_size: 1_048_576,
   });
-  // The reader of `parser` gets the error.
+  // The loop over `parser` receives the error.
   pipeline(await files.read(storageKey, { start, end: sizeBytes - 1 }), parser, () => undefined);
   const most = Math.min(ROWS_A_TURN, context.config.exportFileRows);
   let batch: TheirOrder[] = [];
@@ -148,7 +148,7 @@ async function readFile(context: Context, { job, request, store, cursor, signal 
   return { ...cursor, bytes, step: rows === most ? 'read' : 'compare' };
 }
 
-/** A listed order as it is compared; undefined if it is outside the period, or names no order. */
+/** Converts a listed order; undefined if it is outside the period or has no id. */
 async function toTheirOrder(
   { store, request }: Pick<ComparisonTurn, 'store' | 'request'>,
   opened: Store & { currency: string },
@@ -175,7 +175,10 @@ async function toTheirOrder(
   };
 }
 
-/** Keeps the next pages of the store's list: what changed since the period began has all that was placed in it. */
+/**
+ * Stores the next pages of the store's list. Orders changed since the start of the period include all that were placed
+ * in it.
+ */
 async function readStore(
   context: Context,
   comparison: ComparisonTurn,
@@ -232,13 +235,13 @@ function toFindingRow(
   };
 }
 
-/** Follows a comparison while its rows are written. */
+/** Progress of a comparison while its rows are written. */
 interface Progress {
   cursor: Cursor;
   /** Rows of the whole job. */
   rows: number;
   note(rows: number): void;
-  /** In this turn. */
+  /** Orders compared in this turn. */
   compared: number;
   found: number;
   isDone: boolean;
@@ -249,7 +252,7 @@ function countFinding(progress: Progress, kind: FindingKind | 'matched'): void {
   progress.cursor.counts = { ...before, [kind]: (before[kind] ?? 0) + 1 };
 }
 
-/** Counts a difference, and keeps the first ones of each kind to be shown. */
+/** Counts a difference, and keeps the first ones of each kind for the result. */
 function noteFinding(progress: Progress, row: FindingRow): FindingRow {
   const { cursor } = progress;
   countFinding(progress, row.finding);
@@ -286,8 +289,8 @@ async function* compareTheirs(
 }
 
 /**
- * The period in which every order of ours should be listed; undefined if it is unknown. Shopify hides orders older than 60 days
- * from most apps, so there a period begins with the first that it lists.
+ * Returns the period in which the store should list all our orders; undefined if it is unknown. Shopify hides orders
+ * older than 60 days from most apps, so there a period begins with the first that it lists.
  */
 function getListedPeriod({ job, request, store, cursor }: ComparisonTurn): { from: Date; until: Date } | undefined {
   const { first, last } = cursor;
@@ -333,7 +336,10 @@ async function* findingRows(
 
 const REPAIRED = ['missing_here', 'amount', 'refunded_but_paid', 'cancelled_but_paid'] as const;
 
-/** Offers to read the store again, which repairs what it lists differently. Null if it cannot be, or would repair nothing. */
+/**
+ * Creates a plan to read the store again, which repairs differences. Null if that is impossible or would repair
+ * nothing.
+ */
 async function offerPlan(context: Context, { job, request, store, cursor }: ComparisonTurn): Promise<string | null> {
   const { counts: found, first } = cursor;
   const from = request.from ?? (first && new Date(Date.parse(first) - DAY_MS).toISOString());
@@ -358,7 +364,7 @@ async function offerPlan(context: Context, { job, request, store, cursor }: Comp
   return z.object({ plan_id: z.string() }).parse(JSON.parse(planned.toString())).plan_id;
 }
 
-/** Compares the next orders, and writes what it finds into a file. */
+/** Compares the next orders and writes the differences to a file. */
 async function compareNextOrders(
   context: Context,
   comparison: ComparisonTurn,
@@ -417,7 +423,7 @@ async function runReconciliation(
   return 'waitMs' in next ? next : { cursor: next, rows: 0, isDone: false };
 }
 
-/** Orders of the store are kept first, then compared. A turn that is lost repeats what it read, or writes its file again. */
+/** Stores the store's orders first, then compares them. A lost turn reads its part again, or writes its file again. */
 export const reconciliationKind: JobKind = { run: runReconciliation };
 
 /** Removes the store's orders of comparisons that have ended. */

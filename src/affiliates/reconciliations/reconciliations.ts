@@ -18,7 +18,7 @@ import type { ReconciliationCreate, ReconciliationRequest } from './reconciliati
 
 type ReconciliationKey = Pick<JobRow, 'id' | 'brandId'>;
 
-/** A store, or a shop that a key reports orders of. */
+/** A store, or a shop whose orders API keys report. */
 export interface ComparedStore {
   id: string;
   brandId: string;
@@ -39,7 +39,7 @@ const selectStores = (db: Db, brandId: string) =>
 export const findStore = (db: Db, brandId: string, id: string): Promise<ComparedStore | undefined> =>
   selectStores(db, brandId).where('id', '=', id).executeTakeFirst();
 
-/** The brand's only store; undefined if it has several, or none. */
+/** Finds the brand's only store; undefined if it has several or none. */
 async function findOnlyStore(db: Db, brandId: string): Promise<ComparedStore | undefined> {
   const [only, other] = await selectStores(db, brandId).limit(2).execute();
   return other === undefined ? only : undefined;
@@ -49,7 +49,7 @@ export async function insertReconciliation(db: Db, { id, brandId }: Reconciliati
   await db.insertInto('reconciliations').values({ jobId: id, brandId }).execute();
 }
 
-/** Keeps the orders that a store lists. Of an order that comes twice, the first counts in a file and the last in a list. */
+/** Stores the orders that a store lists. Of duplicates, the first counts in a file and the last in a list. */
 export async function insertTheirs(
   db: Db,
   { id, brandId }: ReconciliationKey,
@@ -91,7 +91,7 @@ const OURS = sql`ours.id as our_id, ours.currency as our_currency, ours.base_min
 const COMMISSION = sql`left join commissions as commission on commission.order_id = ours.id
   left join creators as creator on creator.id = commission.creator_id`;
 
-/** The next orders of the store by their ids, each with ours. */
+/** Lists the next orders of the store by id, each with ours. */
 export async function listTheirs(
   db: Db,
   { id, brandId }: ReconciliationKey,
@@ -115,7 +115,7 @@ export interface OursAlone extends OurOrder, Commission {
   occurredAt: Date;
 }
 
-/** The next of our orders that the store does not list, by time. Those that it deleted are rightly missing there. */
+/** Lists our next orders that the store does not list, by time. Orders that it deleted are excluded. */
 export async function listOursAlone(
   db: Db,
   { id, brandId }: ReconciliationKey,
@@ -136,7 +136,7 @@ export async function listOursAlone(
   return rows;
 }
 
-/** Comparisons that have ended, whose orders are still kept. */
+/** Lists ended comparisons whose orders are still stored. */
 export async function listEnded(db: Db, limit: number): Promise<ReconciliationKey[]> {
   return await db
     .selectFrom('reconciliations')
@@ -147,7 +147,7 @@ export async function listEnded(db: Db, limit: number): Promise<ReconciliationKe
     .execute();
 }
 
-/** Removes some of a comparison's orders, and after the last one the comparison. False when some are left. */
+/** Deletes some of a comparison's orders, and after the last one the comparison. Returns false while some remain. */
 export async function deleteTheirs(db: Db, { id, brandId }: ReconciliationKey, limit: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     delete from reconciled_orders where brand_id = ${brandId} and job_id = ${id} and order_id in (
@@ -161,13 +161,13 @@ export async function deleteTheirs(db: Db, { id, brandId }: ReconciliationKey, l
 
 export const RECONCILIATION = 'reconciliation';
 export const MAX_FILE_BYTES = 200 * 1024 * 1024;
-/** A header row is no longer. */
+/** Limit of a header row. */
 const HEADER_BYTES = 64 * 1024;
 const DELIMITERS = [',', ';', '\t'] as const;
 /** More recent changes at a store may not have reached us yet. */
 const ON_ITS_WAY_MS = 15 * MINUTE_MS;
 
-/** The first row of a file, and where its orders begin. */
+/** First row of a file, and the position of its orders. */
 export interface Header {
   names: string[];
   delimiter: string;
@@ -257,7 +257,7 @@ async function resolveStore({ db, brandId }: Work, id: string | undefined, isFil
   throw invalidField('integration_id', 'not_connected', 'is not connected; connect it, or send its CSV as `file`.');
 }
 
-/** The period that a store's list is compared in. It ends some minutes ago at the latest. */
+/** Resolves the compared period of a store's list, which ends some minutes ago at the latest. */
 function resolvePeriod({ now }: Work, { from, to }: ReconciliationCreate): { from: Date; until: Date } {
   if (from === undefined)
     throw invalidField('from', 'required', 'is required without a file: where the period begins.');

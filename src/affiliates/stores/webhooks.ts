@@ -196,7 +196,10 @@ export async function keepWebhooksNow(
   return (await claimWebhooks(context.postgres.db, row, dueBy, next)) ? await keepWebhooks(context, row) : undefined;
 }
 
-/** An unreachable store whose webhooks are still unknown is checked again soon; one that refuses access, after it is reconnected. */
+/**
+ * Checks webhooks, and retries an unreachable store soon if they are unknown. A refusal waits until the store is
+ * reconnected.
+ */
 export async function keepWebhooksOrLater(context: Context, row: DueWebhooks, soon: Date): Promise<void> {
   const { postgres, clock, failures } = context;
   try {

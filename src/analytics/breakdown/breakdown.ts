@@ -14,7 +14,7 @@ import {
   listProductTitles,
   totalBreakdown,
 } from '../figures/breakdown.ts';
-import type { Merged } from '../figures/totals.ts';
+import type { MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
 import { type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
 import { type DimensionFilter, NONE } from '../summary/summary.shapes.ts';
@@ -40,7 +40,7 @@ async function toLinkSets(db: Db, brandId: string, { campaign, platform, link }:
 export async function toEventFilter(
   db: Db,
   brandId: string,
-  merged: Merged,
+  merged: MergedCreators,
   filter: DimensionFilter,
 ): Promise<EventFilter> {
   const { country, device, referrer, creator, store, source, product, weekday, hour, click_kind } = filter;
@@ -66,7 +66,12 @@ export async function toEventFilter(
 }
 
 /** Translates `by` to the grouping of the figures. */
-export async function toGrouping(db: Db, brandId: string, by: BreakdownQuery['by'], merged: Merged): Promise<Grouping> {
+export async function toGrouping(
+  db: Db,
+  brandId: string,
+  by: BreakdownQuery['by'],
+  merged: MergedCreators,
+): Promise<Grouping> {
   if (by === 'creator') return { of: 'creator', merged };
   if (by === 'campaign') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'campaignId') };
   if (by === 'platform') return { of: 'groups', groups: await listLinkGroups(db, brandId, 'platform') };

@@ -104,7 +104,7 @@ function shareOfSales(rows: readonly ShareSums[]) {
 }
 
 type Engines = Pick<Context, 'postgres' | 'clickhouse' | 'clock'>;
-type Unlabelled = Omit<CustomersRow, 'label'>;
+type UnlabelledRow = Omit<CustomersRow, 'label'>;
 
 const NO_CUSTOMERS = {
   orders: 0,
@@ -126,7 +126,7 @@ async function listCustomers(
   brandId: string,
   query: CustomersQuery,
   period: Period,
-): Promise<Unlabelled[]> {
+): Promise<UnlabelledRow[]> {
   const [sums, spend] = await Promise.all([
     listCustomerSums(engines.clickhouse, brandId, query, period, engines.clock.now()),
     listSpend(engines, brandId, query, period),
@@ -145,7 +145,7 @@ async function listCustomers(
   });
 
   return rows
-    .filter(({ orders, cost_minor: cost }: Unlabelled) => orders > 0 || cost !== 0)
+    .filter(({ orders, cost_minor: cost }: UnlabelledRow) => orders > 0 || cost !== 0)
     .sort(
       (a, b) =>
         b.new_customers - a.new_customers ||
@@ -158,7 +158,7 @@ async function withLabels(
   { postgres: { db } }: Engines,
   brandId: string,
   by: CustomersQuery['by'],
-  rows: readonly Unlabelled[],
+  rows: readonly UnlabelledRow[],
 ): Promise<CustomersRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const table = { campaign: 'campaigns', link: 'links', store: 'integrations' } as const;

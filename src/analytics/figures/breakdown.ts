@@ -3,7 +3,7 @@ import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import { idArray, idSet, integer, isIdLike, queryInTime } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import { isDayEdge, type Window } from './sums.ts';
-import { type Merged, toOwnerColumn } from './totals.ts';
+import { type MergedCreators, toOwnerColumn } from './totals.ts';
 
 type RolledUp = 'link' | 'creator' | 'country' | 'device' | 'referrer' | 'kind' | 'hour' | 'store' | 'source';
 /** Products are in the orders alone. */
@@ -32,7 +32,7 @@ export interface Group {
 /** The grouping of a breakdown's rows. */
 export type Grouping =
   | { of: Exclude<Dimension, 'creator'> | 'weekday' | 'day' | 'month' | 'day_and_hour' }
-  | { of: 'creator'; merged: Merged }
+  | { of: 'creator'; merged: MergedCreators }
   | { of: 'groups'; groups: readonly Group[] };
 
 /** The dimension of the rollup that has `by`; undefined if each has it. */

@@ -190,13 +190,13 @@ export function figuresHandlers<Query, Answer, Item extends z.ZodObject>({
   rows: (context: Context, brandId: string, query: Query) => AsyncIterable<z.input<Item>>;
   from?: FigureSource;
 }) {
-  type Question = FreshnessRequest & { query: Query };
+  type FiguresCall = FreshnessRequest & { query: Query };
   return {
-    handler: (context: Context, call: Question) =>
+    handler: (context: Context, call: FiguresCall) =>
       withFreshness(context, call, () => page(context, call.caller.brandId, call.query), from),
     csv: {
       item,
-      rows: (context: Context, call: Question) =>
+      rows: (context: Context, call: FiguresCall) =>
         withFreshRows(context, call, rows(context, call.caller.brandId, call.query), from),
     },
   };

@@ -13,8 +13,8 @@ import {
   dueReports,
   endOfPeriod,
   getOperation,
-  getReading,
   getReportName,
+  getReportSource,
   type ReportRow,
   toDueAt,
   toPagePath,
@@ -68,7 +68,7 @@ async function readFigures(context: Context, report: ReportRow): Promise<{ figur
     readPeriod(context, caller, report, toQuery(report, before, ROWS_BEFORE)),
     getBrandCurrency(context.postgres.db, report.brandId),
   ]);
-  const { figures, isDated } = getReading(report.operation);
+  const { figures, isDated } = getReportSource(report.operation);
   const lastMs = timeIn(report.timezone, now.until).getTime() - 1;
   return {
     figures: figures(answer.answer, earlier.answer, { parameters: report.parameters, currency }),
@@ -76,20 +76,15 @@ async function readFigures(context: Context, report: ReportRow): Promise<{ figur
   };
 }
 
-/** The next period, if that is not too old. */
-function nextPeriod(report: ReportRow, now: Date): { endsOn: string; dueAt: Date } {
-  const { every, timezone, endsOn } = report;
-  const oldest = dayIn(timezone, new Date(now.getTime() - MAX_AGE_DAYS * DAY_MS));
-  const next = endOfPeriod(every, endsOn >= oldest ? endsOn : daysAfter(oldest, -1));
-  return { endsOn: next, dueAt: toDueAt(report, next) };
-}
-
 /** Mails a period and moves on to the next, in one transaction. */
 async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
   const { postgres, clock } = context;
-  const { id, brandId, every, endsOn } = report;
+  const { id, brandId, every, endsOn, timezone } = report;
   const actor = { brandId, keyId: null, operation: 'mail_report', requestId: null };
-  const next = nextPeriod(report, clock.now());
+  // Periods that are too old are skipped.
+  const oldest = dayIn(timezone, new Date(clock.now().getTime() - MAX_AGE_DAYS * DAY_MS));
+  const nextEnd = endOfPeriod(every, endsOn >= oldest ? endsOn : daysAfter(oldest, -1));
+  const next = { endsOn: nextEnd, dueAt: toDueAt(report, nextEnd) };
   if (next.endsOn !== endOfPeriod(every, endsOn)) {
     await dueReports.take(postgres.db, report, { ...next, error: null });
     return;
@@ -97,7 +92,7 @@ async function mailPeriod(context: Context, report: ReportRow): Promise<void> {
   const { figures, isWhole } = await readFigures(context, report);
   if (await waitForEvents(context, dueReports, report, { isWhole, since: toDueAt(report, endsOn) })) return;
   const { from } = toPeriods(report).now;
-  const { title } = getReading(report.operation);
+  const { title } = getReportSource(report.operation);
   const to = daysAfter(endsOn, -1);
   const params = {
     name: getReportName(report),

@@ -8,7 +8,7 @@ import { listMerged } from '../../workflow/creators/creators.ts';
 import { type CostRow, listCosts } from '../costs/costs.ts';
 import type { Group, Grouping } from '../figures/breakdown.ts';
 import { listReturnSums, type ReturnSums } from '../figures/returns.ts';
-import type { Merged } from '../figures/totals.ts';
+import type { MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames, listLinkGroups, listNames } from '../labels.ts';
 import { type Period, resolvePeriod } from '../periods.ts';
 import {
@@ -219,12 +219,12 @@ function addFixed(table: ReturnsTable, by: ReturnsBy, costs: readonly CostRow[],
   }
 }
 
-function toReturnsGrouping(by: ReturnsBy, merged: Merged, campaigns: readonly Group[]): Grouping {
+function toReturnsGrouping(by: ReturnsBy, merged: MergedCreators, campaigns: readonly Group[]): Grouping {
   if (by === 'creator') return { of: 'creator', merged };
   return by === 'campaign' ? { of: 'groups', groups: campaigns } : { of: by };
 }
 
-type Unlabelled = Omit<ReturnsRow, 'label'>;
+type UnlabelledRow = Omit<ReturnsRow, 'label'>;
 
 /** Every row, in the list's order. */
 async function listReturns(
@@ -232,7 +232,7 @@ async function listReturns(
   brandId: string,
   { by, currency }: ReturnsQuery,
   period: Period,
-): Promise<Unlabelled[]> {
+): Promise<UnlabelledRow[]> {
   const [merged, campaigns, costs, own] = await Promise.all([
     listMerged(db, brandId),
     listLinkGroups(db, brandId, 'campaignId'),
@@ -258,7 +258,7 @@ async function listReturns(
     .map((row) => ({ key: row.key || null, currency: row.currency, ...toReturns(row.sums, row.missing) }));
 
   return rows.sort(
-    (a: Unlabelled, b: Unlabelled) =>
+    (a: UnlabelledRow, b: UnlabelledRow) =>
       (by === 'month' ? 0 : b.revenue_minor - a.revenue_minor) ||
       `${a.key ?? ''} ${a.currency}`.localeCompare(`${b.key ?? ''} ${b.currency}`, 'en'),
   );
@@ -268,7 +268,7 @@ async function withLabels(
   { postgres: { db } }: Engines,
   brandId: string,
   by: ReturnsBy,
-  rows: readonly Unlabelled[],
+  rows: readonly UnlabelledRow[],
 ): Promise<ReturnsRow[]> {
   const ids = [...new Set(rows.flatMap(({ key }) => key ?? []))];
   const names =

@@ -11,7 +11,7 @@ import { customersOperations } from '../customers/customers.api.ts';
 import { type BreakdownSums, type Grouping, listAllBreakdown } from '../figures/breakdown.ts';
 import { withFreshness } from '../figures/freshness.ts';
 import { FRESHNESS, type Sums } from '../figures/sums.ts';
-import { listCreatorSums, listDays, type Merged } from '../figures/totals.ts';
+import { listCreatorSums, listDays, type MergedCreators } from '../figures/totals.ts';
 import { listCreatorNames } from '../labels.ts';
 import { performanceOperations } from '../performance/performance.api.ts';
 import { assertBuckets, type Period, resolvePeriod, toEarlierPeriod } from '../periods.ts';
@@ -58,7 +58,7 @@ const needsOrders = (query: AnalyticsFilter) =>
 async function readDimensions(
   { postgres: { db }, clickhouse }: Engines,
   brandId: string,
-  merged: Merged,
+  merged: MergedCreators,
   query: AnalyticsFilter,
   period: Period,
 ): Promise<PeriodSums> {
@@ -79,7 +79,7 @@ async function readDimensions(
 async function readPostings(
   { postgres: { db }, clickhouse }: Engines,
   brandId: string,
-  merged: Merged,
+  merged: MergedCreators,
   period: Period,
 ): Promise<PeriodSums> {
   const [times, creators, byClick] = await Promise.all([
@@ -91,7 +91,13 @@ async function readPostings(
 }
 
 /** Reads the totals of a period and the sums behind them. */
-async function readPeriod(engines: Engines, brandId: string, merged: Merged, query: AnalyticsFilter, period: Period) {
+async function readPeriod(
+  engines: Engines,
+  brandId: string,
+  merged: MergedCreators,
+  query: AnalyticsFilter,
+  period: Period,
+) {
   const { db } = engines.postgres;
   const [currency, campaigns, pieces, sums] = await Promise.all([
     getBrandCurrency(db, brandId),

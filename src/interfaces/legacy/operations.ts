@@ -1,4 +1,4 @@
-import { searchCreatorsPlainly } from '../../directory/search/routes.ts';
+import { searchCreatorsPlainly } from '../../directory/search/search.api.ts';
 import type { Operation } from '../../kit/operation/operation.ts';
 import { createOlderWebhook } from '../../platform/webhooks/webhooks.api.ts';
 import { operations } from '../nouns.ts';

@@ -151,13 +151,13 @@ function findSuspicions({ pageLinks, config }: JudgingEngines, row: MailRow) {
   // A mail that cannot be rendered fails when it is sent, with the reason.
   if (!isOutward(row)) return nothing;
   const { subject, text } = renderMail(row, pageLinks);
-  const written = `${subject}\n${text}`;
+  const fullText = `${subject}\n${text}`;
   const own = [config.linksUrl, config.apiUrl, row.brandWebsite, ...row.storefrontHosts];
   const inviter = row.kind === 'invitation' ? subject : '';
   return {
     isImitation:
-      imitates(row.brandName) || imitates(inviter) || linksToImitation(`${written}\n${row.brandWebsite ?? ''}`),
-    hasForeignLink: foreignHosts(written, own).length > 0,
+      imitates(row.brandName) || imitates(inviter) || linksToImitation(`${fullText}\n${row.brandWebsite ?? ''}`),
+    hasForeignLink: foreignHosts(fullText, own).length > 0,
   };
 }
 

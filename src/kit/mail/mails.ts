@@ -77,7 +77,7 @@ export const withBrand = (db: Db) =>
 
 /** Claims the due mails until `claimedUntil`, so that other senders leave them alone until then. */
 export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit: number): Promise<MailRow[]> {
-  const claimed = await db
+  const claimedRows = await db
     .updateTable('mails')
     .set((eb) => ({ attempts: eb('attempts', '+', 1), claimedUntil }))
     .where(({ eb, selectFrom }) =>
@@ -98,12 +98,12 @@ export async function claimDueMails(db: Db, now: Date, claimedUntil: Date, limit
     )
     .returning('id')
     .execute();
-  if (claimed.length === 0) return [];
+  if (claimedRows.length === 0) return [];
   return await withBrand(db)
     .where(
       'mails.id',
       'in',
-      claimed.map(({ id }) => id),
+      claimedRows.map(({ id }) => id),
     )
     .execute();
 }

@@ -60,8 +60,8 @@ export async function sendDueMails(engines: Engines, signal?: AbortSignal): Prom
   while (!signal?.aborted) {
     const judged = await admitDueMails(engines, BATCH);
     const now = clock.now();
-    const claimed = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
-    await Promise.all(claimed.map((row) => sendOne(engines, row)));
-    if (claimed.length < BATCH && judged < BATCH) return;
+    const mails = await claimDueMails(postgres.db, now, new Date(now.getTime() + CLAIM_MS), BATCH);
+    await Promise.all(mails.map((row) => sendOne(engines, row)));
+    if (mails.length < BATCH && judged < BATCH) return;
   }
 }

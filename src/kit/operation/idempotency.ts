@@ -41,9 +41,9 @@ export async function claimKey(
     .executeTakeFirst();
   await sql`set local lock_timeout = 0`.execute(db);
   if (inserted) return undefined;
-  const kept = await findAnswer(db, claim);
-  if (!kept) throw new Error('The key was taken, but its stored response is missing.');
-  return kept;
+  const stored = await findAnswer(db, claim);
+  if (!stored) throw new Error('The key was taken, but its stored response is missing.');
+  return stored;
 }
 
 /** The stored response of a finished call; undefined while the call is running. */
@@ -51,14 +51,14 @@ export async function findAnswer(
   db: Db,
   { brandId, key, oldest }: { brandId: string; key: string; oldest: Date },
 ): Promise<KeptAnswer | undefined> {
-  const kept = await db
+  const stored = await db
     .selectFrom('idempotencyKeys')
     .select(['requestHash', 'answer', 'isSealed'])
     .where('brandId', '=', brandId)
     .where('key', '=', key)
     .where('createdAt', '>=', oldest)
     .executeTakeFirst();
-  return kept?.answer ? { ...kept, answer: kept.answer } : undefined;
+  return stored?.answer ? { ...stored, answer: stored.answer } : undefined;
 }
 
 export async function keepAnswer(
@@ -106,8 +106,6 @@ function hashRequest({ operation, raw }: ChangeRequest): Buffer {
     .digest();
 }
 
-const isLockTimeout = (error: unknown) => error instanceof Error && 'code' in error && error.code === '55P03';
-
 const oldestAt = (now: Date) => new Date(now.getTime() - KEPT_MS);
 
 /** The encryption context, so that a stored response can be opened only for this brand and key. */
@@ -115,15 +113,15 @@ const sealedFor = (brandId: string, key: string) => `idempotency ${brandId} ${ke
 
 function replay(
   { secrets }: Pick<Context, 'secrets'>,
-  kept: KeptAnswer,
+  stored: KeptAnswer,
   requestHash: Buffer,
   { brandId, key, setHeader }: { brandId: string; key: string; setHeader: Circumstances['setHeader'] },
 ): Buffer {
-  if (!kept.requestHash.equals(requestHash)) {
+  if (!stored.requestHash.equals(requestHash)) {
     throw new ApiError('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request; use a new one.');
   }
   setHeader('idempotency-replayed', 'true');
-  return kept.isSealed ? Buffer.from(secrets.open(kept.answer, sealedFor(brandId, key))) : kept.answer;
+  return stored.isSealed ? Buffer.from(secrets.open(stored.answer, sealedFor(brandId, key))) : stored.answer;
 }
 
 /** The stored response for the request's key, so that a repeated change makes no outside calls. */
@@ -133,8 +131,8 @@ export async function findReplay(context: Context, request: ChangeRequest): Prom
   const { idempotencyKey: key, setHeader } = circumstances;
   if (key === undefined) return undefined;
   const { brandId } = caller;
-  const kept = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
-  return kept && replay(context, kept, hashRequest(request), { brandId, key, setHeader });
+  const stored = await findAnswer(postgres.db, { brandId, key, oldest: oldestAt(clock.now()) });
+  return stored && replay(context, stored, hashRequest(request), { brandId, key, setHeader });
 }
 
 /**
@@ -154,11 +152,11 @@ export async function runOnce(
   return await transact(postgres.db, async (trx) => {
     if (key !== undefined) {
       const claim = { brandId, key, requestHash: hashRequest(request), now, oldest: oldestAt(now) };
-      const kept = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
-        if (!isLockTimeout(error)) throw error;
+      const stored = await claimKey(trx, claim, TWIN_WAIT_MS).catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === '55P03')) throw error;
         throw unavailable('The first call with this Idempotency-Key', error, 5);
       });
-      if (kept) return replay(context, kept, claim.requestHash, { brandId, key, setHeader });
+      if (stored) return replay(context, stored, claim.requestHash, { brandId, key, setHeader });
     }
     const actor = { brandId, keyId, operation, requestId, byAgent: circumstances.byAgent ?? false };
     return await inTransaction(trx, clock, actor, async (work) => {

@@ -31,8 +31,8 @@ export function toJsonSchema(
   refs: string,
   isDescribed = true,
 ): { schema: Json; named: Json } {
-  const written = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
-  const { $schema: _schema, $defs, ...schema } = written;
+  const document = z.toJSONSchema(shape, { io, unrepresentable: 'any', override: writeForm });
+  const { $schema: _schema, $defs, ...schema } = document;
   const text = JSON.stringify({ schema, $defs }).replaceAll('"#/$defs/', `"${refs}`);
   const { schema: own, $defs: named = {} } = Written.parse(JSON.parse(text));
   for (const definition of Object.values(named)) {

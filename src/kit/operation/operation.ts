@@ -165,7 +165,7 @@ export interface SearchRecord {
 }
 
 /** The result of a search, for the record of calls. */
-export interface Found {
+export interface SearchOutcome {
   /** Matches; for a walk the creators that were sent. */
   results?: number;
   sought?: SearchRecord;
@@ -179,7 +179,7 @@ export interface Circumstances {
   /** Gives the credits of this call back before its answer is sent. */
   waive: () => void;
   /** Adds to what the record of calls says about this one. */
-  note: (found: Found) => void;
+  note: (found: SearchOutcome) => void;
   /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
   pay: (credits: number, block: Block) => Promise<Pick<Metered, 'isPaid'>>;
   /** True if an agent makes the call by MCP. */
@@ -323,11 +323,11 @@ export function operation<
           if (later) {
             assertKeyForm(circumstances);
             const request = { caller, circumstances, operation: declared.id, raw, sealsAnswer: true };
-            const begun = (await findReplay(context, request)) ?? (await later.begin(context, call));
-            if (begun) prepared.status = LATER_STATUS;
-            if (Buffer.isBuffer(begun)) return begun;
-            if (begun)
-              return await runOnce(context, request, async (work) => serialize(later.response, await begun(work)));
+            const start = (await findReplay(context, request)) ?? (await later.begin(context, call));
+            if (start) prepared.status = LATER_STATUS;
+            if (Buffer.isBuffer(start)) return start;
+            if (start)
+              return await runOnce(context, request, async (work) => serialize(later.response, await start(work)));
           }
           const answer = await handler(context, call);
           if (answer instanceof RawJson) return answer.bytes;
@@ -375,9 +375,9 @@ export function change<
           const isReplayed = mode === 'apply' && !Object.is(lookUp, noLookUp);
           const replay = isReplayed ? await findReplay(context, request) : undefined;
           if (replay) return replay;
-          const begun = await begin(context, caller, circumstances.setHeader);
-          if (mode === 'plan') return await makePlan(context, request, begun);
-          const answer = await runOnce(context, request, begun);
+          const start = await begin(context, caller, circumstances.setHeader);
+          if (mode === 'plan') return await makePlan(context, request, start);
+          const answer = await runOnce(context, request, start);
           await afterwards?.(context, { ...input, caller, setHeader: circumstances.setHeader });
           return answer;
         },

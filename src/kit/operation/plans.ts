@@ -126,12 +126,12 @@ export interface Outcome {
 }
 
 /** Maps the ids of rows created by the plan to those created when it is applied. */
-function findTwins(planned: Outcome, done: Outcome): Map<string, string> {
+function findTwins(planned: Outcome, outcome: Outcome): Map<string, string> {
   const twins = new Map<string, string>();
   for (const [i, { resource_id: shown, old }] of planned.changes.entries()) {
-    const now = done.changes[i];
+    const now = outcome.changes[i];
     if (old !== null || now === undefined || now.old !== null) continue;
-    if (isMadeAt(shown, planned.at) && isMadeAt(now.resource_id, done.at)) twins.set(shown, now.resource_id);
+    if (isMadeAt(shown, planned.at) && isMadeAt(now.resource_id, outcome.at)) twins.set(shown, now.resource_id);
   }
   return twins;
 }
@@ -144,15 +144,15 @@ const sinceStart = (text: string, { at }: Outcome) =>
  * True if a change does what its plan showed. Only three things may differ: ids of created rows, times relative to the
  * start of the change, and fields declared as generated.
  */
-export function doesAsPlanned(planned: Outcome, done: Outcome): boolean {
-  const twins = findTwins(planned, done);
+export function matchesPlan(planned: Outcome, outcome: Outcome): boolean {
+  const twins = findTwins(planned, outcome);
 
   function isSameText(shown: string, now: string): boolean {
     const twin = twins.get(shown);
     if (twin !== undefined) return twin === now;
     if (shown === now) return true;
     const elapsed = sinceStart(shown, planned);
-    return elapsed !== undefined && elapsed === sinceStart(now, done);
+    return elapsed !== undefined && elapsed === sinceStart(now, outcome);
   }
 
   function isSame(shown: unknown, now: unknown, generated: readonly string[] = []): boolean {
@@ -176,9 +176,9 @@ export function doesAsPlanned(planned: Outcome, done: Outcome): boolean {
     isSame(shown.new, now.new, now.generated);
 
   return (
-    isSame(planned.events, done.events) &&
-    planned.changes.length === done.changes.length &&
-    planned.changes.every((shown, i) => isSameChange(shown, done.changes[i]))
+    isSame(planned.events, outcome.events) &&
+    planned.changes.length === outcome.changes.length &&
+    planned.changes.every((shown, i) => isSameChange(shown, outcome.changes[i]))
   );
 }
 
@@ -186,8 +186,8 @@ const MODES = ['apply', 'plan'] as const;
 
 /** Reads `mode=plan` from the query, where logs show it and no body needs an extra field. */
 export function takeMode(sent: RawInput): { mode: (typeof MODES)[number]; raw: RawInput } {
-  const { mode: given = 'apply', ...query } = sent.query;
-  const mode = MODES.find((one) => one === given);
+  const { mode: requested = 'apply', ...query } = sent.query;
+  const mode = MODES.find((one) => one === requested);
   if (mode) return { mode, raw: { ...sent, query } };
   throw validationError([{ field: 'mode', code: 'invalid_value', message: `must be one of ${MODES.join(', ')}.` }]);
 }

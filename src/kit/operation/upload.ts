@@ -113,11 +113,11 @@ export function upload<
         assertKeyForm(circumstances);
         const replay = await findReplay(context, request);
         if (replay) return replay;
-        const found = await withoutFile?.(context, call);
-        if (found === undefined)
+        const lookup = await withoutFile?.(context, call);
+        if (lookup === undefined)
           throw validationError([problem('required', 'is required: a form part with a file name.')]);
         return await runOnce(context, request, async (work) =>
-          serialize(declared.response, answer(context, await apply(work, call, found))),
+          serialize(declared.response, answer(context, await apply(work, call, lookup))),
         );
       };
       if (!parts) return { ignored: [], price: () => 0, run: runBare };

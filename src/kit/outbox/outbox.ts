@@ -23,10 +23,6 @@ type Numbers = Selectable<OutboxNumbersTable>;
 export const selectNumbers = (db: Db, brandId: string) =>
   db.selectFrom('outboxNumbers').where('brandId', '=', brandId).orderBy('version', 'desc').limit(1);
 
-/** Locks the brand's numbers until the commit; without a change they get no new version. */
-const lockNumbers = (db: Db, brandId: string): Promise<Numbers> =>
-  selectNumbers(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
-
 /**
  * Returns the time of the next entries: never before the brand's last one, so that times follow the chain's order even if
  * clocks differ. Call it with the numbers locked: the clock is then later than every answer that was given without
@@ -50,7 +46,8 @@ export async function insertNumbered(
   events: readonly NewEvent[],
 ): Promise<void> {
   if (entries.length === 0 && events.length === 0 && !(await hasUnsealed(db))) return;
-  const last = await lockNumbers(db, brandId);
+  // Locks the brand's numbers until the commit; without a change they get no new version.
+  const last = await selectNumbers(db, brandId).selectAll().forUpdate().executeTakeFirstOrThrow();
   const recordedAt = entries.length === 0 ? now : recordingTime(last, clock);
   const rows = chained(last, brandId, recordedAt, entries);
   const ledgerSeq = last.ledgerSeq + rows.length;

@@ -32,8 +32,8 @@ export interface ReadClick {
 const texts = new WeakMap<Buffer, string>();
 
 function toText(key: Buffer): string {
-  const known = texts.get(key);
-  if (known !== undefined) return known;
+  const cached = texts.get(key);
+  if (cached !== undefined) return cached;
   const text = key.toString('base64url');
   texts.set(key, text);
   return text;
@@ -79,8 +79,8 @@ export const readClickTime = (id: string): Date => new Date(readBase62(id.slice(
 export function readClick(key: Buffer, token: string): ReadClick | undefined {
   if (!TOKEN.test(token)) return undefined;
   const facts = token.slice(0, -MAC_CHARACTERS);
-  const given = Buffer.from(token.slice(-MAC_CHARACTERS));
-  if (!timingSafeEqual(given, Buffer.from(computeMac(key, facts)))) return undefined;
+  const signature = Buffer.from(token.slice(-MAC_CHARACTERS));
+  if (!timingSafeEqual(signature, Buffer.from(computeMac(key, facts)))) return undefined;
   const id = facts.slice(0, ID_CHARACTERS);
   const [linkId = ''] = facts.slice(ID_CHARACTERS).split('.', 1);
   return {

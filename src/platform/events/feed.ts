@@ -84,9 +84,6 @@ export interface FeedPage {
   last: Start;
 }
 
-/** Decodes the time of creation from the first eight characters of the id. */
-const parseEventTime = (id: string): number => readBase62(id.slice(4, 12));
-
 function parseEventTypes(types: string | undefined): readonly string[] {
   const allowed = eventNames('current');
   const names = types?.split(',').flatMap((name) => name.trim() || []) ?? [];
@@ -117,7 +114,7 @@ async function resolveStart(
   if (after === LATEST) return (await findNewest(db, brandId)) ?? { id: null, seq: 0 };
   const event = await findEvent(db, brandId, after);
   if (event && event.createdAt >= since) return event;
-  if (event || parseEventTime(after) < since.getTime()) {
+  if (event || readBase62(after.slice(4, 12)) < since.getTime()) {
     const oldest = (await findOldest(db, brandId, since))?.id ?? null;
     throw new ApiError('CONFLICT', 'Events are kept for 30 days, and `after` is older; leave it out.', {
       facts: { oldest },

@@ -36,8 +36,6 @@ export function startDelivering(context: Context): DeliveryLoop {
   let turn: Promise<void> | undefined;
   let recording: Promise<void> | undefined;
 
-  const freeSlots = (pool: Pool) =>
-    SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;
   const listStalled = () => [
     ...new Set(
       [...flights.values()].filter(({ isStalled }) => isStalled).map(({ delivery }) => delivery.subscriptionId),
@@ -91,7 +89,8 @@ export function startDelivering(context: Context): DeliveryLoop {
   async function claimAll(): Promise<void> {
     if (!(await isAnythingDue(postgres.db, clock.now()))) return;
     for (const pool of ['fast', 'slow'] as const) {
-      const slots = freeSlots(pool);
+      const slots =
+        SLOTS[pool] - [...flights.values()].filter((flight) => flight.pool === pool && !flight.isStalled).length;
       if (slots <= 0 || isStopping) continue;
       const request = { now: clock.now(), slots, slow: pool === 'slow', stalled: listStalled() };
       for (const delivery of await claimDue(postgres.db, request)) void attempt(delivery, pool);

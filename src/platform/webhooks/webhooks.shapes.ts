@@ -171,19 +171,13 @@ export const OlderWebhook = Webhook.pick({
   .extend({ last_triggered: timestamp.nullable().describe('Start of the newest attempt; null if there was none.') })
   .meta({ id: 'OlderWebhook' });
 
-/** The older interface counts failures in a row; the current one looks at the newest attempt. */
-const isFailing = ({
-  variant,
-  failingSince,
-  lastTriggeredAt,
-  lastStatusCode,
-}: Omit<SubscriptionRow, 'secretHint'>): boolean =>
-  failingSince !== null ||
-  (variant === 'current' && lastTriggeredAt !== null && !isSuccess({ statusCode: lastStatusCode }));
-
 /** All fields of the shapes of both variants; the secret is shortened. */
 export function toWebhook({ secretHint, ...row }: SubscriptionRow & Partial<Pick<ListedSubscription, 'pending'>>) {
-  const status = row.active ? (isFailing(row) ? ('failing' as const) : ('active' as const)) : ('disabled' as const);
+  // The older interface counts failures in a row; the current one looks at the newest attempt.
+  const isFailing =
+    row.failingSince !== null ||
+    (row.variant === 'current' && row.lastTriggeredAt !== null && !isSuccess({ statusCode: row.lastStatusCode }));
+  const status = row.active ? (isFailing ? ('failing' as const) : ('active' as const)) : ('disabled' as const);
   const last_triggered = row.lastTriggeredAt?.toISOString() ?? null;
   return { ...toWire(row), secret: secretHint, status, last_triggered, backlog: (row.pending ?? 0) > MAX_PENDING };
 }

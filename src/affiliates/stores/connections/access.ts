@@ -17,7 +17,7 @@ import {
 
 /** A token is renewed when it would last for less than this. */
 const RENEWED_BEFORE_MS = HOUR_MS;
-/** Longer than the call takes: a process that dies in the meantime leaves the renewal to another. */
+/** Longer than the call takes; if a process dies meanwhile, another one renews the token. */
 const RENEWAL_MS = 20_000;
 const LOOKED_AGAIN_AFTER_MS = 100;
 const LOOKS = RENEWAL_MS / LOOKED_AGAIN_AFTER_MS;
@@ -30,7 +30,7 @@ export interface StoreContext extends Pick<Context, 'config' | 'clock' | 'secret
 
 type StoreKey = IntegrationKey & Pick<IntegrationRow, 'provider' | 'baseUrl'>;
 
-/** Running renewals of this process: its other calls wait for the same one. */
+/** Running renewals of this process, which its other calls share. */
 const renewals = new WeakMap<StoreContext, Map<string, Promise<string>>>();
 
 export async function exchange(
@@ -44,7 +44,9 @@ export async function exchange(
   return { token, tokenEndsAt: new Date(clock.now().getTime() + expiresInMs).toISOString() };
 }
 
-/** A token other than the one that ends or was refused: one process of all gets it, the others wait for what it writes. */
+/**
+ * Replaces a token that ends or was refused: one process requests the new token, the others wait until it is stored.
+ */
 async function renew(context: StoreContext, store: StoreKey, past: string): Promise<string> {
   const { postgres, secrets, clock } = context;
   for (let look = 0; look < LOOKS; look += 1) {
@@ -79,7 +81,7 @@ function renewOnce(context: StoreContext, store: StoreKey, past: string): Promis
   return renewal;
 }
 
-/** Gets another token where the store gives them out, to learn whether it still does. Says what kind of token it is. */
+/** Renews a token to check that the store still issues them. Returns the kind of token. */
 export async function renewToken(context: StoreContext, row: StoreKey): Promise<string> {
   const { secrets: seen } = await getAccess(context.postgres.db, row);
   const storeSecrets = openStoreSecrets(context.secrets, seen, row.id);
@@ -89,8 +91,8 @@ export async function renewToken(context: StoreContext, row: StoreKey): Promise<
 }
 
 /**
- * A store with a token that is valid. A call renews a token that the store refuses, once. Throws when its secrets
- * cannot be opened. To be called outside of a transaction.
+ * Opens a store with a valid token. Calls renew a refused token once. Throws if the secrets
+ * cannot be opened. Must run outside a transaction, because it may call the store.
  */
 export async function openStore(context: StoreContext, row: StoreKey): Promise<Store> {
   const { postgres, secrets, config, clock, log } = context;
@@ -119,7 +121,7 @@ export async function openStore(context: StoreContext, row: StoreKey): Promise<S
   store.renew = (refused) => renewOnce(context, row, refused);
   const endsAt = Date.parse(storeSecrets.tokenEndsAt ?? '');
   if (endsAt - clock.now().getTime() >= RENEWED_BEFORE_MS) return store;
-  // The token may last for some minutes more, and what is read may not ask the store at all.
+  // A failure is ignored: the token may last for some minutes more, and the caller may not call the store at all.
   const renewed = await renewOnce(context, row, storeSecrets.token).catch(
     ignoreFailure('a call that is refused renews it'),
   );

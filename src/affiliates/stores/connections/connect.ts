@@ -32,8 +32,8 @@ const COUPON_PROBLEMS = {
 } as const;
 
 /**
- * Asks the store for a coupon that a link is about to be connected to. Throws unless it is an active percentage.
- * To be called before a transaction opens.
+ * Asks the store for the coupon of a new link. Throws unless it is an active percentage.
+ * Must run before a transaction opens.
  */
 export async function verifyCoupon(
   context: Context,
@@ -106,13 +106,13 @@ export async function identifyStore(outside: OutsideContext, entry: StoreEntry):
 
 const WHY_LENGTH = 300;
 
-/** Why a store could not be met, on one line: the other side has a part in its words. */
+/** Describes the failure in one short line, because the store may have written it. */
 function describeCause({ cause }: ApiError): string {
   const text = cause instanceof Error ? cause.message.replace(/[\p{Cc}\s]+/gu, ' ').trim() : '';
   return text.slice(0, WHY_LENGTH) || 'It does not answer.';
 }
 
-/** The same as `askWhoItIs`, but names the wrong field for the person who typed the address. */
+/** Calls `identifyStore`, and converts failures to validation errors of the field that the user typed. */
 export async function checkStore(outside: OutsideContext, entry: StoreEntry): Promise<NewStore> {
   return await identifyStore(outside, entry).catch((error: unknown) => {
     if (error instanceof AppRefused) {

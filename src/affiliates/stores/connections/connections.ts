@@ -50,7 +50,10 @@ const LAST_ORDERS = 50;
 /** The order carried a click on a link of the brand. The text matches the index `orders_with_click`. */
 export const HAS_CLICK = sql<boolean>`attribution @? '$.candidates[*] ? (@.type == "click" && @.link_id != null)'`;
 
-/** Selects stores with the deliveries refused in the last day. They are counted by the hour, and the oldest hour counts whole. */
+/**
+ * Selects stores with the deliveries refused in the last day. They are counted by the hour, and the oldest hour counts
+ * whole.
+ */
 function withFailures(db: Db, now: Date) {
   const lastOrders = db
     .selectFrom('orders')
@@ -164,8 +167,8 @@ export const updateIntegrationByKey = (db: Db, { brandId, id }: IntegrationKey) 
   db.updateTable('integrations').where('brandId', '=', brandId).where('id', '=', id);
 
 /**
- * Claims the renewal of a token until `until`. Returns false if another call has it, or if the secrets changed since they
- * were read.
+ * Claims the renewal of a token until `until`. Returns false if another call has it, or if the secrets changed since
+ * they were read.
  */
 export async function claimRenewal(
   db: Db,
@@ -201,7 +204,10 @@ export const replaceSecrets = (db: Db, key: IntegrationKey, seen: Buffer, secret
 
 const RECEIVER = ['id', 'brandId', 'provider', 'baseUrl', 'currency', 'status', 'secrets'] as const;
 
-/** Finds the secrets that a delivery is checked against. The sender has no key, so the integration's id alone selects it. */
+/**
+ * Finds the secrets that a delivery is checked against. The sender has no key, so the integration's id alone selects
+ * it.
+ */
 export async function findReceiver(db: Db, provider: Provider, id: string) {
   return await db
     .selectFrom('integrations')
@@ -233,8 +239,8 @@ export async function findBrandOfIntegration(db: Db, id: string): Promise<string
 type StorePlace = Pick<IntegrationRow, 'provider' | 'baseUrl' | 'storefrontUrl'>;
 
 /**
- * The brand's integration of this store, locked: one at its API before one that moved, the connected one before one that was
- * disconnected. A host says nothing: one may have several stores, in folders of their own.
+ * Locks the brand's integration of this store: the same API address wins over the same storefront, a connected one over
+ * a disconnected one. The host does not identify a store: it may have several, each in its own folder.
  */
 export async function lockIntegrationOfStore(
   db: Db,
@@ -313,7 +319,10 @@ export async function insertIntegration(db: Db, row: Insertable<IntegrationsTabl
 export const updateIntegration = (db: Db, brandId: string, id: string, change: Updateable<IntegrationsTable>) =>
   updateOwn(db.updateTable('integrations').set(change).returning(SHOWN), brandId, id);
 
-/** Records whether the store accepts its secrets; once it does again, it is swept. A disconnected one stays disconnected. */
+/**
+ * Records whether the store accepts its secrets, and sweeps it once it does again. A disconnected one stays
+ * disconnected.
+ */
 export async function updateAccessStatus(
   db: Db,
   { brandId, id }: Pick<IntegrationRow, 'brandId' | 'id'>,
@@ -329,7 +338,7 @@ export async function updateAccessStatus(
     .execute();
 }
 
-/** Records that the app was uninstalled. What a store reports late, of the time before it was connected, changes nothing. */
+/** Records that the app was uninstalled. A late report from before the store was connected changes nothing. */
 export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now: Date): Promise<void> {
   await updateIntegrationByKey(db, key)
     .set({ status: 'reauth_required', updatedAt: now })
@@ -338,7 +347,7 @@ export async function markUninstalled(db: Db, key: IntegrationKey, at: Date, now
     .execute();
 }
 
-/** Connected stores, counted for operators. */
+/** Counts connected stores for operators. */
 export async function readStoreFigures(db: Db) {
   const connected = db.selectFrom('integrations').where('status', '=', 'connected');
   const count = sql<number>`count(*)::int`.as('count');

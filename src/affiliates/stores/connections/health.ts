@@ -86,7 +86,9 @@ export async function beginWebhookTrouble(db: Db, { brandId, id }: IntegrationKe
   return false;
 }
 
-/** Ends the trouble once webhooks reported all that a sweep listed. If deliveries arrive, the store is no longer silent. */
+/**
+ * Ends the trouble once webhooks reported all that a sweep listed. If deliveries arrive, the store is no longer silent.
+ */
 export async function endWebhookTrouble(db: Db, { brandId, id }: IntegrationKey, at: Date): Promise<void> {
   const arriving = db
     .updateTable('integrations')

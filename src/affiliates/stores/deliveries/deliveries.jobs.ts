@@ -17,8 +17,8 @@ const FAILED_MS = 2_000;
 const WHAT = 'folding deliveries of a brand';
 
 /**
- * Folds what is due, a batch of a brand at a time, until nothing is. A brand whose batch is done waits for those that had
- * none since, so that no backlog delays another brand by more than a batch.
+ * Folds what is due, a batch of a brand at a time, until nothing is. A brand whose batch is done waits for those that
+ * had none since, so that no backlog delays another brand by more than a batch.
  */
 export function openFolding(context: Context): (stopping?: AbortSignal) => Promise<void> {
   const { postgres, clock, failures } = context;
@@ -74,7 +74,7 @@ export function openFolding(context: Context): (stopping?: AbortSignal) => Promi
 /** Interval of polling PostgreSQL while nothing new is stored, because attempts may be due. */
 const ATTEMPTS_EVERY_MS = 1_000;
 
-/** Keeps up with what stores send. */
+/** Folds deliveries as they arrive. */
 export const foldStoreDeliveries: Follower = {
   name: 'fold-store-deliveries',
   everyMs: LOOK_EVERY_MS,

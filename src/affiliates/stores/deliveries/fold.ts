@@ -14,13 +14,13 @@ import { type Delivery, getRetryAfterMs, needsReconnect, type Reading, type Stor
 import type { Reason } from './deliveries.shapes.ts';
 import { toFailedOutcome, toOutcome } from './outcomes.ts';
 
-/** A brand with due deliveries, by the one that waits longest. */
+/** A brand with due deliveries; `dueAt` is that of the longest waiting one. */
 interface DueBrand {
   brandId: string;
   dueAt: Date;
 }
 
-/** Brands with a due delivery that no worker folds: one index probe a brand with waiting ones, however many it has. */
+/** Lists brands with due deliveries that no worker folds, with one index probe for each brand that has waiting ones. */
 export async function listDueBrands(db: Db, owner: string, now: Date): Promise<DueBrand[]> {
   const { rows } = await sql<DueBrand>`
     with recursive waiting as (
@@ -61,7 +61,7 @@ export interface ClaimedDelivery {
   receivedAt: Date;
 }
 
-/** Claims a brand for this worker, and takes its oldest due deliveries; none when another worker has it. */
+/** Claims a brand for this worker and returns its oldest due deliveries; none if another worker has the brand. */
 async function claimDeliveries(db: Db, claim: Claim, size: ClaimSize): Promise<ClaimedDelivery[]> {
   const { brandId, owner, now, until } = claim;
   const { rows } = await sql<ClaimedDelivery>`
@@ -91,10 +91,10 @@ async function releaseClaim(db: Db, { brandId, owner }: Pick<Claim, 'brandId' | 
 }
 
 interface InboxFigures {
-  /** Due now, and to be tried again later. */
+  /** Deliveries due now, and those with a later attempt. */
   waiting: { due: number; later: number };
   oldestDueAt: Date | null;
-  /** By state, of those that came after a time. */
+  /** Recent deliveries by state. */
   received: { state: string; count: number }[];
 }
 
@@ -117,7 +117,7 @@ export async function readInbox(db: Db, now: Date, since: Date): Promise<InboxFi
 /** The outcome of a delivery. */
 export interface Outcome {
   id: string;
-  /** Before this attempt. */
+  /** Attempts before this one. */
   attemptsBefore: number;
   attempts: number;
   state: 'waiting' | 'done' | 'ignored' | 'failed';
@@ -128,7 +128,7 @@ export interface Outcome {
   orderId: string | null;
 }
 
-/** Writes the outcomes of deliveries, and returns the ids of those that no other worker has folded. */
+/** Stores the outcomes of deliveries and returns the ids of those that no other worker has folded. */
 async function updateOutcomes(db: Db, brandId: string, outcomes: readonly Outcome[], now: Date): Promise<Set<string>> {
   const of = <V>(value: (outcome: Outcome) => V) => outcomes.map(value);
   const { rows } = await sql<{ id: string }>`
@@ -149,7 +149,7 @@ async function updateOutcomes(db: Db, brandId: string, outcomes: readonly Outcom
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The store answers again: what waits for it is due now. */
+/** Makes the waiting deliveries of a store that answers again due now. */
 async function updateWaitingToDue(db: Db, brandId: string, integrationId: string, now: Date): Promise<void> {
   await db
     .updateTable('storeDeliveries')
@@ -164,19 +164,19 @@ async function updateWaitingToDue(db: Db, brandId: string, integrationId: string
 /** After this many deliveries without an answer, a store is not called again for the same batch. */
 const UNANSWERED = 3;
 
-/** A store as one batch asks it. */
+/** State of a store within one batch. */
 interface StoreBatch {
   receiver: Receiver;
-  /** Opened when the first delivery has to ask it: most say everything themselves, also those of a disconnected store. */
+  /** Opened for the first delivery that requires a call. Most require none, even those of a disconnected store. */
   opened: Promise<Store> | undefined;
   hasAnswered: boolean;
-  /** For how many deliveries it had no answer since its last one. */
+  /** Number of deliveries without an answer since the last one. */
   unanswered: number;
   /** Why not. */
   failure: unknown;
 }
 
-/** The store was not called, because it had no answer for other deliveries of the batch. */
+/** The store was not called, because it did not answer other deliveries of the batch. */
 class StoreNotCalled extends Error {}
 
 /** Stands in for the store at first; reading its token throws, which shows that the store has to be called. */
@@ -213,7 +213,7 @@ async function readUsingStore(context: Context, sender: StoreBatch, delivery: De
   }
 }
 
-/** A delivery that was read, or could not be. */
+/** A delivery with its reading, or without one if it is unreadable. */
 interface ReadDelivery {
   claimed: ClaimedDelivery;
   sender: StoreBatch;
@@ -248,7 +248,7 @@ async function readDelivery(context: Context, claimed: ClaimedDelivery, sender: 
   }
 }
 
-/** Deliveries of a brand that are read at once: reading one may call its store. */
+/** Deliveries of a brand that are read concurrently, because reading one may call its store. */
 const READ_AT_ONCE = 8;
 
 async function readAll(
@@ -290,7 +290,7 @@ async function updateStatusFromAnswers(
   }
 }
 
-/** Records what was read, and its outcome, in one transaction: a delivery that another worker folded is left out. */
+/** Records readings and outcomes in one transaction. Deliveries that another worker folded are left out. */
 async function record(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   const { postgres, clock, secrets } = context;
   const actor = { brandId, keyId: null, operation: 'ingest', requestId: null };
@@ -314,7 +314,7 @@ async function record(context: Context, brandId: string, read: readonly ReadDeli
   });
 }
 
-/** Records one delivery, or why it cannot be recorded. */
+/** Records one delivery, or the reason for which that fails. */
 async function recordAlone(context: Context, brandId: string, read: ReadDelivery): Promise<void> {
   const { clock, failures } = context;
   try {
@@ -329,7 +329,7 @@ async function recordAlone(context: Context, brandId: string, read: ReadDelivery
   }
 }
 
-/** Records a batch; where one of its deliveries cannot be recorded, one by one, so that it holds none of the others. */
+/** Records a batch, or one by one if that fails, so that a bad delivery does not hold up the others. */
 async function recordAll(context: Context, brandId: string, read: readonly ReadDelivery[]): Promise<void> {
   try {
     await record(context, brandId, read);
@@ -340,10 +340,10 @@ async function recordAll(context: Context, brandId: string, read: readonly ReadD
 }
 
 const BATCH = { rows: 200, bytes: 8 * 1024 * 1024 };
-/** Longer than a batch takes, also where its store answers slowly. */
+/** Longer than a batch takes, even with a slow store. */
 const CLAIMED_MS = 30_000;
 
-/** Folds a brand's oldest due deliveries. Returns whether it took any. */
+/** Folds a brand's oldest due deliveries. Returns false if there were none. */
 export async function foldBatch(context: Context, owner: string, brandId: string): Promise<boolean> {
   const { postgres, clock } = context;
   const now = clock.now();

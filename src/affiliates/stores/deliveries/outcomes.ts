@@ -74,7 +74,7 @@ const MentionedOrder = z.union([
   z.object({ id: StoreId }).transform(({ id }) => id),
 ]);
 
-/** The outcome of a delivery that was read. Without a reading it is not about orders. */
+/** Returns the outcome of a readable delivery. Without a reading it is not about orders. */
 export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, reading: Reading | undefined): Outcome {
   return {
     id,
@@ -90,8 +90,8 @@ export function toOutcome({ id, attempts }: ClaimedDelivery, body: unknown, read
 }
 
 /**
- * The outcome of a delivery that could not be read or recorded. Throws what says nothing of it. One for which its store was
- * not called has not had its attempt.
+ * Returns the outcome of a failed delivery. Rethrows errors that say nothing about it. A delivery for which the store
+ * was not called keeps its attempt.
  */
 export function toFailedOutcome(
   { id, attempts }: Pick<ClaimedDelivery, 'id' | 'attempts'>,

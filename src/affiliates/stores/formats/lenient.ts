@@ -1,26 +1,26 @@
 import type { z } from 'zod';
 
 /**
- * Reads what no payment depends on. What is not as its store documents it is left out, and a note says so; notes name fields,
+ * Reads fields that no payment depends on. Invalid ones are left out with a note; notes name fields,
  * never values, which may be a customer's.
  */
 export interface LenientReader {
-  /** Undefined where there is nothing, or nothing that fits. */
+  /** Undefined if the value is missing or invalid. */
   one<T>(field: string, shape: z.ZodType<T>, value: unknown): T | undefined;
-  /** The entries that fit. */
+  /** Valid entries. */
   list<T>(field: string, shape: z.ZodType<T>, value: unknown): T[];
   readonly notes: string[];
 }
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** One for each delivery. */
+/** Creates a reader for one delivery. */
 export function createLenientReader(): LenientReader {
   const notes: string[] = [];
   const leaveOut = (field: string) =>
     void notes.push(`\`${field}\` was left out: it is not as the store documents it.`);
 
-  /** PHP writes a list with gaps, and at times an empty one, as an object. */
+  /** Reads a list. PHP writes a list with gaps, and sometimes an empty one, as an object. */
   function readEntries(field: string, value: unknown): unknown[] {
     if (value === undefined || value === null) return [];
     if (Array.isArray(value)) return value;

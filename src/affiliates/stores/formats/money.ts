@@ -5,15 +5,17 @@ import { fromMinor, getDecimals, MAX_AMOUNT_MINOR } from '../../../kit/values/mo
 const SCALE = 8;
 
 /**
- * Reads the noise of floating point after the eighth digit, within a hundredth of it: one unit if it is just below; undefined
- * when the digits are real.
+ * Reads the noise of floating point after the eighth digit, within a hundredth of it: one unit if it is just below;
+ * undefined when the digits are real.
  */
 function readNoise(rest: string): bigint | undefined {
   if (/^0{2}|^0?$/.test(rest)) return 0n;
   return rest.startsWith('99') ? 1n : undefined;
 }
 
-/** A decimal in units of 10^-8, exactly as it was written but for noise of floating point; undefined with more digits. */
+/**
+ * A decimal in units of 10^-8, exactly as it was written but for noise of floating point; undefined with more digits.
+ */
 export function readDecimal(text: string): bigint | undefined {
   const match = /^(-?)(\d{1,18})(?:\.(\d+))?$/.exec(text);
   if (!match) return undefined;
@@ -48,7 +50,9 @@ export function divideHalfEven(dividend: bigint, divisor: bigint): bigint {
 const toMinor = (decimal: bigint, currency: string): bigint =>
   divideHalfEven(decimal, 10n ** BigInt(SCALE - getDecimals(currency)));
 
-/** True if an amount is whole in its currency's minor unit, or off by at most a millionth: the noise of floating point. */
+/**
+ * True if an amount is whole in its currency's minor unit, or off by at most a millionth: the noise of floating point.
+ */
 export function isWhole(decimal: bigint, currency: string): boolean {
   const unit = 10n ** BigInt(SCALE - getDecimals(currency));
   const rest = ((decimal % unit) + unit) % unit;

@@ -44,7 +44,7 @@ class TooCostly extends Error {
   }
 }
 
-/** The share of a query that is small enough; undefined when the error is another. */
+/** Returns the share of a too costly query that would be accepted; undefined for other errors. */
 export const getAffordableShare = (error: unknown): number | undefined =>
   error instanceof Error && error.cause instanceof TooCostly ? error.cause.share : undefined;
 
@@ -74,8 +74,8 @@ export interface ShopifyAnswer<T> {
 }
 
 /**
- * GraphQL says no with status 200: a missing scope is the token's fault, anything else the store's. With `isPartial`, fields
- * that the token may not read are null and the rest of the answer counts.
+ * Calls GraphQL, whose errors have status 200: a missing scope is the token's fault, anything else the store's. With
+ * `isPartial`, fields that the token may not read are null and the rest of the answer counts.
  */
 export async function callShopify<T>(
   store: Store,
@@ -102,6 +102,6 @@ export async function callShopify<T>(
   return { data: readAnswer(requested, data, answer.data), waitMs: computeWaitMs(cost) };
 }
 
-/** As `callShopify`, for the data alone. */
+/** Calls Shopify and returns the data alone. */
 export const askShopify = async <T>(store: Store, query: string, variables: object, data: z.ZodType<T>): Promise<T> =>
   (await callShopify(store, { query, variables, data })).data;

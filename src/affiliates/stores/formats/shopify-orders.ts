@@ -135,7 +135,7 @@ function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }:
 const isGoodsAdjustment = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
 
-/** Goods given back. An amount refunded beside or without lines is an adjustment below zero. */
+/** Converts a refund of goods. An amount beside or without lines is a negative adjustment. */
 function toRefund(
   refund: Refund,
   { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
@@ -232,7 +232,7 @@ const WON = ['won', 'charge_refunded'];
 /** A dispute does not say when it changed: its end does, else the time at which the delivery was triggered. */
 function readDispute({ headers, body }: Delivery): Reading | undefined {
   const dispute = parseBody(Dispute, body);
-  // One over a charge that is of no order.
+  // The charge belongs to no order.
   if (dispute.order_id === null) return undefined;
   const { data: triggeredAt } = StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at'));
   const at = dispute.finalized_on ?? triggeredAt ?? dispute.initiated_at;

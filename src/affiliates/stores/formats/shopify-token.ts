@@ -42,7 +42,7 @@ const OTHERWISE = [
   "is refused. The app must belong to the shop's organization and be installed in the shop; the client ID and secret are shown under its Settings in the Dev Dashboard.",
 ] as const;
 
-/** The client credentials grant, which Shopify has for apps of the shop's own organization. */
+/** Requests a token by the client credentials grant, which Shopify supports for apps of the shop's own organization. */
 export async function newShopifyToken(
   place: Pick<Store, 'baseUrl' | 'allow'>,
   { id, secret }: StoreApp,

@@ -20,7 +20,7 @@ export const TOPICS = [
   'refunds/create',
 ];
 const UNINSTALLED = 'app/uninstalled';
-/** Disputes take a scope of their own. */
+/** Optional topics; disputes require another scope. */
 const ALSO = ['disputes/create', 'disputes/update', UNINSTALLED];
 
 const LIST = `query Webhooks($after: String) {
@@ -85,14 +85,15 @@ async function make(store: Store, { topic, url }: { topic: string; url: string }
 
 export const shopifyWebhooks: StoreWebhooks = {
   alsoTopics: ALSO,
-  // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with it.
+  // Shopify signs webhooks created by API with the app's secret, which is known only if the store was connected with
+  // it.
   mayBeMade: ({ app }) => app !== undefined,
   list,
   make,
   remove: async (store, id) => void (await askShopify(store, REMOVE, { id }, z.unknown())),
 };
 
-/** Shopify says when; a delivery may come late, of an app that has been installed again. */
+/** Reads the time of uninstallation, because a late delivery may concern an app that has been installed again. */
 export function uninstalledAt(headers: IncomingHttpHeaders): Date | undefined {
   if (getHeader(headers, 'x-shopify-topic') !== UNINSTALLED) return undefined;
   return StoreTime.safeParse(getHeader(headers, 'x-shopify-triggered-at')).data ?? new Date();

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
-import { type Coupon, type Store, type StoreClient, StorefrontUrl, StoreName, StoreTime } from './provider.ts';
+import { type StoreClient, StorefrontUrl, StoreName, StoreTime } from './provider.ts';
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
 import { listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
@@ -51,15 +51,6 @@ const Discount = z.object({
 const Priced = z.object({ taxesIncluded: z.boolean() });
 const Taxes = z.object({ order: Priced.nullable(), shop: Priced });
 
-async function findCoupon(store: Store, code: string): Promise<Coupon> {
-  const { codeDiscountNodeByCode: node } = await askShopify(store, COUPON, { code }, Discount);
-  if (!node) return { state: 'not_found' };
-  const { status, customerGets, endsAt = null } = node.codeDiscount;
-  const fraction = customerGets?.value.percentage;
-  if (fraction === undefined) return { state: 'not_percentage' };
-  return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
-}
-
 export const shopify: StoreClient = {
   topics: TOPICS,
   webhooks: shopifyWebhooks,
@@ -70,7 +61,14 @@ export const shopify: StoreClient = {
     return { name: shop.name, currency: shop.currencyCode, storefrontUrl: shop.primaryDomain.url };
   },
   newToken: newShopifyToken,
-  findCoupon,
+  findCoupon: async (store, code) => {
+    const { codeDiscountNodeByCode: node } = await askShopify(store, COUPON, { code }, Discount);
+    if (!node) return { state: 'not_found' };
+    const { status, customerGets, endsAt = null } = node.codeDiscount;
+    const fraction = customerGets?.value.percentage;
+    if (fraction === undefined) return { state: 'not_percentage' };
+    return status === 'ACTIVE' ? { state: 'active', percentage: fraction * 100, endsAt } : { state: 'inactive' };
+  },
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
   read: (delivery, store) =>

@@ -9,12 +9,12 @@ import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, getHeader, Happened, parseBody, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
-/** Not placed yet: a checkout that is being filled in has no codes yet, and attribution is decided once. */
+/** Drafts are ignored: an unfinished checkout has no codes yet, and attribution is decided once. */
 const DRAFTS = ['checkout-draft', 'auto-draft', 'draft'];
 /** Orders in the trash count as cancelled; they may come back. */
 const CANCELLED = ['cancelled', 'trash'];
 
-/** GMT without saying so: `2017-03-22T16:28:02`. */
+/** Times are GMT without an offset: `2017-03-22T16:28:02`. */
 export const WooTime = z.iso
   .datetime({ local: true, offset: true })
   .transform((text) => new Date(/Z$|[+-]\d\d:\d\d$/.test(text) ? text : `${text}Z`));
@@ -118,8 +118,8 @@ function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | 
 }
 
 /**
- * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for what,
- * the goods' share of the order.
+ * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for
+ * what, the goods' share of the order.
  */
 function toRefund(refund: WooRefund, order: Order): RefundFacts {
   const { charged } = sumGoods(order);

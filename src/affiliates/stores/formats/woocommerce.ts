@@ -22,7 +22,7 @@ import { listWooOrders, WooOrders } from './woocommerce-list.ts';
 import { readWooCommerce, WooOrder, type WooRefund, WooRefunds, WooTime } from './woocommerce-orders.ts';
 
 const API = '/wp-json/wc/v3';
-/** The most that WooCommerce gives at once. */
+/** Largest page that WooCommerce allows. */
 const PER_PAGE = 100;
 const MAX_PAGES = 50;
 
@@ -49,7 +49,7 @@ function credentials({ token, keysInQuery }: Store) {
   return { query: { consumer_key: key, consumer_secret: secret } };
 }
 
-/** WooCommerce saw no key at all: `Consumer key is missing`, or it takes the caller for nobody. */
+/** WooCommerce received no key: `Consumer key is missing`, or an error for anonymous callers. */
 const NO_KEY_SEEN = /Consumer key is missing|woocommerce_rest_cannot_/i;
 
 /** Moves the keys to the query if the host drops the `Authorization` header, over TLS only: they would be readable. */
@@ -139,31 +139,25 @@ function throwWriteRefused(error: unknown): never {
   throw error;
 }
 
-async function makeWebhook(store: Store, { topic, url, secret }: { topic: string; url: string; secret: string }) {
-  const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
-  const request = { ...toRequest(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
-  await getFromStore(store, request).catch(throwWriteRefused);
-}
-
-async function signWebhook(store: Store, id: string, secret: string): Promise<void> {
-  const request = { ...toRequest(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
-  await getFromStore(store, request).catch(throwWriteRefused);
-}
-
-async function removeWebhook(store: Store, id: string): Promise<void> {
-  const request = { ...toRequest(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
-  await askStore(store, request).catch(throwWriteRefused);
-}
-
 export const woocommerce: StoreClient = {
   topics: TOPICS,
   webhooks: {
     alsoTopics: [],
     mayBeMade: () => true,
     list: listWebhooks,
-    make: makeWebhook,
-    remove: removeWebhook,
-    sign: signWebhook,
+    make: async (store, { topic, url, secret }) => {
+      const body = { name: `Rollcall ${topic}`, topic, delivery_url: url, secret, status: 'active' };
+      const request = { ...toRequest(`${API}/webhooks`, Webhook), method: 'POST' as const, body };
+      await getFromStore(store, request).catch(throwWriteRefused);
+    },
+    remove: async (store, id) => {
+      const request = { ...toRequest(`${API}/webhooks/${id}?force=true`, z.unknown()), method: 'DELETE' as const };
+      await askStore(store, request).catch(throwWriteRefused);
+    },
+    sign: async (store, id, secret) => {
+      const request = { ...toRequest(`${API}/webhooks/${id}`, Webhook), method: 'POST' as const, body: { secret } };
+      await getFromStore(store, request).catch(throwWriteRefused);
+    },
   },
   connect: async (store) => {
     const site = await get(store, '/wp-json/', Site);

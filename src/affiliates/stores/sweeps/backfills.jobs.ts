@@ -23,7 +23,7 @@ import { computeRetryMs } from './schedule.ts';
 import { listRecordedTimes, readEach, recordEach } from './sweeps.ts';
 
 const AT_ONCE = 2;
-/** A store with many orders lets others go first after so many pages. */
+/** A store with many orders yields to others after this many pages. */
 const PAGES_AT_ONCE = 10;
 /** Longer than any page takes, including the requests for its orders' refunds. */
 const CLAIM_MS = 10 * MINUTE_MS;
@@ -32,7 +32,7 @@ const NOT_LISTED = 'The store does not list its orders.';
 
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
 
-/** Records a page's orders that are not known yet, as history. */
+/** Records the unknown orders of a page as history. */
 async function recordHistoryPage(
   context: Context,
   claimed: ClaimedBackfill,
@@ -62,7 +62,9 @@ async function recordHistoryPage(
   };
 }
 
-/** Reads some pages of a store's history. Each page stores how far it is, so that a worker that is killed loses one. */
+/**
+ * Reads some pages of a store's history. Progress is stored after each page, so that a killed worker loses only one.
+ */
 async function readPages(context: Context, first: ClaimedBackfill): Promise<void> {
   const { postgres, clock } = context;
   let claimed = first;
@@ -97,7 +99,7 @@ async function backfillStore(context: Context, claimed: ClaimedBackfill): Promis
   }
 }
 
-/** One pass over the stores whose history is read in. */
+/** Reads history of the stores that are due. */
 export async function backfillDue(context: Context): Promise<void> {
   const { postgres, clock, stopping } = context;
   while (!stopping.signal.aborted) {

@@ -44,7 +44,7 @@ export async function findBackfill(db: Db, brandId: string, integrationId: strin
     .executeTakeFirst();
 }
 
-/** Claims backfills that are due, of stores that can be called: no other worker reads them before `until`. */
+/** Claims due backfills of connected stores until `until`. */
 export async function claimBackfills(db: Db, now: Date, until: Date, limit: number) {
   return await db
     .updateTable('storeBackfills as backfill')
@@ -78,7 +78,7 @@ interface HistoryPageResult {
   dueAt: Date;
 }
 
-/** Stores a page's result, and renews the claim. False when it is no longer this one. */
+/** Stores a page's result and renews the claim. Returns false if the claim was lost. */
 export async function updateAfterHistory(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
@@ -102,7 +102,7 @@ export async function updateAfterHistory(
   return numUpdatedRows > 0n;
 }
 
-/** Gives the claim back: the next page is read at `dueAt`. */
+/** Releases the claim; the next page is read at `dueAt`. */
 export async function postponeBackfill(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,
@@ -116,7 +116,7 @@ export async function postponeBackfill(
     .execute();
 }
 
-/** Counts a failure. A cursor that fails again is given up: the next page begins at the latest change that was read. */
+/** Counts a failure. A cursor that fails twice is dropped; the next page begins at the latest change that was read. */
 export async function updateBackfillToFailed(
   db: Db,
   { id, dueAt }: Pick<ClaimedBackfill, 'id' | 'dueAt'>,

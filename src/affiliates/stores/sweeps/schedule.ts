@@ -26,7 +26,7 @@ export interface Sight {
   againAt: Date;
 }
 
-/** Compares a listed order with what is recorded. */
+/** Compares a listed order with its recorded state. */
 export function compareWithRecorded(
   { updatedAt }: Pick<OrderFacts, 'updatedAt'>,
   { recordedAt, connectedAt, now }: { recordedAt: Date | undefined; connectedAt: Date; now: Date },

@@ -99,7 +99,7 @@ export const toBackfill = (row: BackfillRow): z.input<typeof Backfill> => ({
 });
 
 const one = { path: '/v1/affiliates/integrations/{id}/backfill', tag: 'Affiliates', item: Backfill } as const;
-/** A person decides whether to read in what a store sold. */
+/** People decide whether to import a store's history. */
 const forAgents = false;
 
 const backfillOperations = [

@@ -18,7 +18,7 @@ import {
 } from './sweeps.ts';
 
 const AT_ONCE = 4;
-/** A store with many orders lets others go first after so many pages. */
+/** A store with many orders yields to others after this many pages. */
 const PAGES_AT_ONCE = 10;
 /** Longer than any page takes, including the requests for its orders' refunds. */
 const CLAIM_MS = 10 * MINUTE_MS;
@@ -76,7 +76,7 @@ async function sweepStore(context: Context, claimed: ClaimedStore): Promise<void
   }
 }
 
-/** One pass over the stores whose sweep is due. */
+/** Sweeps the stores that are due. */
 export async function sweepDue(context: Context): Promise<void> {
   const { postgres, clock, stopping } = context;
   while (!stopping.signal.aborted) {

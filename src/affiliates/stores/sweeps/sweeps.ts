@@ -89,7 +89,9 @@ async function updateSweepToDone(db: Db, { id }: StoreKey, since: Date): Promise
     .execute();
 }
 
-/** Counts a failure; returns how many there were in a row. A cursor that fails again is given up, its sweep is not. */
+/**
+ * Counts a failure and returns the number of consecutive ones. A cursor that fails twice is dropped, its sweep is not.
+ */
 export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<number> {
   const { failures } = await db
     .updateTable('storeSweeps')
@@ -104,7 +106,7 @@ export async function updateSweepToFailed(db: Db, { id }: StoreKey): Promise<num
   return failures;
 }
 
-/** The store's own time of the newest snapshot that is recorded of each order. */
+/** Lists the store's own time of each order's recorded state. */
 export async function listRecordedTimes(
   db: Db,
   { id, brandId }: StoreKey,
@@ -121,7 +123,7 @@ export async function listRecordedTimes(
   return new Map(rows.map(({ orderId, storeUpdatedAt }) => [orderId, storeUpdatedAt]));
 }
 
-/** The orders that deliveries have reported since a time. A waiting delivery may report any order. */
+/** Finds orders that deliveries have reported since a time. A waiting delivery may report any order. */
 async function findReported(
   db: Db,
   { id, brandId }: StoreKey,
@@ -165,7 +167,7 @@ export async function readSweepFigures(db: Db, now: Date): Promise<SweepFigures>
 /** Columns of a claim; `sweepAt` is its end. */
 const CLAIMED = ['id', 'brandId', 'provider', 'name', 'baseUrl', 'currency', 'connectedAt', 'sweepAt'] as const;
 
-/** Claims stores whose sweep is due: no other worker sweeps them before `until`, unless they are connected again. */
+/** Claims stores with a due sweep until `until`. Reconnecting a store ends its claim. */
 export async function claimSweeps(db: Db, now: Date, until: Date, limit: number) {
   return await db
     .updateTable('integrations')
@@ -186,7 +188,7 @@ export async function claimSweeps(db: Db, now: Date, until: Date, limit: number)
 }
 export type ClaimedStore = Awaited<ReturnType<typeof claimSweeps>>[number];
 
-/** Moves a claim, or gives it back with the time of the next sweep. False when it is no longer this one. */
+/** Extends a claim, or releases it with the time of the next sweep. Returns false if the claim was lost. */
 export async function moveSweep(
   db: Db,
   { brandId, id, sweepAt }: Pick<ClaimedStore, 'brandId' | 'id' | 'sweepAt'>,
@@ -203,7 +205,10 @@ export async function moveSweep(
   return numUpdatedRows > 0n;
 }
 
-/** Has a store's orders read again, from `since` on. A sweep that is under way loses its claim. False if it is not connected. */
+/**
+ * Restarts the sweep of a store at `since`. A running sweep loses its claim. Returns false if the store is not
+ * connected.
+ */
 async function rewindSweep(db: Db, { id, brandId }: StoreKey, since: Date, now: Date): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('integrations')
@@ -297,7 +302,9 @@ async function countMissed({ postgres }: Context, claimed: ClaimedStore, missed:
   return isAnyWaiting ? 0 : missed.filter(({ facts }) => !orderIds.has(facts.orderId)).length;
 }
 
-/** Records a page of orders, except those that changed just now: their webhooks may follow. Returns the current sweep. */
+/**
+ * Records a page of orders, except those that changed just now: their webhooks may follow. Returns the current sweep.
+ */
 export async function recordPage(
   context: Context,
   claimed: ClaimedStore,
@@ -362,10 +369,10 @@ export async function finishSweep(context: Context, claimed: ClaimedStore, sweep
     const next = Math.min(now.getTime() + SWEEP_EVERY_MS, againAt?.getTime() ?? Number.POSITIVE_INFINITY);
     const sweepAt = new Date(Math.max(next, now.getTime()));
     if (!(await moveSweep(db, claimed, { sweepAt, sweptAt: now }))) throw new LostSweep();
-    // By the store's clock, which may be behind ours; where it is ahead, by ours.
+    // The store's clock counts if it is behind ours, our clock otherwise.
     const reached = Math.min(reachedAt?.getTime() ?? 0, (startedAt ?? now).getTime());
     await updateSweepToDone(db, claimed, new Date(Math.max(since.getTime(), reached - OVERLAP_MS)));
-    // The first one of a store: its history comes after what may still pay.
+    // After the first sweep, the store's history follows: orders that may still pay come first.
     if (sweep.sweeps === 0) await backfillBefore(db, claimed, now);
     if (missed > 0) await reportSilence(work, claimed, missed);
     else if (againAt === null) await endWebhookTrouble(db, claimed, now);

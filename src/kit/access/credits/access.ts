@@ -42,12 +42,12 @@ export function monthlyCredits(subscription: Pick<Subscription, 'plan' | 'monthl
 /** The credits of pending entries that are not in the ledger yet: charges minus refunds. */
 export async function sumPending(db: Db, pending: readonly ChargeEntry[], periodStart: Date): Promise<number> {
   const current = pending.filter((entry) => entry.periodStart.getTime() === periodStart.getTime());
-  const known = await findKnownEntries(
+  const ledgerEntries = await findKnownEntries(
     db,
     current.map((entry) => entry.chargeId),
   );
   return current
-    .filter((entry) => !known.has(`${entry.kind}:${entry.chargeId}`))
+    .filter((entry) => !ledgerEntries.has(`${entry.kind}:${entry.chargeId}`))
     .reduce((sum, entry) => sum + (entry.kind === 'charge' ? entry.credits : -entry.credits), 0);
 }
 
@@ -118,10 +118,10 @@ export async function restoreAccess(
         await release(keys, [token]).catch(ignoreFailure('the lease expires by itself'));
         throw error;
       });
-      const written = release(keys, [token, ...fields]);
+      const writing = release(keys, [token, ...fields]);
       // The change is committed in Postgres and must not be repeated; the next call or the worker rebuilds the hash.
-      if (change) return void (await written.catch(ignoreFailure('the lease expires by itself')));
-      if ((await written) === 1) return;
+      if (change) return void (await writing.catch(ignoreFailure('the lease expires by itself')));
+      if ((await writing) === 1) return;
     } else {
       await sleep(POLL_MS);
       if (!change && (await engines.redis.use((client) => client.exists(keys[0] ?? ''))) === 1) return;
@@ -133,8 +133,9 @@ export async function restoreAccess(
 /** Updates Redis at once after a change of keys, without waiting for the worker's next pass. */
 export async function refreshAccess(engines: AccessEngines, subscriptionIds: readonly string[]): Promise<void> {
   for (const id of subscriptionIds) {
-    const version = async () => undefined;
-    await restoreAccess(engines, id, version).catch(ignoreFailure('the worker does the same within a second'));
+    await restoreAccess(engines, id, async () => undefined).catch(
+      ignoreFailure('the worker does the same within a second'),
+    );
   }
 }
 

@@ -30,8 +30,8 @@ export async function restoreBlocks({ db, redis }: AccessEngines, subscriptionId
   let paid = block.number - 1;
   for (let isPaid = true; isPaid; ) {
     const ids = Array.from({ length: AT_ONCE }, (_, i) => blockCharge({ ...block, number: paid + 1 + i }));
-    const known = await findKnownEntries(db, ids);
-    const unpaid = ids.findIndex((id) => !known.has(`charge:${id}`) && !pending.has(id));
+    const entries = await findKnownEntries(db, ids);
+    const unpaid = ids.findIndex((id) => !entries.has(`charge:${id}`) && !pending.has(id));
     isPaid = unpaid < 0;
     paid += isPaid ? ids.length : unpaid;
   }
@@ -89,8 +89,8 @@ const periods = new WeakMap<Subscription, Period>();
 
 /** The subscription's current period, calculated once per period. */
 function readPeriod(subscription: Subscription, now: Date): Period {
-  const known = periods.get(subscription);
-  if (known && known.start <= now && now < known.end) return known;
+  const cached = periods.get(subscription);
+  if (cached && cached.start <= now && now < cached.end) return cached;
   const period = periodAt(subscription.anchorAt, now);
   periods.set(subscription, period);
   return period;

@@ -55,7 +55,7 @@ export function creditsExhausted(price: number, metered: Metered): ApiError {
 const CALLS_LEFT = 20;
 const PRICES_LEFT = 100;
 
-interface Standing {
+interface CallerHeadroom {
   calls: number;
   windowEndMs: number;
   remaining: number;
@@ -70,16 +70,16 @@ export interface Headroom {
 }
 
 export function openHeadroom(): Headroom {
-  const standings = new WeakMap<Caller, Standing>();
+  const headrooms = new WeakMap<Caller, CallerHeadroom>();
   return {
     note: (caller, { calls, windowEndMs, credits }) => {
-      if (credits) standings.set(caller, { calls, windowEndMs, remaining: credits.remaining });
+      if (credits) headrooms.set(caller, { calls, windowEndMs, remaining: credits.remaining });
     },
-    forget: (caller) => void standings.delete(caller),
+    forget: (caller) => void headrooms.delete(caller),
     isAmple: (caller, price, nowMs) => {
-      const standing = standings.get(caller);
-      if (!standing || standing.remaining < PRICES_LEFT * price) return false;
-      return standing.calls <= getRateLimit(caller) - CALLS_LEFT || standing.windowEndMs <= nowMs;
+      const headroom = headrooms.get(caller);
+      if (!headroom || headroom.remaining < PRICES_LEFT * price) return false;
+      return headroom.calls <= getRateLimit(caller) - CALLS_LEFT || headroom.windowEndMs <= nowMs;
     },
   };
 }

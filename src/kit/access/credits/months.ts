@@ -213,11 +213,11 @@ async function begin(db: Db, now: Date): Promise<void> {
 export async function makeMonths(db: Db, now: Date): Promise<string[]> {
   if ((await findLater(db)) === undefined) await begin(db, now);
   const end = monthStart(toMonth(now), 2);
-  const made: string[] = [];
+  const createdMonths: string[] = [];
   for (;;) {
     const later = await findLater(db);
-    if (later === undefined || later >= end) return made;
-    made.push(await transact(db, splitLater));
+    if (later === undefined || later >= end) return createdMonths;
+    createdMonths.push(await transact(db, splitLater));
   }
 }
 

@@ -76,9 +76,9 @@ export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefin
     .executeTakeFirst();
   if (!row) return undefined;
   const { subscriptionId, subscriptionKind, plan, status, monthlyCredits, anchorAt, version, ...rest } = row;
-  const { kind, personId, email, name, role, limits: stored, ...found } = rest;
+  const { kind, personId, email, name, role, limits: stored, ...keyFields } = rest;
   const limits = parseLimits(stored);
-  const key = { ...found, ...(limits ? { limits } : {}) };
+  const key = { ...keyFields, ...(limits ? { limits } : {}) };
   const subscription = { id: subscriptionId, kind: subscriptionKind, plan, status, monthlyCredits, anchorAt, version };
   if (kind !== 'session') return { ...key, kind, subscription };
   // The person was removed, so the session is invalid.
@@ -118,10 +118,10 @@ export async function listCountedKeyIds(db: Db, subscriptionId: string): Promise
 }
 
 /** Locks the keys in one order, so that two processes with the same busy keys do not deadlock. */
-export async function updateLastUsed(db: Db, used: ReadonlyMap<string, Date>): Promise<void> {
-  if (used.size === 0) return;
-  const ids = [...used.keys()];
-  const times = [...used.values()];
+export async function updateLastUsed(db: Db, lastUses: ReadonlyMap<string, Date>): Promise<void> {
+  if (lastUses.size === 0) return;
+  const ids = [...lastUses.keys()];
+  const times = [...lastUses.values()];
   await sql`
     with own as materialized (
       select id from api_keys where id = any(${ids}::text[]) order by id for no key update)
@@ -141,14 +141,14 @@ export async function listSubscriptionVersions(
 ): Promise<{ id: string; version: number; inRedis: boolean }[]> {
   const all = db.selectFrom('subscriptions').select(['id', 'version', 'inRedis']);
   if (usedAfter === undefined) return await all.execute();
-  const used = db
+  const usedSubscriptions = db
     .selectFrom('apiKeys')
     .select('subscriptionId')
     .where('kind', '=', 'data')
     .where('lastUsedAt', '>', usedAfter);
   return await all
     .where('inRedis', '=', sql<boolean>`false`)
-    .union(all.where('id', 'in', used))
+    .union(all.where('id', 'in', usedSubscriptions))
     .execute();
 }
 

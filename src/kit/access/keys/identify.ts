@@ -6,7 +6,7 @@ import type { Keys } from './key-cache.ts';
 import { isActive, mayUseDirectory, PLANS } from './plans.ts';
 
 /** The part of an operation that access control needs. */
-interface Requested {
+interface RequestedOperation {
   method: string;
   callers: readonly CallerKind[];
   directory: boolean;
@@ -49,7 +49,7 @@ export function assertValid(caller: Caller | undefined, now: Date): Caller {
  * The error if the caller's kind of key or plan does not allow the operation. Without an operation, the error for a
  * data key on an unknown path.
  */
-export function refuseClassOrPlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {
+export function refuseClassOrPlan(caller: Caller, operation: RequestedOperation | undefined): ApiError | undefined {
   if (caller.kind === 'session') return refuseRole(caller, operation) ?? refusePlan(caller, operation);
   if (operation && !operation.callers.some((kind) => kind !== 'session')) {
     return new ApiError(
@@ -73,7 +73,7 @@ export function requirePerson(caller: Caller): Person {
 }
 
 /** The error if the person's role does not allow the operation: viewers only read, and some operations are for owners. */
-function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: Requested | undefined) {
+function refuseRole({ person }: Extract<Caller, { kind: 'session' }>, operation: RequestedOperation | undefined) {
   if (!operation || person.role === 'owner') return undefined;
   const { ownersOnly, forViewers, hints } = operation;
   if (!ownersOnly && (person.role !== 'viewer' || hints.readOnly || forViewers)) return undefined;
@@ -88,7 +88,11 @@ export function roleRequired(person: Person, allowed: readonly Role[]): ApiError
 }
 
 /** Rejects changes from other sites' pages, because a browser sends its cookie with their requests too. */
-export function refuseForeignPage({ cookie }: Request, caller: Caller, { method }: Requested): ApiError | undefined {
+export function refuseForeignPage(
+  { cookie }: Request,
+  caller: Caller,
+  { method }: RequestedOperation,
+): ApiError | undefined {
   if (caller.kind !== 'session' || method === 'GET' || cookie?.isSameOrigin) return undefined;
   return new ApiError('CROSS_SITE', 'Only the pages of the web app may make changes (Sec-Fetch-Site).');
 }
@@ -98,7 +102,7 @@ export function refuseOtherResource({ isAgent }: Request, { scopes }: Caller): A
   return scopes === null || isAgent ? undefined : invalidKey('This token is for /mcp only; use an API key here.');
 }
 
-function refusePlan(caller: Caller, operation: Requested | undefined): ApiError | undefined {
+function refusePlan(caller: Caller, operation: RequestedOperation | undefined): ApiError | undefined {
   if (!operation?.directory) return undefined;
   const allowed =
     caller.kind === 'data' ? PLANS[caller.subscription.plan].directory : mayUseDirectory(caller.subscription);

@@ -41,8 +41,6 @@ export interface Keys {
   close(): Promise<void>;
 }
 
-const tooLate = () => unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`));
-
 /**
  * Caches callers by key, so that requests with a known key never wait for Postgres. The cache key is the digest; keys
  * are not kept.
@@ -52,14 +50,16 @@ export function openKeys(db: Db, clock: Clock): Keys {
   const unknown = new LRUCache<string, Entry>({ max: UNKNOWN_KEYS });
   const readEntry = (digest: string) => cache.get(digest) ?? unknown.get(digest);
   const reads = new Map<string, Promise<Caller | undefined>>();
-  let used = new Map<string, Date>();
+  let lastUses = new Map<string, Date>();
 
   const age = (entry: Entry) => clock.now().getTime() - entry.readAtMs;
 
   function read(key: string, digest: string): Promise<Caller | undefined> {
     const running = reads.get(digest);
     if (running) return running;
-    const reading = within(READ_WITHIN_MS, findCaller(db, hashKey(key)), tooLate)
+    const reading = within(READ_WITHIN_MS, findCaller(db, hashKey(key)), () =>
+      unavailable('PostgreSQL', new Error(`A key was not read within ${READ_WITHIN_MS} ms.`)),
+    )
       .then((caller) => {
         const [into, outOf] = caller ? [cache, unknown] : [unknown, cache];
         into.set(digest, { caller, readAtMs: clock.now().getTime() });
@@ -72,13 +72,13 @@ export function openKeys(db: Db, clock: Clock): Keys {
   }
 
   function noteUse(caller: Caller | undefined): Caller | undefined {
-    if (caller) used.set(caller.keyId, clock.now());
+    if (caller) lastUses.set(caller.keyId, clock.now());
     return caller;
   }
 
   async function flushLastUsed(): Promise<void> {
-    const batch = used;
-    used = new Map();
+    const batch = lastUses;
+    lastUses = new Map();
     await updateLastUsed(db, batch).catch(ignoreFailure('last_used_at is a hint; the next use writes it again'));
   }
   const timer = setInterval(flushLastUsed, LAST_USED_EVERY_MS);

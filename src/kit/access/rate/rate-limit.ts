@@ -49,10 +49,10 @@ export interface Window {
 /** Counts calls in this process only, while Redis does not respond. */
 export function openLocalWindows(windowMs: number): (id: string, nowMs: number) => Window {
   // Allocated when Redis first fails to respond, because it takes megabytes and each door has one.
-  let opened: LRUCache<string, Window> | undefined;
+  let windowsById: LRUCache<string, Window> | undefined;
   return (id, nowMs) => {
-    opened ??= new LRUCache({ max: 100_000 });
-    const windows = opened;
+    windowsById ??= new LRUCache({ max: 100_000 });
+    const windows = windowsById;
     const open = windows.get(id);
     const window = open && open.windowEndMs > nowMs ? open : { calls: 0, windowEndMs: nowMs + windowMs };
     window.calls += 1;
@@ -63,15 +63,15 @@ export function openLocalWindows(windowMs: number): (id: string, nowMs: number) 
 
 /** Allows `burst` events at once, and one more every `everyMs`. */
 export function createBurstLimiter(burst: number, everyMs: number): () => boolean {
-  let left = burst;
+  let tokens = burst;
   let atMs = performance.now();
   return () => {
     const now = performance.now();
-    const grown = Math.floor((now - atMs) / everyMs);
-    left = Math.min(burst, left + grown);
-    atMs += grown * everyMs;
-    if (left === 0) return false;
-    left -= 1;
+    const refill = Math.floor((now - atMs) / everyMs);
+    tokens = Math.min(burst, tokens + refill);
+    atMs += refill * everyMs;
+    if (tokens === 0) return false;
+    tokens -= 1;
     return true;
   };
 }

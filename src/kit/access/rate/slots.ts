@@ -29,9 +29,9 @@ export function openSlots(redis: Redis, kind: string, most: number): Slots {
       const token = randomBase62(20);
       const ask = async (what: string) =>
         Reply.parse(await run([`${kind}:{${owner}}`], [what, name, token, KEPT_MS, most]));
-      const taken = await ask('take');
-      if (taken !== 1) {
-        const headers = { 'retry-after': String(Math.max(1, Math.ceil(-taken / 1000))) };
+      const reply = await ask('take');
+      if (reply !== 1) {
+        const headers = { 'retry-after': String(Math.max(1, Math.ceil(-reply / 1000))) };
         throw new ApiError('RATE_LIMITED', message, { headers });
       }
       return {

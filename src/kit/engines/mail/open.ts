@@ -96,10 +96,6 @@ function openSmtp(url: string, from: string): Mailer {
   };
 }
 
-/** The file name of a mail. Names sort by time. */
-const toFileName = ({ id, date }: Pick<OutgoingMail, 'id' | 'date'>): string =>
-  `${date.toISOString().replace(/[-:]|\.\d+/g, '')}-${id}.eml`;
-
 /** Writes each mail to a file that only its owner can read. The file gets its name when it is complete. */
 function openFolder(folder: string, from: string): Mailer {
   const transport = createTransport({ streamTransport: true, buffer: true });
@@ -108,7 +104,7 @@ function openFolder(folder: string, from: string): Mailer {
       const message = toMessage(mail, from);
       try {
         const { message: bytes } = Written.parse(await transport.sendMail(message));
-        const file = path.join(folder, toFileName(mail));
+        const file = path.join(folder, `${mail.date.toISOString().replace(/[-:]|\.\d+/g, '')}-${mail.id}.eml`);
         await mkdir(folder, { recursive: true, mode: 0o700 });
         await writeFile(`${file}.${process.pid}`, bytes, { mode: 0o600 });
         await rename(`${file}.${process.pid}`, file);

@@ -36,7 +36,7 @@ export async function* parquetOf(
     ({ name, type }): SchemaElement => ({ name, repetition_type: 'OPTIONAL', ...ELEMENTS[type] }),
   );
   const file = new ParquetWriter({ writer, schema: [root, ...schema], createdBy: 'Rollcall' });
-  const written = (): Buffer => {
+  const takeOutput = (): Buffer => {
     const bytes = Buffer.from(writer.getBuffer());
     writer.index = 0;
     return bytes;
@@ -49,8 +49,8 @@ export async function* parquetOf(
       data: rows.map((row) => stored(row[name], type)),
     }));
     await file.write({ columnData, rowGroupSize: rows.length });
-    yield written();
+    yield takeOutput();
   }
   await file.finish();
-  yield written();
+  yield takeOutput();
 }
