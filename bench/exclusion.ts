@@ -1,6 +1,6 @@
 import { importDirectory } from '../src/directory/imports/indexing/import.ts';
 import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
-import { enginesOf } from '../src/directory/imports/indexing/writer.ts';
+import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { createList, searchPks } from '../src/directory/lists/lists.ts';
 import { createKey } from '../src/platform/keys/keys.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
@@ -28,7 +28,7 @@ async function fill(context: Context): Promise<{ brandId: string; keys: string[]
   const { postgres, clock } = context;
   await migratePostgres(postgres.db);
   await migrateClickHouse(context.clickhouse);
-  await importDirectory(enginesOf(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+  await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
   const brandId = await createBrand(postgres.db, clock, {
     name: `exclusion ${process.pid}`,
     plan: 'enterprise',

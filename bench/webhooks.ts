@@ -203,7 +203,7 @@ async function measureAll(results: Results, config: Config, urls: { postgres: st
     consumer: { name: webhookConsumer.name, deliver: webhookConsumer.open(context) },
     log: context.log,
     due: openDue(context.clock),
-    given: loop.wake,
+    onEvents: loop.wake,
   });
   const relaying = (async () => {
     while (!stopping.signal.aborted) {

@@ -13,7 +13,7 @@ import { toWire } from '../kit/values/wire.ts';
 
 const fields = fromOutside(z.record(z.string(), z.unknown()));
 
-export const AuditEntry = z
+const AuditEntry = z
   .object({
     id: idField('aud', 'Audit entry id.'),
     key_id: z
@@ -75,7 +75,7 @@ export const AuditEntry = z
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof AuditEntry>;
 
-export const AuditFilter = z.object({
+const AuditFilter = z.object({
   resource_id: z.string().max(100).describe('Only changes to this record.').optional(),
   operation: z.string().max(100).describe('Only changes made by this operation id.').optional(),
   key_id: z.string().max(100).describe('Only changes made with this API key or session.').optional(),
@@ -97,7 +97,7 @@ function findText(values: readonly (Record<string, unknown> | null)[], names: re
   return candidates.find((one): one is string => typeof one === 'string' && one !== '') ?? null;
 }
 
-export function toAuditEntry({ oldValues, newValues, at, ...row }: AuditRow) {
+function toAuditEntry({ oldValues, newValues, at, ...row }: AuditRow) {
   const changes = changedFields(oldValues && toWire(oldValues), newValues && toWire(newValues));
   const values = [newValues, oldValues];
   const isCreator = row.creatorName !== null || row.creatorEmail !== null;
@@ -133,7 +133,7 @@ const withNames = (db: Db) =>
       ...(['creators.name as creatorName', 'creators.email as creatorEmail'] as const),
     ]);
 
-export const auditLog = listing({
+const auditLog = listing({
   noun: 'audit entry',
   table: 'audit_log',
   time: 'at',
@@ -157,7 +157,7 @@ export const auditLog = listing({
 });
 export type AuditRow = Awaited<ReturnType<typeof auditLog.get>>;
 
-export const auditOperations = [
+const auditOperations = [
   list({
     id: 'list_audit_log',
     path: '/v1/audit-log',

@@ -16,7 +16,7 @@ const state = z
       'operator of Rollcall releases them.',
   );
 
-export const Mail = z
+const Mail = z
   .object({
     id: idField('mai', 'Mail id.'),
     kind: z.string().describe('Mail template.').meta({ example: 'brief_sent' }),
@@ -33,10 +33,10 @@ export const Mail = z
   })
   .meta({ id: 'Mail' });
 
-export const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
-export const MailList = listSchema(Mail).meta({ id: 'MailList' });
+const MailFilter = z.object({ state: state.optional().describe('Only mails in this state.'), ...ListQuery });
+const MailList = listSchema(Mail).meta({ id: 'MailList' });
 
-export const toMail = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
+const toMail = ({ id, kind, toEmail: to, state, reason, error, createdAt, sentAt }: MailRow) => ({
   id,
   kind,
   to,
@@ -47,7 +47,7 @@ export const toMail = ({ id, kind, toEmail: to, state, reason, error, createdAt,
   sent_at: sentAt?.toISOString() ?? null,
 });
 
-export const mails = listing({
+const mails = listing({
   noun: 'mail',
   table: 'mails',
   time: 'createdAt',
@@ -57,7 +57,7 @@ export const mails = listing({
   rows: withBrand,
 });
 
-export const mailOperations = [
+const mailOperations = [
   read({
     id: 'list_mails',
     path: '/v1/mails',

@@ -25,7 +25,7 @@ function openRelays(context: Context, parts: Parts, wakeWebhooks: () => void): F
       open: ({ postgres, clock, config, log }, stopping) => {
         const due = openDue(clock, config.workerSweepEveryMs);
         const given = isAwaited ? wakeWebhooks : undefined;
-        const relay = openRelay({ db: postgres.db, consumer, log, due, parts, given });
+        const relay = openRelay({ db: postgres.db, consumer, log, due, parts, onEvents: given });
         return () => relay(stopping);
       },
     };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CHANGE_TYPES, listChangedFields, hasStaged } from '../../src/directory/changes/changes.ts';
 import { finishChanges, sendChanges } from '../../src/directory/changes/changes.jobs.ts';
-import { type CHANGE_TYPES, changedFieldsOf, hasStaged } from '../../src/directory/changes/changes.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
@@ -102,7 +102,7 @@ function differences(before: Creators, after: Creators): Change[] {
     ...[...after].flatMap(([pk, row]): Change[] => {
       const old = before.get(pk);
       if (!old) return [{ pk, type: 'added', changed: [] }];
-      const changed = changedFieldsOf(old, row);
+      const changed = listChangedFields(old, row);
       return changed.length === 0 ? [] : [{ pk, type: 'updated', changed }];
     }),
   ];

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { appendChanges, type CHANGE_TYPES, listChangedFields } from '../../src/directory/changes/changes.ts';
 import { sendChanges } from '../../src/directory/changes/changes.jobs.ts';
-import { appendChanges, type CHANGE_TYPES, changedFieldsOf } from '../../src/directory/changes/changes.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';
@@ -109,7 +109,7 @@ function differences(before: Creators, after: Creators): Change[] {
     ...[...after].flatMap(([pk, row]): Change[] => {
       const old = before.get(pk);
       if (!old) return [{ pk, type: 'added', changed: [] }];
-      const changed = changedFieldsOf(old, row);
+      const changed = listChangedFields(old, row);
       return changed.length === 0 ? [] : [{ pk, type: 'updated', changed }];
     }),
   ];
@@ -151,10 +151,10 @@ describe('the feed of changes', () => {
       await write(deleteCreators, four.pk, 424_242);
       const patched = { ...three, country: null, is_verified: true };
       expected.push(
-        { pk: two.pk, type: 'updated', changed: changedFieldsOf(two, other) },
+        { pk: two.pk, type: 'updated', changed: listChangedFields(two, other) },
         { pk: fresh.pk, type: 'added', changed: [] },
         { pk: fresh.pk, type: 'updated', changed: ['username'] },
-        { pk: three.pk, type: 'updated', changed: changedFieldsOf(three, patched) },
+        { pk: three.pk, type: 'updated', changed: listChangedFields(three, patched) },
         { pk: four.pk, type: 'removed', changed: [] },
       );
       for (const row of [other, { ...fresh, username: 'again' }, patched]) model.set(row.pk, row);

@@ -36,22 +36,20 @@ export async function getSalt(db: Db, secrets: Secrets): Promise<Buffer> {
   if (cached) return cached;
   const sealed = await findSalt(db);
   const salt = secrets.openBytes(sealed ?? (await ensureSalt(db, secrets)), SALT_CONTEXT);
-  // One that was made just now may be rolled back.
   if (sealed) committed.set(secrets, salt);
   return salt;
 }
 
-/** Normalizes a mailbox: lower case, without surrounding spaces and any `+` suffix. */
-function normalizeMailbox(email: string): string {
+/**
+ * Hashes an address, so that the same customer is recognized in every spelling: case, surrounding spaces and a `+` suffix
+ * do not matter. The hash is never shown, and useless without the salt.
+ */
+export function hashEmail(salt: Buffer, email: string): Buffer {
   const text = email.trim().toLowerCase();
   const at = text.lastIndexOf('@');
-  return at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
+  const mailbox = at < 0 ? text : `${text.slice(0, at).replace(/(?<=.)\+.*$/s, '')}${text.slice(at)}`;
+  return keyedHash(salt, mailbox);
 }
-
-/**
- * Hashes an address, so that the same customer is recognized. The hash is never shown, and useless without the salt.
- */
-export const hashEmail = (salt: Buffer, email: string): Buffer => keyedHash(salt, normalizeMailbox(email));
 
 /** Shows the first character of the local part and of the domain, and the last label: `j***@e***.com`. */
 export function maskEmail(email: string): string {

@@ -19,11 +19,6 @@ interface Suspect extends AttributedOrder {
   leakScore: number | null;
 }
 
-const isJustBefore = (other: Suspect, { linkId, occurredAt }: Suspect, withinMs: number) =>
-  other.linkId === linkId &&
-  other.occurredAt <= occurredAt &&
-  other.occurredAt.getTime() > occurredAt.getTime() - withinMs;
-
 /** Detects fraud in new attributed orders. Each is compared with stored orders and with those before it in the list. */
 export async function detectFlags(
   { db, now, brandId }: Work,
@@ -41,9 +36,12 @@ export async function detectFlags(
   const salt = await getSalt(db, secrets);
   const isDisposable = rules.disposable_address.action === 'off' ? () => false : await openDisposable();
   return orders.map((order, place) => {
-    const { customerHash, creatorEmail, reportedEmail, leakScore } = order;
+    const { linkId, occurredAt, customerHash, creatorEmail, reportedEmail, leakScore } = order;
     const { ofCustomer = 0, ofLink = 0, isReturning = false, paid = 0, refunded = 0 } = around[place] ?? {};
-    const before = orders.slice(0, place).filter((other) => isJustBefore(other, order, withinMs));
+    const earliestMs = occurredAt.getTime() - withinMs;
+    const before = orders
+      .slice(0, place)
+      .filter((one) => one.linkId === linkId && one.occurredAt <= occurredAt && one.occurredAt.getTime() > earliestMs);
     const suspicion = {
       customerHash,
       creatorHash: creatorEmail === null ? null : hashEmail(salt, creatorEmail),

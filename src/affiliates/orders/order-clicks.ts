@@ -82,14 +82,6 @@ async function markClicksUsed(db: Db, { brandId, integrationId, orderId, clicks 
     .execute();
 }
 
-/** Deletes clicks that no order can use any more. */
-async function deleteOldClicks(db: Db, now: Date): Promise<void> {
-  await db
-    .deleteFrom('orderClicks')
-    .where('receivedAt', '<', new Date(now.getTime() - 2 * WAITS_MS))
-    .execute();
-}
-
 interface StoreKey {
   brandId: string;
   integrationId: string;
@@ -180,5 +172,8 @@ export const forgetOrderClicks: Job = {
   name: 'forget-order-clicks',
   everyMs: 600_000,
   asksFor: 'reported clicks that no order can use any more',
-  run: ({ postgres, clock }) => deleteOldClicks(postgres.db, clock.now()),
+  run: async ({ postgres, clock }) => {
+    const before = new Date(clock.now().getTime() - 2 * WAITS_MS);
+    await postgres.db.deleteFrom('orderClicks').where('receivedAt', '<', before).execute();
+  },
 };

@@ -66,9 +66,9 @@ async function checkBrand(context: Context, brandId: string, due: readonly DueCh
   const referrers = new Map(
     (await listReferrers(clickhouse, brandId, clickIds)).map((one) => [one.click_id, one.referrer_host]),
   );
-  const isOver = ({ clickId, createdAt }: DueCheck) =>
-    referrers.has(clickId) || now.getTime() - createdAt.getTime() > GIVE_UP_MS;
-  const over = due.filter(isOver);
+  const over = due.filter(
+    ({ clickId, createdAt }) => referrers.has(clickId) || now.getTime() - createdAt.getTime() > GIVE_UP_MS,
+  );
   if (over.length === 0) return;
   const actor = { brandId, keyId: null, operation: 'check_referrers', requestId: null };
   await inWork(postgres.db, clock, actor, async ({ db }) => {

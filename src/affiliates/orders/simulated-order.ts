@@ -155,7 +155,7 @@ export function simulateEarning(
   simulated: SimulatedRules,
 ): Earning {
   const isSame = recorded?.linkId === winner.id;
-  const standing =
+  const state =
     recorded && isSame
       ? applyTerms(recorded, simulated)
       : {
@@ -163,14 +163,14 @@ export function simulateEarning(
           ratePpm: simulated.ratePpm ?? winner.commissionRatePpm,
           holdDays: simulated.holdDays ?? winner.holdDays,
         };
-  const { columns, adjustments } = recompute(order.snapshot, order.refunds, standing, []);
+  const { columns, adjustments } = recompute(order.snapshot, order.refunds, state, []);
   const takenBackMinor = adjustments.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   const { paidAt } = order.snapshot;
   return {
     linkId: winner.id,
     creatorId: recorded && isSame ? recorded.creatorId : winner.creatorId,
-    ratePpm: standing.ratePpm,
+    ratePpm: state.ratePpm,
     minor: columns.status === 'rejected' ? 0 : columns.commissionMinor - takenBackMinor,
-    holdEndsAt: paidAt && new Date(paidAt.getTime() + standing.holdDays * DAY_MS),
+    holdEndsAt: paidAt && new Date(paidAt.getTime() + state.holdDays * DAY_MS),
   };
 }

@@ -71,18 +71,13 @@ export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder
   isCancelled: false,
 });
 
-/** Converts `1,250.50`, `1.250,50 €` and `$1250.5` to a plain decimal. */
-function plainDecimal(text: string): string {
-  const digits = text.replace(/[^\d.,-]/g, '');
-  const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
-  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
-  return isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', '');
-}
-
-/** Reads a cell as minor units: 0 if it is empty, undefined if it is no amount. */
+/** Reads a cell such as `1,250.50`, `1.250,50 €` or `$1250.5`: 0 if it is empty, undefined if it is no amount. */
 function readMinor(cell: string | undefined, currency: string): number | undefined {
   if (cell === undefined || cell.trim() === '') return 0;
-  const decimal = readDecimal(plainDecimal(cell));
+  const digits = cell.replace(/[^\d.,-]/g, '');
+  const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
+  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
+  const decimal = readDecimal(isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', ''));
   if (decimal === undefined) return undefined;
   try {
     return toMinorUnits(decimal < 0n ? -decimal : decimal, currency);

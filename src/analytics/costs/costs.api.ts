@@ -7,18 +7,9 @@ import { newId } from '../../kit/values/ids.ts';
 import { Currency, fromMinor, fromPpm } from '../../kit/values/money.ts';
 import { ListQuery } from '../../kit/values/page.ts';
 import { applyPatch } from '../../kit/values/patch.ts';
-import { getBrandCurrency } from '../../platform/brands/brands.ts';
+import { getBrandCurrency, lockBrand } from '../../platform/brands/brands.ts';
 import { getCampaign } from '../../workflow/campaigns/campaigns.ts';
-import {
-  type CostRow,
-  costs,
-  countCosts,
-  deleteCost,
-  insertCost,
-  lockBrand,
-  toCostColumns,
-  updateCost,
-} from './costs.ts';
+import { type CostRow, costs, countCosts, deleteCost, insertCost, toCostColumns, updateCost } from './costs.ts';
 
 const KINDS = ['cogs_percent', 'fixed', 'per_order', 'per_item'] as const;
 export type CostKind = (typeof KINDS)[number];
@@ -159,6 +150,7 @@ const costOperations = [
     body: CostCreate,
     errors: ['NOT_FOUND', 'CONFLICT'],
     apply: async ({ db, now, brandId, audit }, { body: { note, ...entered } }) => {
+      // Concurrent calls must count each other's costs.
       await lockBrand(db, brandId);
       if ((await countCosts(db, brandId)) >= MAX_COSTS) {
         throw new ApiError('CONFLICT', `A brand has at most ${MAX_COSTS} costs; delete one first.`);

@@ -22,11 +22,6 @@ export const costs = listing({
   rows: (db) => db.selectFrom('costs').selectAll(),
 });
 
-/** Makes concurrent calls count each other's costs. */
-export async function lockBrand(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
-}
-
 /** All costs of the brand; a brand has few. */
 export async function listCosts(db: Db, brandId: string): Promise<CostRow[]> {
   return await db.selectFrom('costs').selectAll().where('brandId', '=', brandId).orderBy('id').execute();

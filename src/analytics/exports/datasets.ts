@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { z } from 'zod';
 import { integer, query, stream } from '../../kit/engines/clickhouse/query.ts';
 import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
-import type { ColumnType } from '../../kit/engines/parquet/write.ts';
+import type { ColumnType } from '../../kit/engines/parquet.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 

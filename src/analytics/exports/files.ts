@@ -1,5 +1,5 @@
 import { stringify } from 'csv-stringify/sync';
-import { type Column, parquetOf } from '../../kit/engines/parquet/write.ts';
+import { type Column, parquetOf } from '../../kit/engines/parquet.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import {
   COLUMNS,

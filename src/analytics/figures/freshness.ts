@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SetHeader } from '../../kit/access/rate/rate-limit.ts';
+import type { SetHeader } from '../../kit/access/rate-limit.ts';
 import type { ClickHouse } from '../../kit/engines/clickhouse/open.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import type { Context } from '../../kit/operation/context.ts';

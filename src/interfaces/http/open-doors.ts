@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { openLocalWindows, rateLimited, toSubscriber } from '../../kit/access/rate/rate-limit.ts';
+import { openLocalWindows, rateLimited, toSubscriber } from '../../kit/access/rate-limit.ts';
 import type { Clock } from '../../kit/values/clock.ts';
 
 /** Paths that need no key and are not pages for creators. `/healthz` is cheap enough to be unlimited. */

@@ -4,7 +4,7 @@ import { PROVIDERS } from '../../affiliates/stores/connections/connections.shape
 import { findReceiver, type Receiver } from '../../affiliates/stores/connections/connections.ts';
 import { countFailure, countForged } from '../../affiliates/stores/connections/health.ts';
 import type { RawDelivery } from '../../affiliates/stores/deliveries/inbox.ts';
-import { createBurstLimiter, openAddressLimit } from '../../kit/access/rate/rate-limit.ts';
+import { createBurstLimiter, openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, ignoreFailure, notFound, toApiError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { type AddressLimit, openAddressLimit } from '../../kit/access/rate/rate-limit.ts';
+import { type AddressLimit, openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { type Form, readForm } from '../../kit/html/form.ts';
 import { html } from '../../kit/html/html.ts';
 import { type BrandFace, page, pageHeaders } from '../../kit/html/page.ts';

@@ -5,7 +5,7 @@ import { refreshAccess } from '../../kit/access/credits/access.ts';
 import { hashKey } from '../../kit/access/keys/key-form.ts';
 import { findCaller } from '../../kit/access/keys/callers.ts';
 import { updateRevoked } from '../../platform/keys/keys.ts';
-import { openAddressLimit } from '../../kit/access/rate/rate-limit.ts';
+import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import { signInByLink } from '../../platform/people/sessions.ts';
 import { readCookie, setCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';

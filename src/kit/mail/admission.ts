@@ -11,7 +11,7 @@ import { type MailReason, type MailRow, withBrand } from './mails.ts';
 import { renderMail } from './render.ts';
 
 /** Mails that are due and were never checked, oldest first. */
-export async function listUnjudgedMails(db: Db, now: Date, limit: number): Promise<MailRow[]> {
+async function listUnjudgedMails(db: Db, now: Date, limit: number): Promise<MailRow[]> {
   return await withBrand(db)
     .where('mails.state', '=', 'queued')
     .where('mails.admittedAt', 'is', null)
@@ -62,7 +62,7 @@ const HAS_ANSWERED = sql`(exists (
  * Decides on one mail in one statement: it is admitted and counted, delayed by an hour, or held. The two locks
  * serialise decisions on mails of a brand and on mails to an address.
  */
-export async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts: Facts, times: Times): Promise<void> {
+async function admitMail(db: Db, { id, brandId, toEmail }: MailRow, facts: Facts, times: Times): Promise<void> {
   const { isImitation, hasForeignLink, isOutward, limits } = facts;
   const { now, since, establishedBefore, again } = times;
   const counted = sql`select count(*) from mails o where o.admitted_at > ${since} and o.kind <> 'sign_in'`;

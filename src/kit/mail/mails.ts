@@ -178,7 +178,7 @@ export async function countMails(db: Db) {
 }
 
 /** Deletes at most `limit` mails that were sent or suppressed before this time. Returns how many. */
-export async function deleteOldMails(db: Db, before: Date, limit: number): Promise<number> {
+async function deleteOldMails(db: Db, before: Date, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from mails where id in (
       select id from mails where state in ('sent', 'suppressed') and coalesce(sent_at, created_at) < ${before}

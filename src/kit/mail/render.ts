@@ -1,5 +1,5 @@
 import type { PageLinks } from '../access/page-tokens.ts';
-import type { OutgoingMail } from '../engines/mail/open.ts';
+import type { OutgoingMail } from '../engines/mail.ts';
 import { DAY_MS, YEAR_MS } from '../values/duration.ts';
 import { findTemplate, isStoppable } from './kinds.ts';
 import { type Sender, writeLetter } from './letter.ts';

@@ -1,4 +1,4 @@
-import type { Mailer, MailOutcome } from '../engines/mail/open.ts';
+import type { Mailer, MailOutcome } from '../engines/mail.ts';
 import { MINUTE_MS } from '../values/duration.ts';
 import type { RepeatedFailures } from '../values/repeated-failures.ts';
 import { admitDueMails, type JudgingEngines } from './admission.ts';

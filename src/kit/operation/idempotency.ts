@@ -20,7 +20,7 @@ export interface KeptAnswer {
  * Claims the caller's key for this transaction. Returns undefined if the claim succeeded, otherwise the stored
  * response. A concurrent call with the same key waits here, at most `waitMs`, for the first to commit or roll back.
  */
-export async function claimKey(
+async function claimKey(
   db: Db,
   claim: { brandId: string; key: string; requestHash: Buffer; now: Date; oldest: Date },
   waitMs: number,
@@ -47,7 +47,7 @@ export async function claimKey(
 }
 
 /** The stored response of a finished call; undefined while the call is running. */
-export async function findAnswer(
+async function findAnswer(
   db: Db,
   { brandId, key, oldest }: { brandId: string; key: string; oldest: Date },
 ): Promise<KeptAnswer | undefined> {
@@ -61,7 +61,7 @@ export async function findAnswer(
   return stored?.answer ? { ...stored, answer: stored.answer } : undefined;
 }
 
-export async function keepAnswer(
+async function keepAnswer(
   db: Db,
   brandId: string,
   key: string,
@@ -75,13 +75,13 @@ export async function keepAnswer(
     .execute();
 }
 
-export async function deleteOldKeys(db: Db, oldest: Date): Promise<void> {
+async function deleteOldKeys(db: Db, oldest: Date): Promise<void> {
   await db.deleteFrom('idempotencyKeys').where('createdAt', '<', oldest).execute();
 }
 
 /** A concurrent call waits this long for the first one with the same key. */
 const TWIN_WAIT_MS = 10_000;
-export const KEPT_MS = 24 * 60 * 60 * 1_000;
+const KEPT_MS = 24 * 60 * 60 * 1_000;
 const FORM = /^[\x21-\x7e]{1,255}$/;
 
 export interface ChangeRequest {

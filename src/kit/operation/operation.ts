@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
-import type { Block, Metered } from '../access/credits/meter.ts';
+import type { Block, MeterResult } from '../access/credits/meter.ts';
 import type { Caller, CallerKind } from '../access/keys/callers.ts';
-import type { SetHeader } from '../access/rate/rate-limit.ts';
+import type { SetHeader } from '../access/rate-limit.ts';
 import { type ErrorCode, validationError } from '../values/errors.ts';
 import type { Context } from './context.ts';
 import { type Cells, toCsv, toPlainCsv } from './csv.ts';
 import { assertKeyForm, findReplay, runOnce } from './idempotency.ts';
 import { type Input, type RawInput, readInput } from './input.ts';
 import { makePlan, takeMode } from './plans.ts';
-import type { Weighed, Work } from './work.ts';
+import type { WeighedFields, Work } from './work.ts';
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
@@ -71,7 +71,7 @@ export interface Facts<
     dataOut?: true | 'links' | readonly string[];
   };
   /** The columns of changed rows that the brand's agent policy checks. */
-  weighs?: Weighed;
+  weighs?: WeighedFields;
   /** The operation as a tool. False for decisions reserved to people, and where another tool does the same. */
   forAgents?: ForAgents | false;
 }
@@ -168,7 +168,7 @@ export interface SearchRecord {
 export interface SearchOutcome {
   /** Matches; for a walk the creators that were sent. */
   results?: number;
-  sought?: SearchRecord;
+  record?: SearchRecord;
 }
 
 /** Facts about a request besides its input. */
@@ -181,7 +181,7 @@ export interface Circumstances {
   /** Adds to what the record of calls says about this one. */
   note: (found: SearchOutcome) => void;
   /** Pays for a block of a walk, unless it was paid before. Throws CREDITS_EXHAUSTED, or if the key was revoked. */
-  pay: (credits: number, block: Block) => Promise<Pick<Metered, 'isPaid'>>;
+  pay: (credits: number, block: Block) => Promise<Pick<MeterResult, 'isPaid'>>;
   /** True if an agent makes the call by MCP. */
   byAgent?: boolean | undefined;
   /** Wraps a change within its transaction, and may reject it by its effects, as the agent policy does. */
@@ -192,7 +192,7 @@ export interface Circumstances {
 export type Answer = Buffer | Readable;
 
 /** A validated request: its price and how to run it. */
-export interface Prepared {
+export interface PreparedOperation {
   price: (context: Context) => number;
   run: (context: Context, caller: Caller, circumstances: Circumstances) => Promise<Answer>;
   /** Makes the change's outside calls, and returns the change for a transaction of the caller's. */
@@ -225,7 +225,7 @@ export interface Operation extends Required<Facts> {
   /** The largest file that it takes; by default that of assets. */
   maxFileBytes?: number;
   /** Validates the input; throws VALIDATION_ERROR with all problems at once. */
-  prepare(raw: RawInput): Prepared;
+  prepare(raw: RawInput): PreparedOperation;
 }
 
 /** A query parameter as a client writes it: as text, or as the number or boolean that the shape parses. */
@@ -306,7 +306,7 @@ export function operation<
     answeredAs: (response) => operation({ ...declared, response }),
     prepare: (raw) => {
       const input = readInput(declared, raw);
-      const prepared: Prepared = {
+      const prepared: PreparedOperation = {
         ignored: input.ignored,
         price: (context) => price?.(context, input) ?? 0,
         ...(raw.answer === 'ndjson' ? { streamType: NDJSON } : {}),
@@ -359,7 +359,7 @@ export function change<
     prepare: (sent) => {
       const { mode, raw } = takeMode(sent);
       const input = readInput(declared, raw);
-      const begin: Prepared['begin'] = async (context, caller, setHeader) => {
+      const begin: PreparedOperation['begin'] = async (context, caller, setHeader) => {
         const call = { ...input, caller, setHeader };
         const found = await lookUp(context, call);
         return async (work) => serialize(declared.response, await apply(work, call, found));

@@ -82,7 +82,7 @@ declare module '../engines/postgres/columns.ts' {
 
 export type PlanRow = Selectable<PlansTable>;
 
-export async function insertPlan(db: Db, plan: Insertable<PlansTable>): Promise<PlanRow> {
+async function insertPlan(db: Db, plan: Insertable<PlansTable>): Promise<PlanRow> {
   return await db.insertInto('plans').values(plan).returningAll().executeTakeFirstOrThrow();
 }
 

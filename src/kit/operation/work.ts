@@ -28,7 +28,7 @@ interface MoneyColumns {
 }
 
 /** The columns of audited rows that the brand's agent policy checks. */
-export interface Weighed {
+export interface WeighedFields {
   /** A commission's rate, in millionths. */
   rate?: 'commissionRatePpm' | 'compensationRatePpm' | 'defaultCommissionRatePpm';
   /** Money that is paid out. */

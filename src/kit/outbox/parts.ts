@@ -14,7 +14,7 @@ export const selectPart = (brandId: string) => sql<number>`(hashtext(${sql.ref(b
  * Renews the worker's leases, gives back what exceeds its share, and takes free parts up to its share. Returns the parts
  * that it holds.
  */
-export async function renew(db: Db, id: string): Promise<number[]> {
+async function renew(db: Db, id: string): Promise<number[]> {
   return await db.transaction().execute(async (trx) => {
     await sql`insert into relay_workers (id, alive_until) values (${id}, now() + ${LEASE}::interval)
       on conflict (id) do update set alive_until = excluded.alive_until`.execute(trx);
@@ -33,7 +33,7 @@ export async function renew(db: Db, id: string): Promise<number[]> {
 }
 
 /** Gives the worker's parts to the others. */
-export async function release(db: Db, id: string): Promise<void> {
+async function release(db: Db, id: string): Promise<void> {
   await sql`update relay_parts set holder = null, held_until = null where holder = ${id}`.execute(db);
   await sql`delete from relay_workers where id = ${id} or alive_until < now() - interval '1 hour'`.execute(db);
 }

@@ -79,7 +79,7 @@ export interface Relay {
   /** The brands that this worker relays; without them, all. */
   parts?: Parts | undefined;
   /** Called after each round that relayed events. */
-  given?: (() => void) | undefined;
+  onEvents?: (() => void) | undefined;
 }
 
 /**
@@ -92,7 +92,7 @@ export function openRelay({
   log,
   due,
   parts,
-  given: onEvents,
+  onEvents,
 }: Relay): (stopping?: AbortSignal) => Promise<void> {
   let failed: string[] = [];
   let previousParts: readonly number[] = [];

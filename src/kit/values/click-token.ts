@@ -10,7 +10,7 @@ const TIME_AT = 4;
 const TIME_CHARACTERS = 8;
 const TOKEN = /^clk_[0-9A-Za-z]{20}[0-9A-Za-z_]{1,60}(?:\.[0-9a-z]{5,6})?[0-9A-Za-z_-]{16}$/;
 
-export interface Minted {
+export interface ClickToken {
   token: string;
   /**
    * The public part of the token. Analytics and responses identify the click by it; it cannot be used to attribute an
@@ -64,7 +64,7 @@ export interface NewClick {
 }
 
 /** A click's id, its time, its link and its window, with a MAC over all of them: the token can be verified without a lookup. */
-export function mint(key: Buffer, { linkId, atMs, days }: NewClick): Minted {
+export function mint(key: Buffer, { linkId, atMs, days }: NewClick): ClickToken {
   const id = newId('clk', atMs);
   const facts = days === undefined ? id + linkId : `${id}${linkId}.${endText(atMs, days)}`;
   return { id, token: facts + computeMac(key, facts) };

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { z } from 'zod';
 import type { CallOf, OperationId } from '../../interfaces/nouns.ts';
 import type { Caller } from '../../kit/access/keys/callers.ts';
-import { openMailer } from '../../kit/engines/mail/open.ts';
+import { openMailer } from '../../kit/engines/mail.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { findOperation } from '../../kit/operation/noun.ts';

@@ -1,4 +1,4 @@
-import { loadSharp } from '../../kit/engines/images/thumbnail.ts';
+import { loadSharp } from '../../kit/engines/thumbnail.ts';
 import type { FilePart } from '../../kit/operation/upload.ts';
 
 const WALLS = ['#f6e2d3', '#d6e6de', '#dee4f6', '#f7e9c8'];

@@ -49,17 +49,12 @@ const fields = {
   money_out: z.boolean().describe('Whether agents may pay at all. False by default.').meta({ example: true }),
 };
 
-export const AgentPolicy = z
-  .object({ ...fields, currency: currencyField, updated_at: updatedAt })
-  .meta({ id: 'AgentPolicy' });
+const AgentPolicy = z.object({ ...fields, currency: currencyField, updated_at: updatedAt }).meta({ id: 'AgentPolicy' });
 
-export const AgentPolicyPatch = z.object(fields).partial().meta({ id: 'AgentPolicyPatch' });
+const AgentPolicyPatch = z.object(fields).partial().meta({ id: 'AgentPolicyPatch' });
 export type AgentPolicyPatch = z.output<typeof AgentPolicyPatch>;
 
-export function toAgentPolicy(
-  { highestRatePpm, payoutsPerDayMinor, personAboveMinor, ...row }: PolicyRow,
-  currency: string,
-) {
+function toAgentPolicy({ highestRatePpm, payoutsPerDayMinor, personAboveMinor, ...row }: PolicyRow, currency: string) {
   const major = (minor: number | null) => (minor === null ? null : fromMinor(minor, currency));
   return {
     allowed_tools: row.allowedTools,
@@ -85,7 +80,7 @@ function parseMinor(field: string, amount: number | null | undefined, currency: 
   ]);
 }
 
-export const agentPolicyOperations = [
+const agentPolicyOperations = [
   get({
     id: 'get_agent_policy',
     path: '/v1/agent-policy',

@@ -21,7 +21,7 @@ import type { AuditEntry, Work } from '../../kit/operation/work.ts';
 import { ApiError } from '../../kit/values/errors.ts';
 import { ListQuery, listSchema } from '../../kit/values/page.ts';
 
-export const plans = listing({
+const plans = listing({
   noun: 'plan',
   table: 'plans',
   time: 'createdAt',
@@ -37,7 +37,7 @@ export const plans = listing({
 export const { get: getPlan } = plans;
 
 /** Claims an open plan in this transaction; undefined if it was applied or has expired. */
-export async function claimPlan(
+async function claimPlan(
   db: Db,
   brandId: string,
   { id, now, keyId }: { id: string; now: Date; keyId: string },
@@ -56,7 +56,7 @@ export async function claimPlan(
 /** Plans are kept for a month. */
 const KEPT_MS = 30 * 24 * 60 * 60 * 1_000;
 
-export async function deleteOldPlans(db: Db, now: Date): Promise<void> {
+async function deleteOldPlans(db: Db, now: Date): Promise<void> {
   await db
     .deleteFrom('plans')
     .where('expiresAt', '<', new Date(now.getTime() - KEPT_MS))
@@ -131,7 +131,7 @@ async function applyPlan(
   return { plan, answer };
 }
 
-export const planOperations = [
+const planOperations = [
   read({
     id: 'list_plans',
     path: '/v1/plans',
@@ -190,7 +190,7 @@ export const planOperations = [
   }),
 ] as const;
 
-export const forgetPlans: Job = {
+const forgetPlans: Job = {
   name: 'forget-plans',
   everyMs: 3_600_000,
   asksFor: 'plans that expired long ago',

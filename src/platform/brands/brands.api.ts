@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../kit/access/keys/plans.ts';
+import { PLAN_NAMES, SUBSCRIPTION_STATUSES } from '../../kit/access/keys/limits.ts';
 import { get, patch } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { createdAt, idField, updatedAt } from '../../kit/values/fields.ts';
@@ -36,7 +36,7 @@ const ABOUT = {
   description: 'Free text about the brand.',
 };
 
-export const Brand = z
+const Brand = z
   .object({
     id: idField('brd', 'Brand id.'),
     name: z.string().describe(ABOUT.name).meta({ example: 'Acme' }),
@@ -104,7 +104,7 @@ export function toBrand(brand: BrandRow) {
 
 const tag = 'Brand';
 
-export const brandOperations = [
+const brandOperations = [
   get({
     id: 'get_brand',
     path: '/v1/brand',

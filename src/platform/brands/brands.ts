@@ -2,8 +2,8 @@ import type { Selectable, Updateable } from 'kysely';
 import { type AccessEngines, changeAccess, monthlyCredits, sumPending } from '../../kit/access/credits/access.ts';
 import { type ChargeEntry, insertGrant, sumEntries } from '../../kit/access/credits/entries.ts';
 import { periodAt } from '../../kit/access/credits/period.ts';
-import { getSubscription, type KeyKind } from '../../kit/access/keys/callers.ts';
-import type { PlanName, SubscriptionStatus } from '../../kit/access/keys/plans.ts';
+import { getSubscription } from '../../kit/access/keys/callers.ts';
+import type { PlanName, SubscriptionStatus } from '../../kit/access/keys/limits.ts';
 import type { BrandsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
@@ -18,30 +18,6 @@ import type { BrandPatch } from './brands.api.ts';
 
 /** A brand with the plan of its subscription, as the API shows it. */
 export type BrandRow = Selectable<BrandsTable> & { plan: PlanName; subscriptionStatus: SubscriptionStatus };
-
-export async function insertBrand(db: Db, brand: { id: string; name: string; createdAt: Date }): Promise<void> {
-  await db
-    .insertInto('brands')
-    .values({ ...brand, updatedAt: null })
-    .execute();
-}
-
-export interface NewSubscription {
-  id: string;
-  brandId: string;
-  kind: KeyKind;
-  plan: PlanName;
-  status: SubscriptionStatus;
-  anchorAt: Date;
-  createdAt: Date;
-}
-
-export async function insertSubscription(db: Db, subscription: NewSubscription): Promise<void> {
-  await db
-    .insertInto('subscriptions')
-    .values({ ...subscription, monthlyCredits: null, updatedAt: null })
-    .execute();
-}
 
 /** Finds a brand by id, or by name ignoring case. */
 export async function findBrand(db: Db, idOrName: string) {
@@ -69,7 +45,7 @@ export interface PlanChange {
   at: Date;
 }
 
-export async function updatePlan(db: Db, subscriptionId: string, change: PlanChange): Promise<void> {
+async function updatePlan(db: Db, subscriptionId: string, change: PlanChange): Promise<void> {
   await db
     .updateTable('subscriptions')
     .set((eb) => ({
@@ -135,11 +111,7 @@ export async function getBrand(db: Db, brandId: string): Promise<BrandRow> {
     .executeTakeFirstOrThrow();
 }
 
-export async function updateBrand(
-  db: Db,
-  brandId: string,
-  change: Updateable<BrandsTable>,
-): Promise<Selectable<BrandsTable>> {
+async function updateBrand(db: Db, brandId: string, change: Updateable<BrandsTable>): Promise<Selectable<BrandsTable>> {
   return await db
     .updateTable('brands')
     .set(change)
@@ -169,11 +141,25 @@ export async function createBrand(db: Db, clock: Clock, request: NewBrand): Prom
   const now = clock.now();
   const brandId = newId('brd', now.getTime());
   await db.transaction().execute(async (trx) => {
-    await insertBrand(trx, { id: brandId, name: request.name, createdAt: now });
+    await trx
+      .insertInto('brands')
+      .values({ id: brandId, name: request.name, createdAt: now, updatedAt: null })
+      .execute();
     for (const kind of ['brand', 'data'] as const) {
-      const id = newId('sub', now.getTime());
-      const { plan, status } = request;
-      await insertSubscription(trx, { id, brandId, kind, plan, status, anchorAt: now, createdAt: now });
+      await trx
+        .insertInto('subscriptions')
+        .values({
+          id: newId('sub', now.getTime()),
+          brandId,
+          kind,
+          plan: request.plan,
+          status: request.status,
+          monthlyCredits: null,
+          anchorAt: now,
+          createdAt: now,
+          updatedAt: null,
+        })
+        .execute();
     }
   });
   return brandId;

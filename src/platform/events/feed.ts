@@ -19,19 +19,11 @@ export interface Position {
   createdAt: Date;
 }
 
-const positions = (db: Db, brandId: string) =>
+const selectPositions = (db: Db, brandId: string) =>
   db.selectFrom('outbox').select(['id', 'seq', 'createdAt']).where('brandId', '=', brandId);
 
-export async function findEvent(db: Db, brandId: string, id: string): Promise<Position | undefined> {
-  return await positions(db, brandId).where('id', '=', id).executeTakeFirst();
-}
-
-export async function findNewest(db: Db, brandId: string): Promise<Position | undefined> {
-  return await positions(db, brandId).orderBy('seq', 'desc').limit(1).executeTakeFirst();
-}
-
-export async function findOldest(db: Db, brandId: string, since: Date): Promise<Position | undefined> {
-  return await positions(db, brandId).where('createdAt', '>=', since).orderBy('seq').limit(1).executeTakeFirst();
+async function findNewest(db: Db, brandId: string): Promise<Position | undefined> {
+  return await selectPositions(db, brandId).orderBy('seq', 'desc').limit(1).executeTakeFirst();
 }
 
 export interface FeedRow {
@@ -52,7 +44,7 @@ export interface FeedRange {
 }
 
 /** Lists events with these names within a range of the brand's order. */
-export async function listFeed(db: Db, brandId: string, range: FeedRange): Promise<FeedRow[]> {
+async function listFeed(db: Db, brandId: string, range: FeedRange): Promise<FeedRow[]> {
   return await db
     .selectFrom('outbox')
     .select(['id', 'seq', 'event', 'createdAt', sql<string>`data::text`.as('data')])
@@ -67,7 +59,7 @@ export async function listFeed(db: Db, brandId: string, range: FeedRange): Promi
 }
 
 /** The brand's newest sequence number. */
-export async function findHead(db: Db, brandId: string): Promise<number> {
+async function findHead(db: Db, brandId: string): Promise<number> {
   const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }
@@ -112,12 +104,16 @@ async function resolveStart(
   if (after === undefined) return { id: null, seq: 0 };
   const { db } = postgres;
   if (after === LATEST) return (await findNewest(db, brandId)) ?? { id: null, seq: 0 };
-  const event = await findEvent(db, brandId, after);
+  const event = await selectPositions(db, brandId).where('id', '=', after).executeTakeFirst();
   if (event && event.createdAt >= since) return event;
   if (event || readBase62(after.slice(4, 12)) < since.getTime()) {
-    const oldest = (await findOldest(db, brandId, since))?.id ?? null;
+    const oldest = await selectPositions(db, brandId)
+      .where('createdAt', '>=', since)
+      .orderBy('seq')
+      .limit(1)
+      .executeTakeFirst();
     throw new ApiError('CONFLICT', 'Events are kept for 30 days, and `after` is older; leave it out.', {
-      facts: { oldest },
+      facts: { oldest: oldest?.id ?? null },
     });
   }
   throw validationError([{ field: 'after', code: 'not_found', message: 'is not an event of this brand.' }]);
@@ -162,7 +158,7 @@ async function withWaitSlot(brandId: string, read: (mayWait: boolean) => Promise
   }
 }
 
-/** The next page of a brand's events; waits for one if there is none and the filter allows it. */
+/** Reads the next page of a brand's events; waits for one if there is none and the filter allows it. */
 export async function readFeed(context: Context, brandId: string, filter: EventFilter): Promise<FeedPage> {
   const names = parseEventTypes(filter.types);
   const since = new Date(context.clock.now().getTime() - EVENTS_KEPT_MS);
@@ -182,7 +178,7 @@ export async function readFeed(context: Context, brandId: string, filter: EventF
   });
 }
 
-/** The response body. Event data is stored as JSON text and copied without being parsed. */
+/** Renders the response body. Event data is stored as JSON text and copied without being parsed. */
 export function renderFeed({ rows, hasMore, last }: FeedPage): Buffer {
   const events = rows.map(
     ({ id, event, createdAt, data }) =>

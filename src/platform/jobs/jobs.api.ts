@@ -90,7 +90,7 @@ const tag = 'Jobs';
 const one = { path: '/v1/jobs/{id}', tag, item: Job } as const;
 const forAgents = false;
 
-export const jobOperations = [
+const jobOperations = [
   list({
     id: 'list_jobs',
     path: '/v1/jobs',

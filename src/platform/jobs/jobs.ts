@@ -51,15 +51,6 @@ export const jobs = listing({
       ),
 });
 
-export const insertJob = (db: Db, row: Insertable<JobsTable>): Promise<JobRow> =>
-  db.insertInto('jobs').values(row).returningAll().executeTakeFirstOrThrow();
-
-/** Counts jobs that have not ended. */
-export const countOpenJobs = (db: Db, brandId: string): Promise<number> =>
-  countRows(
-    db.selectFrom('jobs').select(COUNT).where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']),
-  );
-
 /** True if a job of the schedule has not ended. */
 export async function hasOpenJob(db: Db, brandId: string, scheduleId: string): Promise<boolean> {
   const job = await db
@@ -126,7 +117,7 @@ export async function endTurn(db: Db, job: ClaimedJob, change: TurnEnd): Promise
     .executeTakeFirst();
 }
 
-/** Cancels a job that has not ended. Its files end now. */
+/** Cancels a job that has not ended. Its files expire now. */
 export async function cancelJob(db: Db, brandId: string, id: string, now: Date): Promise<JobRow | undefined> {
   return await db
     .updateTable('jobs')
@@ -243,7 +234,8 @@ const MAX_OPEN = 200;
 /** Refuses a job of a brand that has many waiting already. The lock makes concurrent calls count each other's. */
 export async function assertBelowLimit({ db, brandId }: Work): Promise<void> {
   await lockBrand(db, brandId);
-  if ((await countOpenJobs(db, brandId)) < MAX_OPEN) return;
+  const openJobs = db.selectFrom('jobs').where('brandId', '=', brandId).where('status', 'in', ['queued', 'running']);
+  if ((await countRows(openJobs.select(COUNT))) < MAX_OPEN) return;
   throw new ApiError(
     'CONFLICT',
     `A brand has at most ${MAX_OPEN} jobs that have not ended; wait for one or cancel it.`,
@@ -253,25 +245,29 @@ export async function assertBelowLimit({ db, brandId }: Work): Promise<void> {
 /** Records a job. A worker takes it within a second. */
 export async function createJob(work: Work, { kind, request, dueAt, scheduleId }: NewJob): Promise<ListedJob> {
   const { db, now, brandId, audit } = work;
-  const row = await insertJob(db, {
-    id: newId('job', now.getTime()),
-    brandId,
-    kind,
-    request: JSON.stringify(request),
-    status: 'queued',
-    cursor: null,
-    totalRows: null,
-    error: null,
-    result: null,
-    scheduleId: scheduleId ?? null,
-    claim: null,
-    dueAt,
-    startedAt: null,
-    endedAt: null,
-    filesEndAt: null,
-    createdAt: now,
-    updatedAt: null,
-  });
+  const row = await db
+    .insertInto('jobs')
+    .values({
+      id: newId('job', now.getTime()),
+      brandId,
+      kind,
+      request: JSON.stringify(request),
+      status: 'queued',
+      cursor: null,
+      totalRows: null,
+      error: null,
+      result: null,
+      scheduleId: scheduleId ?? null,
+      claim: null,
+      dueAt,
+      startedAt: null,
+      endedAt: null,
+      filesEndAt: null,
+      createdAt: now,
+      updatedAt: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
   audit({ resourceId: row.id, old: null, new: toAuditValues(row) });
   return { ...row, files: [] };
 }

@@ -29,7 +29,7 @@ const RENEWALS = 3;
 const INTERNAL_FAILURE = 'Something went wrong on our side. Start the job again; if it fails again, tell us its id.';
 
 const later = ({ clock }: Context, ms: number) => new Date(clock.now().getTime() + ms);
-const actorOf = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
+const toActor = ({ brandId }: ClaimedJob) => ({ brandId, keyId: null, operation: 'run_job', requestId: null });
 
 /** Removes partial files of turns whose worker died while it wrote. */
 async function removeLostFiles({ postgres, files }: Context, job: ClaimedJob): Promise<void> {
@@ -41,7 +41,7 @@ async function removeLostFiles({ postgres, files }: Context, job: ClaimedJob): P
 /** Stores the outcome of a turn; false if the job was cancelled, or another worker took it over. */
 async function saveOutcome(context: Context, job: ClaimedJob, kind: JobKind, outcome: TurnOutcome): Promise<boolean> {
   const { postgres, clock } = context;
-  return await inWork(postgres.db, clock, actorOf(job), async (work) => {
+  return await inWork(postgres.db, clock, toActor(job), async (work) => {
     const { now } = work;
     if ('waitMs' in outcome) {
       const dueAt = later(context, outcome.waitMs);
@@ -75,7 +75,7 @@ async function recordFailure(context: Context, job: ClaimedJob, kind: JobKind, e
   const failures = job.failures + 1;
   const waitMs = error instanceof JobFailure ? undefined : getRetryDelayMs(failures);
   if (!(error instanceof JobFailure)) repeated.failed('running a job', error, { job: job.id, brandId: job.brandId });
-  await inWork(postgres.db, clock, actorOf(job), async (work) => {
+  await inWork(postgres.db, clock, toActor(job), async (work) => {
     const { now } = work;
     const counters = { rows: job.rows, failures, updatedAt: now };
     if (waitMs !== undefined) {
@@ -89,15 +89,8 @@ async function recordFailure(context: Context, job: ClaimedJob, kind: JobKind, e
   });
 }
 
-/** Keeps the file if its row was committed, which is unknown if the answer to the commit was lost. */
-async function removeUnsavedFile({ postgres, files }: Context, job: ClaimedJob, key: string): Promise<void> {
-  const savedFiles = await listFiles(postgres.db, job);
-  if (savedFiles.some(({ storageKey }) => storageKey === key)) return;
-  await files.remove(key).catch(ignoreFailure('the file ends with its job'));
-}
-
 async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal): Promise<void> {
-  const { postgres, clock, config } = context;
+  const { postgres, clock, config, files } = context;
   const kind = getKind(job.kind);
   const takenOver = new AbortController();
   const signal = AbortSignal.any([takenOver.signal, closing]);
@@ -128,7 +121,12 @@ async function runTurn(context: Context, job: ClaimedJob, closing: AbortSignal):
       } else await recordFailure(context, job, kind, error);
     }
     const fileKey = outcome && 'file' in outcome ? outcome.file?.storageKey : undefined;
-    if (fileKey) await removeUnsavedFile(context, job, fileKey);
+    if (fileKey) {
+      // Keeps the file if its row was committed, which is unknown if the answer to the commit was lost.
+      const savedFiles = await listFiles(postgres.db, job);
+      if (savedFiles.some(({ storageKey }) => storageKey === fileKey)) return;
+      await files.remove(fileKey).catch(ignoreFailure('the file ends with its job'));
+    }
   } finally {
     clearInterval(renewing);
   }

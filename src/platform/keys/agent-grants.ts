@@ -35,7 +35,7 @@ export interface Code {
 }
 
 /** Uses a code once: of several callers one gets its grant, and only the client that began. */
-export async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
+async function claimCode(db: Db, { codeHash, clientHash, redirectUri, codeChallenge }: Code, now: Date) {
   return await db
     .updateTable('agentGrants')
     .set({ codeUsedAt: now })
@@ -49,44 +49,13 @@ export async function claimCode(db: Db, { codeHash, clientHash, redirectUri, cod
     .executeTakeFirst();
 }
 
-/** Finds the key that was granted for this code or refresh token, if it was used before. */
-export async function findSpentKeyId(db: Db, hash: Buffer): Promise<string | undefined> {
-  const row = await db
-    .selectFrom('agentGrants')
-    .select('keyId')
-    .where((eb) =>
-      eb.or([eb('spentRefreshHash', '=', hash), eb.and([eb('codeHash', '=', hash), eb('codeUsedAt', 'is not', null)])]),
-    )
-    .executeTakeFirst();
-  return row?.keyId ?? undefined;
-}
-
 interface RefreshToken {
   refreshHash: Buffer;
   refreshExpiresAt: Date;
 }
 
-export async function updateGrantKey(db: Db, id: string, keyId: string, refresh: RefreshToken): Promise<void> {
-  await db
-    .updateTable('agentGrants')
-    .set({ keyId, ...refresh })
-    .where('id', '=', id)
-    .execute();
-}
-
-/** Finds the key of the grant with this refresh token, and the key's subscription. */
-export async function findGrantByRefresh(db: Db, refreshHash: Buffer, clientHash: Buffer) {
-  return await db
-    .selectFrom('agentGrants as grant')
-    .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
-    .select(['key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
-    .where('grant.refreshHash', '=', refreshHash)
-    .where('grant.clientHash', '=', clientHash)
-    .executeTakeFirst();
-}
-
 /** Uses a refresh token once; false if it was used in the meantime, or has expired. */
-export const claimRefresh = (db: Db, spentRefreshHash: Buffer, next: RefreshToken, now: Date): Promise<boolean> =>
+const claimRefresh = (db: Db, spentRefreshHash: Buffer, next: RefreshToken, now: Date): Promise<boolean> =>
   isFound(
     db
       .updateTable('agentGrants')
@@ -104,7 +73,7 @@ interface KeySecret {
 }
 
 /** Gives a key another secret; false if it was revoked or replaced. */
-export const renewKey = (db: Db, keyId: string, renewed: KeySecret): Promise<boolean> =>
+const renewKey = (db: Db, keyId: string, renewed: KeySecret): Promise<boolean> =>
   isFound(
     db
       .updateTable('apiKeys')
@@ -144,8 +113,14 @@ function newTokens(now: Date) {
 
 /** Ends the grant of a code or refresh token that is sent twice, because it was stolen. */
 async function revokeSpent(engines: AccessEngines, hash: Buffer): Promise<undefined> {
-  const keyId = await findSpentKeyId(engines.db, hash);
-  if (keyId !== undefined) await revokeKey(engines, keyId);
+  const row = await engines.db
+    .selectFrom('agentGrants')
+    .select('keyId')
+    .where((eb) =>
+      eb.or([eb('spentRefreshHash', '=', hash), eb.and([eb('codeHash', '=', hash), eb('codeUsedAt', 'is not', null)])]),
+    )
+    .executeTakeFirst();
+  if (row?.keyId) await revokeKey(engines, row.keyId);
   return undefined;
 }
 
@@ -160,7 +135,11 @@ export async function redeemCode(engines: AccessEngines, code: Code): Promise<To
     const id = newId('key', now.getTime());
     const subscriptionId = await getBrandSubscriptionId(db, brandId);
     await insertKey(db, { ...key, id, brandId, subscriptionId, kind: 'brand', name, createdAt: now, personId: null });
-    await updateGrantKey(db, grant.id, id, next);
+    await db
+      .updateTable('agentGrants')
+      .set({ keyId: id, ...next })
+      .where('id', '=', grant.id)
+      .execute();
     return grant.scopes;
   });
   return scopes ? { access, refresh, scopes } : await revokeSpent(engines, code.codeHash);
@@ -172,7 +151,13 @@ export async function refreshTokens(
   refreshHash: Buffer,
   clientHash: Buffer,
 ): Promise<Tokens | undefined> {
-  const grant = await findGrantByRefresh(engines.db, refreshHash, clientHash);
+  const grant = await engines.db
+    .selectFrom('agentGrants as grant')
+    .innerJoin('apiKeys as key', 'key.id', 'grant.keyId')
+    .select(['key.id as keyId', 'key.subscriptionId', 'grant.scopes'])
+    .where('grant.refreshHash', '=', refreshHash)
+    .where('grant.clientHash', '=', clientHash)
+    .executeTakeFirst();
   if (!grant) return await revokeSpent(engines, refreshHash);
   const now = engines.clock.now();
   const { access, refresh, key, next } = newTokens(now);

@@ -37,7 +37,7 @@ export const LimitsPatch = KeyLimits.partial();
 export type LimitsPatch = z.output<typeof LimitsPatch>;
 const limits = LimitsPatch.describe('Limits to set. An omitted one stays; null removes it.');
 
-export const ApiKey = z
+const ApiKey = z
   .object({
     id: idField('key', 'API key id.'),
     type,
@@ -59,16 +59,16 @@ export const ApiKey = z
   })
   .meta({ id: 'ApiKey' });
 
-export const ApiKeyMade = z
+const ApiKeyMade = z
   .object({
     data: ApiKey.extend({ key: z.string().describe('The API key. It is shown only here and is not stored.') }),
   })
   .meta({ id: 'ApiKeyMade' });
-export const ApiKeyAnswer = z.object({ data: ApiKey }).meta({ id: 'ApiKeyAnswer' });
+const ApiKeyAnswer = z.object({ data: ApiKey }).meta({ id: 'ApiKeyAnswer' });
 export const ApiKeyFilter = z.object({ type: type.optional().describe('Only keys of this type.'), ...ListQuery });
-export const ApiKeyList = listSchema(ApiKey).meta({ id: 'ApiKeyList' });
+const ApiKeyList = listSchema(ApiKey).meta({ id: 'ApiKeyList' });
 
-export const ApiKeyCreate = z
+const ApiKeyCreate = z
   .object({
     name,
     type,
@@ -77,9 +77,9 @@ export const ApiKeyCreate = z
   })
   .meta({ id: 'ApiKeyCreate' });
 
-export const ApiKeyPatch = z.object({ name: name.optional(), limits: limits.optional() }).meta({ id: 'ApiKeyPatch' });
+const ApiKeyPatch = z.object({ name: name.optional(), limits: limits.optional() }).meta({ id: 'ApiKeyPatch' });
 
-export const ApiKeyRotate = z
+const ApiKeyRotate = z
   .object({
     overlap_hours: z.number().int().min(0).max(720).default(24).describe('Hours for which the old key keeps working.'),
   })
@@ -108,7 +108,7 @@ async function refreshSubscriptions({ postgres, redis, clock }: Context, { calle
   );
 }
 
-export const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
+const keyOperations = (checkForcedFilters: ForcedFilterCheck) =>
   [
     read({
       id: 'list_keys',

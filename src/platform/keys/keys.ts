@@ -80,7 +80,7 @@ export const apiKeys = listing({
 });
 
 /** Locks the key until the transaction ends. */
-export async function lockApiKey(db: Db, brandId: string, id: string) {
+async function lockApiKey(db: Db, brandId: string, id: string) {
   return await selectKeys(db)
     .where('brandId', '=', brandId)
     .where('id', '=', id)
@@ -90,7 +90,7 @@ export async function lockApiKey(db: Db, brandId: string, id: string) {
 }
 export type ApiKeyRow = NonNullable<Awaited<ReturnType<typeof lockApiKey>>>;
 
-export async function updateApiKey(
+async function updateApiKey(
   db: Db,
   brandId: string,
   id: string,
@@ -170,7 +170,7 @@ async function resolveLimits(
   return Object.values(limits).every((value) => value === null) ? undefined : limits;
 }
 
-async function lock(work: Work, id: string): Promise<ApiKeyRow> {
+async function lockKey(work: Work, id: string): Promise<ApiKeyRow> {
   const row = await lockApiKey(work.db, work.brandId, id);
   if (!row) throw notFound('API key');
   return row;
@@ -189,7 +189,7 @@ async function issueKey(
     { now: () => now },
     { ...request, limits, ...(expires_at ? { expiresAt: expires_at } : {}) },
   );
-  const row = await lock(work, id);
+  const row = await lockKey(work, id);
   work.audit({ resourceId: id, old: null, new: toAuditValues(row) });
   return { ...row, key };
 }
@@ -206,15 +206,15 @@ export async function createApiKey(
 /** The new key works at once; the old one keeps working for the overlap. */
 export async function rotateApiKey(work: Work, id: string, overlapHours: number): Promise<CreatedKey> {
   const { db, brandId, now } = work;
-  const old = await lock(work, id);
+  const old = await lockKey(work, id);
   if (old.kind === 'session') throw notFound('API key');
   if (old.revokedAt || (old.expiresAt && old.expiresAt <= now)) {
     const facts = { current_status: old.revokedAt ? 'revoked' : 'expired', allowed: [] };
     throw new ApiError('INVALID_STATE_TRANSITION', 'This key no longer works; create a new one.', { facts });
   }
   const replacement = await issueKey(work, { name: old.name, type: old.kind, limits: parseLimits(old.limits) });
-  const ends = new Date(now.getTime() + overlapHours * HOUR_MS);
-  const expiresAt = old.expiresAt && old.expiresAt < ends ? old.expiresAt : ends;
+  const overlapEnd = new Date(now.getTime() + overlapHours * HOUR_MS);
+  const expiresAt = old.expiresAt && old.expiresAt < overlapEnd ? old.expiresAt : overlapEnd;
   const row = await updateApiKey(db, brandId, id, {
     expiresAt,
     replacedBy: replacement.id,
@@ -232,7 +232,7 @@ export async function patchApiKey(
   patch: { name?: string | undefined; limits?: LimitsPatch | undefined },
   checkForcedFilters: ForcedFilterCheck,
 ): Promise<ApiKeyRow> {
-  const old = await lock(work, id);
+  const old = await lockKey(work, id);
   const limits =
     patch.limits && (await resolveLimits(work, old.kind, parseLimits(old.limits), patch.limits, checkForcedFilters));
   const row = await updateApiKey(work.db, work.brandId, id, {
@@ -246,7 +246,7 @@ export async function patchApiKey(
 
 /** Revoking again changes nothing. */
 export async function revokeApiKey(work: Work, id: string): Promise<ApiKeyRow> {
-  const old = await lock(work, id);
+  const old = await lockKey(work, id);
   if (old.revokedAt) return old;
   const row = await updateApiKey(work.db, work.brandId, id, { revokedAt: work.now });
   await bumpVersion(work.db, old.subscriptionId);
@@ -299,7 +299,7 @@ export async function listKeys(db: Db, brandId: string) {
     .execute();
 }
 
-/** The names of the brand's keys among these ids. */
+/** Maps the ids of keys of the brand to their names. */
 export async function listKeyNames(db: Db, brandId: string, ids: readonly string[]): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom('apiKeys')

@@ -18,7 +18,7 @@ const name = z
   .describe('Name of the passkey, such as the device.')
   .meta({ example: 'Laptop' });
 
-export const Passkey = z
+const Passkey = z
   .object({
     id: idField('psk', 'Passkey id.'),
     name,
@@ -26,9 +26,9 @@ export const Passkey = z
     last_used_at: timestamp.nullable().describe('When the passkey last signed in; null if never.'),
   })
   .meta({ id: 'Passkey' });
-export const PasskeyFilter = z.object({ ...ListQuery });
-export const PasskeyList = listSchema(Passkey).meta({ id: 'PasskeyList' });
-export const PasskeyAnswer = z.object({ data: Passkey }).meta({ id: 'PasskeyAnswer' });
+const PasskeyFilter = z.object({ ...ListQuery });
+const PasskeyList = listSchema(Passkey).meta({ id: 'PasskeyList' });
+const PasskeyAnswer = z.object({ data: Passkey }).meta({ id: 'PasskeyAnswer' });
 
 const origin = z
   .url({ protocol: /^https?$/ })
@@ -40,8 +40,8 @@ const challengeId = z
   .describe('Id of the challenge, for `POST /v1/passkeys`.')
   .meta({ example: 'pkc_0Uo3xK2mVdT2aXs7LpRb' });
 
-export const PasskeyBegin = z.object({ origin }).meta({ id: 'PasskeyBegin' });
-export const PasskeyOptions = z
+const PasskeyBegin = z.object({ origin }).meta({ id: 'PasskeyBegin' });
+const PasskeyOptions = z
   .object({
     data: z.object({
       challenge_id: challengeId,
@@ -102,7 +102,7 @@ const getApiUrl = async ({ config }: Context) => config.apiUrl;
 // Viewers manage their own passkeys too, so these count as reads of the brand.
 const OWN_HINTS = { readOnly: true, idempotent: false, destructive: false };
 
-export const passkeyOperations = [
+const passkeyOperations = [
   read({
     id: 'list_passkeys',
     path: '/v1/passkeys',

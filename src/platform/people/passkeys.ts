@@ -27,7 +27,7 @@ export const passkeys = listing({
   rows: (db) => db.selectFrom('passkeys').selectAll(),
 });
 
-export async function insertPasskey(db: Db, row: Insertable<PasskeysTable>) {
+async function insertPasskey(db: Db, row: Insertable<PasskeysTable>) {
   return await db
     .insertInto('passkeys')
     .values(row)
@@ -49,15 +49,8 @@ export async function deletePasskey(db: Db, { brandId, personId }: PasskeyOwner,
     .executeTakeFirst();
 }
 
-export async function insertChallenge(
-  db: Db,
-  challenge: { id: string; challenge: string; personId: string | null; expiresAt: Date },
-): Promise<void> {
-  await db.insertInto('passkeyChallenges').values(challenge).execute();
-}
-
 /** Claims a challenge, which works once, and deletes expired ones. */
-export async function claimChallenge(db: Db, id: string, personId: string | null, now: Date) {
+async function claimChallenge(db: Db, id: string, personId: string | null, now: Date) {
   const row = await db
     .deleteFrom('passkeyChallenges')
     .where('id', '=', id)
@@ -69,7 +62,7 @@ export async function claimChallenge(db: Db, id: string, personId: string | null
 }
 
 /** Finds a passkey by its credential id, if its person still exists. */
-export async function findPasskeyToSignIn(db: Db, credentialId: string) {
+async function findPasskeyToSignIn(db: Db, credentialId: string) {
   return await db
     .selectFrom('passkeys')
     .innerJoin('people', 'people.id', 'passkeys.personId')
@@ -77,20 +70,6 @@ export async function findPasskeyToSignIn(db: Db, credentialId: string) {
     .where('passkeys.credentialId', '=', credentialId)
     .where('people.removedAt', 'is', null)
     .executeTakeFirst();
-}
-
-export async function updatePasskeyUse(
-  db: Db,
-  { brandId, id }: { brandId: string; id: string },
-  counter: number,
-  at: Date,
-) {
-  await db
-    .updateTable('passkeys')
-    .set({ counter, lastUsedAt: at })
-    .where('brandId', '=', brandId)
-    .where('id', '=', id)
-    .execute();
 }
 
 /** Loaded at the first passkey: it would take a fifth of a second of every start. */
@@ -117,7 +96,10 @@ function assertOwnOrigin(origin: string, apiUrl: string | undefined): void {
 
 async function storeChallenge(db: Db, now: Date, challenge: string, personId: string | null): Promise<string> {
   const id = newId('pkc', now.getTime());
-  await insertChallenge(db, { id, challenge, personId, expiresAt: new Date(now.getTime() + CHALLENGE_LIFE_MS) });
+  await db
+    .insertInto('passkeyChallenges')
+    .values({ id, challenge, personId, expiresAt: new Date(now.getTime() + CHALLENGE_LIFE_MS) })
+    .execute();
   return id;
 }
 
@@ -216,6 +198,11 @@ export async function signInByPasskey(
     throw invalidPasskey(error);
   });
   if (!verification.verified) throw invalidPasskey();
-  await updatePasskeyUse(db, passkey, verification.authenticationInfo.newCounter, now);
+  await db
+    .updateTable('passkeys')
+    .set({ counter: verification.authenticationInfo.newCounter, lastUsedAt: now })
+    .where('brandId', '=', passkey.brandId)
+    .where('id', '=', passkey.id)
+    .execute();
   return await createSession(db, clock, passkey, device);
 }

@@ -39,9 +39,9 @@ export const Person = z
   })
   .meta({ id: 'Person' });
 
-export const PersonFilter = z.object({ ...ListQuery });
-export const PersonList = listSchema(Person).meta({ id: 'PersonList' });
-export const PersonAnswer = z.object({ data: Person }).meta({ id: 'PersonAnswer' });
+const PersonFilter = z.object({ ...ListQuery });
+const PersonList = listSchema(Person).meta({ id: 'PersonList' });
+const PersonAnswer = z.object({ data: Person }).meta({ id: 'PersonAnswer' });
 
 const name = z.string().trim().min(1).max(200).nullable().optional().describe(NAME).meta({ example: 'Robin Bauer' });
 
@@ -53,7 +53,7 @@ export type PersonCreate = z.output<typeof PersonCreate>;
 export const PersonPatch = z.object({ name, role: Role.optional() }).meta({ id: 'PersonPatch' });
 export type PersonPatch = z.output<typeof PersonPatch>;
 
-export const PersonInvited = z
+const PersonInvited = z
   .object({
     data: Person.extend({
       sign_in_path: z
@@ -91,7 +91,7 @@ const invitePerson = write({
   },
 });
 
-export const peopleOperations = [
+const peopleOperations = [
   read({
     id: 'list_people',
     path: '/v1/people',

@@ -19,7 +19,7 @@ import type { PersonCreate, PersonPatch } from './people.api.ts';
 import { createSignInLink, endPersonSessions, hasLinkSince, INVITATION_LIFE_MS, LINK_LIFE_MS } from './sessions.ts';
 
 /** The mails about creators that people of the brand can switch off. */
-export const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
+const MAIL_TOPICS = ['applications', 'replies', 'contracts'] as const;
 export type MailTopic = (typeof MAIL_TOPICS)[number];
 
 export type PersonRow = Selectable<PeopleTable> & { lastSeenAt: Date | null };
@@ -40,7 +40,7 @@ export const people = listing({
 export const { get: getPerson, find: findPerson } = people;
 
 /** Finds the person with this address; without an address, the first owner. */
-export async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
+async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
   return await selectPeople(db, brandId)
     .$if(email !== undefined, (query) => query.where(sql<string>`lower(email)`, '=', (email ?? '').toLowerCase()))
     .$if(email === undefined, (query) => query.where('role', '=', 'owner'))
@@ -52,7 +52,7 @@ export async function findPersonToSignIn(db: Db, brandId: string, email: string 
 }
 
 /** Searches every brand: before signing in, a person only gives an address. */
-export async function listPeopleByEmail(db: Db, email: string) {
+async function listPeopleByEmail(db: Db, email: string) {
   return await db
     .selectFrom('people')
     .innerJoin('brands', 'brands.id', 'people.brandId')
@@ -83,7 +83,7 @@ export async function insertPerson(
   return { ...row, lastSeenAt: null };
 }
 
-export async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
+async function updatePerson(db: Db, brandId: string, id: string, change: Updateable<PeopleTable>) {
   await db.updateTable('people').set(change).where('brandId', '=', brandId).where('id', '=', id).execute();
 }
 
@@ -92,10 +92,10 @@ export async function listOwners(db: Db, brandId: string) {
 }
 
 /**
- * The addresses that a topic is mailed to: everyone who has not switched it off. `contact` is added unless it is the
- * address of a person, who decides. The owner that a first sign-in makes has an address that nobody reads.
+ * Lists the addresses of everyone who has not switched the topic off. `contact` is added unless it is the address of a
+ * person, who decides. The owner that a first sign-in creates has an address that nobody reads.
  */
-export async function listTopicAddresses(
+async function listTopicAddresses(
   db: Db,
   brandId: string,
   topic: MailTopic,
@@ -122,9 +122,6 @@ export async function listAddresses(db: Db, brandId: string, emails: readonly st
     .execute();
   return rows.map(({ email }) => email);
 }
-
-export const countOwners = (db: Db, brandId: string): Promise<number> =>
-  countRows(selectPeople(db, brandId).where('role', '=', 'owner').select(COUNT));
 
 async function createPerson(work: Work, { email, name = null, role }: PersonCreate): Promise<PersonRow> {
   const { db, now, brandId } = work;
@@ -163,7 +160,8 @@ export async function mailSignInLinks({ postgres, clock }: Context, email: strin
 /** Runs under the brand's lock, so that two owners cannot remove each other at once. */
 async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['role'] | null): Promise<void> {
   if (old.role !== 'owner' || role === 'owner') return;
-  if ((await countOwners(work.db, work.brandId)) > 1) return;
+  const owners = selectPeople(work.db, work.brandId).where('role', '=', 'owner');
+  if ((await countRows(owners.select(COUNT))) > 1) return;
   throw new ApiError('CONFLICT', 'A brand needs at least one owner; make another person an owner first.');
 }
 

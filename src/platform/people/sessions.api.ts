@@ -16,7 +16,7 @@ import { endPersonSessions, endSession, sessions } from './sessions.ts';
 
 const id = idField('key', 'Session id.');
 
-export const Session = z
+const Session = z
   .object({
     id,
     device: z.string().describe('Browser and system that signed in.').meta({ example: 'Firefox on Linux' }),
@@ -27,8 +27,8 @@ export const Session = z
   })
   .meta({ id: 'Session' });
 
-export const SessionFilter = z.object({ ...ListQuery });
-export const SessionList = listSchema(Session).meta({ id: 'SessionList' });
+const SessionFilter = z.object({ ...ListQuery });
+const SessionList = listSchema(Session).meta({ id: 'SessionList' });
 
 const Mails = z
   .object({
@@ -38,16 +38,16 @@ const Mails = z
   })
   .describe('Mails about creators that the person gets.');
 
-export const OwnMails = Mails.partial().meta({ id: 'OwnMails' });
-export const MailsSet = z.object({ data: Mails }).meta({ id: 'MailsSet' });
+const OwnMails = Mails.partial().meta({ id: 'OwnMails' });
+const MailsSet = z.object({ data: Mails }).meta({ id: 'MailsSet' });
 
-export const toMailSettings = (off: readonly MailTopic[]): z.output<typeof Mails> => ({
+const toMailSettings = (off: readonly MailTopic[]): z.output<typeof Mails> => ({
   applications: !off.includes('applications'),
   replies: !off.includes('replies'),
   contracts: !off.includes('contracts'),
 });
 
-export const CurrentSession = z
+const CurrentSession = z
   .object({
     data: z.object({
       id,
@@ -71,15 +71,15 @@ export const CurrentSession = z
   })
   .meta({ id: 'CurrentSession' });
 
-export const SessionsEnded = z
+const SessionsEnded = z
   .object({ data: z.object({ ended: z.int().describe('Number of sessions that ended, including this one.') }) })
   .meta({ id: 'SessionsEnded' });
 
-export const SessionEnded = z.object({ data: z.object({ id }) }).meta({ id: 'SessionEnded' });
+const SessionEnded = z.object({ data: z.object({ id }) }).meta({ id: 'SessionEnded' });
 
 const tag = 'Sessions';
 
-export const sessionOperations = [
+const sessionOperations = [
   read({
     id: 'get_session',
     path: '/v1/session',

@@ -68,18 +68,8 @@ export async function getBrandSubscriptionId(db: Db, brandId: string): Promise<s
   return row.id;
 }
 
-export async function insertSignInLink(
-  db: Db,
-  link: { id: string; brandId: string; personId: string; hash: Buffer; createdAt: Date; expiresAt: Date },
-): Promise<void> {
-  await db
-    .insertInto('signInLinks')
-    .values({ ...link, usedAt: null })
-    .execute();
-}
-
 /** Uses a link once: only one of several concurrent callers gets its person. */
-export async function claimSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
+async function claimSignInLink(db: Db, link: { hash: Buffer } | { id: string }, now: Date) {
   return await db
     .updateTable('signInLinks')
     .from('people')
@@ -119,25 +109,29 @@ interface PersonRef {
  * Creates a link that signs in once. Its token is in the fragment, which browsers do not send, so that neither logs nor
  * mail scanners can use it: the page posts it when its button is pressed.
  */
-export async function createSignInPath(db: Db, now: Date, who: PersonRef): Promise<string> {
-  return (await createSignInLink(db, now, who, LINK_LIFE_MS)).path;
+export async function createSignInPath(db: Db, now: Date, person: PersonRef): Promise<string> {
+  return (await createSignInLink(db, now, person, LINK_LIFE_MS)).path;
 }
 
 /**
  * Creates a sign-in link and returns its id too. A mail derives its own token from the id when it is sent, so that no
  * token is stored.
  */
-export async function createSignInLink(db: Db, now: Date, who: PersonRef, lifeMs: number) {
+export async function createSignInLink(db: Db, now: Date, person: PersonRef, lifeMs: number) {
   const id = newId('sil', now.getTime());
   const expiresAt = new Date(now.getTime() + lifeMs);
   const token = newApiKey('svs_').slice(4);
-  await insertSignInLink(db, {
-    ...who,
-    id,
-    hash: hashKey(token),
-    createdAt: now,
-    expiresAt,
-  });
+  await db
+    .insertInto('signInLinks')
+    .values({
+      ...person,
+      id,
+      hash: hashKey(token),
+      createdAt: now,
+      expiresAt,
+      usedAt: null,
+    })
+    .execute();
   return { id, expiresAt, path: `/app/sign-in#${token}` };
 }
 
@@ -166,7 +160,7 @@ export async function createSession(db: Db, clock: Clock, { brandId, personId }:
 export async function signInByLink(db: Db, clock: Clock, pageLinks: PageLinks, token: string, device: string) {
   const now = clock.now();
   const mailed = pageLinks.read('enter', token, now);
-  const who = await claimSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
-  if (!who) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
-  return await createSession(db, clock, who, device);
+  const person = await claimSignInLink(db, mailed ? { id: mailed.rowId } : { hash: hashKey(token) }, now);
+  if (!person) throw new ApiError('LINK_USED', 'This link was already used or has expired; request a new one.');
+  return await createSession(db, clock, person, device);
 }

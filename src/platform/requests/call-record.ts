@@ -80,7 +80,7 @@ export function openCallRecord({ clickhouse, clock, secrets, failures }: CallRec
   }
 
   function toTsvLine({ caller, at, requestId, operation, status, code, credits, micros, found }: Row): string {
-    const { results, sought } = found;
+    const { results, record: sought } = found;
     const filters = sought?.filters.map((name) => `'${name}'`).join(',') ?? '';
     const search = `${sought?.kind ?? ''}\t[${filters}]\t${sought ? digestSearch(sought) : ''}`;
     const call = `${status}\t${code ?? ''}\t${credits}\t${micros}\t${results ?? '\\N'}`;

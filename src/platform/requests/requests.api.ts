@@ -21,11 +21,11 @@ export interface Position {
 
 const CURSOR = /^(\d{1,15})\.(\d{1,15})\.(.{1,200})$/s;
 
-export const encodeCursor = ({ atMs, requestId, micros }: Position): string =>
+const encodeCursor = ({ atMs, requestId, micros }: Position): string =>
   Buffer.from(`${atMs}.${micros}.${requestId}`).toString('base64url');
 
 /** Decodes a cursor; undefined if it is malformed. */
-export function decodeCursor(cursor: string): Position | undefined {
+function decodeCursor(cursor: string): Position | undefined {
   const [, atMs, micros, requestId] = CURSOR.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   return requestId === undefined ? undefined : { atMs: Number(atMs), micros: Number(micros), requestId };
 }
@@ -53,7 +53,7 @@ export const RequestFilter = z.object({
 });
 export type RequestFilter = z.output<typeof RequestFilter>;
 
-export const KeyRequest = z
+const KeyRequest = z
   .object({
     request_id: z.string().describe('`X-Request-Id` of the call.').meta({ example: 'req_0Uo3xK2mVdT2aXs7LpRb' }),
     at: timestamp.describe('When the call began.').meta({ example: '2026-03-02T09:30:00.000Z' }),
@@ -102,7 +102,7 @@ export const KeyRequest = z
   })
   .meta({ id: 'KeyRequest' });
 
-export const KeyRequests = z
+const KeyRequests = z
   .object({
     data: z.array(KeyRequest).describe('Calls, newest first.'),
     has_more: z.boolean().describe('Whether there are earlier calls.').meta({ example: true }),
@@ -177,6 +177,6 @@ const listRequests = read({
   csv: { item: KeyRequest, rows: (context, { caller, query }) => iterateRequests(context, caller.brandId, query) },
 });
 
-export const requestOperations = [listRequests] as const;
+const requestOperations = [listRequests] as const;
 
 export const requests = noun({ name: 'requests', operations: requestOperations });

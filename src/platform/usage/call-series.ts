@@ -18,7 +18,7 @@ const NAME = { key: 'key_id', operation: 'toString(operation)', status: 'toStrin
 export type CallSeries = { granularity: keyof typeof START; by: keyof typeof NAME };
 
 /** Lists sums of the brand's calls, oldest first. */
-export async function listCallSums(
+async function listCallSums(
   clickhouse: ClickHouse,
   brandId: string,
   { from, until, keyId }: UsageWindow,

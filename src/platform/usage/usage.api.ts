@@ -31,7 +31,7 @@ export const UsageFilter = z.object({
 });
 export type UsageFilter = z.output<typeof UsageFilter>;
 
-export const UsageRow = z
+const UsageRow = z
   .object({
     date: day.describe('UTC day.').meta({ example: '2026-03-02' }),
     key_id: idField('key', 'Id of the data key.'),
@@ -176,7 +176,7 @@ const listUsage = read({
   },
 });
 
-export const usageOperations = [listUsage, getSearchUsage] as const;
+const usageOperations = [listUsage, getSearchUsage] as const;
 
 export const usage = noun({
   name: 'usage',

@@ -8,7 +8,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { findContactEmail } from '../brands/brands.ts';
 import type { AttemptOutcome, ClaimedDelivery } from './claims.ts';
 import type { DeliveryState } from './deliveries.ts';
-import { type HealthChange, isSlow, MAX_LOST_ATTEMPTS, nextDeliveryState, nextHealth, TERMS } from './health.ts';
+import { type HealthChange, isSlow, MAX_LOST_ATTEMPTS, nextDeliveryState, nextHealth, RETRY_POLICY } from './health.ts';
 import { renderBody, renderHeaders } from './signing.ts';
 import { cancelPending, updateSubscription, type WebhookVariant } from './webhooks.ts';
 
@@ -57,7 +57,7 @@ export async function attemptDelivery(
     headers,
     body,
     allow: context.config.outboundAllow,
-    timeoutMs: TERMS[variant].timeoutMs,
+    timeoutMs: RETRY_POLICY[variant].timeoutMs,
     maxBytes: EXCERPT_BYTES,
     onLarge: 'truncate',
     answerAt: 'head',
@@ -161,8 +161,6 @@ export async function recordAttempts(recording: RecordingContext, results: reado
   });
 }
 
-export const BATCH = 5_000;
-
 /** The outcome of one attempt. */
 export interface AttemptResult {
   deliveryId: string;
@@ -185,7 +183,7 @@ export interface AttemptResult {
 }
 
 /** Locks in the same order everywhere, so that two workers never deadlock. */
-export async function lockSubscriptions(db: Db, ids: readonly string[]) {
+async function lockSubscriptions(db: Db, ids: readonly string[]) {
   return await db
     .selectFrom('webhookSubscriptions')
     .select(['id', 'brandId', 'variant', 'url', 'active', 'failuresInRow', 'failingSince', 'firstFailedAt'])
@@ -196,7 +194,7 @@ export async function lockSubscriptions(db: Db, ids: readonly string[]) {
 }
 
 /** An attempt that was presumed lost but ended is recorded with its real outcome. */
-export async function insertAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
+async function insertAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
   await db
     .insertInto('webhookAttempts')
     .values(
@@ -225,7 +223,7 @@ export async function insertAttempts(db: Db, results: readonly AttemptResult[]):
 }
 
 /** Skips deliveries cancelled in the meantime, and those another process now attempts unless this one delivered them. */
-export async function finishAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
+async function finishAttempts(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const of = <V>(value: (result: AttemptResult) => V) => results.map(value);
   await sql`
     update webhook_deliveries delivery set
@@ -242,7 +240,7 @@ export async function finishAttempts(db: Db, results: readonly AttemptResult[]):
 }
 
 /** Updates the last attempt of each subscription; a slow older attempt never replaces one that started later. */
-export async function updateLastAttempt(db: Db, results: readonly AttemptResult[]): Promise<void> {
+async function updateLastAttempt(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const newest = new Map<string, AttemptResult>();
   for (const result of results) {
     const latest = newest.get(result.subscriptionId);
@@ -263,7 +261,7 @@ export async function updateLastAttempt(db: Db, results: readonly AttemptResult[
  * Releases the slots of attempts that ended: their subscriptions queue behind those that are due already. The
  * subscriptions must be locked.
  */
-export async function releaseSlots(db: Db, results: readonly AttemptResult[]): Promise<void> {
+async function releaseSlots(db: Db, results: readonly AttemptResult[]): Promise<void> {
   const ids = [...new Set(results.map(({ subscriptionId }) => subscriptionId))];
   const endedAt = new Date(Math.max(...results.map((result) => result.endedAt.getTime())));
   await sql`

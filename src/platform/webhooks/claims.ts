@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { WebhookAttemptsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { TERMS } from './health.ts';
+import { RETRY_POLICY } from './health.ts';
 import type { WebhookVariant } from './webhooks.ts';
 
 export type AttemptOutcome = WebhookAttemptsTable['outcome'];
@@ -69,7 +69,7 @@ async function claimDeliveries(
   ids: readonly string[],
   { now, slots }: ClaimRequest,
 ): Promise<ClaimedDelivery[]> {
-  const until = (variant: WebhookVariant) => new Date(now.getTime() + TERMS[variant].timeoutMs + GRACE_MS);
+  const until = (variant: WebhookVariant) => new Date(now.getTime() + RETRY_POLICY[variant].timeoutMs + GRACE_MS);
   const { rows } = await sql<ClaimedDelivery>`
     with chosen as (
       select due.id

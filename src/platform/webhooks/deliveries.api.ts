@@ -16,7 +16,7 @@ import {
   resendDelivery,
   sendTest,
 } from './deliveries.ts';
-import { CatalogueEntry, catalogue } from './event-catalogue.ts';
+import { CatalogueEntry, listEventCatalogue } from './event-catalogue.ts';
 import { renderBody } from './signing.ts';
 import { lastStatusCode } from './webhooks.shapes.ts';
 import { getWebhook } from './webhooks.ts';
@@ -25,7 +25,7 @@ const state = z
   .enum(['pending', 'delivered', 'failed', 'cancelled'])
   .describe('`pending` deliveries wait for the next attempt; `failed` had their last; `cancelled` will not be sent.');
 
-export const WebhookDelivery = z
+const WebhookDelivery = z
   .object({
     id: idField('whd', 'Delivery id.'),
     webhook_id: idField('whk', 'Id of the webhook that receives the event.'),
@@ -71,7 +71,7 @@ const Attempt = z.object({
   ),
 });
 
-export const WebhookDeliveryDetail = WebhookDelivery.extend({
+const WebhookDeliveryDetail = WebhookDelivery.extend({
   body: fromOutside(
     z.string().nullable().describe('Request body as sent; null if the event is older than 30 days.'),
   ).meta({
@@ -80,16 +80,16 @@ export const WebhookDeliveryDetail = WebhookDelivery.extend({
   attempt_log: z.array(Attempt).describe('All attempts, oldest first.'),
 }).meta({ id: 'WebhookDeliveryDetail' });
 
-export const DeliveryFilter = z.object({
+const DeliveryFilter = z.object({
   state: state.optional().describe('Only deliveries in this state.'),
   event: z.string().max(100).optional().describe('Only deliveries of the event with this name.'),
   ...ListQuery,
 });
 export type DeliveryFilter = z.output<typeof DeliveryFilter>;
 
-export const DeliveryList = listSchema(WebhookDelivery);
+const DeliveryList = listSchema(WebhookDelivery);
 
-export const WebhookTest = z
+const WebhookTest = z
   .object({
     event: z
       .string()
@@ -100,24 +100,24 @@ export const WebhookTest = z
   })
   .meta({ id: 'WebhookTest' });
 
-export const WebhookRecover = z
+const WebhookRecover = z
   .object({
     since: z.iso.datetime({ offset: true }).describe('Start of the time range to recover.'),
     until: z.iso.datetime({ offset: true }).optional().describe('End of the time range; now if omitted.'),
   })
   .meta({ id: 'WebhookRecover' });
 
-export const Recovered = z.object({
+const Recovered = z.object({
   queued: z.number().int().describe('Deliveries queued, oldest events first, at most 10,000. Call again for more.'),
 });
 
-export const toDelivery = ({ subscriptionId, ...row }: DeliveryRow) => ({
+const toDelivery = ({ subscriptionId, ...row }: DeliveryRow) => ({
   ...toWire(row),
   webhook_id: subscriptionId,
   next_attempt_at: row.state === 'pending' ? (row.nextAttemptAt?.toISOString() ?? null) : null,
 });
 
-export function toDeliveryDetail(row: DetailedDelivery, attempts: readonly AttemptRow[]) {
+function toDeliveryDetail(row: DetailedDelivery, attempts: readonly AttemptRow[]) {
   const { variant, data, announcedAt: createdAt, eventId, event } = row;
   const body = data === null ? null : renderBody({ variant, eventId, event, createdAt, data });
   return { ...toDelivery(row), body, attempt_log: attempts.map((attempt) => toWire(attempt)) };
@@ -134,7 +134,7 @@ export const webhookDeliveryOperations = [
     description: 'Says when each event is sent, with the JSON Schema of its `data` and an example.',
     forAgents: { description: 'Says when each event is sent, with its shape and an example.' },
     item: z.array(CatalogueEntry),
-    find: async () => catalogue(),
+    find: async () => listEventCatalogue(),
   }),
   read({
     id: 'list_webhook_deliveries',

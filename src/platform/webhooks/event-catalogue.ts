@@ -78,7 +78,7 @@ export const CatalogueEntry = z
   .meta({ id: 'WebhookEvent' });
 
 /** The twelve events of the current interface. */
-export const catalogue = () =>
+export const listEventCatalogue = () =>
   eventsShownTo('current').map(({ name, event }) => ({
     event: name,
     when: event.when,

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import type { AttemptOutcome } from './claims.ts';
 
 /** The timeout of an attempt, and the delays between failed attempts. */
-export const TERMS: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: readonly number[] }>> = {
+export const RETRY_POLICY: Readonly<Record<Variant, { timeoutMs: number; retryAfterMs: readonly number[] }>> = {
   current: { timeoutMs: 5_000, retryAfterMs: [2_000] },
   legacy: { timeoutMs: 30_000, retryAfterMs: [60_000, 300_000, 1_800_000, 7_200_000, 86_400_000] },
 };
@@ -37,7 +37,7 @@ export type Outcome = { state: 'delivered' | 'failed' } | { state: 'pending'; ne
 /** The next state of a delivery whose `tries`-th attempt ended at `endedAt`. */
 export function nextDeliveryState(variant: Variant, attempt: AttemptSummary, tries: number, endedAt: Date): Outcome {
   if (isSuccess(attempt)) return { state: 'delivered' };
-  const delayMs = isRetryable(attempt) ? TERMS[variant].retryAfterMs[tries - 1] : undefined;
+  const delayMs = isRetryable(attempt) ? RETRY_POLICY[variant].retryAfterMs[tries - 1] : undefined;
   if (delayMs === undefined) return { state: 'failed' };
   return { state: 'pending', nextAttemptAt: new Date(endedAt.getTime() + delayMs) };
 }

@@ -67,7 +67,7 @@ export const createOlderWebhook = change({
   },
 });
 
-export const webhookOperations = [
+const webhookOperations = [
   list({
     id: 'list_webhooks',
     path: '/v1/webhooks',

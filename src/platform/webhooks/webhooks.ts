@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Selectable, sql, type Updateable } from 'kysely';
 import { leadsToPrivate } from '../../kit/engines/http/outside.ts';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { WebhookSubscriptionsTable } from '../../kit/engines/postgres/database.ts';
@@ -57,14 +57,6 @@ export const webhooks = listing({
 export const { get: getWebhook } = webhooks;
 export type ListedSubscription = Awaited<ReturnType<typeof getWebhook>>;
 
-/** Counts towards the brand's limit of ten: both variants, including inactive webhooks. */
-export const countSubscriptions = (db: Db, brandId: string): Promise<number> =>
-  countRows(selectSubscriptions(db).where('brandId', '=', brandId).select(COUNT));
-
-export async function insertSubscription(db: Db, row: Insertable<WebhookSubscriptionsTable>): Promise<SubscriptionRow> {
-  return await db.insertInto('webhookSubscriptions').values(row).returningAll().executeTakeFirstOrThrow();
-}
-
 /** Locks the row until the transaction ends. */
 export const lockSubscription = (db: Db, brandId: string, id: string): Promise<SubscriptionRow> =>
   lockOwn(selectSubscriptions(db).selectAll(), 'webhook', brandId, id);
@@ -77,7 +69,7 @@ export const updateSubscription = (
 ) => updateOwn(db.updateTable('webhookSubscriptions').set(change).returningAll(), brandId, id);
 
 /** Finds the sequence number of the brand's newest event; later events are new to a subscription. */
-export async function findHead(db: Db, brandId: string): Promise<number> {
+async function findHead(db: Db, brandId: string): Promise<number> {
   const row = await selectNumbers(db, brandId).select('seq').executeTakeFirst();
   return row?.seq ?? 0;
 }
@@ -171,7 +163,7 @@ export interface NewSubscription {
 async function assertBelowLimit({ db, brandId }: Work): Promise<void> {
   // The lock makes concurrent calls count each other's webhooks.
   await lockBrand(db, brandId);
-  const current = await countSubscriptions(db, brandId);
+  const current = await countRows(selectSubscriptions(db).where('brandId', '=', brandId).select(COUNT));
   if (current < MAX_SUBSCRIPTIONS) return;
   const message = `A brand has at most ${MAX_SUBSCRIPTIONS} webhooks; delete one first.`;
   throw new ApiError('WEBHOOK_LIMIT_REACHED', message, { facts: { limit: MAX_SUBSCRIPTIONS, current } });
@@ -188,27 +180,31 @@ export async function createSubscription(
   await assertBelowLimit(work);
   const id = newId('whk', now.getTime());
   const secret = input.secret ?? newWebhookSecret();
-  const row = await insertSubscription(db, {
-    id,
-    brandId,
-    variant: input.variant,
-    url: input.url,
-    events,
-    description: input.description,
-    secret: secrets.seal(secret, id),
-    secretHint: toSecretHint(secret),
-    previousSecret: null,
-    previousSecretExpiresAt: null,
-    disabledReason: null,
-    failingSince: null,
-    firstFailedAt: null,
-    lastTriggeredAt: null,
-    lastStatusCode: null,
-    fromSeq: await findHead(db, brandId),
-    createdAt: now,
-    updatedAt: null,
-    deletedAt: null,
-  });
+  const row = await db
+    .insertInto('webhookSubscriptions')
+    .values({
+      id,
+      brandId,
+      variant: input.variant,
+      url: input.url,
+      events,
+      description: input.description,
+      secret: secrets.seal(secret, id),
+      secretHint: toSecretHint(secret),
+      previousSecret: null,
+      previousSecretExpiresAt: null,
+      disabledReason: null,
+      failingSince: null,
+      firstFailedAt: null,
+      lastTriggeredAt: null,
+      lastStatusCode: null,
+      fromSeq: await findHead(db, brandId),
+      createdAt: now,
+      updatedAt: null,
+      deletedAt: null,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow();
   work.audit({ resourceId: id, old: null, new: toAuditValues(row), generated: ['secretHint', 'fromSeq'] });
   return { row, secret };
 }
@@ -245,14 +241,6 @@ export async function deleteSubscription(work: Work, id: string): Promise<void> 
   work.audit({ resourceId: id, old: toAuditValues(old, old), new: null });
 }
 
-function assertNoOverlap({ previousSecret, previousSecretExpiresAt }: SubscriptionRow, now: Date): void {
-  if (previousSecret === null || previousSecretExpiresAt === null || previousSecretExpiresAt <= now) return;
-  const until = previousSecretExpiresAt.toISOString();
-  throw new ApiError('CONFLICT', `The previous rotation overlaps until ${until}; finish it, or send \`force\`.`, {
-    facts: { previous_secret_expires_at: until },
-  });
-}
-
 /** Sets a new secret; the old one also signs during the overlap. */
 export async function rotateSecret(work: Work, secrets: Secrets, id: string, rotate: WebhookRotate) {
   const { db, now, brandId } = work;
@@ -266,7 +254,13 @@ export async function rotateSecret(work: Work, secrets: Secrets, id: string, rot
     work.audit({ resourceId: id, old: toAuditValues(old, old), new: toAuditValues(row, old) });
     return { id, secret: row.secretHint, previous_secret_expires_at: null };
   }
-  if (!rotate.force) assertNoOverlap(old, now);
+  const overlapEnd = old.previousSecret === null ? null : old.previousSecretExpiresAt;
+  if (!rotate.force && overlapEnd !== null && overlapEnd > now) {
+    const until = overlapEnd.toISOString();
+    throw new ApiError('CONFLICT', `The previous rotation overlaps until ${until}; finish it, or send \`force\`.`, {
+      facts: { previous_secret_expires_at: until },
+    });
+  }
   const secret = newWebhookSecret();
   const expiresAt = rotate.overlap_hours === 0 ? null : new Date(now.getTime() + rotate.overlap_hours * 3_600_000);
   const row = await updateSubscription(db, brandId, id, {

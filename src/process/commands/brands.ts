@@ -4,7 +4,7 @@ import {
   type PlanName,
   SUBSCRIPTION_STATUSES,
   type SubscriptionStatus,
-} from '../../kit/access/keys/plans.ts';
+} from '../../kit/access/keys/limits.ts';
 import type { KeyKind } from '../../kit/access/keys/callers.ts';
 import { listKeys } from '../../platform/keys/keys.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';

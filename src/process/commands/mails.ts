@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { openPageLinks } from '../../kit/access/page-tokens.ts';
-import type { OutgoingMail } from '../../kit/engines/mail/open.ts';
+import type { OutgoingMail } from '../../kit/engines/mail.ts';
 import { REASONS, releaseMails, setMailTrust } from '../../kit/mail/admission.ts';
 import { findMail, listMails, type MailRow } from '../../kit/mail/mails.ts';
 import { queueMail } from '../../kit/mail/queue.ts';

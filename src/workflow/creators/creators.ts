@@ -8,6 +8,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
+import { lockBrand } from '../../platform/brands/brands.ts';
 import type { CreatorFilter, PersonFilter } from './creators.shapes.ts';
 import type { ProfileColumns } from './profiles.ts';
 
@@ -25,7 +26,7 @@ export interface Identity {
  * rows, which avoids deadlocks. Inserts that only refer to the brand do not wait for it.
  */
 export async function lockBrandRoster(db: Db, brandId: string): Promise<void> {
-  await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
+  await lockBrand(db, brandId);
 }
 
 /** The brand's creators with this e-mail or one of these handles. */

@@ -9,7 +9,6 @@ import { UsageTerms } from '../assets/assets.shapes.ts';
 import { campaignFilter, campaignIdInput, creatorFilter, creatorName } from '../campaigns/campaigns.shapes.ts';
 import { Email } from '../creators/creators.shapes.ts';
 import type { DeliverableFacts, SubmissionRow } from './deliverables.ts';
-import { isLateAt } from './moves.ts';
 
 const STATUSES = [
   'pending',
@@ -241,6 +240,10 @@ export const DeliverableFilter = z.object({
     .describe('`due`: soonest first. What creators no longer owe comes last.'),
 });
 export type DeliverableFilter = z.output<typeof DeliverableFilter>;
+
+/** Compares UTC days: nothing is late on the due day itself. */
+export const isLateAt = (at: Date, dueDate: string | null): boolean =>
+  dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
 
 const isLate = ({ submittedAt, dueDate }: DeliverableFacts): boolean =>
   submittedAt !== null && isLateAt(submittedAt, dueDate);

@@ -19,9 +19,10 @@ import {
   type DeliverableCreate,
   type DeliverableFilter,
   type DeliverablePatch,
+  isLateAt,
   toDeliverable,
 } from './deliverables.shapes.ts';
-import { ENDED_WITH_CONTRACT, findMoveError, isLateAt, toAssetRights } from './moves.ts';
+import { ENDED_WITH_CONTRACT, findMoveError, toAssetRights } from './moves.ts';
 
 export type DeliverableStatus = DeliverablesTable['status'];
 

@@ -52,10 +52,6 @@ export const isKnownToCreator = (row: { contractId: string | null; contractStatu
 /** The statuses that a contract's end cancels; submitted and approved work stays. */
 export const ENDED_WITH_CONTRACT: readonly DeliverableStatus[] = ['pending', 'in_progress', 'revision_requested'];
 
-/** Compares UTC days: nothing is late on the due day itself. */
-export const isLateAt = (at: Date, dueDate: string | null): boolean =>
-  dueDate !== null && at.toISOString().slice(0, 10) > dueDate;
-
 export interface AgreedRights {
   usageRights: string | null;
   terms: unknown;

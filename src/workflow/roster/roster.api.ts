@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Caller } from '../../kit/access/keys/callers.ts';
-import { PLANS } from '../../kit/access/keys/plans.ts';
+import { PLANS } from '../../kit/access/keys/limits.ts';
 import { act, create, get, list, patch, remove } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { toWire } from '../../kit/values/wire.ts';

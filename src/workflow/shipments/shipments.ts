@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely';
 import type { ShipmentsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { type Queued, queueMail } from '../../kit/mail/queue.ts';
+import { type QueueOutcome, queueMail } from '../../kit/mail/queue.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { notFound, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
@@ -238,7 +238,7 @@ export async function reportMissing(work: Work, id: string): Promise<void> {
 }
 
 /** Mails the creator the link to the parcel's page, once per status for as long as the mail is kept. */
-export async function notifyCreator(work: Work, row: ShipmentRow): Promise<Queued> {
+export async function notifyCreator(work: Work, row: ShipmentRow): Promise<QueueOutcome> {
   if (row.creatorEmail === null) {
     const message = 'has no e-mail address on record.';
     throw validationError([{ field: 'creator_email', code: 'no_email', message }]);

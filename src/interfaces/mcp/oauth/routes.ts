@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
-import { openAddressLimit } from '../../../kit/access/rate/rate-limit.ts';
+import { openAddressLimit } from '../../../kit/access/rate-limit.ts';
 import { readCookie } from '../../../platform/people/session-cookie.ts';
 import { html } from '../../../kit/html/html.ts';
 import { pageHeaders } from '../../../kit/html/page.ts';

@@ -6,7 +6,7 @@ import type { Clock } from '../../values/clock.ts';
 import { ApiError, ignoreFailure, unavailable } from '../../values/errors.ts';
 import { randomBase62 } from '../../values/ids.ts';
 import { getSubscription, listCountedKeyIds, listRevokedKeyIds, type Subscription } from '../keys/callers.ts';
-import { PLANS } from '../keys/plans.ts';
+import { PLANS } from '../keys/limits.ts';
 import {
   bumpVersion,
   type ChargeEntry,

@@ -17,14 +17,14 @@ export interface Block {
 }
 
 /** Redis remembers this long how far a walk is paid. After that the ledger is read. */
-export const BLOCKS_KEPT_MS = 24 * 60 * 60_000;
+const BLOCKS_KEPT_MS = 24 * 60 * 60_000;
 /** Blocks that are looked for in one statement. */
 const AT_ONCE = 500;
 
-export const blockCharge = ({ walkId, number }: Block): string => `${walkId}#${number}`;
+const blockCharge = ({ walkId, number }: Block): string => `${walkId}#${number}`;
 
 /** Counts again how far a walk is paid, by the charges that are not settled and the ledger. Blocks are paid in order. */
-export async function restoreBlocks({ db, redis }: AccessEngines, subscriptionId: string, block: Block): Promise<void> {
+async function restoreBlocks({ db, redis }: AccessEngines, subscriptionId: string, block: Block): Promise<void> {
   // Read before the ledger: an entry that is drained in between is then found in both.
   const pending = new Set((await readCharges(redis, subscriptionId)).map(({ entry }) => entry.chargeId));
   let paid = block.number - 1;
@@ -72,7 +72,7 @@ export interface Charge {
   day?: number | undefined;
 }
 
-export interface Metered {
+export interface MeterResult {
   calls: number;
   windowEndMs: number;
   /** `outdated`: the caller must be read again. `revoked`: the key was revoked. */
@@ -114,10 +114,10 @@ export interface MeterCall {
 export function openMeter(
   engines: AccessEngines,
   refund: (charge: Charge) => Promise<void>,
-): (call: MeterCall) => Promise<Metered> {
+): (call: MeterCall) => Promise<MeterResult> {
   const run = engines.redis.script(METER);
 
-  return async function meter(call: MeterCall): Promise<Metered> {
+  return async function meter(call: MeterCall): Promise<MeterResult> {
     const { caller, credits, requestId, block } = call;
     const { subscription, keyId } = caller;
     const now = engines.clock.now();

@@ -2,10 +2,10 @@ import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
 import type { Metrics } from '../../values/metrics.ts';
 import type { Caller } from '../keys/callers.ts';
-import { type Identified, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../keys/identify.ts';
-import { type Headers, openLocalWindows, unreadRateHeaders } from '../rate/rate-limit.ts';
+import { type IdentifiedCaller, type Identity, type Request, UNCONFIRMED_AGE_MS } from '../keys/identify.ts';
+import { type Headers, openLocalWindows, unreadRateHeaders } from '../rate-limit.ts';
 import { monthlyCredits } from './access.ts';
-import { getRateLimit, type MeterCall, type Metered, RATE_WINDOW_MS } from './meter.ts';
+import { getRateLimit, type MeterCall, type MeterResult, RATE_WINDOW_MS } from './meter.ts';
 import { periodAt } from './period.ts';
 
 /**
@@ -14,7 +14,7 @@ import { periodAt } from './period.ts';
  */
 export function creditHeaders(
   caller: Caller,
-  { credits, charge }: Pick<Metered, 'credits' | 'charge'>,
+  { credits, charge }: Pick<MeterResult, 'credits' | 'charge'>,
   charged: number,
   now: Date,
 ): Headers {
@@ -28,7 +28,7 @@ export function creditHeaders(
   };
 }
 
-export function creditsExhausted(price: number, metered: Metered): ApiError {
+export function creditsExhausted(price: number, metered: MeterResult): ApiError {
   const { refusedBy } = metered;
   if (refusedBy) {
     const { limit, left, endsAt } = refusedBy;
@@ -63,7 +63,7 @@ interface CallerHeadroom {
 
 /** Remembers how far each caller was from its limits at its last call. This is an estimate; the debit decides. */
 export interface Headroom {
-  note(caller: Caller, metered: Metered): void;
+  note(caller: Caller, metered: MeterResult): void;
   forget(caller: Caller): void;
   /** True if a call at this price will almost certainly be admitted. */
   isAmple(caller: Caller, price: number, nowMs: number): boolean;
@@ -86,13 +86,13 @@ export function openHeadroom(): Headroom {
 
 export type MeterOrFallBack = (
   request: Request,
-  identified: Identified,
+  identified: IdentifiedCaller,
   call: Pick<MeterCall, 'credits' | 'countedAs' | 'block'>,
-) => Promise<Metered>;
+) => Promise<MeterResult>;
 
 /** The meter with its fallback: while Redis is down, this process counts free calls by itself and refuses priced ones. */
 export function openMetering(
-  meter: (call: MeterCall) => Promise<Metered>,
+  meter: (call: MeterCall) => Promise<MeterResult>,
   identity: Identity,
   metrics: Metrics,
   clock: Clock,

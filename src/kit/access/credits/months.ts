@@ -20,14 +20,14 @@ const END = 'chg`';
 const idFrom = (at: Date) => `chg_${timeText(at.getTime())}`;
 
 /** The start of the UTC month `2027-01`, or of one that comes `later` months after it. */
-export function monthStart(month: string, later = 0): Date {
+function monthStart(month: string, later = 0): Date {
   const [year = 0, number = 1] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number - 1 + later));
 }
 
-export const toMonth = (at: Date): string => at.toISOString().slice(0, 7);
+const toMonth = (at: Date): string => at.toISOString().slice(0, 7);
 
-export const toTableName = (month: string): string => `credit_entries_${month.replace('-', '_')}`;
+const toTableName = (month: string): string => `credit_entries_${month.replace('-', '_')}`;
 
 /** The months that have a partition, oldest first. */
 export async function listMonths(db: Db): Promise<string[]> {
@@ -46,7 +46,7 @@ const timeIn = (text: string | undefined): Date | undefined => {
 };
 
 /** The time from which ids are partitioned by month; undefined until it is decided. */
-export async function findBeginning(db: Db): Promise<Date | undefined> {
+async function findBeginning(db: Db): Promise<Date | undefined> {
   const { rows } = await sql<{ text: string }>`
     select pg_get_constraintdef(oid) as text from pg_constraint
     where conrelid = ${REST}::regclass and conname = ${ONLY_REST}`.execute(db);
@@ -54,7 +54,7 @@ export async function findBeginning(db: Db): Promise<Date | undefined> {
 }
 
 /** The time at which the last, open-ended partition starts; undefined if it does not exist yet. */
-export async function findLater(db: Db): Promise<Date | undefined> {
+async function findLater(db: Db): Promise<Date | undefined> {
   const { rows } = await sql<{ text: string }>`
     select pg_get_expr(relpartbound, oid) as text from pg_class where oid = to_regclass(${LATER})`.execute(db);
   return timeIn(rows[0]?.text);
@@ -66,31 +66,31 @@ async function lockEntries(trx: Trx): Promise<void> {
 }
 
 /** Stops the default partition from taking ids from that time on. */
-export async function limitRest(trx: Trx, from: Date): Promise<void> {
+async function limitRest(trx: Trx, from: Date): Promise<void> {
   await lockEntries(trx);
   await sql`alter table ${sql.table(REST)} add constraint ${sql.id(ONLY_REST)}
     check (charge_id < ${sql.lit(idFrom(from))} or charge_id >= ${sql.lit(END)}) not valid`.execute(trx);
 }
 
 /** Reads the whole default partition once, and blocks neither reads nor writes. Without this, a new partition would read it. */
-export async function validateRest(trx: Trx): Promise<void> {
+async function validateRest(trx: Trx): Promise<void> {
   await sql`select set_config('statement_timeout', '0', true)`.execute(trx);
   await sql`alter table ${sql.table(REST)} validate constraint ${sql.id(ONLY_REST)}`.execute(trx);
 }
 
-export async function unlimitRest(trx: Trx): Promise<void> {
+async function unlimitRest(trx: Trx): Promise<void> {
   await lockEntries(trx);
   await sql`alter table ${sql.table(REST)} drop constraint ${sql.id(ONLY_REST)}`.execute(trx);
 }
 
-export async function makeLater(trx: Trx, from: Date): Promise<void> {
+async function makeLater(trx: Trx, from: Date): Promise<void> {
   await lockEntries(trx);
   await sql`create table if not exists ${sql.table(LATER)} partition of credit_entries
     for values from (${sql.lit(idFrom(from))}) to (${sql.lit(END)})`.execute(trx);
 }
 
 /** Splits the first month off the last partition, with its entries, if there are any yet. */
-export async function splitLater(trx: Trx): Promise<string> {
+async function splitLater(trx: Trx): Promise<string> {
   await lockEntries(trx);
   const from = await findLater(trx);
   if (from === undefined) throw new Error(`${LATER} does not exist.`);
@@ -142,13 +142,13 @@ const SummedMonth = Total.extend({ month: z.string(), emptiedAt: z.date().nullab
 export type SummedMonth = z.infer<typeof SummedMonth>;
 
 /** The months that were summed, oldest first. */
-export async function listSummed(db: Db): Promise<SummedMonth[]> {
+async function listSummed(db: Db): Promise<SummedMonth[]> {
   const { rows } = await sql`select * from credit_months order by month`.execute(db);
   return z.array(SummedMonth).parse(rows);
 }
 
 /** Sums a month once. */
-export async function insertSums(trx: Trx, month: string, now: Date): Promise<void> {
+async function insertSums(trx: Trx, month: string, now: Date): Promise<void> {
   await sql`select set_config('statement_timeout', '0', true)`.execute(trx);
   await sql`lock table ${sql.table(toTableName(month))} in share row exclusive mode`.execute(trx);
   await sql`
@@ -161,7 +161,7 @@ export async function insertSums(trx: Trx, month: string, now: Date): Promise<vo
 }
 
 /** A month's totals and hash, from its sums or from a table with its entries. */
-export async function getTotals(db: Db, from: { month: string } | { table: string }): Promise<z.infer<typeof Total>> {
+async function getTotals(db: Db, from: { month: string } | { table: string }): Promise<z.infer<typeof Total>> {
   const source =
     'table' in from ? sumCharges(from.table) : sql`select * from credit_sums where credit_sums.month = ${from.month}`;
   const { rows } = await sql`with sums as (${source}) ${sumTotal('sums')}`.execute(db);
@@ -169,7 +169,7 @@ export async function getTotals(db: Db, from: { month: string } | { table: strin
 }
 
 /** Brands whose sums differ from the entries of a table. */
-export async function listDiffering(db: Db, month: string, table: string): Promise<string[]> {
+async function listDiffering(db: Db, month: string, table: string): Promise<string[]> {
   const columns = sql`brand_id, subscription_id, period_start, entries, charged, refunded, sha256`;
   const { rows } = await sql<{ brandId: string }>`
     with found as (${sumCharges(table)}), kept as (select ${columns} from credit_sums where credit_sums.month = ${month})
@@ -180,7 +180,7 @@ export async function listDiffering(db: Db, month: string, table: string): Promi
 }
 
 /** Removes a month's entries; its sums count instead. The partition stays, so that late entries are ignored. */
-export async function emptyMonth(trx: Trx, month: string, now: Date): Promise<void> {
+async function emptyMonth(trx: Trx, month: string, now: Date): Promise<void> {
   await sql`select set_config('lock_timeout', ${`${LOCK_MS}ms`}, true)`.execute(trx);
   const table = sql.table(toTableName(month));
   await sql`truncate ${table}`.execute(trx);

@@ -1,8 +1,7 @@
 import { sql } from 'kysely';
 import type { PeopleTable } from '../../engines/postgres/database.ts';
 import type { Db } from '../../engines/postgres/open.ts';
-import { type KeyLimits, parseLimits } from './limits.ts';
-import type { PlanName, SubscriptionStatus } from './plans.ts';
+import { type KeyLimits, type PlanName, parseLimits, type SubscriptionStatus } from './limits.ts';
 
 /** A person's permissions in the brand's web app. */
 export type Role = PeopleTable['role'];
@@ -30,7 +29,7 @@ export interface Person {
   role: Role;
 }
 
-interface Called {
+interface KeyFields {
   keyId: string;
   brandId: string;
   expiresAt: Date | null;
@@ -42,7 +41,7 @@ interface Called {
 }
 
 /** A key represents the brand or one of its people. */
-export type Caller = Called & ({ kind: KeyKind } | { kind: 'session'; person: Person });
+export type Caller = KeyFields & ({ kind: KeyKind } | { kind: 'session'; person: Person });
 
 export async function findCaller(db: Db, hash: Buffer): Promise<Caller | undefined> {
   const row = await db

@@ -1,9 +1,9 @@
 import type { Clock } from '../../values/clock.ts';
 import { ApiError } from '../../values/errors.ts';
-import { type AddressLimit, createBurstLimiter, type SetHeader } from '../rate/rate-limit.ts';
+import { type AddressLimit, createBurstLimiter, type SetHeader } from '../rate-limit.ts';
 import type { Caller, CallerKind, Person, Role } from './callers.ts';
 import type { Keys } from './key-cache.ts';
-import { isActive, mayUseDirectory, PLANS } from './plans.ts';
+import { isActive, mayUseDirectory, PLANS } from './limits.ts';
 
 /** The part of an operation that access control needs. */
 interface RequestedOperation {
@@ -19,7 +19,7 @@ interface RequestedOperation {
  * The API key from the Authorization header, otherwise the session from the cookie. Neither is accepted in place of the
  * other.
  */
-export function readKey({ authorization, cookie }: Pick<Request, 'authorization' | 'cookie'>): string {
+function readKey({ authorization, cookie }: Pick<Request, 'authorization' | 'cookie'>): string {
   if (!authorization?.trim()) {
     if (cookie?.session.startsWith('svs_')) return cookie.session;
     throw new ApiError('AUTH_REQUIRED', 'Send your API key as `Authorization: Bearer svk_…`.', {
@@ -37,7 +37,7 @@ function invalidKey(message = 'This API key is unknown, revoked or expired.'): A
 }
 
 /** Throws INVALID_API_KEY for a key that is unknown, revoked or expired. */
-export function assertValid(caller: Caller | undefined, now: Date): Caller {
+function assertValid(caller: Caller | undefined, now: Date): Caller {
   if (!caller || caller.revokedAt || (caller.expiresAt && caller.expiresAt <= now)) throw invalidKey();
   if (caller.kind === 'data' && !isActive(caller.subscription)) {
     throw invalidKey(`The subscription of this data key is ${caller.subscription.status}.`);
@@ -137,16 +137,16 @@ export interface Request {
   isAgent?: boolean;
 }
 
-export interface Identified {
+export interface IdentifiedCaller {
   key: string;
   caller: Caller;
 }
 
 export interface Identity {
   /** Identifies the caller. Throws AUTH_REQUIRED, INVALID_API_KEY, RATE_LIMITED by address, or SERVICE_UNAVAILABLE. */
-  identify(request: Request): Promise<Identified>;
+  identify(request: Request): Promise<IdentifiedCaller>;
   /** Reads the caller again unless it was read within `maxAgeMs`. Set `must` if it is known to be outdated. */
-  identifyAgain(request: Request, key: string, maxAgeMs: number, must?: boolean): Promise<Identified>;
+  identifyAgain(request: Request, key: string, maxAgeMs: number, must?: boolean): Promise<IdentifiedCaller>;
 }
 
 /** Lookups of unknown keys for addresses over their limit, because a caller there may have a valid key. */
@@ -162,7 +162,7 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
   const mayLookUp = createBurstLimiter(LOOKED_UP_AT_ONCE, LOOKED_UP_EVERY_MS);
 
   /** Counts callers without a valid key by address, and rate-limits them before it reports the bad key. */
-  async function orRefuse(request: Request, identified: () => Promise<Identified>): Promise<Identified> {
+  async function orRefuse(request: Request, identified: () => Promise<IdentifiedCaller>): Promise<IdentifiedCaller> {
     try {
       return await identified();
     } catch (error) {
@@ -170,11 +170,11 @@ export function openIdentity(keys: Keys, addresses: AddressLimit, clock: Clock):
     }
   }
 
-  async function identifyAgain(key: string, maxAgeMs: number, must = false): Promise<Identified> {
+  async function identifyAgain(key: string, maxAgeMs: number, must = false): Promise<IdentifiedCaller> {
     return { key, caller: assertValid(await keys.verify(key, maxAgeMs, must), clock.now()) };
   }
 
-  async function identify(request: Request): Promise<Identified> {
+  async function identify(request: Request): Promise<IdentifiedCaller> {
     const key = readKey(request);
     const caller = await keys.find(key, () =>
       addresses.isOver(request.address) && !mayLookUp() ? overLimit : undefined,

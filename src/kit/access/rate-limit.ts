@@ -3,12 +3,12 @@ import { isIP, isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
-import type { Redis } from '../../engines/redis/open.ts';
-import type { Clock } from '../../values/clock.ts';
-import { ApiError } from '../../values/errors.ts';
-import type { Metrics } from '../../values/metrics.ts';
-import { RATE_WINDOW_MS } from '../credits/meter.ts';
-import { RATE_LIMIT } from '../keys/limits.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import type { Clock } from '../values/clock.ts';
+import { ApiError } from '../values/errors.ts';
+import type { Metrics } from '../values/metrics.ts';
+import { RATE_WINDOW_MS } from './credits/meter.ts';
+import { RATE_LIMIT } from './keys/limits.ts';
 
 /** Sets a response header. */
 export type SetHeader = (name: string, value: string) => void;

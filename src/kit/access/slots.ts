@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import type { Redis } from '../../engines/redis/open.ts';
-import { ApiError, ignoreFailure } from '../../values/errors.ts';
-import { randomBase62 } from '../../values/ids.ts';
+import type { Redis } from '../engines/redis/open.ts';
+import { ApiError, ignoreFailure } from '../values/errors.ts';
+import { randomBase62 } from '../values/ids.ts';
 
 const SLOTS = readFileSync(new URL('./slots.lua', import.meta.url), 'utf8');
 const Reply = z.number();

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { unavailable } from '../../values/errors.ts';
+import { unavailable } from '../values/errors.ts';
 
 const WIDTH = 480;
 /** A small file may decompress to an image that fills the memory. */
