@@ -1,6 +1,6 @@
 import type { DirectoryCreator, DirectoryCreatorDetail } from './creator.shapes.ts';
 import { listOtherSpellings } from './search-words.ts';
-import { findCountryCode, listCityIds, listMetroIds, findStateCode } from './stored-place.ts';
+import { findCountryCode, findStateCode, listCityIds, listMetroIds } from './stored-place.ts';
 
 /** One row of an import. Unknown fields may be absent. */
 export type CreatorRow = Pick<DirectoryCreatorDetail, 'pk' | 'username'> & {

@@ -144,7 +144,9 @@ export function openFacets(counts: Counts) {
       const chosen = <T extends Facet>(names: readonly T[]) =>
         names.filter((name) => wanted.some((one) => one === name));
       const aggs = Object.fromEntries([
-        ...chosen(TERMS).map((name) => [name, toTermsAggregation(FACET_FIELDS[name], size, beginningIn(name, facet_q))] as const),
+        ...chosen(TERMS).map(
+          (name) => [name, toTermsAggregation(FACET_FIELDS[name], size, beginningIn(name, facet_q))] as const,
+        ),
         ...chosen(RANGED).map((name) => [name, toRangeAggregation(RANGES[name].field, RANGES[name].cuts)] as const),
         ...chosen(KNOWN).map((name) => [name, { terms: { field: TRUTHS[name] } }] as const),
         ...(stats ? MEANS : []),

@@ -5,7 +5,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { toProblems } from '../../kit/values/problems.ts';
 import { findVersions } from '../lists/list-filter.ts';
 import type { Directory } from './directory.ts';
-import { toMeta, neededField, type Plan, getPlan, REPEATED } from './plan.ts';
+import { getPlan, neededField, type Plan, REPEATED, toMeta } from './plan.ts';
 import { type Clause, type Listed, toElasticQuery } from './query.ts';
 import { CreatorSearchQuery } from './search.shapes.ts';
 

@@ -3,7 +3,7 @@ import { spliceCards } from '../../kit/engines/elastic/splice.ts';
 import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { type NotFound, toUsername } from './look-up.shapes.ts';
-import { type Clause, type Filter, toElasticQuery, SOUGHT } from './query.ts';
+import { type Clause, type Filter, SOUGHT, toElasticQuery } from './query.ts';
 import { serializeBody } from './request-body.ts';
 import { totalIn } from './search.ts';
 

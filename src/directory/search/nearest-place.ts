@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import { foldAccents } from '../../kit/values/fold.ts';
 import { later } from '../../kit/values/later.ts';
-import { citiesByKey, type KnownCity, membersByKey, metros, listNamesakes } from './place-atlas.ts';
+import { citiesByKey, type KnownCity, listNamesakes, membersByKey, metros } from './place-atlas.ts';
 import { placeKey } from './place-names.ts';
 
 /** Longer than any place name; longer texts are cut here. */

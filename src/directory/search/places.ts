@@ -1,5 +1,5 @@
 import { foldAccents } from '../../kit/values/fold.ts';
-import { isPartOfKnownName, createNearestFinder, nearestPlace } from './nearest-place.ts';
+import { createNearestFinder, isPartOfKnownName, nearestPlace } from './nearest-place.ts';
 import { findNamed } from './other-names.ts';
 import {
   type Country,
@@ -10,11 +10,11 @@ import {
   countryOfPart,
   everydayWords,
   type KnownCity,
+  listNamesakes,
   type Metro,
   metroByAlias,
   metroByCore,
   metros,
-  listNamesakes,
   type Places,
   readMetroCore,
   type State,
@@ -22,7 +22,7 @@ import {
   stateByName,
   states,
 } from './place-atlas.ts';
-import { placeKey, listSpellings } from './place-names.ts';
+import { listSpellings, placeKey } from './place-names.ts';
 
 /**
  * How a city is understood: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose

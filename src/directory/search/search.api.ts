@@ -17,12 +17,12 @@ import { DirectoryCreatorDetail, SAMPLE_PK } from './creator.shapes.ts';
 import { dictionaryOperations } from './dictionary.api.ts';
 import type { Directory } from './directory.ts';
 import { findCreator } from './find-creator.ts';
-import { readForcedClauses, neededBy } from './forced-filters.ts';
+import { neededBy, readForcedClauses } from './forced-filters.ts';
 import { CreatorFreshness, readFreshness } from './freshness.ts';
 import type { Interpretation } from './interpretation.ts';
 import { BRAND_AT_MOST, CreatorLookUp, CreatorLookUpAnswer } from './look-up.shapes.ts';
 import { lookUp } from './look-up.ts';
-import { type Matching, toMeta, neededField, type Plan } from './plan.ts';
+import { type Matching, neededField, type Plan, toMeta } from './plan.ts';
 import type { Filter } from './query.ts';
 import {
   CreatorSearchAnswer,

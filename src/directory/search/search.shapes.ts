@@ -16,7 +16,7 @@ import { besideOthers } from '../../kit/values/problems.ts';
 import { DirectoryCreator } from './creator.shapes.ts';
 import { CardFreshness } from './freshness.ts';
 import { Interpretation } from './interpretation.ts';
-import { emails, LOOKED_UP_AT_MOST, NotFound, pks, commaSeparatedPks, usernames } from './look-up.shapes.ts';
+import { commaSeparatedPks, emails, LOOKED_UP_AT_MOST, NotFound, pks, usernames } from './look-up.shapes.ts';
 import { SORTS, type Sort } from './order.ts';
 import { assertOnePlace, assertSettled } from './search-rules.ts';
 import { hasLetterOrDigit } from './search-words.ts';
@@ -126,7 +126,9 @@ const lists = (description: string) =>
 
 const MAX_EXCLUDED = 100;
 
-const excludedPks = commaSeparatedPks(MAX_EXCLUDED).describe('Excludes up to 100 creators: their `pk`s, separated by commas.');
+const excludedPks = commaSeparatedPks(MAX_EXCLUDED).describe(
+  'Excludes up to 100 creators: their `pk`s, separated by commas.',
+);
 
 const FACETS = [
   'category',

@@ -6,7 +6,7 @@ import type { Page } from '../../kit/values/page.ts';
 import { type Counts, type Snapshot, scoredAlike } from './counts.ts';
 import { getOrder, type Sort, toSort } from './order.ts';
 import { type Filter, toElasticQuery } from './query.ts';
-import { cover, MAX_REGION, getTotal } from './regions.ts';
+import { cover, getTotal, MAX_REGION } from './regions.ts';
 import { serializeBody } from './request-body.ts';
 
 /** Up to this offset from/size costs as little as a jump by region, and needs no counts. */

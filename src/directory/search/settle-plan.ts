@@ -4,10 +4,10 @@ import type { Snapshot } from './counts.ts';
 import type { Directory } from './directory.ts';
 import { narrowed } from './forced-filters.ts';
 import { findPlaceInText } from './place-in-text.ts';
-import { type Matching, toMeta, type Plan, planInPlace, getPlan } from './plan.ts';
+import { getPlan, type Matching, type Plan, planInPlace, toMeta } from './plan.ts';
 import { CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import { type CreatorSearchQuery, isLookUp } from './search.shapes.ts';
-import { type Recent, applyTimeFilters } from './time-filters.ts';
+import { applyTimeFilters, type Recent } from './time-filters.ts';
 
 interface SettledPlan extends Recent {
   plan: Plan;

@@ -146,7 +146,13 @@ export async function measureLikeness(
         { bool: { must_not: [{ terms: { 'card.pk': [...pks] } }] } },
       ],
     },
-    ranking: [...about, ...toTraitClauses('metro'), ...toTraitClauses('state'), ...toTraitClauses('country'), ...around],
+    ranking: [
+      ...about,
+      ...toTraitClauses('metro'),
+      ...toTraitClauses('state'),
+      ...toTraitClauses('country'),
+      ...around,
+    ],
     traits,
   };
 }

@@ -18,7 +18,7 @@ import { type CreatorSearchQuery, sortOfQuery } from './search.shapes.ts';
 import { assertKept } from './search.ts';
 import { toSearchRecord } from './search-record.ts';
 import { settlePlan } from './settle-plan.ts';
-import { sealCursor, type Position, readCursor } from './walk-cursor.ts';
+import { type Position, readCursor, sealCursor } from './walk-cursor.ts';
 
 /** Creators that are paid together. */
 export const BLOCK = 100;

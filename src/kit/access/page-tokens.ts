@@ -119,7 +119,7 @@ export function openPageLinks({ linksUrl }: Pick<Config, 'linksUrl'>, secrets: S
   }
 
   return {
-    signToken: signToken,
+    signToken,
     read,
     urlOf: (link) => `${linksUrl}/${link.kind}/${signToken(link)}`,
     appUrlOf: (page) => `${linksUrl}/app/${page}`,

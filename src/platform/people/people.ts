@@ -37,7 +37,7 @@ export const people = listing({
   matching: (db, _brandId, _where: ListWindow) => selectAllPeople(db),
   rows: (db) => selectAllPeople(db).selectAll().select(LAST_SEEN.as('lastSeenAt')),
 });
-export const { get: getPerson, find: findPerson } = people;
+export const { get: getPerson } = people;
 
 /** Finds the person with this address; without an address, the first owner. */
 async function findPersonToSignIn(db: Db, brandId: string, email: string | undefined) {
@@ -167,7 +167,7 @@ async function assertOwnerStays(work: Work, old: PersonRow, role: PersonRow['rol
 
 async function lockPerson({ db, brandId }: Work, id: string): Promise<PersonRow> {
   await lockBrand(db, brandId);
-  const person = await findPerson(db, brandId, id);
+  const person = await people.find(db, brandId, id);
   if (!person) throw notFound('person');
   return person;
 }

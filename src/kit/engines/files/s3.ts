@@ -163,7 +163,7 @@ function storeIn(
     return await getSignedUrl(client, command, { expiresIn: SIGNED_FOR_SECONDS });
   }
 
-  return { write, read, remove, presignAddress: presignAddress };
+  return { write, read, remove, presignAddress };
 }
 
 export interface S3Object {
