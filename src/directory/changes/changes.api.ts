@@ -45,7 +45,9 @@ export const ChangeFilter = z
       .regex(CURSOR, 'must be the `next_after` of an earlier answer')
       .optional()
       .describe('Cursor of the feed, `next_after` of the previous answer: only later changes are returned.'),
-    type: commaSeparated(CHANGE_TYPES).describe(`Types of change, separated by commas: any of ${CHANGE_TYPES.join(', ')}.`),
+    type: commaSeparated(CHANGE_TYPES).describe(
+      `Types of change, separated by commas: any of ${CHANGE_TYPES.join(', ')}.`,
+    ),
     fields: commaSeparated([FIRST ?? 'pk', ...REST]).describe(
       'Fields of creators, separated by commas. Updates of other fields are left out.',
     ),

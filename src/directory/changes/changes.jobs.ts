@@ -5,8 +5,8 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Follower, Job } from '../../kit/operation/job.ts';
 import { DAY_MS, HOUR_MS } from '../../kit/values/duration.ts';
-import { asWriter, toDirectoryEngines, findRunningWriter } from '../imports/indexing/writer.ts';
-import { type ChangeBatch, parseChanges, deleteOldBatches, hasStaged, listUnsent, markSent } from './changes.ts';
+import { asWriter, findRunningWriter, toDirectoryEngines } from '../imports/indexing/writer.ts';
+import { type ChangeBatch, deleteOldBatches, hasStaged, listUnsent, markSent, parseChanges } from './changes.ts';
 
 const TABLE = 'directory_changes_v1';
 const COLUMNS = ['alias', 'seq', 'line', 'pk', 'type', 'changed', 'at', 'version'];

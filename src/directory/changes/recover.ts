@@ -1,7 +1,7 @@
 import { awaitBulks, readDocuments } from '../../kit/engines/elastic/indices.ts';
 import type { Elastic } from '../../kit/engines/elastic/open.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { type Change, type ChangeBatch, parseChanges, dropChanges, listStaged, replaceStaged } from './changes.ts';
+import { type Change, type ChangeBatch, dropChanges, listStaged, parseChanges, replaceStaged } from './changes.ts';
 
 /** The changes of a write's staged batch that were made before the writer died. */
 async function listAppliedChanges(elastic: Elastic, { version: index, lines }: ChangeBatch): Promise<Change[]> {

@@ -5,7 +5,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { listSchema, PageQuery, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
-import { findImportIn, toImport, importWithReport, listImports } from './imports.ts';
+import { findImportIn, importWithReport, listImports, toImport } from './imports.ts';
 
 const id = idField('imp', 'Import id.');
 const count = z.number().int().nullable();

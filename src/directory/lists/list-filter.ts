@@ -131,7 +131,9 @@ function toListed(query: Query, lists: ReadonlyMap<string, List>, roster: Roster
   return {
     clauses: [
       // Empty lists match no one: a `bool` without clauses would match everyone.
-      ...(in_list ? [{ bool: { should: [...toPkClauses(in_list), { match_none: {} }], minimum_should_match: 1 } }] : []),
+      ...(in_list
+        ? [{ bool: { should: [...toPkClauses(in_list), { match_none: {} }], minimum_should_match: 1 } }]
+        : []),
       ...(excluded.length > 0 ? [{ bool: { must_not: excluded } }] : []),
     ],
     toJSON: () => key,

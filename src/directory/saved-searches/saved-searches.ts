@@ -148,7 +148,17 @@ export async function startSearch(
 }
 
 /** The row as the audit log shows it: what was chosen, not what was found. */
-function toAuditEntry({ id, brandId, personId, name, filters, shared, alertEvery, alertMail, updatedAt }: SavedSearchRow) {
+function toAuditEntry({
+  id,
+  brandId,
+  personId,
+  name,
+  filters,
+  shared,
+  alertEvery,
+  alertMail,
+  updatedAt,
+}: SavedSearchRow) {
   return { id, brandId, personId, name, filters, shared, alertEvery, alertMail, updatedAt };
 }
 

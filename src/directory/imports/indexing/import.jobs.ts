@@ -105,7 +105,8 @@ async function leaveToOthers({ engines, log }: Worker, row: DirectoryImport, err
 async function runImport(worker: Worker, row: DirectoryImport): Promise<void> {
   const { engines, log, signal } = worker;
   const source = await openFiles(row.files);
-  if ((await identifySource(source)) !== row.identity) throw new Error('The files have changed since they were enqueued.');
+  if ((await identifySource(source)) !== row.identity)
+    throw new Error('The files have changed since they were enqueued.');
   const report = await importDirectory(
     { ...engines, alias: row.alias },
     {

@@ -46,7 +46,12 @@ export async function newImport(
 ): Promise<DirectoryImport> {
   const now = clock.now();
   const id = newId('imp', now.getTime());
-  const { maxRejects = DEFAULT_MAX_REJECTS, rejectsFile, bounds = DEFAULT_BOUNDS, source = null } = toImportOptions(request);
+  const {
+    maxRejects = DEFAULT_MAX_REJECTS,
+    rejectsFile,
+    bounds = DEFAULT_BOUNDS,
+    source = null,
+  } = toImportOptions(request);
   const rejects = rejectsFile ?? (await defaultRejectsFile(`rejects-${id}.ndjson`, request.onNotice));
   await assertRejectsPlace(rejects, request.source.files);
   return {

@@ -9,7 +9,14 @@ import { type ForgottenSet, openForgotten } from '../../opt-out/forgotten.ts';
 import { DirectoryCreator } from '../../search/creator.shapes.ts';
 import { documentFor, toDocument } from '../../search/document.ts';
 import { hashContent } from './content-hash.ts';
-import { type DirectoryWrite, findImportByIndex, finishWrite, highestVersion, insertWrite, updateWrite } from './records.ts';
+import {
+  type DirectoryWrite,
+  findImportByIndex,
+  finishWrite,
+  highestVersion,
+  insertWrite,
+  updateWrite,
+} from './records.ts';
 import { assertRejectsPlace, defaultRejectsFile, openRejects } from './rejects.ts';
 import { checkPatch, checkRecord, type Reject, toReject } from './rows.ts';
 import type { Source, SourceRecord } from './source.ts';
