@@ -6,7 +6,7 @@ import type { AgentGrantsTable } from '../../kit/engines/postgres/database.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId, randomBase62 } from '../../kit/values/ids.ts';
-import { getBrandSubscriptionId } from '../people/sessions.ts';
+import { getBrandSubscriptionId } from '../brands/brands.ts';
 import { insertKey, revokeKey } from './keys.ts';
 
 type UnusedColumns = 'codeUsedAt' | 'keyId' | 'refreshHash' | 'spentRefreshHash' | 'refreshExpiresAt';
