@@ -9,7 +9,7 @@ import { CREATOR_FIELDS, type CreatorField } from '../imports/indexing/fields.ts
 export const CHANGE_TYPES = ['added', 'updated', 'removed', 'opted_out'] as const;
 export type ChangeType = (typeof CHANGE_TYPES)[number];
 
-/** What happened to one creator of the directory. */
+/** A change to one creator of the directory. */
 export interface Change {
   pk: number;
   type: ChangeType;
@@ -170,7 +170,7 @@ export async function findLast(db: Db, alias: string) {
   return row?.seq ? { seq: row.seq, at: row.at, version: row.version } : undefined;
 }
 
-/** Whether an earlier version went live again after a batch and up to another. */
+/** Tells if a rollback made an earlier version live again after a batch and up to another. */
 export async function hasRollback(db: Db, alias: string, after: number, upTo: number): Promise<boolean> {
   const { rows } = await sql`
     select from directory_changes
@@ -219,7 +219,7 @@ export async function findUnderWay(db: Db, alias: string, at: Date): Promise<Dat
   return rows[0]?.startedAt ?? undefined;
 }
 
-/** When the build of a version that has been live began. */
+/** Returns the start of the build of a version that has been live. */
 export async function findStart(db: Db, alias: string, version: string): Promise<Date | undefined> {
   const row = await db
     .selectFrom('directoryImports')

@@ -5,7 +5,7 @@ import { noun } from '../../kit/operation/noun.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { idField } from '../../kit/values/fields.ts';
 import { listSchema, PageQuery, timestamp, toPage, toPagination } from '../../kit/values/page.ts';
-import { findImportIn, importWithReport, listImports, toImport } from './imports.ts';
+import { findImportUnderAlias, importWithReport, listImports, toImport } from './imports.ts';
 
 const id = idField('imp', 'Import id.');
 const count = z.number().int().nullable();
@@ -132,7 +132,7 @@ export const directoryImportOperations = [
     item: DirectoryImportReport,
     find: async (context, { params: { id } }) => {
       assertShown(context);
-      const row = await findImportIn(context.postgres.db, context.config.directoryAlias, id);
+      const row = await findImportUnderAlias(context.postgres.db, context.config.directoryAlias, id);
       if (!row) throw notFound('import');
       return importWithReport(row);
     },

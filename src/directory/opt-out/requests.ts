@@ -54,7 +54,7 @@ export async function deleteExpiredRequests(db: Db, now: Date): Promise<void> {
   await db.deleteFrom('directoryForgetRequests').where('expiresAt', '<=', now).execute();
 }
 
-/** How long the link in the mail works. */
+/** The link in the mail works this long. */
 const LINK_LIVES_MS = 3 * DAY_MS;
 /** The most mails to one address while its links work, however often it requests one. */
 const MOST_MAILS = 3;
@@ -76,7 +76,7 @@ export async function requestForgetting({ postgres, clock, secrets }: Context, e
   await insertRequest(postgres.db, row, { most: MOST_MAILS, since });
 }
 
-/** Whether the link of a request still works. */
+/** Tells if the link of a request still works. */
 export async function isRequested({ postgres }: Context, id: string): Promise<boolean> {
   return (await findRequest(postgres.db, id)) !== undefined;
 }

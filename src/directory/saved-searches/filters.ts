@@ -69,7 +69,7 @@ export function readSaved(field: string, filters: SavedFilters): CreatorSearchQu
 /** The same; undefined where `readSaved` throws. */
 export const findReadable = (filters: SavedFilters): CreatorSearchQuery | undefined => parseSaved(filters).data;
 
-/** Who runs a saved search: a brand, or one of its people. */
+/** The caller who runs a saved search: a brand, or one of its people. */
 export type Runner = Pick<Caller, 'brandId'> & Partial<Pick<Extract<Caller, { kind: 'session' }>, 'person'>>;
 
 /** The names of the parameters that narrow or order; `q_as` always has a value. */

@@ -27,7 +27,7 @@ export async function listToAlert(db: Db, after: string, limit: number) {
     .execute();
 }
 
-export type ToAlert = Awaited<ReturnType<typeof listToAlert>>[number];
+export type AlertedSearch = Awaited<ReturnType<typeof listToAlert>>[number];
 
 /** The last batch with which a version of the directory went live. */
 export async function findLastSwap(db: Db, alias: string): Promise<{ seq: number; at: Date } | undefined> {
@@ -44,7 +44,7 @@ export async function findLastSwap(db: Db, alias: string): Promise<{ seq: number
  */
 export async function endPeriod(
   db: Db,
-  { id, alerted, alertedAt }: ToAlert,
+  { id, alerted, alertedAt }: AlertedSearch,
   { end, before }: { end: Date; before: Date | null },
 ): Promise<number | undefined> {
   const { rows } = await sql<{ count: number }>`
@@ -67,7 +67,7 @@ type Swap = Awaited<ReturnType<typeof findLastSwap>>;
 
 /** The end of the last period. Matches from `before` on belong to the next one. */
 function lastPeriod(
-  { alertEvery, seq }: ToAlert,
+  { alertEvery, seq }: AlertedSearch,
   now: Date,
   swap: Swap,
 ): { end: Date; before: Date | null } | undefined {
@@ -81,7 +81,7 @@ function lastPeriod(
   return { end, before: end };
 }
 
-async function alertAbout({ postgres, clock }: Context, search: ToAlert, swap: Swap): Promise<void> {
+async function alertAbout({ postgres, clock }: Context, search: AlertedSearch, swap: Swap): Promise<void> {
   const { id, brandId, name, alertEvery, alertMail, alertedAt } = search;
   const period = lastPeriod(search, clock.now(), swap);
   if (!period || (alertedAt !== null && alertedAt >= period.end)) return;

@@ -29,7 +29,7 @@ declare module '../../kit/engines/postgres/columns.ts' {
 
 export type SavedSearchRow = Selectable<SavedSearchesTable>;
 
-/** Who sees searches: a person their own and shared ones, a key shared ones. */
+/** The viewer of searches: a person sees their own and shared ones, a key shared ones. */
 export interface Viewer {
   brandId: string;
   personId: string | null;
@@ -63,7 +63,7 @@ export const savedSearchRows = listing({
       ]),
 });
 
-const seenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
+const findSeenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
   db
     .selectFrom('savedSearches')
     .selectAll()
@@ -71,11 +71,11 @@ const seenBy = (db: Db, { brandId, personId }: Viewer, id: string) =>
     .where('id', '=', id)
     .where(({ or, eb }) => or([eb('shared', '=', true), eb('personId', '=', personId ?? '')]));
 
-export const findSavedSearch = (db: Db, viewer: Viewer, id: string) => seenBy(db, viewer, id).executeTakeFirst();
+export const findSavedSearch = (db: Db, viewer: Viewer, id: string) => findSeenBy(db, viewer, id).executeTakeFirst();
 
 /** The search, locked until the transaction ends. */
 export const lockSavedSearch = (db: Db, viewer: Viewer, id: string) =>
-  seenBy(db, viewer, id).forUpdate().executeTakeFirst();
+  findSeenBy(db, viewer, id).forUpdate().executeTakeFirst();
 
 /** The search of this person, or of keys, with this name, ignoring case; locked until the transaction ends. */
 export async function lockSavedSearchNamed(

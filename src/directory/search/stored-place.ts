@@ -123,7 +123,7 @@ function metrosByMainName(place: StoredPlace): string[] {
   return [...ids];
 }
 
-/** Whether the row says where its city lies: in the US by state, abroad by country. */
+/** Tells if the row locates its city: in the US by state, abroad by country. */
 function isPlaced({ state, country }: StoredPlace): boolean {
   return country === null || country === 'US' ? state !== null && state !== 'unknown' : true;
 }

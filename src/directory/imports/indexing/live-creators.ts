@@ -9,7 +9,7 @@ const PAGE = 10_000;
 /** The live creators at the start of an import: 20 bytes each. */
 export interface LiveCreators {
   index: string;
-  /** When the content last changed, if it is the same as the live creator's; undefined if it differs or is new. */
+  /** The last change of the content, if it is the same as the live creator's; undefined if it differs or is new. */
   changedAtOf(pk: number, hash: string): number | undefined;
   /** Every creator in the order of `pk`. */
   pages(): Generator<Pick<HashPage, 'pks' | 'hashes'>>;
