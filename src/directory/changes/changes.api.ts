@@ -105,8 +105,6 @@ const Row = z.object({
   directory_version: z.string(),
 });
 
-const toCursor = ([seq, line]: Position) => `${seq}.${line}`;
-
 async function findStartPosition({ postgres: { db }, config, clock }: Engines, query: ChangeFilter): Promise<Position> {
   const { directoryAlias: alias } = config;
   const { since, after } = query;
@@ -153,7 +151,7 @@ export async function readChanges(engines: Engines, query: ChangeFilter): Promis
       directory_version,
     })),
     has_more: hasMore,
-    next_after: toCursor(seq > horizon ? [seq, line] : next),
+    next_after: (seq > horizon ? [seq, line] : next).join('.'),
   };
 }
 

@@ -210,7 +210,6 @@ export async function removeCreators({ db, now, brandId, audit }: Work, id: stri
 }
 
 const Row = z.record(z.string(), z.string());
-const isPk = (text: string) => /^\d{1,15}$/.test(text);
 const badFile = (message: string) => validationError([{ field: 'file', code: 'invalid', message }]);
 
 /** The creators that a CSV names in its columns `pk` and `username`; of a row with both, the `pk` counts. */
@@ -239,7 +238,7 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<CreatorNames & {
   try {
     for await (const record of parser) {
       const { pk = '', username = '' } = Row.parse(record);
-      if (isPk(pk.trim())) pks.add(Number(pk.trim()));
+      if (/^\d{1,15}$/.test(pk.trim())) pks.add(Number(pk.trim()));
       else if (username.trim() !== '') usernames.add(username.trim());
       else if (pk.trim() !== '')
         throw badFile(`has the pk ${JSON.stringify(pk.slice(0, 40))}, which must be a whole number.`);
