@@ -7,7 +7,7 @@ import { isDeclared, toProblems } from '../../kit/values/problems.ts';
 import { CreatorSearchQuery, Settled } from '../search/search.shapes.ts';
 
 /** The filters of a saved search that a person, or without one a key, may run. */
-export async function findFilters(
+async function findFilters(
   db: Db,
   brandId: string,
   id: string,

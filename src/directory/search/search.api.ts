@@ -258,7 +258,7 @@ const searchCreators = searchBy('places', CreatorSearchQuery);
 /** Search on the older interface: city and state match as substrings, gender exactly. */
 export const searchCreatorsPlainly = searchBy('plain', PlainSearchQuery);
 
-export const directoryOperations = [
+const directoryOperations = [
   searchCreators,
   operation({
     id: 'look_up_creators',
