@@ -131,7 +131,10 @@ async function measure(_results: Results, context: Context, urls: EngineUrls): P
   await migrateClickHouse(clickhouse);
   if (!(await isFilled(context))) {
     progress(`Importing ${CREATORS.toLocaleString('en')} creators`);
-    await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, SEED), bounds: { mode: 'force' } });
+    await importDirectory(toDirectoryEngines(context), {
+      source: sampleSource(CREATORS, SEED),
+      bounds: { mode: 'force' },
+    });
   }
   progress('Making keys');
   const nextKey = takeTurns(await makeDataKeys(context, 60));

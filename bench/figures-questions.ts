@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type Grouping, listBreakdown, type EventFilter } from '../src/analytics/figures/breakdown.ts';
+import { type EventFilter, type Grouping, listBreakdown } from '../src/analytics/figures/breakdown.ts';
 import { listClicks } from '../src/analytics/figures/clicks.ts';
-import { rawRows, SUMS } from '../src/analytics/figures/sums.ts';
 import { listPerformance, totalPerformance } from '../src/analytics/figures/performance.ts';
-import { listLinkFigures, listCreatorSums, listDays } from '../src/analytics/figures/totals.ts';
 import { listReturnSums } from '../src/analytics/figures/returns.ts';
+import { rawRows, SUMS } from '../src/analytics/figures/sums.ts';
+import { listCreatorSums, listDays, listLinkFigures } from '../src/analytics/figures/totals.ts';
 import type { ClickHouse } from '../src/kit/engines/clickhouse/open.ts';
 import { query } from '../src/kit/engines/clickhouse/query.ts';
 import { LARGEST, LARGEST_LINKS } from './figures-data.ts';

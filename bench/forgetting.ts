@@ -5,7 +5,7 @@ import { sampleSource } from '../src/directory/imports/indexing/sample.ts';
 import { toDirectoryEngines } from '../src/directory/imports/indexing/writer.ts';
 import { forget } from '../src/directory/opt-out/forget.ts';
 import { KEY_CONTEXT, openForgotten } from '../src/directory/opt-out/forgotten.ts';
-import { KINDS, type Name, type CreatorNames, openHashes } from '../src/directory/opt-out/hashes.ts';
+import { type CreatorNames, KINDS, type Name, openHashes } from '../src/directory/opt-out/hashes.ts';
 import { findKey } from '../src/directory/opt-out/opt-out.ts';
 import { migrateClickHouse } from '../src/kit/engines/clickhouse/migrate.ts';
 import { migratePostgres } from '../src/kit/engines/postgres/migrate.ts';
@@ -62,7 +62,10 @@ async function measure(results: Results, context: Context): Promise<void> {
     }
     progress(`Importing with ${isForgetting ? FORGOTTEN.toLocaleString('en') : 'no'} opt-outs`);
     const [from, cpu] = [performance.now(), process.cpuUsage()];
-    await importDirectory(toDirectoryEngines(context), { source: sampleSource(CREATORS, 1), bounds: { mode: 'force' } });
+    await importDirectory(toDirectoryEngines(context), {
+      source: sampleSource(CREATORS, 1),
+      bounds: { mode: 'force' },
+    });
     const { user, system } = process.cpuUsage(cpu);
     return { wall: (performance.now() - from) / 1_000, cpu: (user + system) / 1_000_000 };
   };

@@ -1,6 +1,6 @@
 import { type CreatorDocument, type CreatorRow, toDocument } from '../src/directory/search/document.ts';
-import { listMetros, readCity, readCountry } from '../src/directory/search/places.ts';
 import { readPlaces } from '../src/directory/search/interpretation.ts';
+import { listMetros, readCity, readCountry } from '../src/directory/search/places.ts';
 
 export type Parameters = Record<string, string>;
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
+import { readPlaces } from '../src/directory/search/interpretation.ts';
 import { toSort } from '../src/directory/search/order.ts';
 import { buildFilter, toElasticQuery } from '../src/directory/search/query.ts';
-import { fetchPage } from '../src/directory/search/search.ts';
 import { CreatorSearchQuery, pageOfQuery, sortOfQuery } from '../src/directory/search/search.shapes.ts';
-import { readPlaces } from '../src/directory/search/interpretation.ts';
+import { fetchPage } from '../src/directory/search/search.ts';
 import type { Elastic } from '../src/kit/engines/elastic/open.ts';
 import type { Context } from '../src/kit/operation/context.ts';
 import { readJson, type Shot, type Target } from './load.ts';

@@ -1,14 +1,14 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { removeFigures, removeSample, setSample } from '../affiliates/sample/sample.ts';
-import { createKey } from '../platform/keys/keys.ts';
-import { hashKey } from '../kit/access/keys/key-form.ts';
 import { findCaller } from '../kit/access/keys/callers.ts';
-import { createSignInPath } from '../platform/people/sessions.ts';
+import { hashKey } from '../kit/access/keys/key-form.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { inWork } from '../kit/operation/work.ts';
 import { type BrandRow, createBrand, findBrand, getBrand, listSubscriptions } from '../platform/brands/brands.ts';
+import { createKey } from '../platform/keys/keys.ts';
 import { ensurePersonToSignIn } from '../platform/people/people.ts';
+import { createSignInPath } from '../platform/people/sessions.ts';
 import { fillSample } from './sample-brand/fill.ts';
 import { step } from './terminal.ts';
 

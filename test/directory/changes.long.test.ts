@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type CHANGE_TYPES, listChangedFields, hasStaged } from '../../src/directory/changes/changes.ts';
 import { finishChanges, sendChanges } from '../../src/directory/changes/changes.jobs.ts';
+import { type CHANGE_TYPES, hasStaged, listChangedFields } from '../../src/directory/changes/changes.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';

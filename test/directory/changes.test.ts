@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { appendChanges, type CHANGE_TYPES, listChangedFields } from '../../src/directory/changes/changes.ts';
 import { sendChanges } from '../../src/directory/changes/changes.jobs.ts';
+import { appendChanges, type CHANGE_TYPES, listChangedFields } from '../../src/directory/changes/changes.ts';
 import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { enqueueImport, startImportWorker } from '../../src/directory/imports/indexing/import.jobs.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { findImport, updateImport } from '../../src/directory/imports/indexing/records.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';
 import { openFiles } from '../../src/directory/imports/indexing/source.ts';

@@ -10,8 +10,8 @@ import { rollback } from '../../src/directory/imports/indexing/versions.ts';
 import { patchCreators, upsertCreators } from '../../src/directory/imports/indexing/writes.ts';
 import { finishUnfinished, forget, getForgotten, listOptOuts, remember } from '../../src/directory/opt-out/forget.ts';
 import { findMatches } from '../../src/directory/saved-searches/matches.jobs.ts';
-import { toDocument } from '../../src/directory/search/document.ts';
 import type { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
+import { toDocument } from '../../src/directory/search/document.ts';
 import { readDocuments } from '../../src/kit/engines/elastic/indices.ts';
 import { connectAgent } from '../harness/agent.ts';
 import {

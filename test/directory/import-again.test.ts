@@ -1,8 +1,8 @@
 import { access, link, readFile, symlink } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { type EnqueueRequest, enqueueImport } from '../../src/directory/imports/indexing/import.jobs.ts';
+import { importDirectory } from '../../src/directory/imports/indexing/import.ts';
 import { findImport, listUnfinished, updateImport } from '../../src/directory/imports/indexing/records.ts';
 import { assertRejectsPlace, defaultRejectsFile } from '../../src/directory/imports/indexing/rejects.ts';
 import { generateCreators } from '../../src/directory/imports/indexing/sample.ts';

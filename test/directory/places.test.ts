@@ -11,7 +11,7 @@ import {
   readLocation,
   readState,
 } from '../../src/directory/search/places.ts';
-import { findCountryCode, listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
+import { findCountryCode, findStateCode, listMetroIds } from '../../src/directory/search/stored-place.ts';
 import { foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A reading in one line: `metro la in CA`, `contains angel`. */

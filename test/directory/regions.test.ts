@@ -6,9 +6,9 @@ import {
   cutByPks,
   cutByValues,
   type Level,
-  toLevel,
   MAX_REGION,
   nextUp,
+  toLevel,
 } from '../../src/directory/search/regions.ts';
 
 interface Row {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
+import { findStateCode, listMetroIds } from '../../src/directory/search/stored-place.ts';
 
 describe('the metros of a stored row', () => {
   test.each<[string, string | null, string | null, string[]]>([

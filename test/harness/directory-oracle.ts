@@ -7,7 +7,7 @@ import {
   readState,
 } from '../../src/directory/search/places.ts';
 import { expandWord, listOtherSpellings } from '../../src/directory/search/search-words.ts';
-import { findCountryCode, listCityIds, listMetroIds, findStateCode } from '../../src/directory/search/stored-place.ts';
+import { findCountryCode, findStateCode, listCityIds, listMetroIds } from '../../src/directory/search/stored-place.ts';
 import { fold, foldAccents } from '../../src/kit/values/fold.ts';
 
 /** A creator as the oracle sees it: the row, and the time of its data. */

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { toDocument } from '../../src/directory/search/document.ts';
 import { DirectoryCreatorDetail } from '../../src/directory/search/creator.shapes.ts';
+import { toDocument } from '../../src/directory/search/document.ts';
 import { keptAlias } from '../../src/kit/engines/elastic/live-index.ts';
 import type { Elastic } from '../../src/kit/engines/elastic/open.ts';
 import { unique } from './app.ts';

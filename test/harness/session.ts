@@ -1,5 +1,5 @@
-import { createSignInPath } from '../../src/platform/people/sessions.ts';
 import { ensurePersonToSignIn } from '../../src/platform/people/people.ts';
+import { createSignInPath } from '../../src/platform/people/sessions.ts';
 import { type Answer, call, type TestApp } from './app.ts';
 
 /** A person, signed in as a browser is. */

@@ -19,7 +19,10 @@ const MAX_PREPARED_LENGTH = 1_000;
 
 type PreparedRequests = LRUCache<string, PreparedOperation>;
 
-function openPrepared(operation: Operation, prepared: PreparedRequests): (request: FastifyRequest) => PreparedOperation {
+function openPrepared(
+  operation: Operation,
+  prepared: PreparedRequests,
+): (request: FastifyRequest) => PreparedOperation {
   return (request) => {
     const key = `${operation.id} ${request.headers.accept ?? ''} ${request.url}`;
     const isKept = operation.method === 'GET' && key.length <= MAX_PREPARED_LENGTH;

@@ -9,12 +9,12 @@ import Fastify, {
 } from 'fastify';
 import type { Request } from '../../kit/access/keys/identify.ts';
 import type { AddressLimit } from '../../kit/access/rate-limit.ts';
-import { readCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { type ApiError, errorBody } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { logFailure } from '../../kit/values/log.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
+import { readCookie } from '../../platform/people/session-cookie.ts';
 import type { Bodies } from './bodies.ts';
 import { boundRequests } from './bounded-requests.ts';
 import { openClosing } from './closing.ts';

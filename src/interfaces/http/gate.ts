@@ -1,12 +1,25 @@
 import { addAbortSignal } from 'node:stream';
-import { creditHeaders, creditsExhausted, openHeadroom, openMetering } from '../../kit/access/credits/metering.ts';
 import { getRateLimit, type MeterResult, openMeter } from '../../kit/access/credits/meter.ts';
+import { creditHeaders, creditsExhausted, openHeadroom, openMetering } from '../../kit/access/credits/metering.ts';
 import { openRefund } from '../../kit/access/credits/refund.ts';
-import { type IdentifiedCaller, openIdentity, refuseClassOrPlan, refuseForeignPage, refuseOtherResource, type Request } from '../../kit/access/keys/identify.ts';
+import type { Caller } from '../../kit/access/keys/callers.ts';
+import {
+  type IdentifiedCaller,
+  openIdentity,
+  type Request,
+  refuseClassOrPlan,
+  refuseForeignPage,
+  refuseOtherResource,
+} from '../../kit/access/keys/identify.ts';
 import { type Keys, openKeys } from '../../kit/access/keys/key-cache.ts';
 import { refuseAddress } from '../../kit/access/keys/limits.ts';
-import type { Caller } from '../../kit/access/keys/callers.ts';
-import { type AddressLimit, openAddressLimit, rateHeaders, rateLimited, type SetHeader } from '../../kit/access/rate-limit.ts';
+import {
+  type AddressLimit,
+  openAddressLimit,
+  rateHeaders,
+  rateLimited,
+  type SetHeader,
+} from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Answer, Circumstances, Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { ApiError, ignoreFailure, toApiError, unavailable } from '../../kit/values/errors.ts';

@@ -1,6 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { KEYS_PATH, acceptAuthorizationCallback } from '../../affiliates/stores/authorizations.ts';
+import { acceptAuthorizationCallback, KEYS_PATH } from '../../affiliates/stores/authorizations.ts';
 import { parseDelivery } from '../../affiliates/stores/formats/delivery-body.ts';
 import { openAddressLimit } from '../../kit/access/rate-limit.ts';
 import type { Context } from '../../kit/operation/context.ts';
@@ -28,7 +28,8 @@ export function storeKeysRoutes(app: FastifyInstance, context: Context, metrics:
   };
   app.post(`${KEYS_PATH}:token`, options, async ({ ip, params, body }, reply) => {
     const { data } = addresses.isOver(ip) ? { data: undefined } : Params.safeParse(params);
-    const isTaken = data && Buffer.isBuffer(body) && (await acceptAuthorizationCallback(context, data.token, parseDelivery(body)));
+    const isTaken =
+      data && Buffer.isBuffer(body) && (await acceptAuthorizationCallback(context, data.token, parseDelivery(body)));
     if (isTaken) return reply.send({ received: true });
     throw (await addresses.count(ip, () => undefined)) ?? notFound('authorization');
   });

@@ -3,8 +3,8 @@ import type { Context } from '../../kit/operation/context.ts';
 import { ignoreFailure, unavailable } from '../../kit/values/errors.ts';
 import { whole } from '../../kit/values/text.ts';
 import { within } from '../../kit/values/within.ts';
-import { type ClickedLink, listChangedLinks } from './waiting-clicks.ts';
 import { fingerprintLink, linkFields } from './row.ts';
+import { type ClickedLink, listChangedLinks } from './waiting-clicks.ts';
 
 /** A changed link takes effect everywhere within this time. */
 const FRESH_MS = 1_000;

@@ -8,9 +8,9 @@ import { tsvTime } from '../../kit/engines/clickhouse/tsv.ts';
 import type { Redis } from '../../kit/engines/redis/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Follower } from '../../kit/operation/job.ts';
-import { CLAIM, STREAM } from './waiting-clicks.ts';
 import { repairBatch } from './repair-batch.ts';
 import { listBrands, markRepeats, STORED, splitPaused } from './row.ts';
+import { CLAIM, STREAM } from './waiting-clicks.ts';
 
 const CLAIM_LUA = readFileSync(new URL('./claim.lua', import.meta.url), 'utf8');
 const ACKNOWLEDGE_LUA = readFileSync(new URL('./acknowledge.lua', import.meta.url), 'utf8');

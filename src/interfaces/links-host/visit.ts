@@ -3,8 +3,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { base62, randomBase62, timeText } from '../../kit/values/ids.ts';
 import { type Device, detectDevice, isPrefetch, type PurposeHeaders } from '../../kit/values/visitor.ts';
-import { REPEAT_WINDOW_MS } from './waiting-clicks.ts';
 import type { ClickKind } from './row.ts';
+import { REPEAT_WINDOW_MS } from './waiting-clicks.ts';
 
 const COOKIE = 'rollcall_visitor';
 /** An id begins with its time, so that ids sort by time; the fingerprint of its visitor before they had it and some random bits follow. */

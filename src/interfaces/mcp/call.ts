@@ -1,5 +1,5 @@
-import type { Request as Requested } from '../../kit/access/keys/identify.ts';
 import type { Caller } from '../../kit/access/keys/callers.ts';
+import type { Request as Requested } from '../../kit/access/keys/identify.ts';
 import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Door } from '../http/gate.ts';

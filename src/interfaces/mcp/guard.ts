@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { foreignHosts } from '../../kit/mail/imitation.ts';
 import type { Context } from '../../kit/operation/context.ts';
-import type { Circumstances, Operation } from '../../kit/operation/operation.ts';
 import type { Json } from '../../kit/operation/json-schema.ts';
+import type { Circumstances, Operation } from '../../kit/operation/operation.ts';
 import type { AuditEntry, WeighedFields, Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { ApiError } from '../../kit/values/errors.ts';

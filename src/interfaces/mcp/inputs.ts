@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
 import { exampleId, idInPath, type Json, makeExample, toJsonSchema } from '../../kit/operation/json-schema.ts';
+import type { ForAgents, Operation } from '../../kit/operation/operation.ts';
 import { PLATFORM_NAMES } from '../../kit/values/fields.ts';
 import { isRecord } from '../../kit/values/wire.ts';
 import { toToolSchema } from './input-schema.ts';

@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein';
 import type { RawInput } from '../../kit/operation/input.ts';
-import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import type { Json } from '../../kit/operation/json-schema.ts';
+import type { Operation, PreparedOperation } from '../../kit/operation/operation.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { untrustedPaths } from '../../kit/values/untrusted.ts';
 import { toToolSchema } from './input-schema.ts';

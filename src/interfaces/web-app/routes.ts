@@ -1,20 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { bumpVersion } from '../../kit/access/credits/entries.ts';
 import { refreshAccess } from '../../kit/access/credits/access.ts';
-import { hashKey } from '../../kit/access/keys/key-form.ts';
+import { bumpVersion } from '../../kit/access/credits/entries.ts';
 import { findCaller } from '../../kit/access/keys/callers.ts';
-import { updateRevoked } from '../../platform/keys/keys.ts';
+import { hashKey } from '../../kit/access/keys/key-form.ts';
 import { openAddressLimit } from '../../kit/access/rate-limit.ts';
-import { signInByLink } from '../../platform/people/sessions.ts';
-import { readCookie, setCookie } from '../../platform/people/session-cookie.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { ApiError, validationError } from '../../kit/values/errors.ts';
 import type { Metrics } from '../../kit/values/metrics.ts';
 import { toProblems } from '../../kit/values/problems.ts';
-import { mailSignInLinks } from '../../platform/people/people.ts';
-import { beginPasskeySignIn, signInByPasskey } from '../../platform/people/passkeys.ts';
+import { updateRevoked } from '../../platform/keys/keys.ts';
 import { Assertion } from '../../platform/people/passkeys.api.ts';
+import { beginPasskeySignIn, signInByPasskey } from '../../platform/people/passkeys.ts';
+import { mailSignInLinks } from '../../platform/people/people.ts';
+import { readCookie, setCookie } from '../../platform/people/session-cookie.ts';
+import { signInByLink } from '../../platform/people/sessions.ts';
 import { openAfterAnswer } from '../http/after-answer.ts';
 import { describeDevice } from './device.ts';
 

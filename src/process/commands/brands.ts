@@ -1,15 +1,22 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { KeyKind } from '../../kit/access/keys/callers.ts';
 import {
   PLAN_NAMES,
   type PlanName,
   SUBSCRIPTION_STATUSES,
   type SubscriptionStatus,
 } from '../../kit/access/keys/limits.ts';
-import type { KeyKind } from '../../kit/access/keys/callers.ts';
-import { listKeys } from '../../platform/keys/keys.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { createBrand, findBrand, getBrand as getBrandRow, listBrandPlans, listSubscriptions, setPlan } from '../../platform/brands/brands.ts';
 import { BrandPatch, toBrand } from '../../platform/brands/brands.api.ts';
+import {
+  createBrand,
+  findBrand,
+  getBrand as getBrandRow,
+  listBrandPlans,
+  listSubscriptions,
+  setPlan,
+} from '../../platform/brands/brands.ts';
+import { listKeys } from '../../platform/keys/keys.ts';
 import { brandOption, filled, wholeNumber } from './arguments.ts';
 import { around } from './around.ts';
 import { type CommandEngines, withEngines } from './open.ts';

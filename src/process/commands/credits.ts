@@ -1,9 +1,9 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { monthlyCredits } from '../../kit/access/credits/access.ts';
-import { refundRequest } from '../../kit/access/credits/refund.ts';
+import { sumEntries } from '../../kit/access/credits/entries.ts';
 import { type SummedMonth, sumMonth, verifyMonths } from '../../kit/access/credits/months.ts';
 import { periodAt } from '../../kit/access/credits/period.ts';
-import { sumEntries } from '../../kit/access/credits/entries.ts';
+import { refundRequest } from '../../kit/access/credits/refund.ts';
 import { settle } from '../../kit/access/credits/settle.ts';
 import { listSubscriptions } from '../../platform/brands/brands.ts';
 import { brandOption, filled } from './arguments.ts';

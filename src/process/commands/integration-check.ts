@@ -1,7 +1,7 @@
-import { type StoreContext, openStore, renewToken } from '../../affiliates/stores/connections/access.ts';
-import { listAddressWarnings, listWarnings } from '../../affiliates/stores/connections/warnings.ts';
-import { getIntegrationWithHealth } from '../../affiliates/stores/connections/connections.ts';
+import { openStore, renewToken, type StoreContext } from '../../affiliates/stores/connections/access.ts';
 import { toIntegration, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { getIntegrationWithHealth } from '../../affiliates/stores/connections/connections.ts';
+import { listAddressWarnings, listWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { keepWebhooksNow, LOOKED_AT_EVERY_MS } from '../../affiliates/stores/webhooks.ts';
 import { callJson } from '../../kit/engines/http/client.ts';

@@ -3,18 +3,22 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { StoreContext } from '../../affiliates/stores/connections/access.ts';
-import { connectStore, disconnectStore, identifyStore, type StoreEntry } from '../../affiliates/stores/connections/connect.ts';
-import { listAddressWarnings } from '../../affiliates/stores/connections/warnings.ts';
+import {
+  connectStore,
+  disconnectStore,
+  identifyStore,
+  type StoreEntry,
+} from '../../affiliates/stores/connections/connect.ts';
+import { PROVIDERS, toIntegration, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
 import {
   findBrandOfIntegration,
   type IntegrationRow,
   integrations,
 } from '../../affiliates/stores/connections/connections.ts';
-import { toIntegration, PROVIDERS, toWebhookUrl } from '../../affiliates/stores/connections/connections.shapes.ts';
+import { listAddressWarnings } from '../../affiliates/stores/connections/warnings.ts';
 import { getClient } from '../../affiliates/stores/formats/clients.ts';
 import { AppRefused, type Provider } from '../../affiliates/stores/formats/provider.ts';
-import { startBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
-import { findBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
+import { findBackfill, startBackfill } from '../../affiliates/stores/sweeps/backfills.ts';
 import { toBackfill } from '../../affiliates/stores/sweeps/sweeps.api.ts';
 import { keepWebhooksNow } from '../../affiliates/stores/webhooks.ts';
 import { inWork } from '../../kit/operation/work.ts';

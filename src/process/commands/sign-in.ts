@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { createSignInPath } from '../../platform/people/sessions.ts';
 import { ensurePersonToSignIn } from '../../platform/people/people.ts';
+import { createSignInPath } from '../../platform/people/sessions.ts';
 import { brandOption, filled } from './arguments.ts';
 import { around } from './around.ts';
 import { getBrand } from './brands.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { toDocument } from '../../../src/directory/search/document.ts';
 import { DirectoryCreator, DirectoryCreatorDetail } from '../../../src/directory/search/creator.shapes.ts';
+import { toDocument } from '../../../src/directory/search/document.ts';
 
 const text = fc.option(fc.string({ unit: 'grapheme', maxLength: 40 }));
 const count = fc.option(fc.nat());

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleAll } from '../../../src/kit/access/credits/settle.ts';
 import { changeAccess } from '../../../src/kit/access/credits/access.ts';
-import { revokeKey } from '../../../src/platform/keys/keys.ts';
+import { settleAll } from '../../../src/kit/access/credits/settle.ts';
 import { newApiKey } from '../../../src/kit/access/keys/key-form.ts';
+import { revokeKey } from '../../../src/platform/keys/keys.ts';
 import {
   call,
   engineUrls,

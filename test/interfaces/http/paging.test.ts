@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DirectoryCreatorDetail } from '../../../src/directory/search/creator.shapes.ts';
 import { type Sort, toSort } from '../../../src/directory/search/order.ts';
 import { toElasticQuery } from '../../../src/directory/search/query.ts';
-import type { DirectoryCreatorDetail } from '../../../src/directory/search/creator.shapes.ts';
 import { fetchPage } from '../../../src/directory/search/search.ts';
 import { call, makeBrand, startApp, type TestApp, unique, until } from '../../harness/app.ts';
 import { creator, putDirectory } from '../../harness/directory.ts';

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
 import { hashKey } from '../../../kit/access/keys/key-form.ts';
 import { openAddressLimit } from '../../../kit/access/rate-limit.ts';
-import { readCookie } from '../../../platform/people/session-cookie.ts';
 import { html } from '../../../kit/html/html.ts';
 import { pageHeaders } from '../../../kit/html/page.ts';
 import type { Context } from '../../../kit/operation/context.ts';
 import type { Operation } from '../../../kit/operation/operation.ts';
 import { ApiError, toApiError } from '../../../kit/values/errors.ts';
 import type { Metrics } from '../../../kit/values/metrics.ts';
+import { redeemCode, refreshTokens, TOKEN_LIFE_MS, type Tokens } from '../../../platform/keys/agent-grants.ts';
+import { readCookie } from '../../../platform/people/session-cookie.ts';
 import type { Door } from '../../http/gate.ts';
 import { READONLY } from '../catalog.ts';
 import { parseClient, sealClientId } from './client.ts';
