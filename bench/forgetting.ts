@@ -42,8 +42,8 @@ async function makeHashes(
   return {
     id,
     kinds: names.map(({ kind }) => kind),
-    hashes: names.map((name) => keyed.hashOf(name)),
-    tags: names.map((name) => keyed.tagOf(name)),
+    hashes: names.map((name) => keyed.hashName(name)),
+    tags: names.map((name) => keyed.tagName(name)),
   };
 }
 

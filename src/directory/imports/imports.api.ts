@@ -93,7 +93,7 @@ export const DirectoryImportReport = DirectoryImport.extend({
 }).meta({ id: 'DirectoryImportReport' });
 export type DirectoryImportReport = z.infer<typeof DirectoryImportReport>;
 
-export const DirectoryImportList = listSchema(DirectoryImport).meta({ id: 'DirectoryImportList' });
+const DirectoryImportList = listSchema(DirectoryImport).meta({ id: 'DirectoryImportList' });
 
 const tag = 'Directory';
 
@@ -102,7 +102,7 @@ function assertShown({ config }: Context): void {
   if (!config.directoryReports) throw notFound('page: the operator does not show imports of the directory');
 }
 
-export const directoryImportOperations = [
+const directoryImportOperations = [
   read({
     id: 'list_directory_imports',
     path: '/v1/directory-imports',

@@ -21,7 +21,7 @@ export async function findVersions(db: Db, brandId: string, ids: readonly string
 }
 
 /** A list with its creators, both as of one moment. */
-export async function findList(db: Db, brandId: string, id: string) {
+async function findList(db: Db, brandId: string, id: string) {
   const row = await db
     .selectFrom('creatorLists')
     .select([
@@ -44,7 +44,7 @@ const onRoster = (db: Db, brandId: string) =>
     .where('entry.brandId', '=', brandId)
     .where('entry.status', '<>', 'removed');
 
-export async function hashRoster(db: Db, brandId: string): Promise<string> {
+async function hashRoster(db: Db, brandId: string): Promise<string> {
   const { hash } = await onRoster(db, brandId)
     .select(
       sql<string>`count(*) || '/' || coalesce(sum(hashtextextended(
@@ -54,7 +54,7 @@ export async function hashRoster(db: Db, brandId: string): Promise<string> {
   return hash;
 }
 
-export async function readRoster(db: Db, brandId: string) {
+async function readRoster(db: Db, brandId: string) {
   const { usernames, emails } = await onRoster(db, brandId)
     .select([
       sql<unknown>`coalesce(json_agg(creator.ig_handle) filter (where creator.ig_handle is not null), '[]')`.as(

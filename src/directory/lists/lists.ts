@@ -34,14 +34,14 @@ export const creatorLists = listing({
 });
 
 /** Makes concurrent calls count each other's lists. */
-export async function lockBrand(db: Db, brandId: string): Promise<void> {
+async function lockBrand(db: Db, brandId: string): Promise<void> {
   await db.selectFrom('brands').select('id').where('id', '=', brandId).forNoKeyUpdate().executeTakeFirstOrThrow();
 }
 
-export const countLists = (db: Db, brandId: string): Promise<number> =>
+const countLists = (db: Db, brandId: string): Promise<number> =>
   countRows(db.selectFrom('creatorLists').select(COUNT).where('brandId', '=', brandId));
 
-export const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
+const insertList = (db: Db, row: Insertable<CreatorListsTable>) =>
   db.insertInto('creatorLists').values(row).returningAll().executeTakeFirstOrThrow();
 
 export const updateList = (db: Db, brandId: string, id: string, change: Updateable<CreatorListsTable>) =>
@@ -52,7 +52,7 @@ export async function deleteList(db: Db, brandId: string, id: string) {
 }
 
 /** Changes the number of a locked list's creators, and so its version. */
-export const countCreators = (db: Db, { brandId, id }: CreatorListRow, change: number, now: Date) =>
+const countCreators = (db: Db, { brandId, id }: CreatorListRow, change: number, now: Date) =>
   db
     .updateTable('creatorLists')
     .set((eb) => ({ creators: eb('creators', '+', change), version: eb('version', '+', 1), updatedAt: now }))
@@ -62,7 +62,7 @@ export const countCreators = (db: Db, { brandId, id }: CreatorListRow, change: n
     .executeTakeFirstOrThrow();
 
 /** Returns how many are new on the list, which the caller locked. */
-export async function insertCreators(
+async function insertCreators(
   db: Db,
   listId: string,
   pks: readonly number[],
@@ -76,7 +76,7 @@ export async function insertCreators(
 }
 
 /** Returns how many were on the list, which the caller locked. */
-export async function deleteCreators(db: Db, listId: string, pks: readonly number[]): Promise<number> {
+async function deleteCreators(db: Db, listId: string, pks: readonly number[]): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('listedCreators')
     .where('listId', '=', listId)
@@ -210,7 +210,6 @@ export async function removeCreators({ db, now, brandId, audit }: Work, id: stri
 }
 
 const Row = z.record(z.string(), z.string());
-const isPk = (text: string) => /^\d{1,15}$/.test(text);
 const badFile = (message: string) => validationError([{ field: 'file', code: 'invalid', message }]);
 
 /** The creators that a CSV names in its columns `pk` and `username`; of a row with both, the `pk` counts. */
@@ -239,7 +238,7 @@ async function readNames(bytes: AsyncIterable<Buffer>): Promise<CreatorNames & {
   try {
     for await (const record of parser) {
       const { pk = '', username = '' } = Row.parse(record);
-      if (isPk(pk.trim())) pks.add(Number(pk.trim()));
+      if (/^\d{1,15}$/.test(pk.trim())) pks.add(Number(pk.trim()));
       else if (username.trim() !== '') usernames.add(username.trim());
       else if (pk.trim() !== '')
         throw badFile(`has the pk ${JSON.stringify(pk.slice(0, 40))}, which must be a whole number.`);

@@ -70,8 +70,8 @@ async function makeHashes({ db, secrets }: DirectoryEngines): Promise<Hashes> {
 
 const toHashRow = (hashes: Hashes, name: Name): HashRow => ({
   kind: name.kind,
-  hash: hashes.hashOf(name),
-  tag: hashes.tagOf(name),
+  hash: hashes.hashName(name),
+  tag: hashes.tagName(name),
 });
 
 /** The pk and username, which identify each creator from now on: the e-mail address may be an agency's. */

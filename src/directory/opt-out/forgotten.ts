@@ -38,12 +38,12 @@ function load(hashes: Hashes, rows: readonly HashRow[]): LoadedHashes {
 function isIn({ hashes, tags, known }: LoadedHashes, { pk, username, extracted_email: email }: CreatorNames): boolean {
   // The tags rule out almost every row; an HMAC for each would take a tenth of the time of an import.
   const mayBe = (tag: number) => ((tags[tag >> 3] ?? 0) & (1 << (tag & 7))) !== 0;
-  const isKnown = (name: Name) => known.has(hashKey(name.kind, hashes.hashOf(name)));
-  if (mayBe(hashes.tagOfPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
-  if (mayBe(hashes.tagOfText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
+  const isKnown = (name: Name) => known.has(hashKey(name.kind, hashes.hashName(name)));
+  if (mayBe(hashes.tagPk(pk)) && isKnown({ kind: 'pk', value: pk })) return true;
+  if (mayBe(hashes.tagText('username', foldAccents(username))) && isKnown({ kind: 'username', value: username }))
     return true;
   if (email === null || email === undefined) return false;
-  return mayBe(hashes.tagOfText('email', foldAccents(email))) && isKnown({ kind: 'email', value: email });
+  return mayBe(hashes.tagText('email', foldAccents(email))) && isKnown({ kind: 'email', value: email });
 }
 
 /** Opens the stored key of all hashes; undefined before anyone opted out. */

@@ -10,7 +10,7 @@ import { listAddresses } from '../../platform/people/people.ts';
 import { deleteOrphans } from './saved-searches.ts';
 
 /** Searches with an alert that have matches which no mail has counted, after one of them, by id. */
-export async function listToAlert(db: Db, after: string, limit: number) {
+async function listToAlert(db: Db, after: string, limit: number) {
   return await db
     .selectFrom('savedSearches as search')
     .innerJoin('subscriptions as subscription', (join) =>
@@ -30,7 +30,7 @@ export async function listToAlert(db: Db, after: string, limit: number) {
 export type AlertedSearch = Awaited<ReturnType<typeof listToAlert>>[number];
 
 /** The last batch with which a version of the directory went live. */
-export async function findLastSwap(db: Db, alias: string): Promise<{ seq: number; at: Date } | undefined> {
+async function findLastSwap(db: Db, alias: string): Promise<{ seq: number; at: Date } | undefined> {
   const { rows } = await sql<{ seq: number; at: Date }>`
     select seq, at from directory_changes
     where alias = ${alias} and seq is not null and kind in ('import', 'rollback')
@@ -42,7 +42,7 @@ export async function findLastSwap(db: Db, alias: string): Promise<{ seq: number
  * Ends a period of a search's alert: counts its matches, which no later mail counts. Undefined if there are none, or if
  * another process ended it.
  */
-export async function endPeriod(
+async function endPeriod(
   db: Db,
   { id, alerted, alertedAt }: AlertedSearch,
   { end, before }: { end: Date; before: Date | null },

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
-import type { RawInput } from '../../kit/operation/input.ts';
 import { read } from '../../kit/operation/kit.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing, operation, RawJson } from '../../kit/operation/operation.ts';
@@ -104,8 +103,6 @@ async function withTypos({ counts }: Directory, snapshot: Snapshot, plan: Plan):
   return { ...plan, interpretation, meta: toMeta(interpretation) };
 }
 
-const isWalk = (query: RawInput['query']) => query.walk === 'true' && query.preview !== 'true';
-
 /** The price, unless the caller wants to spend less. */
 function countAffordable(price: number, most: number | undefined): number {
   if (most === undefined || price <= most) return price;
@@ -173,7 +170,7 @@ const searchBy = <Q extends z.ZodObject & z.ZodType<CreatorSearchQuery>>(matchin
       return query.walk ? 0 : price;
     },
     stream: {
-      isFor: (query) => matching === 'places' && isWalk(query),
+      isFor: (query) => matching === 'places' && query.walk === 'true' && query.preview !== 'true',
       open: async (context, call) => {
         const query = await withSaved(context.postgres.db, call.caller, call.query);
         return await openWalk(context, { ...call, query }, SEARCH_CREDITS);
@@ -261,7 +258,7 @@ const searchCreators = searchBy('places', CreatorSearchQuery);
 /** Search on the older interface: city and state match as substrings, gender exactly. */
 export const searchCreatorsPlainly = searchBy('plain', PlainSearchQuery);
 
-export const directoryOperations = [
+const directoryOperations = [
   searchCreators,
   operation({
     id: 'look_up_creators',

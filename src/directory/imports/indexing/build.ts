@@ -47,7 +47,7 @@ export interface BuildOptions {
   /** The operator's name for the source of the rows. */
   sourceName: string | undefined;
   /** The last change of a live creator's content, if its hash is this one. */
-  changedAtOf(pk: number, hash: string): number | undefined;
+  findChangedAt(pk: number, hash: string): number | undefined;
   rejectLimit: RejectLimit;
   rejectsFile: string;
   signal?: AbortSignal | undefined;
@@ -146,7 +146,7 @@ function openIntake(options: BuildOptions, tally: Tally, add: (lines: string) =>
       const isSent = tally.rows <= options.acknowledged;
       if (isSent && !samples.wants(tally.accepted)) return;
       const hash = hashContent(row);
-      const changedAt = options.changedAtOf(row.pk, hash) ?? importedAt;
+      const changedAt = options.findChangedAt(row.pk, hash) ?? importedAt;
       const document = JSON.stringify(toDocument(row, { importedAt, changedAt, hash, source: options.sourceName }));
       samples.offer(tally.accepted, { pk: row.pk, version: tally.rows, document });
       if (isSent) return;

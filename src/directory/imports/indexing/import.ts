@@ -101,7 +101,7 @@ async function fillIndex(
     importedAt: row.startedAt.getTime(),
     forgotten,
     sourceName: row.source ?? undefined,
-    changedAtOf: (pk, hash) => live?.changedAtOf(pk, hash),
+    findChangedAt: (pk, hash) => live?.findChangedAt(pk, hash),
     rejectLimit: parseRejectLimit(row.maxRejects),
     rejectsFile: row.rejectsFile,
     signal: request.signal,

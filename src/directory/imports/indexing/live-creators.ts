@@ -10,7 +10,7 @@ const PAGE = 10_000;
 export interface LiveCreators {
   index: string;
   /** The last change of the content, if it is the same as the live creator's; undefined if it differs or is new. */
-  changedAtOf(pk: number, hash: string): number | undefined;
+  findChangedAt(pk: number, hash: string): number | undefined;
   /** Every creator in the order of `pk`. */
   pages(): Generator<Pick<HashPage, 'pks' | 'hashes'>>;
 }
@@ -60,7 +60,7 @@ export async function readLiveCreators(elastic: Elastic, index: string): Promise
 
   return {
     index,
-    changedAtOf: (pk, hash) => {
+    findChangedAt: (pk, hash) => {
       const place = findPlace(pk);
       if (place === undefined || hashes[place] !== BigInt(hash)) return undefined;
       return timeOf(changes[place] ?? 0) || undefined;

@@ -13,7 +13,7 @@ export interface PkList extends Iterable<number> {
   add(pk: number): void;
 }
 
-export function createPkList(): PkList {
+function createPkList(): PkList {
   let pks = new Float64Array(FIRST_SIZE);
   let count = 0;
   return {

@@ -55,8 +55,6 @@ interface Intent {
 /** Reads what a record changes, or why it is rejected. */
 type ReadIntent = (record: SourceRecord, now: number) => Intent | Reject;
 
-const isIntent = (read: Intent | Reject): read is Intent => 'apply' in read;
-
 /** The target of a write. */
 interface Target {
   engines: DirectoryEngines;
@@ -197,7 +195,7 @@ async function write(
       isOutdated = (await optedOut.refresh()) || isOutdated;
       for (const record of records) {
         const read = readIntent(record, rows.startedAt.getTime());
-        if (isIntent(read)) await rows.add(read);
+        if ('apply' in read) await rows.add(read);
         else reject(read);
       }
       rejects.flush();
