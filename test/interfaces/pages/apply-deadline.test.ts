@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../../harness/app.ts';
 import { apply, BEHIND_PROXY, makeCampaign } from '../../harness/applying.ts';
-import { builtClient } from '../../harness/offered.ts';
 
 let app: TestApp;
 let brand: TestBrand;
@@ -9,7 +8,7 @@ let key: string;
 let now = new Date();
 
 beforeAll(async () => {
-  app = await startApp({ webApp: await builtClient(), env: BEHIND_PROXY, clock: { now: () => now } });
+  app = await startApp({ env: BEHIND_PROXY, clock: { now: () => now } });
   brand = await makeBrand(app.context);
   key = await brand.key('brand');
 });
