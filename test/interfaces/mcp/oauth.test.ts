@@ -215,6 +215,21 @@ test('An owner ends an agent’s access where keys are revoked, and its refresh 
   expect(refreshed.body.error).toBe('invalid_grant');
 });
 
+test('No host requests to read only: it is no advertised scope, and the owner’s box is empty, whatever is requested', async () => {
+  const resource = (await call(`${app.url}/.well-known/oauth-protected-resource/mcp`)).body.scopes_supported;
+  const server = (await call(`${app.url}/.well-known/oauth-authorization-server`)).body.scopes_supported;
+  expect([resource.includes('campaigns'), resource.includes('readonly')]).toEqual([true, false]);
+  expect(server).toEqual(resource);
+  const { url } = await ask({ scope: 'campaigns readonly' });
+  const page = await call(url, undefined, { headers: { cookie: `rollcall=${owner.secret}` } });
+  const boxes = String(page.body).match(/<input[^>]*type="checkbox"[^>]*>/g) ?? [];
+  const listed = boxes.map((box) => [/name="(.+?)"/.exec(box)?.[1], /\bchecked\b/.test(box)]);
+  expect(listed).toEqual([
+    ['campaigns', true],
+    ['readonly', false],
+  ]);
+});
+
 test('Only a signed-in owner consents, on the page itself', async () => {
   const { url } = await ask();
   const unknown = await call(url);

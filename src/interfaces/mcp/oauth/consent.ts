@@ -88,9 +88,9 @@ export function consentPage(
   owner: z.infer<typeof Owner>,
   action: string,
 ): string {
-  const boxes = scopes
-    .filter((one) => one !== READONLY)
-    .map((one) => checkbox({ name: one, label: describeToolset(one), isChecked: true, required: true }));
+  const boxes = scopes.map((one) =>
+    checkbox({ name: one, label: describeToolset(one), isChecked: true, required: true }),
+  );
   const only = { name: READONLY, label: 'Only read: it may not change anything', required: true };
   const title = `Let ${client.client_name} act for ${owner.brand}?`;
   return page(
@@ -103,7 +103,7 @@ ${postForm(
   action,
   html`<h2>It may use</h2>
 ${boxes}<h2>How</h2>
-${checkbox({ ...only, isChecked: scopes.includes(READONLY) })}
+${checkbox({ ...only, isChecked: false })}
 ${submitButton('Allow', { name: 'decision', value: 'allow' })}
 ${submitButton('Refuse', { name: 'decision', value: 'refuse', quiet: true })}`,
 )}`,

@@ -1,6 +1,5 @@
 import type { FastifyRequest } from 'fastify';
 import type { Context } from '../../../kit/operation/context.ts';
-import { READONLY } from '../catalog.ts';
 import { type Client, hasRedirect, readClient } from './client.ts';
 
 /** The issuer: this API, as its callers reach it. */
@@ -24,10 +23,13 @@ export type Refused = { problem: string } | { redirectUri: string; state: string
 
 const CHALLENGE = /^[\w-]{43}$/;
 
-/** The known scopes of a request, or all if it has none. Others, such as `offline_access`, are ignored. */
-function parseScopes(text: string | null, toolsets: readonly string[]): string[] {
-  const requested = (text ?? '').split(' ').filter((one) => one === READONLY || toolsets.includes(one));
-  return requested.some((one) => one !== READONLY) ? requested : [...requested, ...toolsets];
+/**
+ * The toolsets that a request names, or all if it names none. Other scopes, such as `offline_access`, are ignored;
+ * so is `readonly`, because only the owner decides that, on the page.
+ */
+function parseScopes(text: string | null, toolsets: readonly string[]): readonly string[] {
+  const requested = [...new Set((text ?? '').split(' '))].filter((one) => toolsets.includes(one));
+  return requested.length > 0 ? requested : toolsets;
 }
 
 export function readConsentRequest(

@@ -53,7 +53,6 @@ export function oauthRoutes(
   const { postgres, redis, clock, secrets } = context;
   const engines = { db: postgres.db, redis, clock };
   const addresses = openAddressLimit(redis, clock, metrics, { name: 'oauth', limit: PER_MINUTE });
-  const scopes = [...toolsets, READONLY];
   const options = { bodyLimit: BODY_LIMIT_BYTES };
 
   async function assertRate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
@@ -71,7 +70,7 @@ export function oauthRoutes(
         resource: getResource(request, context),
         authorization_servers: [getIssuer(request, context)],
         bearer_methods_supported: ['header'],
-        scopes_supported: scopes,
+        scopes_supported: toolsets,
         resource_name: 'Rollcall',
       }),
     );
@@ -84,7 +83,7 @@ export function oauthRoutes(
       authorization_endpoint: `${issuer}/oauth/authorize`,
       token_endpoint: `${issuer}/oauth/token`,
       registration_endpoint: `${issuer}/oauth/register`,
-      scopes_supported: scopes,
+      scopes_supported: toolsets,
       response_types_supported: ['code'],
       grant_types_supported: ['authorization_code', 'refresh_token'],
       token_endpoint_auth_methods_supported: ['none'],
@@ -157,7 +156,7 @@ export function oauthRoutes(
     const chosen = [...requested.scopes, READONLY].filter((one) => form.get(one) === 'yes');
     const { client, clientId, redirectUri, codeChallenge } = requested;
     const given = { client_id: clientId, client_name: client.client_name, redirect_uri: redirectUri };
-    const body = { ...given, code_challenge: codeChallenge, scopes: [...new Set(chosen)] };
+    const body = { ...given, code_challenge: codeChallenge, scopes: chosen };
     const { code } = await asOwner(request, reply, grantAgent, body);
     return reply.redirect(toAddress(requested, { code }, getIssuer(request, context)), 303);
   }
@@ -166,7 +165,7 @@ export function oauthRoutes(
     const read = readConsentRequest(request, context, toolsets);
     if ('refused' in read) return refuse(request, reply, read.refused);
     const form = readForm(request);
-    const isChosen = read.requested.scopes.some((one) => one !== READONLY && form.get(one) === 'yes');
+    const isChosen = read.requested.scopes.some((one) => form.get(one) === 'yes');
     if (form.get('decision') === 'allow' && isChosen) return await allow(request, reply, read.requested, form);
     return refuse(request, reply, { ...read.requested, error: 'access_denied' });
   });
