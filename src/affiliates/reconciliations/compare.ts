@@ -73,8 +73,8 @@ export const toUnreadableOrder = (orderId: string, currency: string): TheirOrder
 function plainDecimal(text: string): string {
   const digits = text.replace(/[^\d.,-]/g, '');
   const isGrouped = /^-?\d{1,3}(?:,\d{3})+$/.test(digits);
-  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('./');
-  return isComma ? digits.replaceAll('./', '').replace(',', '.') : digits.replaceAll(',', '');
+  const isComma = !isGrouped && digits.lastIndexOf(',') > digits.lastIndexOf('.');
+  return isComma ? digits.replaceAll('.', '').replace(',', '.') : digits.replaceAll(',', '');
 }
 
 /** Reads a cell as minor units: 0 if it is empty, undefined if it is no amount. */

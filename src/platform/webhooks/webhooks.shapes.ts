@@ -232,7 +232,7 @@ const Statuses = z.object({ properties: z.object({ status: z.object({ enum: z.ar
 /** An example of an event's `data`, with the status that the event's name implies. */
 function sampleOf(fact: string, event: EventDeclaration): unknown {
   const { schema, named } = dataSchemaOf(event);
-  const [noun = '', happened = ''] = fact.split('./');
+  const [noun = '', happened = ''] = fact.split('.');
   const sample = makeExample(schema, { named, id: idExample(`/${noun}s/${noun}`) });
   const statuses = Statuses.safeParse(schema).data?.properties.status.enum ?? [];
   const status = [happened, fact === 'application.approved' ? 'accepted' : ''].find((word) => statuses.includes(word));
