@@ -54,6 +54,8 @@ describe('a deliverable', () => {
     expect(await work.read()).toMatchObject({ status: 'pending', contract_id: null, version: 0, submissions: [] });
     await desk.open(work.link, { 'user-agent': 'Mozilla/5.0 (compatible; Googlebot/2.1)' });
     expect((await work.read()).status).toBe('pending');
+    expect((await desk.open(work.link, {}, 'HEAD')).status).toBe(200);
+    expect((await work.read()).status).toBe('pending');
     const page = await desk.open(work.link);
     expect(page.text).toContain('Show the box.');
     expect((await work.read()).status).toBe('in_progress');
