@@ -59,6 +59,11 @@ describe('a deliverable', () => {
     const page = await desk.open(work.link);
     expect(page.text).toContain('Show the box.');
     expect((await work.read()).status).toBe('in_progress');
+    const [started] = await desk.read(`/v1/audit-log?resource_id=${work.id}&operation=page_work`);
+    expect([started.creator_email, started.old.status, started.new.status]).toEqual([
+      ...[desk.creator, 'pending', 'in_progress'],
+    ]);
+    expect(Object.keys(started.new).sort()).toEqual(['status', 'updated_at']);
     expect((await work.submit({ content_url: URL, note: 'First cut' })).status).toBe(303);
     expect(await work.read()).toMatchObject({
       ...{ status: 'submitted', content_url: URL, caption: 'First cut', version: 1, is_late: false },
