@@ -1,4 +1,5 @@
 import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
+import { storeSource } from '../../analytics/labels.ts';
 import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -176,9 +177,15 @@ export type CommissionFacts = Awaited<ReturnType<typeof getCommission>>;
 
 const matchesLaterFilter = (
   brandId: string,
-  { order_id, flagged }: Pick<CommissionWhere, 'order_id' | 'flagged'>,
+  { order_id, flagged, source }: Pick<CommissionWhere, 'order_id' | 'flagged' | 'source'>,
 ) => sql<boolean>`(
-  ${order_id === undefined ? sql`true` : sql`commissions.order_id in (select id from orders where brand_id = ${brandId} and order_id = ${order_id})`}
+  ${
+    source?.includes(':')
+      ? sql`exists (select from orders join integrations on integrations.id = orders.integration_id
+          where orders.id = commissions.order_id and ${storeSource} = ${source})`
+      : sql`true`
+  }
+  and ${order_id === undefined ? sql`true` : sql`commissions.order_id in (select id from orders where brand_id = ${brandId} and order_id = ${order_id})`}
   and ${flagged === undefined ? sql`true` : sql`(commissions.fraud_flags <> '[]'::jsonb) = ${flagged}`})`;
 
 export const commissions = listing({
@@ -197,7 +204,7 @@ export const commissions = listing({
             campaignId: where.campaign_id,
             linkId: where.link_id,
             currency: where.currency,
-            source: where.source,
+            source: where.source?.split(':', 1)[0],
           }),
         ),
       )

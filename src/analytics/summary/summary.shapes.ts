@@ -48,11 +48,18 @@ export const DimensionFilter = {
   link: keyed('Only this code or link.', 'lnk_0Uo3xK2mVdT2aXs7LpRb'),
   platform: keyed('Only codes and links with this `platform`.', 'photo_app'),
   store: keyed('Only orders of this store. Clicks have no store.', 'int_0Uo3xK2mVdT2aXs7LpRb'),
-  source: keyed(
-    'Only orders of stores of this provider, or `manual` commissions. Clicks have no provider.',
-    'shopify',
-    50,
-  ),
+  source: z
+    .string()
+    .max(500)
+    .regex(
+      /^(?:manual|none|(?:shopify|woocommerce|generic)(?::[!-\uffff]+)?)$/,
+      'must be `shopify`, `woocommerce`, `generic`, one of these with an address, such as `generic:shop.example`, `manual` or `none`',
+    )
+    .optional()
+    .describe(
+      'Only orders of stores of this provider (`shopify`) or of this store (`shopify:shop.example`, as commissions show it), or `manual` commissions. Clicks have no provider. `none`: those without one.',
+    )
+    .meta({ example: 'shopify' }),
   product: keyed("Only this product's part of orders, by SKU. Clicks have no product.", 'SERUM-30', 200),
   weekday: integerParameter({ min: 1, max: 7 }).optional().describe('Only this day of the week in UTC: 1 is Monday.'),
   hour: integerParameter({ min: 0, max: 23 }).optional().describe('Only this hour of the day in UTC.'),
