@@ -122,6 +122,28 @@ describe('a stranger’s address', () => {
     expect(plain(second?.raw ?? '')).not.toContain('entered your address');
   });
 
+  it('sees in Subject and From what was typed, and no header or turned text that is hidden in it', async () => {
+    const hidden = `=?utf-8?B?${Buffer.from('x\r\nBcc: victim@mail.example').toString('base64')}?=`;
+    const desk = await openDesk(`${unique('Acme')} ${hidden}`);
+    const creator = await desk.creator();
+    const subject = `Plan\u202e 🎉 ${hidden}`;
+    const body = { creator_email: creator, body: 'Hello', subject, send_email: true };
+    await made(`${app.url}/v1/messages`, desk.key(), body);
+    await sendDue();
+    const headers = (gotBy(creator)[0]?.raw ?? '').split('\r\n\r\n', 1)[0] ?? '';
+    const decoded = headers
+      .replace(/\r\n\s+/g, ' ')
+      .replace(/(=\?utf-8\?[bq]\?[^?]*\?=)\s+(?==\?)/gi, '$1')
+      .replace(/=\?utf-8\?b\?([^?]*)\?=/gi, (_word, text) => Buffer.from(text, 'base64').toString())
+      .replace(/=\?utf-8\?q\?([^?]*)\?=/gi, (_word, text) =>
+        decodeURIComponent(text.replaceAll('_', ' ').replaceAll('%', '%25').replaceAll('=', '%')),
+      );
+    const shown = hidden.replace('=', '= ');
+    expect(/^Subject: (.*)$/m.exec(decoded)?.[1]).toContain(`Plan 🎉 ${shown}`);
+    expect(/^From: (.*)$/m.exec(decoded)?.[1]).toContain(shown);
+    expect(decoded).not.toMatch(/^Bcc:|\u202e/m);
+  });
+
   it('gets no link to a host that is not the brand’s until it has answered', async () => {
     const desk = await openDesk();
     const own = { website: 'https://www.acme-shop.example' };
