@@ -18,7 +18,10 @@ export const ROLES = [
 export type Role = (typeof ROLES)[number];
 export type Columns = Partial<Record<Role, string>>;
 
-/** Headers of the exports of Shopify, WooCommerce and their usual plugins, without blanks and signs; the likeliest first. */
+/**
+ * Headers of the exports of Shopify, WooCommerce and their usual plugins, without blanks and signs; the likeliest first.
+ * A column that is called like a role has it, unless one of these is there.
+ */
 const USUAL: Readonly<Record<Role, readonly string[]>> = {
   order_id: ['orderid', 'id', 'ordernumber', 'order'],
   currency: ['currency', 'ordercurrency', 'currencycode'],
@@ -38,7 +41,7 @@ const normalizeHeader = (header: string) => header.toLowerCase().replace(/[^\p{L
 export function guessColumns(headers: readonly string[], given: Columns): Columns {
   const known = new Map(headers.toReversed().map((header) => [normalizeHeader(header), header]));
   const guessed = ROLES.flatMap((role) => {
-    const usual = USUAL[role].find((name) => known.has(name));
+    const usual = [...USUAL[role], normalizeHeader(role)].find((name) => known.has(name));
     const header = given[role] ?? (usual === undefined ? undefined : known.get(usual));
     return header === undefined ? [] : [[role, header] as const];
   });
